@@ -1,0 +1,53 @@
+/** What can go wrong for a caller. `platform/http` gives each code its status and its words in both error families. */
+export type FailCode =
+  | 'invalid_request'
+  | 'parameter_missing'
+  | 'authentication_required'
+  | 'forbidden'
+  | 'resource_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'conflict'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limited'
+  | 'daily_refund_limit_exceeded'
+  | 'service_unavailable'
+  | 'internal_error'
+  | 'insufficient_balance'
+  | 'address_risk_rejected'
+  | 'batch_amount_limit_exceeded'
+  | 'batch_amount_too_low'
+  | 'batch_cannot_submit'
+  | 'batch_empty_items'
+  | 'custody_balance_insufficient'
+  | 'quota_blocked';
+
+export interface FailDetails {
+  /** For a person: what is wrong and what to do. Never holds inner text. */
+  message: string;
+  /** Path of the parameter at fault: `items[0].amount`, `limit`, `Idempotency-Key`. */
+  param?: string;
+  /** Seconds after which to come back (429, 503). */
+  retryAfterSeconds?: number;
+  /** Methods that the path knows (405). */
+  allow?: readonly string[];
+}
+
+/** The one error that an operation throws for its caller to see. Anything else is a 500 without inner text. */
+export class Fail extends Error {
+  readonly code: FailCode;
+  readonly details: FailDetails;
+
+  constructor(code: FailCode, details: FailDetails | string) {
+    const full = typeof details === 'string' ? { message: details } : details;
+    super(full.message);
+    this.code = code;
+    this.details = full;
+  }
+}
+
+/** A state that the code holds to be impossible: never a caller's fault. */
+export function invariant(holds: unknown, what: string): asserts holds {
+  if (!holds) throw new Error(`invariant broken: ${what}`);
+}

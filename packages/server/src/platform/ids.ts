@@ -1,0 +1,64 @@
+import { V7Generator } from 'uuidv7';
+
+/** Prefix of each kind of id, as callers see it. */
+export const ID_PREFIXES = {
+  merchant: 'mer',
+  store: 'store',
+  key: 'key',
+  approver: 'apr',
+  payoutBatch: 'pb',
+  payoutItem: 'pbi',
+  ledgerEntry: 'le',
+  journal: 'jrn',
+  transfer: 'tr',
+} as const;
+export type IdKind = keyof typeof ID_PREFIXES;
+
+/** System rows (installation-wide settings and jobs) belong to this merchant. */
+export const NIL_ID = '00000000-0000-0000-0000-000000000000';
+
+const generator = new V7Generator();
+
+/** A new time-ordered id (UUID version 7, text form as the database holds it). Ordered within this process. */
+export function newId(): string {
+  return generator.generate().toString();
+}
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const DIGITS = new Map([...ALPHABET].map((character, value) => [character, value]));
+const TEXT_LENGTH = 26;
+
+/** `pb` + a UUID → `pb_01h…`: TypeID's form (26 base-32 digits, lower case). */
+export function encodeId(kind: IdKind, uuid: string): string {
+  const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
+  let text = '';
+  let pending = 0;
+  // 128 bits are two short of 26 digits of five.
+  let bits = 2;
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += ALPHABET[(pending >> bits) & 31];
+    }
+    pending &= (1 << bits) - 1;
+  }
+  return `${ID_PREFIXES[kind]}_${text}`;
+}
+
+/** The UUID behind an id of that kind; undefined for any other text, so that malformed and unknown look alike. */
+export function decodeId(kind: IdKind, text: string): string | undefined {
+  const prefix = `${ID_PREFIXES[kind]}_`;
+  const digits = text.slice(prefix.length);
+  if (!text.startsWith(prefix) || digits.length !== TEXT_LENGTH) return undefined;
+  let value = 0n;
+  for (const character of digits) {
+    const digit = DIGITS.get(character);
+    if (digit === undefined) return undefined;
+    value = (value << 5n) | BigInt(digit);
+  }
+  if (value >> 128n !== 0n) return undefined;
+  const hex = value.toString(16).padStart(32, '0');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
