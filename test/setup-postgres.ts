@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -14,13 +15,30 @@ declare module 'vitest' {
 /** Starts one PostgreSQL for the whole run: 18, or 15 with FLORIN_TEST_POSTGRES=15. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const version = process.env.FLORIN_TEST_POSTGRES === '15' ? 15 : 18;
-  const folder = await mkdtemp(path.join(tmpdir(), 'florin-test-'));
+  const prefix = `florin-test-${version}-`;
+  await sweep(prefix, version);
+  const folder = await mkdtemp(path.join(tmpdir(), prefix));
+  // As root the server runs under another account, which has to pass.
+  await chmod(folder, 0o755);
   const postgres = await startPostgres({ dataDir: path.join(folder, 'postgres'), version, durable: false });
   project.provide('postgresUrl', postgres.url);
   return async () => {
     await postgres.stop();
-    // As root the data may lie outside the folder that was asked for.
+    // Where the account cannot pass through the temporary folder, the data lies elsewhere.
     await rm(postgres.dataDir, { recursive: true, force: true });
     await rm(folder, { recursive: true, force: true });
   };
+}
+
+/** A run that was killed leaves its server behind: the next one stops it. Servers of living runs refuse. */
+async function sweep(prefix: string, version: 18 | 15): Promise<void> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
+  for (const folder of names.map((name) => path.join(tmpdir(), name))) {
+    const dataDir = path.join(folder, 'postgres');
+    if (!existsSync(path.join(dataDir, 'cluster', 'postmaster.pid'))) continue;
+    const left = await startPostgres({ dataDir, version, durable: false }).catch(() => undefined);
+    if (left === undefined) continue;
+    await left.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
 }
