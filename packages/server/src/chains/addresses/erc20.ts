@@ -1,0 +1,41 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import type { AddressCheck, AddressFault } from '../port.ts';
+import { findReservedAccount } from './evm-account.ts';
+import { isTokenContract } from './token-contracts.ts';
+
+const FORM = /^0x[0-9a-fA-F]{40}$/;
+const ONE_CASE = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/;
+/** A hex digit of the hash from here on makes the letter at its place a capital (EIP-55). */
+const CAPITAL_FROM = 8;
+
+/** The EIP-55 spelling of an account of 20 bytes. */
+export function formatErc20Address(account: Uint8Array): string {
+  const digits = Buffer.from(account).toString('hex');
+  const hash = Buffer.from(keccak_256(Buffer.from(digits, 'ascii'))).toString('hex');
+  const spelled = [...digits].map((digit, i) =>
+    Number.parseInt(hash.charAt(i), 16) >= CAPITAL_FROM ? digit.toUpperCase() : digit,
+  );
+  return `0x${spelled.join('')}`;
+}
+
+/**
+ * Mixed case must be the EIP-55 checksum. One case carries no checksum and is accepted with the warning `no_checksum`:
+ * many wallets and exchanges still hand addresses out that way. Canonical is EIP-55.
+ */
+export function checkErc20Address(address: string): AddressCheck {
+  const refuse = (code: AddressFault): AddressCheck => ({
+    ok: false,
+    canonical: address,
+    code,
+    warnings: [],
+  });
+  if (!FORM.test(address)) return refuse('format');
+  const account = Buffer.from(address.slice(2), 'hex');
+  const canonical = formatErc20Address(account);
+  const oneCase = ONE_CASE.test(address);
+  if (!oneCase && address !== canonical) return refuse('checksum');
+  const reserved = findReservedAccount(account);
+  if (reserved !== undefined) return refuse(reserved);
+  if (isTokenContract('erc20', canonical)) return refuse('token_contract');
+  return { ok: true, canonical, warnings: oneCase ? ['no_checksum'] : [] };
+}
