@@ -1,0 +1,156 @@
+import { defineConfig } from 'oxlint';
+
+/** The levels of packages/server/src: a module imports lower levels only, through their public faces. */
+const LEVELS = [
+  ['platform'],
+  ['stores', 'customers', 'ledger', 'chains'],
+  ['events', 'transfers'],
+  ['webhooks', 'payment-methods', 'payouts'],
+  ['checkout'],
+  ['refunds', 'invoices'],
+  ['subscriptions'],
+  ['reconciliation'],
+  ['console', 'sandbox'],
+];
+const MODULES = LEVELS.flat();
+
+/** Files beside the modules that join them: nobody imports these. */
+const ROOTS = ['**/app.ts', '**/main.ts', '**/operator.ts'];
+
+/** Workspace packages that a package may import. */
+const PACKAGES: Record<string, string[]> = {
+  contract: [],
+  sdk: ['contract'],
+  cli: ['contract', 'sdk', 'server'],
+  server: ['contract'],
+  checkout: ['contract'],
+  console: ['contract'],
+};
+
+/** Libraries that one module alone may use. */
+const DOORS: Record<string, string[]> = {
+  platform: ['pg', 'undici', 'fastify', '@fastify/*'],
+  chains: ['viem', 'viem/**', 'tronweb', '@solana/*', '@solana-program/*'],
+};
+
+function foreignPackages(name: string): string[] {
+  return Object.keys(PACKAGES)
+    .filter((other) => other !== name && !PACKAGES[name]?.includes(other))
+    .flatMap((other) => [`@florin/${other}`, `@florin/${other}/**`, `**/${other}/src/**`]);
+}
+
+function foreignDoors(module: string): string[] {
+  return Object.entries(DOORS).flatMap(([door, libraries]) => (door === module ? [] : libraries));
+}
+
+/** All but a module's face, its index.ts. In platform each direct file and each folder's index.ts is one. */
+function insideOf(module: string): string[] {
+  return module === 'platform'
+    ? ['**/platform/**', '!**/platform/*.ts', '!**/platform/*/index.ts']
+    : [`**/${module}/**`, `!**/${module}/index.ts`];
+}
+
+/**
+ * The LAST matching override replaces a rule's options, so each carries its whole list. Only `group`: a `regex`
+ * with look-around is accepted and never matches.
+ */
+function restrictImports(group: string[], message: string) {
+  return {
+    'no-restricted-imports': ['error', { patterns: [{ group, message }] }] as ['error', object],
+  };
+}
+
+const packageRules = Object.entries(PACKAGES).map(([name, allowed]) => ({
+  files: [`packages/${name}/**/*.{ts,tsx}`],
+  rules: restrictImports(
+    foreignPackages(name),
+    `${name} may import these packages only: ${allowed.join(', ') || 'none'}`,
+  ),
+}));
+
+const rootRules = {
+  files: ['packages/server/src/*.ts'],
+  rules: restrictImports(
+    [...foreignPackages('server'), ...MODULES.flatMap(insideOf)],
+    'a module is reached through its face, index.ts',
+  ),
+};
+
+const moduleRules = LEVELS.flatMap((row, level) => {
+  const lower = LEVELS.slice(0, level).flat();
+  return row.map((module) => ({
+    files: [`packages/server/src/${module}/**/*.ts`],
+    rules: restrictImports(
+      [
+        ...foreignPackages('server'),
+        ...foreignDoors(module),
+        ...ROOTS,
+        ...lower.flatMap(insideOf),
+        ...MODULES.filter((other) => other !== module && !lower.includes(other)).map((m) => `**/${m}/**`),
+      ],
+      `${module} (level ${level}) may import only the public faces of: ${lower.join(', ') || 'nothing'}`,
+    ),
+  }));
+});
+
+function functionLines(max: number) {
+  return {
+    'max-lines-per-function': ['error', { max, skipBlankLines: true, skipComments: true }] as [
+      'error',
+      object,
+    ],
+  };
+}
+
+export default defineConfig({
+  // Without typeAware the promise rules are skipped in silence.
+  options: { typeAware: true, denyWarnings: true },
+  plugins: ['typescript', 'oxc', 'unicorn', 'import', 'promise', 'node', 'vitest'],
+  categories: { correctness: 'error' },
+  ignorePatterns: ['**/node_modules/**', '**/dist/**'],
+  rules: {
+    'import/no-cycle': 'error',
+    'max-lines': ['error', { max: 400 }],
+    'max-params': ['error', { max: 4 }],
+    ...functionLines(70),
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    // Alphabets and digits are spread on purpose; text of people is never taken apart here.
+    'typescript/no-misused-spread': 'off',
+    'typescript/switch-exhaustiveness-check': 'error',
+  },
+  overrides: [
+    ...packageRules,
+    rootRules,
+    ...moduleRules,
+    {
+      files: ['packages/server/src/**/*.ts'],
+      rules: {
+        'no-restricted-globals': ['error', 'fetch', 'Date'],
+        'no-restricted-properties': ['error', { object: 'Math', property: 'random' }],
+        'node/no-process-env': 'error',
+      },
+    },
+    {
+      files: ['packages/server/src/platform/{clock,outbound,config,log}.ts', 'packages/server/src/main.ts'],
+      rules: { 'no-restricted-globals': 'off', 'node/no-process-env': 'off' },
+    },
+    { files: ['**/*.tsx'], rules: functionLines(120) },
+    {
+      files: ['**/*.test.ts', 'test/**', 'bench/**'],
+      rules: {
+        'max-lines-per-function': 'off',
+        'no-restricted-globals': 'off',
+        'node/no-process-env': 'off',
+        // Corpora and properties say per case what is expected of it.
+        'vitest/no-conditional-expect': 'off',
+        'vitest/valid-expect': ['error', { maxArgs: 2 }],
+        'vitest/expect-expect': [
+          'error',
+          { assertFunctionNames: ['expect', 'expect*', 'assert*', 'fc.assert'] },
+        ],
+      },
+    },
+  ],
+});
