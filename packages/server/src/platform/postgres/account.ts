@@ -8,7 +8,7 @@ export interface Account {
 }
 
 /** `nobody`: the number exists on every system, so no account has to be created on the host. */
-const NOBODY: Account = { uid: 65534, gid: 65534 };
+export const NOBODY: Account = { uid: 65534, gid: 65534 };
 
 /** Fixed and small, so that nothing in the caller's surroundings changes how PostgreSQL behaves or speaks. */
 const ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC' };

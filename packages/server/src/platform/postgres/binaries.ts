@@ -20,15 +20,15 @@ export interface Binaries {
 }
 
 /**
- * Finds the programs of a version and makes sure that the account can run them: where the package's folder is
- * closed to it, or its links are missing and cannot be made, they are copied below `stateFolder` once.
+ * Makes sure that the account can run the programs of a version: where the package's folder is closed to it, or
+ * its links are missing and cannot be made, they are copied below `stateFolder` once.
+ * @param native a package's folder `native`, see {@link nativeFolder}.
  */
-export async function findBinaries(
-  version: PostgresVersion,
+export async function prepareBinaries(
+  native: string,
   account: Account | undefined,
   stateFolder: string,
 ): Promise<Binaries> {
-  const native = nativeFolder(version);
   const linked = await hydrateLinks(native).then(
     () => true,
     () => false,
@@ -37,7 +37,7 @@ export async function findBinaries(
   if (linked && (await run(account, inPlace.postgres, ['--version'])).ok) return inPlace;
   const copied = programs(await copyReadable(native, stateFolder));
   const check = await run(account, copied.postgres, ['--version']);
-  if (!check.ok) throw new Error(`PostgreSQL ${version} does not run on this machine: ${check.output}`);
+  if (!check.ok) throw new Error(`PostgreSQL does not run on this machine: ${check.output}`);
   return copied;
 }
 
@@ -45,7 +45,11 @@ function programs(native: string): Binaries {
   return { initdb: path.join(native, 'bin', 'initdb'), postgres: path.join(native, 'bin', 'postgres') };
 }
 
-function nativeFolder(version: PostgresVersion): string {
+/**
+ * Where npm put the programs of a version.
+ * @throws with what to install where they are absent.
+ */
+export function nativeFolder(version: PostgresVersion): string {
   const name = PACKAGES[version];
   try {
     return path.join(path.dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
@@ -58,7 +62,7 @@ function nativeFolder(version: PostgresVersion): string {
 }
 
 /** Makes the library links npm cannot carry. The package's install script does so too, where it may run. */
-export async function hydrateLinks(native: string): Promise<void> {
+async function hydrateLinks(native: string): Promise<void> {
   const list = await readFile(path.join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links: { source: string; target: string }[] = JSON.parse(list);
   for (const { source, target } of links) {

@@ -78,10 +78,10 @@ async function initialise(
   const draft = `${layout.cluster}.draft`;
   await rm(draft, { recursive: true, force: true });
   await makeOwnFolder(draft, account);
-  const made = await run(account, initdb, [
-    ...['-D', draft, '-U', SUPERUSER, `--pwfile=${layout.password}`, '--auth=scram-sha-256'],
-    ...['--encoding=UTF8', ...LOCALE[version], '--no-instructions', ...(durable ? [] : ['--no-sync'])],
-  ]);
+  const access = ['-U', SUPERUSER, `--pwfile=${layout.password}`, '--auth=scram-sha-256'];
+  const text = ['--encoding=UTF8', ...LOCALE[version]];
+  const speed = durable ? [] : ['--no-sync'];
+  const made = await run(account, initdb, ['-D', draft, ...access, ...text, ...speed, '--no-instructions']);
   if (!made.ok) {
     await rm(draft, { recursive: true, force: true });
     throw new Error(`initdb failed in ${layout.folder}: ${made.output}`);

@@ -1,5 +1,5 @@
 import { adoptServer, readSettings, type Server, urlOf } from './adopt.ts';
-import { findBinaries, type PostgresVersion } from './binaries.ts';
+import { nativeFolder, type PostgresVersion, prepareBinaries } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
 import { launch } from './launch.ts';
 import { takeLock } from './lock.ts';
@@ -53,7 +53,7 @@ async function startLocked(
   { version = 18, durable = true, onLog = () => {} }: PostgresOptions,
 ): Promise<Postgres> {
   const { layout, account } = placement;
-  const binaries = await findBinaries(version, account, stateFolder);
+  const binaries = await prepareBinaries(nativeFolder(version), account, stateFolder);
   const password = await ensureCluster(placement, binaries, { version, durable });
   const left = await adoptServer(layout, password, durable);
   const server =

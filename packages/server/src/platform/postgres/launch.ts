@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, spawnOptions } from './account.ts';
 
 interface LaunchOptions {
@@ -12,7 +13,14 @@ interface LaunchOptions {
 }
 
 const TAIL_LINES = 20;
-const ATTEMPTS = 5;
+const ATTEMPTS = 10;
+const RETRY_MS = 300;
+
+/**
+ * Causes that go away by themselves: somebody took the port between our look and the server's bind; backends of
+ * a server that was killed are still on their way out.
+ */
+const PASSING_CAUSES = ['Address already in use', 'pre-existing shared memory block'];
 
 /** PostgreSQL reports every ten seconds while it recovers: only silence for this long means that it is stuck. */
 const SILENCE_MS = 60_000;
@@ -29,11 +37,11 @@ export async function launch(options: LaunchOptions): Promise<{ pid: number; por
     const port = await freePort();
     const outcome = await launchOn(port, options);
     if ('pid' in outcome) return { pid: outcome.pid, port };
-    // Somebody else took the port between our look and the server's bind.
-    const taken = outcome.tail.some((line) => line.includes('Address already in use'));
-    if (!taken || attempt === ATTEMPTS) {
+    const passing = outcome.tail.some((line) => PASSING_CAUSES.some((cause) => line.includes(cause)));
+    if (!passing || attempt === ATTEMPTS) {
       throw new Error(`PostgreSQL did not start (${outcome.cause}):\n${outcome.tail.join('\n')}`);
     }
+    await sleep(RETRY_MS);
   }
 }
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 const BUSY = 5;
 
 /**
- * Takes the lock file of a data folder or throws at once where a living process holds it. Returns the release.
+ * Takes the lock file of a data folder or throws at once where a living process holds it. Returns the release, which may be called twice.
  * The lock is one of the kernel's, reached through SQLite because Node offers no other: it falls with its
  * holder, however that dies, and two starts can never both win it, as they could with a file of a process id.
  */
@@ -19,7 +19,9 @@ export function takeLock(file: string, folder: string): () => void {
     if (!isBusy(error)) throw error;
     throw new Error(`The data folder ${folder} is in use by another running process`);
   }
-  return () => database.close();
+  return () => {
+    if (database.isOpen) database.close();
+  };
 }
 
 /** Mode 0600, else any local user could hold the lock. An existing file stays unopened: closing it drops locks. */
