@@ -183,12 +183,13 @@ create table job (
   fence bigint not null default 0,
   -- Rises when the same job is asked for again: news that came while it ran makes it run once more.
   revision integer not null default 0,
-  created_at_ms bigint not null,
   primary key (merchant_id, job_id),
   unique (merchant_id, kind, unique_key)
 );
 select app.shard('job');
+-- Which merchants have due work; the next of one merchant's; whose leases there are.
 create index job_due on job (due_at_ms, merchant_id);
+create index job_next on job (merchant_id, due_at_ms);
 create index job_leased on job (lease_owner) where lease_owner is not null;
 
 -- Transfers: the send-once machine ---------------------------------------------------------------------------------

@@ -59,8 +59,16 @@ export type Session = pg.Client;
 
 const UNAVAILABLE_CLASSES = ['08', '53', '57'];
 const UNAVAILABLE_CODES = new Set(['55P03', '25P03', '25006', 'XX000']);
-const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
-const DRIVER_TEXTS = /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+]);
+const DRIVER_TEXTS =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
 
 /** The SQLSTATE or system code of an error, if it has one. */
 export function codeOf(error: unknown): string | undefined {
@@ -72,7 +80,9 @@ export function codeOf(error: unknown): string | undefined {
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && DRIVER_TEXTS.test(error.message);
-  return UNAVAILABLE_CLASSES.includes(code.slice(0, 2)) || UNAVAILABLE_CODES.has(code) || NETWORK_CODES.has(code);
+  return (
+    UNAVAILABLE_CLASSES.includes(code.slice(0, 2)) || UNAVAILABLE_CODES.has(code) || NETWORK_CODES.has(code)
+  );
 }
 
 /** True where the transaction lost a race and was rolled back whole: running it again is safe. */

@@ -32,6 +32,8 @@ export interface FailDetails {
   retryAfterSeconds?: number;
   /** Methods that the path knows (405). */
   allow?: readonly string[];
+  /** What lies behind it: for the log, never for the caller. */
+  cause?: unknown;
 }
 
 /** The one error that an operation throws for its caller to see. Anything else is a 500 without inner text. */
@@ -41,7 +43,7 @@ export class Fail extends Error {
 
   constructor(code: FailCode, details: FailDetails | string) {
     const full = typeof details === 'string' ? { message: details } : details;
-    super(full.message);
+    super(full.message, { cause: full.cause });
     this.code = code;
     this.details = full;
   }

@@ -11,6 +11,7 @@ export const ID_PREFIXES = {
   ledgerEntry: 'le',
   journal: 'jrn',
   transfer: 'tr',
+  fund: 'fund',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -3,12 +3,19 @@ import { sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { connect } from './db.ts';
 
-const FOLDER = new URL('../../migrations/', import.meta.url);
+/** A set of numbered SQL files and where it keeps the list of those applied. */
+export interface MigrationSet {
+  folder: URL;
+  /** Schema of the list: a set that may stand in a database of its own keeps it in its own schema. */
+  schema?: string;
+}
 
-async function readMigrations(): Promise<Record<string, Migration>> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+const PRODUCT: MigrationSet = { folder: new URL('../../migrations/', import.meta.url) };
+
+async function readMigrations(folder: URL): Promise<Record<string, Migration>> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const entries = names.map(async (name): Promise<[string, Migration]> => {
-    const text = await readFile(new URL(name, FOLDER), 'utf8');
+    const text = await readFile(new URL(name, folder), 'utf8');
     return [name.replace(/\.sql$/, ''), { up: async (db) => void (await sql.raw(text).execute(db)) }];
   });
   return Object.fromEntries(await Promise.all(entries));
@@ -19,11 +26,12 @@ async function readMigrations(): Promise<Record<string, Migration>> {
  *
  * @returns the names of those applied now.
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, set: MigrationSet = PRODUCT): Promise<string[]> {
   const db = connect({ url, poolSize: 2 });
   try {
-    const migrator = new Migrator({ db, provider: { getMigrations: readMigrations } });
-    const { error, results } = await migrator.migrateToLatest();
+    const provider = { getMigrations: () => readMigrations(set.folder) };
+    const place = set.schema === undefined ? {} : { migrationTableSchema: set.schema };
+    const { error, results } = await new Migrator({ db, provider, ...place }).migrateToLatest();
     if (error) throw error;
     return (results ?? []).filter((r) => r.status === 'Success').map((r) => r.migrationName);
   } finally {
@@ -33,5 +41,5 @@ export async function migrate(url: string): Promise<string[]> {
 
 /** Names of the migrations this release has and the database lacks: empty when it is ready to serve. */
 export async function pendingMigrations(applied: readonly string[]): Promise<string[]> {
-  return Object.keys(await readMigrations()).filter((name) => !applied.includes(name));
+  return Object.keys(await readMigrations(PRODUCT.folder)).filter((name) => !applied.includes(name));
 }

@@ -25,13 +25,18 @@ function open(key: Uint8Array, sealed: Buffer, context: string): Buffer {
   const tag = sealed.subarray(sealed.length - TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(context)).setAuthTag(tag);
-  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)), decipher.final()]);
+  return Buffer.concat([
+    decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)),
+    decipher.final(),
+  ]);
 }
 
 /** The master key that was given does not open this installation's data keys. */
 export class WrongMasterKey extends Error {
   constructor() {
-    super('FLORIN_MASTER_KEY does not open the data keys of this database: it belongs to another installation');
+    super(
+      'FLORIN_MASTER_KEY does not open the data keys of this database: it belongs to another installation',
+    );
   }
 }
 
@@ -51,7 +56,8 @@ export class Vault {
 
   /** Reads the data keys and makes the first one on an empty database. @throws WrongMasterKey */
   static async unlock(db: Db, masterKey: Uint8Array, nowMs: number): Promise<Vault> {
-    const read = () => db.selectFrom('data_key').selectAll().orderBy('created_at_ms').orderBy('data_key_id').execute();
+    const read = () =>
+      db.selectFrom('data_key').selectAll().orderBy('created_at_ms').orderBy('data_key_id').execute();
     let rows = await read();
     if (rows.length === 0) {
       const id = newId();
@@ -61,7 +67,9 @@ export class Vault {
       rows = await read();
     }
     try {
-      const keys = new Map(rows.map((row) => [row.data_key_id, open(masterKey, row.wrapped, row.data_key_id)]));
+      const keys = new Map(
+        rows.map((row) => [row.data_key_id, open(masterKey, row.wrapped, row.data_key_id)]),
+      );
       return new Vault(keys, rows[0]?.data_key_id ?? '');
     } catch {
       throw new WrongMasterKey();
@@ -83,7 +91,8 @@ export class Vault {
 
   #key(id: string): Buffer {
     const key = this.#keys.get(id);
-    if (key === undefined) throw new Error('a sealed value names a data key that this installation does not have');
+    if (key === undefined)
+      throw new Error('a sealed value names a data key that this installation does not have');
     return key;
   }
 }

@@ -1,0 +1,90 @@
+import Type, { type Static } from 'typebox';
+import { CLOSED, Currency, ListOf, Network, OrNull, PAGE_QUERY } from './shared.ts';
+
+export const FundInput = Type.Object(
+  {
+    currency: Currency,
+    network: Network,
+    amount: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000_000_000,
+      description:
+        'What to add to the balance and to the simulated custody, in the smallest unit (6 digits).',
+    }),
+  },
+  { ...CLOSED, $id: 'FundInput' },
+);
+export type FundInput = Static<typeof FundInput>;
+
+const TestAddressSet = Type.Object(
+  {
+    succeed: Type.String(),
+    fail: Type.String({ description: 'The transfer fails on the chain.' }),
+    stuck: Type.String({ description: 'Succeeds an hour of the clock after its first broadcast.' }),
+    risk_rejected: Type.String({ description: 'Clean at creation, listed at submit.' }),
+  },
+  CLOSED,
+);
+export const TestAddresses = Type.Object(
+  { erc20: TestAddressSet, trc20: TestAddressSet, spl: TestAddressSet },
+  { ...CLOSED, $id: 'TestAddresses' },
+);
+export type TestAddresses = Static<typeof TestAddresses>;
+
+export const SimulatedTransfer = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('simulated_transfer'),
+    tx_id: Type.String(),
+    index: Type.Integer({ minimum: 0 }),
+    currency: OrNull(Currency),
+    from: Type.String(),
+    to: Type.String(),
+    amount: Type.Integer({ minimum: 0 }),
+    height: Type.Integer({ minimum: 0 }),
+    final: Type.Boolean(),
+  },
+  { ...CLOSED, $id: 'SimulatedTransfer' },
+);
+export type SimulatedTransfer = Static<typeof SimulatedTransfer>;
+export const SimulatedTransferList = ListOf('SimulatedTransferList', SimulatedTransfer);
+
+export const NetworkPath = Type.Object({ network: Network }, CLOSED);
+export const SimulatedTransferQuery = Type.Object(
+  { address: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })), ...PAGE_QUERY },
+  CLOSED,
+);
+export type SimulatedTransferQuery = Static<typeof SimulatedTransferQuery>;
+
+export const ChainControl = Type.Object(
+  {
+    mine: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Mines so many blocks now.' }),
+    ),
+    reorg: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Replaces so many of the newest blocks.' }),
+    ),
+    remine: Type.Optional(
+      Type.Boolean({
+        description: "With reorg: payers' transfers lie in the newest block instead of vanishing.",
+      }),
+    ),
+    outage_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 86_400,
+        description: 'For so long we see nothing and send nothing.',
+      }),
+    ),
+    drop_next: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1_000, description: 'So many of our next broadcasts are lost.' }),
+    ),
+  },
+  { ...CLOSED, $id: 'ChainControl' },
+);
+export type ChainControl = Static<typeof ChainControl>;
+export const ChainHeight = Type.Object(
+  { height: Type.Integer({ minimum: 0 }), final_height: Type.Integer({ minimum: 0 }) },
+  { ...CLOSED, $id: 'ChainHeight' },
+);
+export type ChainHeight = Static<typeof ChainHeight>;

@@ -1,0 +1,57 @@
+import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
+
+/** Liabilities towards the merchant: they grow by credit. */
+export const OWED_ACCOUNTS = ['available', 'held', 'payout_hold', 'refund_hold', 'seized', 'fees'] as const;
+/** Coins that lie on a network for the merchant: they grow by debit. */
+export const COIN_ACCOUNTS = ['custody', 'custody_hold'] as const;
+/** The operator's own, per network; not in a merchant's balances. */
+export const OPERATOR_ACCOUNTS = ['reorg_loss', 'float', 'kept'] as const;
+
+type PerNetwork<A extends string> = `${A}:${Network}`;
+export type OwedAccount = (typeof OWED_ACCOUNTS)[number];
+export type CoinAccount = PerNetwork<(typeof COIN_ACCOUNTS)[number]>;
+export type Account =
+  | OwedAccount
+  | CoinAccount
+  | PerNetwork<(typeof OPERATOR_ACCOUNTS)[number]>
+  | 'network_cost';
+
+const DEBIT_NORMAL = new Set(['custody', 'custody_hold', 'network_cost', 'reorg_loss', 'float']);
+const kindOf = (account: string) => account.split(':', 1)[0] ?? account;
+
+/** +1 where a debit makes the account grow, -1 where a credit does. */
+export function debitSign(account: Account): 1n | -1n {
+  return DEBIT_NORMAL.has(kindOf(account)) ? 1n : -1n;
+}
+
+/** The one account that may be below zero, until the operator fills it up. */
+export function mayOverdraw(account: Account): boolean {
+  return kindOf(account) === 'float';
+}
+
+/** Every account that exists for a merchant and currency. */
+export const ALL_ACCOUNTS: readonly Account[] = [
+  ...OWED_ACCOUNTS,
+  'network_cost',
+  ...[...COIN_ACCOUNTS, ...OPERATOR_ACCOUNTS].flatMap((kind) =>
+    NETWORKS.map((network): Account => `${kind}:${network}`),
+  ),
+];
+
+export function isAccount(text: string): text is Account {
+  return ALL_ACCOUNTS.some((account) => account === text);
+}
+
+export type Balances = ReadonlyMap<Asset, ReadonlyMap<Account, bigint>>;
+
+/**
+ * What must hold per asset: all that is owed lies on the networks.
+ *
+ * @returns owed minus coins, 0 when they agree
+ */
+export function imbalance(balances: ReadonlyMap<Account, bigint>): bigint {
+  const sum = (accounts: readonly Account[]) =>
+    accounts.reduce((total, account) => total + (balances.get(account) ?? 0n), 0n);
+  const coins = COIN_ACCOUNTS.flatMap((kind) => NETWORKS.map((network): Account => `${kind}:${network}`));
+  return sum(OWED_ACCOUNTS) - sum(coins);
+}

@@ -1,0 +1,120 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Tx } from '../platform/db.ts';
+import { invariant } from '../platform/fail.ts';
+import { newId } from '../platform/ids.ts';
+import { type Account, debitSign, mayOverdraw } from './accounts.ts';
+import type { CauseType } from './causes.ts';
+import './tables.ts';
+
+// Invariant: every row moves one amount from a credit to a debit account, so a journal sums to zero by construction;
+// a balance is the sum of its rows and never below its floor. Rows and balances change in the same transaction, the
+// balances locked in one order (account, currency), so that two journals cannot wait for each other.
+
+/** One transfer of value inside the ledger. */
+export interface Posting {
+  debit: Account;
+  credit: Account;
+  currency: Asset;
+  network: Network | null;
+  /** Smallest unit, above 0. */
+  amount: bigint;
+  cause: { type: CauseType; id: string };
+}
+
+/** An account would fall below its floor: nothing was booked by the statement that said so. */
+export class BelowFloor extends Error {
+  readonly account: Account;
+  constructor(account: Account) {
+    super(`${account} does not cover the amount`);
+    this.account = account;
+  }
+}
+
+/** Below any sum that the ledger can hold: a float is bounded by its currency's supply, not by this. */
+const FLOAT_FLOOR = -(10n ** 18n);
+
+interface Change {
+  account: Account;
+  currency: Asset;
+  delta: bigint;
+}
+
+/** What a journal changes in each account, in the order in which accounts are locked. */
+export function changesOf(postings: readonly Posting[]): Change[] {
+  const totals = new Map<string, Change>();
+  const add = (account: Account, currency: Asset, delta: bigint) => {
+    const key = `${account} ${currency}`;
+    const known = totals.get(key);
+    totals.set(key, { account, currency, delta: (known?.delta ?? 0n) + delta });
+  };
+  for (const { debit, credit, currency, amount } of postings) {
+    add(debit, currency, debitSign(debit) * amount);
+    add(credit, currency, -debitSign(credit) * amount);
+  }
+  return [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change);
+}
+
+/**
+ * Books a journal: its rows and its balances, in the caller's transaction.
+ *
+ * @throws BelowFloor when an account does not cover it: the caller then rolls back, as earlier accounts have changed
+ */
+export async function post(
+  tx: Tx,
+  merchantId: string,
+  postings: readonly Posting[],
+  nowSeconds: number,
+): Promise<void> {
+  if (postings.length === 0) return;
+  for (const { amount, debit, credit } of postings) {
+    invariant(
+      amount > 0n && debit !== credit,
+      `a posting moves an amount above 0 (${debit} → ${credit}: ${amount})`,
+    );
+  }
+  for (const change of changesOf(postings)) await applyChange(tx, merchantId, change);
+  await insertEntries(tx, merchantId, postings, nowSeconds);
+}
+
+/**
+ * Balance check and change are one statement, and the row lock it takes holds until commit. A balance that would fall
+ * below its floor changes no row, so that the caller's transaction stays usable.
+ */
+async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<void> {
+  const { account, currency, delta } = change;
+  if (delta < 0n && !mayOverdraw(account)) {
+    const { numAffectedRows } = await sql`
+      update ledger_account set balance = balance + ${delta}
+      where merchant_id = ${merchantId} and account = ${account} and currency = ${currency}
+        and balance + ${delta} >= floor`.execute(tx);
+    if (numAffectedRows === 0n) throw new BelowFloor(account);
+    return;
+  }
+  const floor = mayOverdraw(account) ? FLOAT_FLOOR : 0n;
+  await sql`
+    insert into ledger_account as a (merchant_id, account, currency, balance, floor)
+    values (${merchantId}, ${account}, ${currency}, ${delta}, ${floor})
+    on conflict (merchant_id, account, currency) do update set balance = a.balance + excluded.balance`.execute(
+    tx,
+  );
+}
+
+async function insertEntries(
+  tx: Tx,
+  merchantId: string,
+  postings: readonly Posting[],
+  nowSeconds: number,
+): Promise<void> {
+  const column = <T>(pick: (posting: Posting) => T) => postings.map(pick);
+  await sql`
+    insert into ledger_entry (merchant_id, entry_id, journal_id, debit, credit, currency, network, amount,
+                              cause_type, cause_id, created_at)
+    select ${merchantId}::uuid, e.entry_id, ${newId()}::uuid, e.debit, e.credit, e.currency, e.network, e.amount,
+           e.cause_type, e.cause_id, ${nowSeconds}::bigint
+    from unnest(${column(() => newId())}::uuid[], ${column((p) => p.debit)}::text[], ${column((p) => p.credit)}::text[],
+                ${column((p) => p.currency)}::text[], ${column((p) => p.network)}::text[],
+                ${column((p) => p.amount)}::bigint[], ${column((p) => p.cause.type)}::text[],
+                ${column((p) => p.cause.id)}::uuid[])
+      as e (entry_id, debit, credit, currency, network, amount, cause_type, cause_id)`.execute(tx);
+}

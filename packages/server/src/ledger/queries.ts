@@ -1,0 +1,63 @@
+import type { Asset } from '@florin/contract/money';
+import type { Db } from '../platform/db.ts';
+import { unknownCursor } from '../platform/page.ts';
+import type { Account, Balances } from './accounts.ts';
+import './tables.ts';
+
+/** Every balance of a merchant, as one snapshot. */
+export async function readBalances(db: Db, merchantId: string): Promise<Balances> {
+  const rows = await db
+    .selectFrom('ledger_account')
+    .select(['account', 'currency', 'balance'])
+    .where('merchant_id', '=', merchantId)
+    .execute();
+  const balances = new Map<Asset, Map<Account, bigint>>();
+  for (const { account, currency, balance } of rows) {
+    const ofCurrency = balances.get(currency) ?? new Map<Account, bigint>();
+    balances.set(currency, ofCurrency.set(account, balance));
+  }
+  return balances;
+}
+
+export interface EntryFilter {
+  limit: number;
+  after?: string | undefined;
+  currency?: Asset | undefined;
+  account?: Account | undefined;
+  causeId?: string | undefined;
+}
+
+/** Newest first; `limit + 1` rows, so that the caller sees whether there are more. */
+export async function listEntries(db: Db, merchantId: string, filter: EntryFilter) {
+  const { after, currency, account, causeId } = filter;
+  const cursor = after === undefined ? undefined : await findCursor(db, merchantId, after);
+  let query = db.selectFrom('ledger_entry').selectAll().where('merchant_id', '=', merchantId);
+  if (currency !== undefined) query = query.where('currency', '=', currency);
+  if (causeId !== undefined) query = query.where('cause_id', '=', causeId);
+  if (account !== undefined) {
+    query = query.where((e) => e.or([e('debit', '=', account), e('credit', '=', account)]));
+  }
+  if (cursor !== undefined) {
+    query = query.where((e) =>
+      e(e.refTuple('created_at', 'entry_id'), '<', e.tuple(cursor.created_at, cursor.entry_id)),
+    );
+  }
+  return await query
+    .orderBy('created_at', 'desc')
+    .orderBy('entry_id', 'desc')
+    .limit(filter.limit + 1)
+    .execute();
+}
+export type EntryRow = Awaited<ReturnType<typeof listEntries>>[number];
+
+/** @throws Fail where the id is no entry of this merchant */
+async function findCursor(db: Db, merchantId: string, entryId: string) {
+  const cursor = await db
+    .selectFrom('ledger_entry')
+    .select(['created_at', 'entry_id'])
+    .where('merchant_id', '=', merchantId)
+    .where('entry_id', '=', entryId)
+    .executeTakeFirst();
+  if (cursor === undefined) throw unknownCursor();
+  return cursor;
+}

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { LOG_LEVELS, type LogLevel } from './log.ts';
+
+/** A setting of the process is missing or wrong: the start stops with this one line. */
+export class ConfigError extends Error {}
+
+export interface Config {
+  host: string;
+  port: number;
+  /** The port was asked for: if it is taken, the start stops instead of taking the next one. */
+  portGiven: boolean;
+  dataDir: string;
+  databaseUrl: string | undefined;
+  simchainUrl: string | undefined;
+  masterKey: Buffer | undefined;
+  publicUrl: string | undefined;
+  tls: { certFile: string; keyFile: string } | undefined;
+  trustedProxy: boolean;
+  logLevel: LogLevel;
+  poolSize: number;
+  rate: { perSecond: number; burst: number };
+}
+
+interface Option {
+  env: string;
+  flag: string;
+  value: string;
+  description: string;
+}
+const option = (env: string, value: string, description: string): Option => ({
+  env,
+  flag: `--${env
+    .replace(/^FLORIN_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-')}`,
+  value,
+  description,
+});
+
+/** Every setting of the process: an environment variable and a flag of the same name. */
+export const CONFIG_OPTIONS = {
+  host: option(
+    'FLORIN_HOST',
+    'address',
+    'Address to listen on (127.0.0.1). Others need TLS files or a trusted proxy.',
+  ),
+  port: option('FLORIN_PORT', 'port', 'Port to listen on (8420).'),
+  dataDir: option(
+    'FLORIN_DATA_DIR',
+    'folder',
+    'Folder of the sandbox: database, key file, credentials (./.florin).',
+  ),
+  databaseUrl: option('DATABASE_URL', 'url', 'Your own PostgreSQL 15 or newer instead of the embedded one.'),
+  simchainUrl: option(
+    'FLORIN_SIMCHAIN_URL',
+    'url',
+    'PostgreSQL of the simulated chains (that of the product).',
+  ),
+  masterKey: option(
+    'FLORIN_MASTER_KEY',
+    'key',
+    '32 bytes in hex or base64 that open the secrets in the database.',
+  ),
+  publicUrl: option('FLORIN_PUBLIC_URL', 'url', 'Address that callers and payers see.'),
+  tlsCertFile: option('FLORIN_TLS_CERT_FILE', 'file', 'Certificate chain (PEM) to serve HTTPS with.'),
+  tlsKeyFile: option('FLORIN_TLS_KEY_FILE', 'file', 'Private key (PEM) of that certificate.'),
+  trustedProxy: option(
+    'FLORIN_TRUSTED_PROXY',
+    'true',
+    'A proxy in front ends TLS; nobody else reaches this port.',
+  ),
+  logLevel: option(
+    'FLORIN_LOG_LEVEL',
+    'level',
+    `One of ${LOG_LEVELS.join(', ')} (warn in the sandbox, else info).`,
+  ),
+  poolSize: option('FLORIN_POOL_SIZE', 'number', 'Database connections of this process (10).'),
+  ratePerSecond: option('FLORIN_RATE_PER_SECOND', 'number', 'Requests per second and API key (100).'),
+  rateBurst: option('FLORIN_RATE_BURST', 'number', 'Requests that an API key may send at once (200).'),
+} as const;
+export type ConfigKey = keyof typeof CONFIG_OPTIONS;
+export type ConfigFlags = Partial<Record<ConfigKey, string | undefined>>;
+
+const KEY_BYTES = 32;
+const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
+
+function reader(env: Readonly<Record<string, string | undefined>>, flags: ConfigFlags) {
+  const text = (key: ConfigKey) => flags[key] ?? (env[CONFIG_OPTIONS[key].env] || undefined);
+  const wrong = (key: ConfigKey, allowed: string) => {
+    const { env: name, flag } = CONFIG_OPTIONS[key];
+    const shown = key === 'masterKey' || key.endsWith('Url') ? 'what was given' : JSON.stringify(text(key));
+    return new ConfigError(`${name} (${flag}) must be ${allowed}, not ${shown}.`);
+  };
+  const whole = (key: ConfigKey, fallback: number, [min, max]: readonly [number, number]) => {
+    const given = text(key);
+    if (given === undefined) return fallback;
+    if (/^\d{1,9}$/.test(given) && Number(given) >= min && Number(given) <= max) return Number(given);
+    throw wrong(key, `a whole number from ${min} to ${max}`);
+  };
+  const url = (key: ConfigKey, protocols: readonly string[]) => {
+    const given = text(key);
+    if (given === undefined) return undefined;
+    if (URL.canParse(given) && protocols.includes(new URL(given).protocol)) return given;
+    throw wrong(key, `an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+  };
+  return { text, wrong, whole, url };
+}
+type Reader = ReturnType<typeof reader>;
+
+function readMasterKey({ text, wrong }: Reader): Buffer | undefined {
+  const given = text('masterKey');
+  if (given === undefined) return undefined;
+  const key = /^[0-9a-fA-F]{64}$/.test(given) ? Buffer.from(given, 'hex') : Buffer.from(given, 'base64');
+  if (key.length === KEY_BYTES) return key;
+  throw wrong('masterKey', '32 bytes in hex or base64 (make one with: openssl rand -hex 32)');
+}
+
+function readTls({ text }: Reader): Config['tls'] {
+  const certFile = text('tlsCertFile');
+  const keyFile = text('tlsKeyFile');
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
+  throw new ConfigError('FLORIN_TLS_CERT_FILE and FLORIN_TLS_KEY_FILE go together: one of them is missing.');
+}
+
+function readFlag({ text, wrong }: Reader, key: ConfigKey): boolean {
+  const given = text(key);
+  if (given === undefined || given === 'false') return false;
+  if (given === 'true') return true;
+  throw wrong(key, 'true or false');
+}
+
+function readLogLevel({ text, wrong }: Reader, fallback: LogLevel): LogLevel {
+  const given = text('logLevel') ?? fallback;
+  const level = LOG_LEVELS.find((known) => known === given);
+  if (level === undefined) throw wrong('logLevel', `one of ${LOG_LEVELS.join(', ')}`);
+  return level;
+}
+
+/** Plain HTTP would show every request to the network: the interface is HTTPS only. */
+function refusePlainHttp(config: Config): void {
+  if (LOOPBACK.test(config.host) || config.tls !== undefined || config.trustedProxy) return;
+  throw new ConfigError(
+    `FLORIN_HOST ${config.host} is not a loopback address, and plain HTTP is served on loopback only: set FLORIN_TLS_CERT_FILE and FLORIN_TLS_KEY_FILE, or FLORIN_TRUSTED_PROXY=true if a proxy in front ends TLS.`,
+  );
+}
+
+/**
+ * Reads and checks every setting of the process; flags win over the environment.
+ *
+ * @throws ConfigError with one line that names the setting and what it takes
+ */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: ConfigFlags,
+  defaults: { logLevel: LogLevel },
+): Config {
+  const read = reader(env, flags);
+  const config: Config = {
+    host: read.text('host') ?? '127.0.0.1',
+    port: read.whole('port', 8420, [0, 65_535]),
+    portGiven: read.text('port') !== undefined,
+    dataDir: read.text('dataDir') ?? './.florin',
+    databaseUrl: read.url('databaseUrl', ['postgres:', 'postgresql:']),
+    simchainUrl: read.url('simchainUrl', ['postgres:', 'postgresql:']),
+    masterKey: readMasterKey(read),
+    publicUrl: read.url('publicUrl', ['https:', 'http:'])?.replace(/\/+$/, ''),
+    tls: readTls(read),
+    trustedProxy: readFlag(read, 'trustedProxy'),
+    logLevel: readLogLevel(read, defaults.logLevel),
+    poolSize: read.whole('poolSize', 10, [2, 1_000]),
+    rate: {
+      perSecond: read.whole('ratePerSecond', 100, [1, 1_000_000]),
+      burst: read.whole('rateBurst', 200, [1, 1_000_000]),
+    },
+  };
+  refusePlainHttp(config);
+  return config;
+}
+
+/** The process's own environment: read here and nowhere else. */
+export function processEnvironment(): Readonly<Record<string, string | undefined>> {
+  return process.env;
+}
+
+/** A short name for a key, to tell two apart without showing either. */
+export function keyFingerprint(key: Buffer): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 12);
+}

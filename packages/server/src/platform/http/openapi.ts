@@ -1,0 +1,155 @@
+import { PayoutError, StructuredError } from '@florin/contract/schemas';
+import type { TSchema } from 'typebox';
+import type { FailCode } from '../fail.ts';
+import { familyOf, WORDS } from './error-body.ts';
+import type { Route } from './route.ts';
+
+type Json = { [key: string]: unknown };
+
+/** What every signed call may refuse. */
+const ALWAYS: readonly FailCode[] = [
+  'invalid_request',
+  'authentication_required',
+  'forbidden',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable',
+];
+const WITH_BODY: readonly FailCode[] = ['request_timeout', 'body_too_large', 'unsupported_media_type'];
+
+const SIGNED_HEADERS: readonly [name: string, description: string][] = [
+  ['X-Service-Timestamp', 'Unix seconds, at most 300 s off.'],
+  ['X-Service-Nonce', '16 to 64 visible ASCII characters, used once.'],
+  [
+    'X-Service-Signature',
+    'Lower-case hex HMAC-SHA256 of `<timestamp>.<nonce>.<raw body>` with the secret key.',
+  ],
+];
+
+const headerParameter = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+});
+
+/** Replaces every schema that has an `$id` by a reference and puts it among the components. */
+function reference(schema: unknown, components: Map<string, Json>): unknown {
+  if (Array.isArray(schema)) return schema.map((entry) => reference(entry, components));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { $id: id, ...rest } = schema as Json;
+  const inner = () =>
+    Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, reference(value, components)]));
+  if (typeof id !== 'string') return inner();
+  if (!components.has(id)) {
+    components.set(id, {});
+    components.set(id, inner());
+  }
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function parametersOf(route: Route, components: Map<string, Json>): Json[] {
+  const from = (place: 'path' | 'query', schema: TSchema | undefined) => {
+    const shape = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
+    return Object.entries(shape.properties ?? {}).map(([name, property]) => ({
+      name,
+      in: place,
+      required: place === 'path' || (shape.required?.includes(name) ?? false),
+      ...(typeof property.description === 'string' ? { description: property.description } : {}),
+      schema: reference(property, components),
+    }));
+  };
+  const key =
+    route.idempotencyKey === 'required'
+      ? [
+          headerParameter(
+            'Idempotency-Key',
+            '1 to 128 printable ASCII characters. Repeating a request with it is safe.',
+          ),
+        ]
+      : [];
+  const signed = SIGNED_HEADERS.map(([name, description]) => headerParameter(name, description));
+  return [...signed, ...key, ...from('path', route.params), ...from('query', route.query)];
+}
+
+function refusalsOf(route: Route, components: Map<string, Json>): Json {
+  const family = familyOf(route.path);
+  const schema = reference(family === 'payout' ? PayoutError : StructuredError, components);
+  const codes = [...ALWAYS, ...(route.body === undefined ? [] : WITH_BODY), ...route.refusals];
+  const byStatus = new Map<number, Set<string>>();
+  for (const code of codes) {
+    const words = WORDS[code];
+    const name = family === 'payout' ? words.payout : (words.code ?? 'no code');
+    byStatus.set(words.status, (byStatus.get(words.status) ?? new Set()).add(name));
+  }
+  const entries = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(
+    entries.map(([status, names]) => [
+      String(status),
+      { description: [...names].join(', '), content: { 'application/json': { schema } } },
+    ]),
+  );
+}
+
+function operationOf(route: Route, components: Map<string, Json>): Json {
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    parameters: parametersOf(route, components),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: ((route.body as { required?: string[] }).required ?? []).length > 0,
+            content: { 'application/json': { schema: reference(route.body, components) } },
+          },
+        }),
+    responses: {
+      200: {
+        description: 'Done.',
+        content: { 'application/json': { schema: reference(route.answer, components) } },
+      },
+      ...refusalsOf(route, components),
+    },
+  };
+}
+
+export interface OpenApiOptions {
+  title: string;
+  version: string;
+  description: string;
+  serverUrl: string;
+}
+
+/** The OpenAPI 3.1 document, made from the route table: what is documented is what is served. */
+export function openApiDocument(routes: readonly Route[], options: OpenApiOptions): Json {
+  const components = new Map<string, Json>();
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    paths[route.path] = {
+      ...paths[route.path],
+      [route.method.toLowerCase()]: operationOf(route, components),
+    };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: options.title,
+      version: options.version,
+      description: options.description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: options.serverUrl }],
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'The API key; the secret key only signs.' },
+      },
+      schemas: Object.fromEntries([...components].sort(([a], [b]) => a.localeCompare(b))),
+    },
+  };
+}

@@ -1,0 +1,226 @@
+import type { Clock } from '../clock.ts';
+import { Fail } from '../fail.ts';
+import { JsonRefused, parseStrictJson } from '../json.ts';
+import type { Logger } from '../log.ts';
+import { readQuery } from './query.ts';
+import { TokenBuckets } from './rate-limit.ts';
+import type { Answer, Caller, Route, RouteRequest } from './route.ts';
+import { compileShape, type ShapeCheck } from './validate.ts';
+
+/** One request as it came in, before anything of it is believed. */
+export interface RawRequest {
+  method: string;
+  url: string;
+  /** Names in lower case; a name that came twice is in `repeated`. */
+  headers: Readonly<Record<string, string | undefined>>;
+  repeated: ReadonlySet<string>;
+  body: Buffer;
+  /** A body was announced although the method has none. */
+  strayBody: boolean;
+  params: Readonly<Record<string, string>>;
+  requestId: string;
+  remoteAddress: string;
+}
+
+export interface Authenticated {
+  caller: Caller;
+  /**
+   * Makes the spent nonce durable. Called before an answer that no effect's synchronous commit precedes, so that a
+   * request refused today is still refused as a replay after a crash of the database.
+   */
+  hardenNonce(): Promise<void>;
+}
+
+/**
+ * Checks who sent a request and spends its nonce.
+ *
+ * @param willCommit an effect's synchronous commit will follow, which flushes the nonce as well.
+ * @throws Fail `authentication_required`; `forbidden` for a disabled store or a suspended merchant
+ */
+export type Authenticate = (request: RawRequest, willCommit: boolean) => Promise<Authenticated>;
+
+export interface PipelineOptions {
+  authenticate: Authenticate;
+  clock: Clock;
+  log: Logger;
+  rate: { perSecond: number; burst: number };
+  versions: readonly string[];
+  /** Checks each answer against its schema; a test build turns it on. */
+  checkAnswers: boolean;
+}
+
+const GUESSES_PER_SECOND = 5;
+const GUESSES_BURST = 20;
+const GUESS_DELAY_MAX_MS = 1_000;
+const KEY_FORM = /^[\x20-\x7e]{1,128}$/;
+
+interface PreparedRoute {
+  route: Route;
+  checkQuery: ShapeCheck | undefined;
+  checkBody: ShapeCheck | undefined;
+  checkAnswer: ShapeCheck | undefined;
+}
+
+/**
+ * The order of checks of every signed call: authentication → rate limit → route → permission → Idempotency-Key →
+ * content type and shape → the operation (resource, idempotency look-up, state, business rules).
+ */
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #buckets: TokenBuckets;
+  readonly #guesses = new TokenBuckets(GUESSES_PER_SECOND, GUESSES_BURST);
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+    this.#buckets = new TokenBuckets(options.rate.perSecond, options.rate.burst);
+  }
+
+  prepare(route: Route): PreparedRoute {
+    return {
+      route,
+      checkQuery: route.query && compileShape(route.query),
+      checkBody: route.body && compileShape(route.body),
+      checkAnswer: this.#options.checkAnswers ? compileShape(route.answer) : undefined,
+    };
+  }
+
+  /** Runs a call. @throws Fail */
+  async run(raw: RawRequest, prepared: PreparedRoute): Promise<Answer<unknown>> {
+    const writes = raw.method !== 'GET';
+    const { caller, hardenNonce } = await this.#admit(raw, writes);
+    try {
+      this.#limit(caller);
+      const answer = await prepared.route.handle(this.#read(raw, caller, prepared));
+      prepared.checkAnswer?.(answer.body);
+      if (writes && answer.replayed) await hardenNonce();
+      return answer;
+    } catch (error) {
+      if (writes) await hardenNonce();
+      throw error;
+    }
+  }
+
+  /** A path or method that is not there: told only to those who are allowed in. @throws Fail always */
+  async refuse(raw: RawRequest, fail: Fail): Promise<never> {
+    const { caller } = await this.#admit(raw, false);
+    this.#limit(caller);
+    throw fail;
+  }
+
+  /** Forgets idle rate buckets. */
+  sweep(): void {
+    this.#buckets.sweep(this.#options.clock.nowMs());
+    this.#guesses.sweep(this.#options.clock.nowMs());
+  }
+
+  async #admit(raw: RawRequest, willCommit: boolean): Promise<Authenticated> {
+    try {
+      return await this.#options.authenticate(raw, willCommit);
+    } catch (error) {
+      if (error instanceof Fail && error.code === 'authentication_required') await this.#slowGuesses(raw);
+      throw error;
+    }
+  }
+
+  /** Slows only those who fail: a rightly signed request from the same address is never held back. */
+  async #slowGuesses(raw: RawRequest): Promise<void> {
+    const waitMs = this.#guesses.take(raw.remoteAddress, this.#options.clock.nowMs());
+    if (waitMs === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, GUESS_DELAY_MAX_MS)));
+  }
+
+  #limit(caller: Caller): void {
+    const waitMs = this.#buckets.take(caller.keyId, this.#options.clock.nowMs());
+    if (waitMs === 0) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+    throw new Fail('rate_limited', {
+      message: `Too many requests with this API key. Come back in ${retryAfterSeconds} s.`,
+      retryAfterSeconds,
+    });
+  }
+
+  #read(raw: RawRequest, caller: Caller, prepared: PreparedRoute): RouteRequest<never, never, never> {
+    const { route } = prepared;
+    permit(caller, route);
+    const idempotencyKey = route.idempotencyKey === 'required' ? readIdempotencyKey(raw) : '';
+    this.#checkVersion(raw);
+    const query = readQuery(raw.url, route.query);
+    prepared.checkQuery?.(query);
+    const body = readBody(raw, prepared);
+    const request = {
+      caller,
+      params: raw.params,
+      query,
+      body,
+      idempotencyKey,
+      url: raw.url,
+      requestId: raw.requestId,
+    };
+    // The shapes were checked above against the schemas that give the handler its types.
+    return request as unknown as RouteRequest<never, never, never>;
+  }
+
+  #checkVersion(raw: RawRequest): void {
+    const asked = raw.headers['x-service-version'];
+    if (asked === undefined || this.#options.versions.includes(asked)) return;
+    throw new Fail('invalid_request', {
+      message: `X-Service-Version names a version that this service does not have. It has ${this.#options.versions.join(', ')}.`,
+      param: 'X-Service-Version',
+    });
+  }
+}
+
+function permit(caller: Caller, route: Route): void {
+  if (!caller.scopes.includes(route.scope)) {
+    throw new Fail('forbidden', `This API key lacks the scope "${route.scope}".`);
+  }
+  if (route.sandboxOnly && caller.mode !== 'sandbox') {
+    throw new Fail('forbidden', 'Test helpers serve sandbox merchants only.');
+  }
+}
+
+function readIdempotencyKey(raw: RawRequest): string {
+  const param = 'Idempotency-Key';
+  const key = raw.headers['idempotency-key'];
+  if (key === undefined) {
+    throw new Fail('parameter_missing', { message: `The header ${param} is required for this call.`, param });
+  }
+  if (raw.repeated.has('idempotency-key')) {
+    throw new Fail('invalid_request', { message: `The header ${param} is given more than once.`, param });
+  }
+  if (!KEY_FORM.test(key)) {
+    throw new Fail('invalid_request', {
+      message: `${param} must be 1 to 128 printable ASCII characters.`,
+      param,
+    });
+  }
+  return key;
+}
+
+function readBody(raw: RawRequest, prepared: PreparedRoute): unknown {
+  if (raw.strayBody) throw new Fail('invalid_request', `A ${raw.method} request has no body.`);
+  if (prepared.checkBody === undefined) return undefined;
+  const value = raw.body.length === 0 ? {} : parseBody(raw);
+  prepared.checkBody(value);
+  return value;
+}
+
+function parseBody(raw: RawRequest): unknown {
+  const encoding = raw.headers['content-encoding'];
+  if (encoding !== undefined) {
+    throw new Fail('unsupported_media_type', 'Content-Encoding is not supported: send the body as it is.');
+  }
+  const mediaType = raw.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (mediaType !== 'application/json' || raw.repeated.has('content-type')) {
+    throw new Fail('unsupported_media_type', 'Content-Type must be application/json.');
+  }
+  try {
+    return parseStrictJson(raw.body);
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
+    throw new Fail('invalid_request', {
+      message: `The body is refused: ${error.reason}.`,
+      ...(error.path === undefined || error.path === '' ? {} : { param: error.path }),
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import type { TObject } from 'typebox';
+import { Fail } from '../fail.ts';
+
+const WHOLE = /^(0|[1-9][0-9]{0,15})$/;
+
+function decode(text: string, param: string | undefined): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new Fail('invalid_request', {
+      message: 'The query is not valid percent-encoded UTF-8.',
+      ...(param === undefined ? {} : { param }),
+    });
+  }
+}
+
+function readValue(type: unknown, text: string, param: string): unknown {
+  if (text === '') throw new Fail('invalid_request', { message: `${param} is empty.`, param });
+  if (text.includes('\0'))
+    throw new Fail('invalid_request', { message: `${param} holds a NUL character.`, param });
+  if (type !== 'integer') return text;
+  if (WHOLE.test(text)) return Number(text);
+  throw new Fail('invalid_request', { message: `${param} must be a whole number in plain digits.`, param });
+}
+
+/**
+ * Reads the query of a URL as its schema declares it. Whole decimal integers are the only text that becomes a number;
+ * undeclared, repeated and empty parameters are refused, so that a caller learns that they would do nothing.
+ *
+ * @throws Fail `invalid_request` with `param`
+ */
+export function readQuery(url: string, schema: TObject | undefined): Record<string, unknown> {
+  const mark = url.indexOf('?');
+  const text = mark === -1 ? '' : url.slice(mark + 1);
+  const declared = (schema?.properties ?? {}) as Record<string, { type?: string }>;
+  const values: Record<string, unknown> = {};
+  for (const pair of text.split('&').filter((part) => part !== '')) {
+    const equals = pair.indexOf('=');
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals), undefined);
+    if (!Object.hasOwn(declared, name)) {
+      throw new Fail('invalid_request', { message: `${name} is not a parameter of this call.`, param: name });
+    }
+    if (Object.hasOwn(values, name)) {
+      throw new Fail('invalid_request', { message: `${name} is given more than once.`, param: name });
+    }
+    values[name] = readValue(
+      declared[name]?.type,
+      decode(equals === -1 ? '' : pair.slice(equals + 1), name),
+      name,
+    );
+  }
+  return values;
+}

@@ -1,0 +1,12 @@
+import { newId } from '../ids.ts';
+
+const CALLERS_FORM = /^[A-Za-z0-9_-]{8,64}$/;
+
+/** The caller's own request id, where it has the form that is taken over. */
+export function readRequestId(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && CALLERS_FORM.test(header) ? header : undefined;
+}
+
+export function newRequestId(): string {
+  return `req_${newId().replaceAll('-', '')}`;
+}

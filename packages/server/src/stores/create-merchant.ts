@@ -1,0 +1,52 @@
+import { Fail } from '../platform/fail.ts';
+import { newId } from '../platform/ids.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { MerchantMode } from '../platform/settings.ts';
+import type { Merchant } from './queries.ts';
+
+const NAME_MAX = 200;
+
+/** A name as people write it. @throws Fail */
+export function checkName(name: string, param: string): string {
+  const trimmed = name.trim();
+  const printable = !/\p{Cc}/u.test(trimmed);
+  if (trimmed.length > 0 && trimmed.length <= NAME_MAX && printable) return trimmed;
+  throw new Fail('invalid_request', {
+    message: `${param} must be 1 to ${NAME_MAX} printable characters.`,
+    param,
+  });
+}
+
+/** A merchant is in exactly one mode for ever: nothing crosses from sandbox to live. */
+export async function createMerchant(
+  platform: Platform,
+  input: { name: string; mode: MerchantMode },
+): Promise<Merchant> {
+  const merchant: Merchant = {
+    merchantId: newId(),
+    name: checkName(input.name, 'name'),
+    mode: input.mode,
+    status: 'active',
+    clockOffset: 0,
+    createdAt: platform.clock.nowSeconds(),
+  };
+  await platform.db
+    .insertInto('merchant')
+    .values({
+      merchant_id: merchant.merchantId,
+      name: merchant.name,
+      mode: merchant.mode,
+      created_at: merchant.createdAt,
+    })
+    .execute();
+  return merchant;
+}
+
+/** A suspended merchant's requests are 403; nothing of it is lost. */
+export async function setMerchantStatus(
+  platform: Platform,
+  merchantId: string,
+  status: 'active' | 'suspended',
+): Promise<void> {
+  await platform.db.updateTable('merchant').set({ status }).where('merchant_id', '=', merchantId).execute();
+}

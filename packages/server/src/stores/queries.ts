@@ -1,0 +1,173 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Scope } from '../platform/http/index.ts';
+import { decodeId, encodeId } from '../platform/ids.ts';
+import type { MerchantMode } from '../platform/settings.ts';
+import './tables.ts';
+
+export interface Merchant {
+  merchantId: string;
+  name: string;
+  mode: MerchantMode;
+  status: 'active' | 'suspended';
+  clockOffset: number;
+  createdAt: number;
+}
+
+/** All that a request's signature and rights depend on, in one row. */
+export interface KeyAccess {
+  key_id: string;
+  store_id: string;
+  scopes: Scope[];
+  owner_approver_id: string | null;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  previous_secret_until_ms: bigint | null;
+  expires_at_ms: bigint | null;
+  revoked_at_ms: bigint | null;
+  channel_type: string;
+  review_status: string;
+  enabled: boolean;
+  mode: MerchantMode;
+  merchant_status: 'active' | 'suspended';
+  clock_offset: bigint;
+}
+
+export async function findKeyAccess(
+  db: Db,
+  merchantId: string,
+  digest: Buffer,
+): Promise<KeyAccess | undefined> {
+  const { rows } = await sql<KeyAccess>`
+    select k.key_id, k.store_id, k.scopes, k.owner_approver_id, k.secret, k.previous_secret,
+           k.previous_secret_until_ms, k.expires_at_ms, k.revoked_at_ms,
+           s.channel_type, s.review_status, s.enabled, m.mode, m.status as merchant_status, m.clock_offset
+    from api_key k
+    join store s on s.merchant_id = k.merchant_id and s.store_id = k.store_id
+    join merchant m on m.merchant_id = k.merchant_id
+    where k.merchant_id = ${merchantId} and k.digest = ${digest}`.execute(db);
+  return rows[0];
+}
+
+/** @returns false when the key has spent this nonce before */
+export async function spendNonce(db: Db, spent: NonceRow): Promise<boolean> {
+  const { rows } = await sql`
+    insert into nonce (merchant_id, key_id, nonce, spent_at_ms)
+    values (${spent.merchantId}, ${spent.keyId}, ${spent.nonce}, ${spent.nowMs})
+    on conflict (merchant_id, key_id, nonce) do nothing
+    returning 1`.execute(db);
+  return rows.length > 0;
+}
+export interface NonceRow {
+  merchantId: string;
+  keyId: string;
+  nonce: string;
+  nowMs: number;
+}
+
+/** Writes the row again: its commit, a synchronous one, takes the first commit to the disk with it. */
+export async function rewriteNonce(db: Db, spent: NonceRow): Promise<void> {
+  await sql`
+    update nonce set spent_at_ms = ${spent.nowMs}
+    where merchant_id = ${spent.merchantId} and key_id = ${spent.keyId} and nonce = ${spent.nonce}`.execute(
+    db,
+  );
+}
+
+export async function deleteNoncesBefore(db: Db, cutoffMs: number): Promise<void> {
+  await sql`delete from nonce where spent_at_ms < ${cutoffMs}`.execute(db);
+}
+
+const merchantColumns = ['merchant_id', 'name', 'mode', 'status', 'clock_offset', 'created_at'] as const;
+interface MerchantRow {
+  merchant_id: string;
+  name: string;
+  mode: MerchantMode;
+  status: 'active' | 'suspended';
+  clock_offset: bigint;
+  created_at: bigint | number;
+}
+const toMerchant = (row: MerchantRow): Merchant => ({
+  merchantId: row.merchant_id,
+  name: row.name,
+  mode: row.mode,
+  status: row.status,
+  clockOffset: Number(row.clock_offset),
+  createdAt: Number(row.created_at),
+});
+
+export async function findMerchant(db: Db, merchantId: string): Promise<Merchant | undefined> {
+  const row = await db
+    .selectFrom('merchant')
+    .select(merchantColumns)
+    .where('merchant_id', '=', merchantId)
+    .executeTakeFirst();
+  return row && toMerchant(row);
+}
+
+/** @throws Fail `resource_not_found` */
+export async function getMerchant(db: Db, merchantId: string): Promise<Merchant> {
+  const merchant = await findMerchant(db, merchantId);
+  if (merchant === undefined)
+    throw new Fail('resource_not_found', `There is no merchant ${encodeId('merchant', merchantId)}.`);
+  return merchant;
+}
+
+export async function listMerchants(db: Db): Promise<Merchant[]> {
+  const rows = await db
+    .selectFrom('merchant')
+    .select(merchantColumns)
+    .orderBy('created_at')
+    .orderBy('merchant_id')
+    .execute();
+  return rows.map(toMerchant);
+}
+
+export async function getStore(db: Db, merchantId: string, storeId: string) {
+  const store = await db
+    .selectFrom('store')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('store_id', '=', storeId)
+    .executeTakeFirst();
+  if (store === undefined)
+    throw new Fail('resource_not_found', `There is no store ${encodeId('store', storeId)}.`);
+  return store;
+}
+
+export async function lockKey(tx: Tx, merchantId: string, keyId: string) {
+  const key = await tx
+    .selectFrom('api_key')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('key_id', '=', keyId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (key === undefined) throw new Fail('resource_not_found', `There is no key ${encodeId('key', keyId)}.`);
+  return key;
+}
+
+/** An operator names a store or a key by its id alone: the merchant is looked for. */
+export async function merchantOf(db: Db, table: 'store' | 'api_key', id: string): Promise<string> {
+  const uuid = decodeId(table === 'store' ? 'store' : 'key', id);
+  const column = table === 'store' ? sql.ref('store_id') : sql.ref('key_id');
+  const { rows } =
+    uuid === undefined
+      ? { rows: [] }
+      : await sql<{
+          merchant_id: string;
+        }>`select merchant_id from ${sql.table(table)} where ${column} = ${uuid}`.execute(db);
+  if (rows[0] === undefined) throw new Fail('resource_not_found', `There is no ${id}.`);
+  return rows[0].merchant_id;
+}
+
+export async function findApproverByName(db: Db, merchantId: string, name: string) {
+  return await db
+    .selectFrom('approver')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('name', '=', name)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst();
+}

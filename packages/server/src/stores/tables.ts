@@ -1,0 +1,51 @@
+import type { Generated } from 'kysely';
+import type { Scope } from '../platform/http/index.ts';
+
+type Int8 = bigint | number;
+
+declare module '../platform/db.ts' {
+  interface Tables {
+    merchant: {
+      merchant_id: string;
+      name: string;
+      mode: 'sandbox' | 'live';
+      status: Generated<'active' | 'suspended'>;
+      clock_offset: Generated<bigint>;
+      created_at: Int8;
+    };
+    store: {
+      merchant_id: string;
+      store_id: string;
+      name: string;
+      channel_type: 'api' | 'hosted';
+      review_status: Generated<'pending' | 'approved' | 'rejected'>;
+      enabled: Generated<boolean>;
+      created_at: Int8;
+    };
+    approver: {
+      merchant_id: string;
+      approver_id: string;
+      name: string;
+      token_digest: Buffer;
+      removed_at: bigint | number | null;
+      created_at: Int8;
+    };
+    api_key: {
+      merchant_id: string;
+      key_id: string;
+      store_id: string;
+      name: string;
+      digest: Buffer;
+      last_four: string;
+      scopes: Scope[];
+      owner_approver_id: string | null;
+      secret: Buffer;
+      previous_secret: Buffer | null;
+      previous_secret_until_ms: bigint | number | null;
+      expires_at_ms: bigint | number | null;
+      revoked_at_ms: bigint | number | null;
+      created_at: Int8;
+    };
+    nonce: { merchant_id: string; key_id: string; nonce: string; spent_at_ms: Int8 };
+  }
+}
