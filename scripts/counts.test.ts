@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { closingLine, readClosingLine, sum } from './counts.ts';
+
+test('the closing line always holds all three numbers and reads back', () => {
+  const counts = { passed: 3, failed: 0, skipped: 0 };
+  expect(closingLine(counts)).toBe('3 passed, 0 failed, 0 skipped');
+  expect(readClosingLine(`Tests  3 passed (3)\n${closingLine(counts)}\n`)).toEqual(counts);
+});
+
+test('output that ends before its closing line has none', () => {
+  expect(readClosingLine('1 passed, 0 failed, 0 skipped\nFatal error\n')).toBeUndefined();
+  expect(readClosingLine('')).toBeUndefined();
+});
+
+test('runs add up', () => {
+  const parts = [
+    { passed: 1, failed: 2, skipped: 3 },
+    { passed: 10, failed: 20, skipped: 30 },
+  ];
+  expect(sum(parts)).toEqual({ passed: 11, failed: 22, skipped: 33 });
+  expect(sum([])).toEqual({ passed: 0, failed: 0, skipped: 0 });
+});

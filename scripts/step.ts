@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { type Counts, readClosingLine } from './counts.ts';
+
+export const ROOT = path.resolve(import.meta.dirname, '..');
+
+/** A step counts as one of what it did; a run of tests as its tests. */
+export interface Step {
+  name: string;
+  run: () => Promise<Counts>;
+}
+
+export const PASSED: Counts = { passed: 1, failed: 0, skipped: 0 };
+export const FAILED: Counts = { passed: 0, failed: 1, skipped: 0 };
+export const SKIPPED: Counts = { passed: 0, failed: 0, skipped: 1 };
+
+/** Runs the steps one after the other, also past a failure, so that one run shows everything that is wrong. */
+export async function runSteps(steps: readonly Step[]): Promise<Counts[]> {
+  const results: Counts[] = [];
+  for (const { name, run } of steps) {
+    console.log(`\n== ${name}`);
+    const start = performance.now();
+    const counts = await run();
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    console.log(`-- ${name}: ${counts.failed === 0 ? 'ok' : 'FAILED'}, ${seconds} s`);
+    results.push(counts);
+  }
+  return results;
+}
+
+interface Finished {
+  ok: boolean;
+  stdout: string;
+}
+
+interface RunOptions {
+  /** Added to this process's environment. */
+  env?: Record<string, string>;
+  /** Keeps what the program prints from the screen. */
+  quiet?: boolean;
+}
+
+/** Runs a program of node_modules/.bin or of the system, with this Node first on its path. */
+export function execute(program: string, args: string[], options: RunOptions = {}): Promise<Finished> {
+  const paths = [path.dirname(process.execPath), path.join(ROOT, 'node_modules', '.bin'), process.env.PATH];
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    env: { ...process.env, PATH: paths.join(path.delimiter), ...options.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve) => {
+    let stdout = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString();
+      if (options.quiet !== true) process.stdout.write(chunk);
+    });
+    child.once('error', (error) => {
+      console.error(`${program} does not run: ${error.message}`);
+      resolve({ ok: false, stdout });
+    });
+    child.once('close', (code) => resolve({ ok: code === 0, stdout }));
+  });
+}
+
+/** A step that is one program, which fails by its exit code. */
+export function programStep(name: string, program: string, args: string[]): Step {
+  return { name, run: async () => ((await execute(program, args)).ok ? PASSED : FAILED) };
+}
+
+/** A run of vitest, counted by its closing line. One that died before it, or fails without saying why, failed. */
+export function testStep(name: string, args: string[], env: Record<string, string> = {}): Step {
+  return {
+    name,
+    run: async () => {
+      const { ok, stdout } = await execute('vitest', ['run', ...args], { env });
+      const counts = readClosingLine(stdout) ?? FAILED;
+      return ok || counts.failed > 0 ? counts : { ...counts, failed: 1 };
+    },
+  };
+}

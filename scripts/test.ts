@@ -1,0 +1,35 @@
+import { createRequire } from 'node:module';
+import { closingLine, sum } from './counts.ts';
+import { GATES } from './gates.ts';
+import { runSteps, SKIPPED, type Step, testStep } from './step.ts';
+
+/** Arguments go to vitest: `npm test -- packages/contract`. */
+const filters = process.argv.slice(2);
+
+/** What reaches a database. */
+const databaseTests = filters.length > 0 ? filters : ['packages/server/', 'test/'];
+
+/** The linter's and the supervisor's own tests come out the same whatever the version. */
+const WITHOUT = ['--exclude', 'test/boundaries.test.ts', '--exclude', '**/platform/postgres/**'];
+
+function onPostgres15(): Step {
+  const name = 'tests on PostgreSQL 15';
+  const carrier = `@florin/postgres-15-${process.platform}-${process.arch}`;
+  try {
+    createRequire(import.meta.url).resolve(carrier);
+  } catch {
+    return {
+      name,
+      run: async () => {
+        console.log(`skipped: the optional package ${carrier} is not installed on this platform`);
+        return SKIPPED;
+      },
+    };
+  }
+  return testStep(name, [...databaseTests, ...WITHOUT, '--passWithNoTests'], { FLORIN_TEST_POSTGRES: '15' });
+}
+
+const results = await runSteps([...GATES, testStep('tests on PostgreSQL 18', filters), onPostgres15()]);
+const total = sum(results);
+process.exitCode = total.failed === 0 ? 0 : 1;
+console.log(`\n${closingLine(total)}`);
