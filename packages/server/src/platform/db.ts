@@ -46,6 +46,9 @@ export function connect(options: ConnectOptions): Db {
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', options.onError ?? (() => {}));
+  // The pool listens to idle connections only: one that breaks between two statements of a transaction would end the
+  // process too. Its next statement fails, which is all that anybody needs to know.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 

@@ -1,0 +1,112 @@
+import { inspect } from 'node:util';
+import { type ClaimedJob, type JobOutcome, LeaseLost } from './job.ts';
+
+const BACK_OFF_FIRST_MS = 1_000;
+const BACK_OFF_MAX_MS = 300_000;
+const LAST_ERROR_LENGTH_MAX = 500;
+
+/** How a run ended. `interrupted`: stopped or overtaken, which is nobody's failure. */
+export type Ending =
+  | { type: 'returned'; settlement: Settlement }
+  | { type: 'threw'; error: unknown }
+  | { type: 'interrupted' };
+
+/** What becomes of the row. */
+export type Settlement = { act: 'remove' } | Release;
+
+/** The job waits again, for any worker. */
+export interface Release {
+  act: 'release';
+  /** Undefined: as the row has it. */
+  dueAtMs: number | undefined;
+  /** Whether news that came during the run make it due at once, whatever `dueAtMs` says. */
+  newsFirst: boolean;
+  attempts: number;
+  lastError: string | null;
+}
+
+/** For a job that is done, while news of it came during the run: it runs once more, at once. */
+export const RUN_AGAIN: Release = {
+  act: 'release',
+  dueAtMs: undefined,
+  newsFirst: true,
+  attempts: 0,
+  lastError: null,
+};
+
+/**
+ * Milliseconds to wait after the nth failure in a row: 1 s doubling to 5 min, of which a random half is taken off so
+ * that jobs that failed together do not come back together.
+ *
+ * @param failures 1 or more.
+ * @param jitter from 0 (shortest) to 1 (longest).
+ */
+export function backOffMs(failures: number, jitter: number): number {
+  const longestMs = Math.min(BACK_OFF_FIRST_MS * 2 ** (failures - 1), BACK_OFF_MAX_MS);
+  return Math.round(longestMs * (0.5 + jitter / 2));
+}
+
+/** The owners of leases who hold no presence lock: their workers are gone. */
+export function deadOwners(
+  leaseOwners: readonly number[],
+  present: readonly number[],
+  own: number,
+): number[] {
+  const alive = new Set([...present, own]);
+  return leaseOwners.filter((owner) => !alive.has(owner));
+}
+
+/** What to do with a job whose run ended so. */
+export function settle(
+  job: Pick<ClaimedJob, 'attempts' | 'lastError'>,
+  ending: Ending,
+  now: { nowMs: number; jitter: number },
+): Settlement {
+  switch (ending.type) {
+    case 'returned':
+      return ending.settlement;
+    case 'interrupted':
+      return giveBack(job);
+    case 'threw': {
+      const attempts = job.attempts + 1;
+      const dueAtMs = now.nowMs + backOffMs(attempts, now.jitter);
+      const lastError = describeError(ending.error);
+      // News do not shorten it: a handler that asks for itself and then fails would spin.
+      return { act: 'release', dueAtMs, newsFirst: false, attempts, lastError };
+    }
+  }
+}
+
+/** Due as it was, no attempt counted. */
+export function giveBack(job: Pick<ClaimedJob, 'attempts' | 'lastError'>): Release {
+  return { ...RUN_AGAIN, attempts: job.attempts, lastError: job.lastError };
+}
+
+/** What to do with a job whose handler says so. @throws TypeError for a time that no row can hold. */
+export function settleOutcome(outcome: JobOutcome): Settlement {
+  if (outcome === 'done') return { act: 'remove' };
+  const dueAtMs = Math.ceil(outcome.againAtMs);
+  if (!Number.isSafeInteger(dueAtMs)) throw new TypeError(`againAtMs is not a time: ${outcome.againAtMs}`);
+  return { ...RUN_AGAIN, dueAtMs };
+}
+
+/** How a throw counts: one from a run that had been told to stop is no failure of the job. */
+export function endingOf(error: unknown, aborted: boolean): Ending {
+  return aborted || error instanceof LeaseLost ? { type: 'interrupted' } : { type: 'threw', error };
+}
+
+/** Class and message in at most 500 characters that a PostgreSQL text can hold. */
+export function describeError(error: unknown): string {
+  const text = error instanceof Error ? `${error.constructor.name}: ${error.message}` : inspect(error);
+  return text.replaceAll('\0', '').slice(0, LAST_ERROR_LENGTH_MAX).toWellFormed();
+}
+
+/** Milliseconds until the next look for due work: looking never takes more than a tenth of the time. */
+export function nextLookMs(pollEveryMs: number, lastLookTookMs: number): number {
+  return Math.max(pollEveryMs, lastLookTookMs * 10);
+}
+
+/** Milliseconds to wait before the nth try to reach a database that is away: 0.2 s doubling to 5 s. */
+export function reconnectMs(failures: number): number {
+  return Math.min(200 * 2 ** (failures - 1), 5_000);
+}

@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import type { Tx } from '../db.ts';
+import { newId } from '../ids.ts';
+
+/** Something that must happen later, written in the transaction of its cause. */
+export interface JobSpec {
+  /** `NIL_ID` for a job of the installation itself. */
+  merchantId: string;
+  /** Module and verb: `webhooks.deliver`. */
+  kind: string;
+  /** With a key there is at most one waiting job of this merchant, kind and key. */
+  uniqueKey?: string;
+  /** Real time in Unix milliseconds. */
+  dueAtMs: number;
+  /** Whether the due time moves with the merchant's clock. */
+  followsClock?: boolean;
+  /** JSON values only. Where the job is already there, the newest payload stands. */
+  payload?: Record<string, unknown>;
+}
+
+interface Row {
+  jobId: string;
+  kind: string;
+  uniqueKey: string;
+  dueAtMs: number;
+  followsClock: boolean;
+  payload: Record<string, unknown>;
+}
+
+/** The channel on which enqueuers call workers; a message is the merchant who has new work. */
+export const CHANNEL = 'florin_job';
+
+/**
+ * Adds jobs, one statement a merchant; workers learn of them when the transaction commits. A job that is already there
+ * is due at the earlier of both times, and if it is running it will run once more afterwards.
+ */
+export async function enqueue(tx: Tx, specs: readonly JobSpec[]): Promise<void> {
+  // A fixed order of merchants and keys, so that two transactions with the same jobs wait instead of deadlocking.
+  const merchants = [...Map.groupBy(specs, (spec) => spec.merchantId)].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [merchantId, own] of merchants) await insert(tx, merchantId, mergeByKey(own));
+  for (const [merchantId] of merchants) await sql`select pg_notify(${CHANNEL}, ${merchantId})`.execute(tx);
+}
+
+async function insert(tx: Tx, merchantId: string, rows: readonly Row[]): Promise<void> {
+  await sql`
+    insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload)
+    select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb
+    from unnest(
+      ${rows.map((row) => row.jobId)}::uuid[],
+      ${rows.map((row) => row.kind)}::text[],
+      ${rows.map((row) => row.uniqueKey)}::text[],
+      ${rows.map((row) => row.dueAtMs)}::bigint[],
+      ${rows.map((row) => row.followsClock)}::boolean[],
+      ${rows.map((row) => JSON.stringify(row.payload))}::text[]
+    ) as s (job_id, kind, unique_key, due_at_ms, follows_clock, payload)
+    on conflict (merchant_id, kind, unique_key) do update set
+      due_at_ms = least(job.due_at_ms, excluded.due_at_ms),
+      follows_clock = excluded.follows_clock,
+      payload = excluded.payload,
+      revision = job.revision + 1`.execute(tx);
+}
+
+/** One row a key: a statement may not touch the same row twice. */
+function mergeByKey(specs: readonly JobSpec[]): Row[] {
+  const rows = new Map<string, Row>();
+  for (const spec of specs) {
+    const row = toRow(spec);
+    const key = JSON.stringify([row.kind, row.uniqueKey]);
+    const dueAtMs = Math.min(row.dueAtMs, rows.get(key)?.dueAtMs ?? row.dueAtMs);
+    rows.set(key, { ...row, dueAtMs });
+  }
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
+function toRow(spec: JobSpec): Row {
+  const jobId = newId();
+  return {
+    jobId,
+    kind: spec.kind,
+    uniqueKey: spec.uniqueKey ?? jobId,
+    dueAtMs: Math.ceil(spec.dueAtMs),
+    followsClock: spec.followsClock ?? false,
+    payload: spec.payload ?? {},
+  };
+}

@@ -1,0 +1,22 @@
+import { describeError, type Ending, endingOf, settleOutcome } from './decisions.ts';
+import type { JobHandler, JobLog } from './job.ts';
+import type { ActiveRun } from './run.ts';
+
+/** Runs the handler. The one broad catch of the jobs: whatever a handler throws is recorded with its job. */
+export async function handle(run: ActiveRun, handler: JobHandler | undefined, log: JobLog): Promise<Ending> {
+  const { merchantId, jobId, kind, payload, attempts, dueAtMs } = run.job;
+  try {
+    if (handler === undefined) throw new Error(`no handler for ${kind}`);
+    const outcome = await handler({ merchantId, jobId, kind, payload, attempts, dueAtMs }, run);
+    // Not looked at after `finish`, so that it need not make sense then.
+    const settlement = run.state === 'running' ? settleOutcome(outcome) : ({ act: 'remove' } as const);
+    return { type: 'returned', settlement };
+  } catch (error) {
+    const ending = endingOf(error, run.signal.aborted);
+    if (ending.type === 'threw') {
+      const fields = { merchantId, jobId, kind, attempts: attempts + 1, error: describeError(error) };
+      log.warn(fields, 'jobs: a run failed and will be tried again');
+    }
+    return ending;
+  }
+}

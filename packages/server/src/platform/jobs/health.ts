@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import type { Db } from '../db.ts';
+
+const LATE_AFTER_MS = 5_000;
+const FAILING_ATTEMPTS_MIN = 3;
+
+/** The state of one kind of job. */
+export interface JobKindHealth {
+  kind: string;
+  /** Jobs that are there, due or not, running or not. */
+  waiting: number;
+  /** Due for more than 5 s and run by nobody. */
+  late: number;
+  /** When the longest-waiting job that nobody runs is or was due; undefined where all are running. */
+  oldestDueMs: number | undefined;
+  /** Failed three times or more in a row; `last_error` of the row says why. */
+  failing: number;
+}
+
+/** Counts jobs by kind, over all merchants. It reads the whole table: for a metric every so often, not for requests. */
+export async function jobHealth(db: Db, nowMs: number): Promise<JobKindHealth[]> {
+  const { rows } = await sql<
+    Record<'waiting' | 'late' | 'failing', bigint> & { kind: string; oldest: bigint | null }
+  >`
+    select kind,
+      count(*) as waiting,
+      count(*) filter (where due_at_ms < ${nowMs - LATE_AFTER_MS}
+        and (lease_until_ms is null or lease_until_ms < ${nowMs})) as late,
+      min(due_at_ms) filter (where lease_until_ms is null or lease_until_ms < ${nowMs}) as oldest,
+      count(*) filter (where attempts >= ${FAILING_ATTEMPTS_MIN}) as failing
+    from job group by kind order by kind`.execute(db);
+  return rows.map((row) => ({
+    kind: row.kind,
+    waiting: Number(row.waiting),
+    late: Number(row.late),
+    oldestDueMs: row.oldest === null ? undefined : Number(row.oldest),
+    failing: Number(row.failing),
+  }));
+}

@@ -1,0 +1,83 @@
+import type { Tx } from '../db.ts';
+import type { Logger } from '../log.ts';
+
+declare module '../db.ts' {
+  interface Tables {
+    job: {
+      merchant_id: string;
+      job_id: string;
+      kind: string;
+      unique_key: string;
+      due_at_ms: bigint | number;
+      follows_clock: boolean;
+      payload: Record<string, unknown>;
+      attempts: number;
+      last_error: string | null;
+      lease_until_ms: bigint | number | null;
+      lease_owner: number | null;
+      fence: bigint;
+      revision: number;
+    };
+  }
+}
+
+/** A job as its handler sees it. */
+export interface Job {
+  /** The nil merchant for jobs of the installation itself. */
+  merchantId: string;
+  jobId: string;
+  kind: string;
+  /** What `enqueue` was given; the handler checks it, as an older release may have written it. */
+  payload: Record<string, unknown>;
+  /** Runs since the last success that failed or whose worker died. */
+  attempts: number;
+  /** Real time in Unix milliseconds. */
+  dueAtMs: number;
+}
+
+/** `done` removes the job; a time (real, Unix milliseconds) is a planned next look, which is no failure. */
+export type JobOutcome = 'done' | { againAtMs: number };
+
+/** A handler's hold on the job it runs. */
+export interface JobRun {
+  /**
+   * One transaction of the job's work, run only while this worker still has the job.
+   *
+   * @throws LeaseLost when another worker has taken the job over: nothing was changed.
+   * @throws CommitUnknown see `transact`.
+   */
+  step<T>(change: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * The last step: the job's outcome (`done` unless `outcome` says otherwise) is written in the same transaction.
+   * What the handler returns afterwards is not looked at.
+   *
+   * @throws LeaseLost, CommitUnknown as `step`.
+   */
+  finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T>;
+  /** Aborted when the worker stops, or may no longer have the job: begin nothing new outside the database. */
+  signal: AbortSignal;
+}
+
+/** Runs one job. A throw is recorded and tried again later, without end. */
+export type JobHandler = (job: Job, run: JobRun) => Promise<JobOutcome>;
+
+/** The job belongs to another worker now: whatever this one would write must not be written. */
+export class LeaseLost extends Error {
+  constructor(job: Pick<Job, 'kind' | 'jobId'>) {
+    super(`job ${job.jobId} (${job.kind}) has been taken over by another worker`);
+  }
+}
+
+/** A hold on one row: what a write must match, and the news that its holder has seen. */
+export interface Lease {
+  jobId: string;
+  fence: bigint;
+  revision: number;
+}
+
+/** A job together with the hold that its claimer has on it. */
+export interface ClaimedJob extends Job, Lease {
+  lastError: string | null;
+}
+
+export type JobLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;

@@ -1,0 +1,28 @@
+import { describeError } from './decisions.ts';
+import type { JobLog } from './job.ts';
+
+/** The parts of a worker that notice a database that is away. */
+type Part = 'session' | 'claims' | 'results' | 'leases';
+
+/** Says once that the database went away and once that it is back, however many parts notice. */
+export class Outage {
+  readonly #log: JobLog;
+  readonly #failing = new Set<Part>();
+
+  constructor(log: JobLog) {
+    this.#log = log;
+  }
+
+  failed(part: Part, error: unknown): void {
+    const first = this.#failing.size === 0;
+    this.#failing.add(part);
+    if (first)
+      this.#log.error({ part, error: describeError(error) }, 'jobs: the database does not answer, retrying');
+  }
+
+  worked(part: Part): void {
+    if (this.#failing.delete(part) && this.#failing.size === 0) {
+      this.#log.info({ part }, 'jobs: the database answers again');
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../db.ts';
+import type { Release } from './decisions.ts';
+import { RUN_AGAIN } from './decisions.ts';
+import type { ClaimedJob, Lease } from './job.ts';
+
+/** Merchants found by one look. */
+export const DUE_MERCHANTS_MAX = 200;
+
+/** What a worker can run, and whose leases no longer count. */
+export interface Claimable {
+  nowMs: number;
+  kinds: readonly string[];
+  deadOwners: readonly number[];
+}
+
+const isFree = ({ nowMs, deadOwners }: Claimable) => sql<boolean>`
+  (lease_until_ms is null or lease_until_ms < ${nowMs} or lease_owner = any(${deadOwners}::integer[]))`;
+
+/** Step one of a claim, over all merchants and without a lock: who has due work, longest waiting first. */
+export async function listDueMerchants(db: Db, claimable: Claimable): Promise<string[]> {
+  const { rows } = await sql<{ merchant_id: string }>`
+    select merchant_id from job
+    where due_at_ms <= ${claimable.nowMs} and kind = any(${claimable.kinds}::text[]) and ${isFree(claimable)}
+    group by merchant_id
+    order by min(due_at_ms)
+    limit ${DUE_MERCHANTS_MAX}`.execute(db);
+  return rows.map((row) => row.merchant_id);
+}
+
+/** Who takes a batch, how much of it, and until when. */
+export interface Claimer extends Claimable {
+  owner: number;
+  leaseUntilMs: number;
+  limit: number;
+}
+
+interface ClaimedRow {
+  job_id: string;
+  kind: string;
+  payload: Record<string, unknown>;
+  attempts: number;
+  last_error: string | null;
+  due_at_ms: bigint;
+  fence: bigint;
+  revision: number;
+}
+
+/**
+ * Step two: takes a batch of one merchant's due jobs, in due order. A job whose last holder did not give it back
+ * counts an attempt, so that one which kills its workers shows. `for update` also keeps out of a step in flight.
+ */
+export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): Promise<ClaimedJob[]> {
+  const { rows } = await sql<ClaimedRow>`
+    with due as materialized (
+      select job_id from job
+      where merchant_id = ${merchantId}::uuid and due_at_ms <= ${claimer.nowMs}
+        and kind = any(${claimer.kinds}::text[]) and ${isFree(claimer)}
+      order by due_at_ms, job_id
+      limit ${claimer.limit}
+      for update skip locked
+    )
+    update job set
+      lease_until_ms = ${claimer.leaseUntilMs},
+      lease_owner = ${claimer.owner},
+      fence = job.fence + 1,
+      attempts = job.attempts + case when job.lease_owner is null then 0 else 1 end
+    from due
+    where job.merchant_id = ${merchantId}::uuid and job.job_id = due.job_id
+    returning job.job_id, job.kind, job.payload, job.attempts, job.last_error, job.due_at_ms, job.fence,
+      job.revision`.execute(db);
+  const jobs = rows.map((row) => toClaimedJob(merchantId, row));
+  return jobs.sort((a, b) => a.dueAtMs - b.dueAtMs || (a.jobId < b.jobId ? -1 : 1));
+}
+
+function toClaimedJob(merchantId: string, row: ClaimedRow): ClaimedJob {
+  return {
+    merchantId,
+    jobId: row.job_id,
+    kind: row.kind,
+    payload: row.payload,
+    attempts: row.attempts,
+    lastError: row.last_error,
+    dueAtMs: Number(row.due_at_ms),
+    fence: row.fence,
+    revision: row.revision,
+  };
+}
+
+/**
+ * Whether the lease still stands, and keeps it so until the transaction ends. The key-share lock shuts claimers out
+ * but not enqueuers: news never wait for a running step, nor can they deadlock with it.
+ */
+export async function lockLease(tx: Tx, merchantId: string, lease: Lease): Promise<boolean> {
+  const { rows } = await sql`
+    select from job
+    where merchant_id = ${merchantId}::uuid and job_id = ${lease.jobId}::uuid and fence = ${lease.fence}
+      and lease_owner is not null
+    for key share`.execute(tx);
+  return rows.length === 1;
+}
+
+const leasesOf = (leases: readonly Lease[]) => sql`
+  unnest(
+    ${leases.map((lease) => lease.jobId)}::uuid[],
+    ${leases.map((lease) => lease.fence)}::bigint[],
+    ${leases.map((lease) => lease.revision)}::integer[]
+  ) as held (job_id, fence, revision)`;
+
+const isHeld = (merchantId: string) => sql<boolean>`
+  job.merchant_id = ${merchantId}::uuid and job.job_id = held.job_id and job.fence = held.fence
+  and job.lease_owner is not null`;
+
+/** Extends leases under the worker's present number. @returns ids of the jobs that are still its own. */
+export async function renewLeases(
+  db: Db,
+  merchantId: string,
+  leases: readonly Lease[],
+  renewal: { owner: number; leaseUntilMs: number },
+): Promise<Set<string>> {
+  const { rows } = await sql<{ job_id: string }>`
+    update job set lease_until_ms = ${renewal.leaseUntilMs}, lease_owner = ${renewal.owner}
+    from ${leasesOf(leases)}
+    where ${isHeld(merchantId)}
+    returning job.job_id`.execute(db);
+  return new Set(rows.map((row) => row.job_id));
+}
+
+/**
+ * Removes jobs that are done; those of which news came while they ran are released instead, due at once.
+ *
+ * @returns ids of the jobs that were still the caller's.
+ */
+export async function removeJobs(db: Db, merchantId: string, leases: readonly Lease[]): Promise<Set<string>> {
+  const { rows } = await sql<{ job_id: string }>`
+    delete from job using ${leasesOf(leases)}
+    where ${isHeld(merchantId)} and job.revision = held.revision
+    returning job.job_id`.execute(db);
+  const removed = new Set(rows.map((row) => row.job_id));
+  const remaining = leases.filter((lease) => !removed.has(lease.jobId));
+  if (remaining.length === 0) return removed;
+  // A second statement, as it must see news that were committed while the first one waited for their row.
+  const released = await releaseJobs(
+    db,
+    merchantId,
+    remaining.map((lease) => ({ lease, release: RUN_AGAIN })),
+  );
+  return new Set([...removed, ...released]);
+}
+
+/** Gives jobs back. @returns ids of the jobs that were still the caller's. */
+export async function releaseJobs(
+  db: Db,
+  merchantId: string,
+  changes: readonly { lease: Lease; release: Release }[],
+): Promise<Set<string>> {
+  const { rows } = await sql<{ job_id: string }>`
+    update job set
+      lease_until_ms = null,
+      lease_owner = null,
+      due_at_ms = case
+        when held.due_at_ms is null or (held.news_first and job.revision <> held.revision) then job.due_at_ms
+        else held.due_at_ms
+      end,
+      attempts = held.attempts,
+      last_error = held.last_error
+    from unnest(
+      ${changes.map(({ lease }) => lease.jobId)}::uuid[],
+      ${changes.map(({ lease }) => lease.fence)}::bigint[],
+      ${changes.map(({ lease }) => lease.revision)}::integer[],
+      ${changes.map(({ release }) => release.dueAtMs ?? null)}::bigint[],
+      ${changes.map(({ release }) => release.newsFirst)}::boolean[],
+      ${changes.map(({ release }) => release.attempts)}::integer[],
+      ${changes.map(({ release }) => release.lastError)}::text[]
+    ) as held (job_id, fence, revision, due_at_ms, news_first, attempts, last_error)
+    where ${isHeld(merchantId)}
+    returning job.job_id`.execute(db);
+  return new Set(rows.map((row) => row.job_id));
+}
+
+/** Numbers of the workers that hold leases, dead or alive. */
+export async function listLeaseOwners(db: Db): Promise<number[]> {
+  const { rows } = await sql<{ lease_owner: number }>`
+    select distinct lease_owner from job where lease_owner is not null`.execute(db);
+  return rows.map((row) => row.lease_owner);
+}
+
+/** Numbers of the workers whose session is up: each holds an advisory lock of this class. */
+export async function listPresentOwners(db: Db, lockClass: number): Promise<number[]> {
+  const { rows } = await sql<{ owner: number }>`
+    select objid::bigint::integer as owner from pg_locks
+    where locktype = 'advisory' and classid = ${lockClass}::oid and objsubid = 2 and granted
+      and database = (select oid from pg_database where datname = current_database())`.execute(db);
+  return rows.map((row) => row.owner);
+}

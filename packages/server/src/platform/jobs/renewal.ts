@@ -1,0 +1,49 @@
+import type { Db } from '../db.ts';
+import type { Outage } from './outage.ts';
+import { renewLeases } from './queries.ts';
+import type { ActiveRun } from './run.ts';
+
+export interface RenewalOptions {
+  db: Db;
+  outage: Outage;
+  leaseMs: number;
+  nowMs: () => number;
+}
+
+/**
+ * Extends the leases of these runs under the owner's number, one statement a merchant. A run whose row is another's is
+ * lost; one whose lease ran out unrenewed is told to begin nothing new.
+ */
+export async function renewRuns(
+  runs: ReadonlySet<ActiveRun>,
+  owner: number,
+  options: RenewalOptions,
+): Promise<void> {
+  const { outage, nowMs } = options;
+  const held = [...runs].filter((run) => run.state === 'running');
+  for (const [merchantId, own] of Map.groupBy(held, (run) => run.job.merchantId)) {
+    try {
+      await renewMerchant(merchantId, own, { ...options, owner, isActive: (run) => runs.has(run) });
+      outage.worked('leases');
+    } catch (error) {
+      outage.failed('leases', error);
+    }
+  }
+  for (const run of held) if (run.leaseUntilMs < nowMs()) run.abort();
+}
+
+async function renewMerchant(
+  merchantId: string,
+  runs: readonly ActiveRun[],
+  options: RenewalOptions & { owner: number; isActive: (run: ActiveRun) => boolean },
+): Promise<void> {
+  const { db, owner, leaseMs, nowMs, isActive } = options;
+  const leaseUntilMs = nowMs() + leaseMs;
+  const jobs = runs.map((run) => run.job);
+  const renewed = await renewLeases(db, merchantId, jobs, { owner, leaseUntilMs });
+  for (const run of runs) {
+    if (renewed.has(run.job.jobId)) run.leaseUntilMs = leaseUntilMs;
+    // A run that ended meanwhile has no row either, and is no loss.
+    else if (isActive(run) && run.state === 'running') run.lose();
+  }
+}

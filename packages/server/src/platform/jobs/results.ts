@@ -1,0 +1,87 @@
+import type { Db } from '../db.ts';
+import { reconnectMs, type Settlement } from './decisions.ts';
+import type { Outage } from './outage.ts';
+import { releaseJobs, removeJobs } from './queries.ts';
+import type { ActiveRun } from './run.ts';
+import { pause } from './waiting.ts';
+
+interface Result {
+  run: ActiveRun;
+  settlement: Settlement;
+}
+
+export interface ResultsOptions {
+  db: Db;
+  outage: Outage;
+  /** The row of this run has been dealt with, or was another worker's already. */
+  onSettled: (run: ActiveRun, wasHeld: boolean) => void;
+}
+
+/**
+ * Writes outcomes in batches: while one statement of a merchant is under way, its next results gather. A batch that
+ * the database did not take is tried again until it does; meanwhile its leases are renewed like those of running jobs.
+ */
+export class Results {
+  readonly #options: ResultsOptions;
+  readonly #waiting = new Map<string, Result[]>();
+  readonly #writing = new Set<string>();
+  #closed = false;
+
+  constructor(options: ResultsOptions) {
+    this.#options = options;
+  }
+
+  add(run: ActiveRun, settlement: Settlement): void {
+    const { merchantId } = run.job;
+    const waiting = this.#waiting.get(merchantId);
+    if (waiting) waiting.push({ run, settlement });
+    else this.#waiting.set(merchantId, [{ run, settlement }]);
+    if (this.#writing.has(merchantId)) return;
+    this.#writing.add(merchantId);
+    // Runs that end in the same turn of the loop share the first batch.
+    setImmediate(() => void this.#drain(merchantId));
+  }
+
+  /** Stops trying: what is not written by now is left to the leases' end. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #drain(merchantId: string): Promise<void> {
+    for (let failures = 0; ; ) {
+      const batch = this.#take(merchantId);
+      if (batch.length === 0) break;
+      try {
+        await this.#write(merchantId, batch);
+        failures = 0;
+        this.#options.outage.worked('results');
+      } catch (error) {
+        failures += 1;
+        this.#options.outage.failed('results', error);
+        if (this.#closed) return;
+        this.#waiting.set(merchantId, [...batch, ...(this.#waiting.get(merchantId) ?? [])]);
+        await pause(reconnectMs(failures));
+      }
+    }
+    this.#writing.delete(merchantId);
+  }
+
+  /** What gathered, without runs that were lost meanwhile: those have no row to write to. */
+  #take(merchantId: string): Result[] {
+    const all = this.#waiting.get(merchantId) ?? [];
+    this.#waiting.delete(merchantId);
+    for (const { run } of all) if (run.state === 'lost') this.#options.onSettled(run, false);
+    return all.filter(({ run }) => run.state !== 'lost');
+  }
+
+  async #write(merchantId: string, batch: readonly Result[]): Promise<void> {
+    const { db, onSettled } = this.#options;
+    const removed = batch.filter(({ settlement }) => settlement.act === 'remove').map(({ run }) => run.job);
+    const released = batch.flatMap(({ run, settlement }) =>
+      settlement.act === 'release' ? [{ lease: run.job, release: settlement }] : [],
+    );
+    const held = removed.length > 0 ? await removeJobs(db, merchantId, removed) : new Set<string>();
+    const given = released.length > 0 ? await releaseJobs(db, merchantId, released) : new Set<string>();
+    for (const { run } of batch) onSettled(run, held.has(run.job.jobId) || given.has(run.job.jobId));
+  }
+}

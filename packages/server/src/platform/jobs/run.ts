@@ -1,0 +1,84 @@
+import type { Db, Tx } from '../db.ts';
+import { transact } from '../transact.ts';
+import { settleOutcome } from './decisions.ts';
+import { type ClaimedJob, type JobOutcome, type JobRun, LeaseLost } from './job.ts';
+import { lockLease, releaseJobs, removeJobs } from './queries.ts';
+
+/**
+ * One run of one job. It is `running`, then perhaps `finished` (its last step wrote the outcome) or `lost` (another
+ * worker has it, or this one gave it back). Only the fence in the database decides what may be written; these states
+ * spare statements that would hit nothing.
+ */
+export class ActiveRun implements JobRun {
+  readonly job: ClaimedJob;
+  leaseUntilMs: number;
+  /** The merchant was called meanwhile: perhaps there is news of this very job. */
+  wasCalled = false;
+  #state: 'running' | 'finished' | 'lost' = 'running';
+  readonly #db: Db;
+  readonly #abort = new AbortController();
+
+  constructor(db: Db, job: ClaimedJob, leaseUntilMs: number) {
+    this.#db = db;
+    this.job = job;
+    this.leaseUntilMs = leaseUntilMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get state(): 'running' | 'finished' | 'lost' {
+    return this.#state;
+  }
+
+  /** Tells the handler to begin nothing new; it still has the job as long as the fence says so. */
+  abort(): void {
+    this.#abort.abort();
+  }
+
+  /** Another worker has the job, or will have. */
+  lose(): void {
+    this.#state = 'lost';
+    this.abort();
+  }
+
+  async step<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
+    this.#assertRunning();
+    return transact(this.#db, async (tx) => {
+      await this.#lock(tx);
+      return change(tx);
+    });
+  }
+
+  async finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T> {
+    this.#assertRunning();
+    const value = await transact(this.#db, async (tx) => {
+      await this.#lock(tx);
+      const result = await change(tx);
+      await this.#write(tx, outcome?.(result) ?? 'done');
+      return result;
+    });
+    this.#state = 'finished';
+    return value;
+  }
+
+  async #lock(tx: Tx): Promise<void> {
+    if (await lockLease(tx, this.job.merchantId, this.job)) return;
+    this.lose();
+    throw new LeaseLost(this.job);
+  }
+
+  async #write(tx: Tx, outcome: JobOutcome): Promise<void> {
+    const { job } = this;
+    const settlement = settleOutcome(outcome);
+    if (settlement.act === 'remove') await removeJobs(tx, job.merchantId, [job]);
+    else await releaseJobs(tx, job.merchantId, [{ lease: job, release: settlement }]);
+  }
+
+  #assertRunning(): void {
+    if (this.#state === 'lost') throw new LeaseLost(this.job);
+    if (this.#state === 'finished')
+      throw new Error(`job ${this.job.jobId} (${this.job.kind}) has finished already`);
+  }
+}

@@ -1,0 +1,83 @@
+export interface TurnLimits {
+  /** Claims under way at once. */
+  merchantsAtOnce: number;
+  /** Handlers of one merchant running at once. */
+  batchSize: number;
+  /** Jobs claimed and not yet settled, of all merchants. */
+  runningMax: number;
+}
+
+/** A claim that may be made: at most so many jobs of this merchant. */
+export interface Turn {
+  merchantId: string;
+  limit: number;
+}
+
+/**
+ * Whose jobs are claimed next. Merchants stand in a queue; one whose batch came back full goes to its end, so that
+ * a long backlog delays nobody else by more than a batch. Plain memory: it decides nothing about who holds a job.
+ */
+export class Turns {
+  readonly #limits: TurnLimits;
+  readonly #queue = new Set<string>();
+  readonly #claiming = new Set<string>();
+  readonly #running = new Map<string, number>();
+  #reserved = 0;
+  #held = 0;
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits;
+  }
+
+  /** This merchant may have due work. */
+  add(merchantId: string): void {
+    this.#queue.add(merchantId);
+  }
+
+  get isEmpty(): boolean {
+    return this.#queue.size === 0;
+  }
+
+  get claims(): number {
+    return this.#claiming.size;
+  }
+
+  /** The next claim, its room reserved; undefined when there is nobody or no room. `claimed` must follow. */
+  next(): Turn | undefined {
+    const { merchantsAtOnce, batchSize, runningMax } = this.#limits;
+    const room = runningMax - this.#held - this.#reserved;
+    if (room <= 0 || this.#claiming.size >= merchantsAtOnce) return undefined;
+    for (const merchantId of this.#queue) {
+      const running = this.#running.get(merchantId) ?? 0;
+      // A batch that is half empty is filled up; filling after every job would cost a statement a job.
+      if (running > batchSize / 2 || this.#claiming.has(merchantId)) continue;
+      const limit = Math.min(batchSize - running, room);
+      this.#queue.delete(merchantId);
+      this.#claiming.add(merchantId);
+      this.#reserved += limit;
+      return { merchantId, limit };
+    }
+    return undefined;
+  }
+
+  /** The claim brought so many jobs, whose handlers begin now. */
+  claimed({ merchantId, limit }: Turn, jobs: number): void {
+    this.#claiming.delete(merchantId);
+    this.#reserved -= limit;
+    this.#held += jobs;
+    if (jobs > 0) this.#running.set(merchantId, (this.#running.get(merchantId) ?? 0) + jobs);
+    if (jobs === limit) this.add(merchantId);
+  }
+
+  /** A handler of this merchant ended; its job's outcome may still have to be written. */
+  ended(merchantId: string): void {
+    const running = (this.#running.get(merchantId) ?? 1) - 1;
+    if (running > 0) this.#running.set(merchantId, running);
+    else this.#running.delete(merchantId);
+  }
+
+  /** A job's row has been dealt with. */
+  settled(): void {
+    this.#held -= 1;
+  }
+}

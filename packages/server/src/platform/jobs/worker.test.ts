@@ -1,0 +1,288 @@
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { newId } from '../ids.ts';
+import { createLogger } from '../log.ts';
+import { gate, MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
+import { type JobHandler, startWorker } from './index.ts';
+
+let bench: Workbench;
+beforeAll(async () => {
+  bench = await openWorkbench();
+});
+afterEach(() => bench.clear());
+afterAll(() => bench.close());
+
+const effects = async () =>
+  (await sql<{ worker: string }>`select worker from effect`.execute(bench.db)).rows.length;
+const addEffect = (worker: string) => sql`insert into effect (worker) values (${worker})`;
+
+test('due jobs run in due order, later ones wait', async () => {
+  const now = bench.clock.nowMs();
+  const seen: unknown[] = [];
+  await bench.add(
+    { kind: 'a', dueAtMs: now - 10, payload: { n: 3 } },
+    { kind: 'a', dueAtMs: now - 30, payload: { n: 1 } },
+    { kind: 'a', dueAtMs: now - 20, payload: { n: 2 } },
+    { kind: 'a', dueAtMs: now + 600_000, payload: { n: 4 } },
+  );
+  const worker = bench.start({
+    a: async (job) => {
+      seen.push(job.payload.n);
+      return 'done';
+    },
+  });
+  await worker.idle();
+  expect(seen).toEqual([1, 2, 3]);
+  expect(await bench.rows()).toMatchObject([{ payload: { n: 4 }, attempts: 0, fence: 0n }]);
+});
+
+test('a commit wakes a worker that polls seldom', async () => {
+  const ran = gate();
+  const worker = bench.start(
+    {
+      a: async () => {
+        ran.open();
+        return 'done';
+      },
+    },
+    { pollEveryMs: 3_600_000 },
+  );
+  await worker.idle();
+  await bench.add({ kind: 'a' });
+  await ran.opened;
+  await worker.idle();
+  expect(await bench.rows()).toEqual([]);
+});
+
+test('a merchant with one job does not wait for another with 1,000', async () => {
+  const small = newId();
+  const now = bench.clock.nowMs();
+  const order: string[] = [];
+  const many = Array.from({ length: 1_000 }, () => ({ kind: 'a', dueAtMs: now - 1_000 }));
+  await bench.add(...many, { kind: 'a', merchantId: small, dueAtMs: now });
+  const worker = bench.start({
+    a: async (job) => {
+      order.push(job.merchantId);
+      return 'done';
+    },
+  });
+  await worker.idle();
+  expect(order).toHaveLength(1_001);
+  // Its turn comes in the first round, beside the first batches of 50.
+  expect(order.indexOf(small)).toBeLessThan(200);
+});
+
+test('more merchants than one look finds are all served', async () => {
+  const specs = Array.from({ length: 250 }, () => ({ kind: 'a', merchantId: newId() }));
+  await bench.add(...specs);
+  const served = new Set<string>();
+  const worker = bench.start({
+    a: async (job) => {
+      served.add(job.merchantId);
+      return 'done';
+    },
+  });
+  await worker.idle();
+  expect(served.size).toBe(250);
+});
+
+test('a kind without a handler here is left alone', async () => {
+  await bench.add({ kind: 'newer-release' }, { kind: 'a' });
+  const worker = bench.start({ a: async () => 'done' });
+  await worker.idle();
+  expect(await bench.rows()).toMatchObject([{ kind: 'newer-release', fence: 0n, lease_owner: null }]);
+});
+
+test('a throw is recorded and the job comes back later, each time later', async () => {
+  const handler: JobHandler = async () => {
+    throw new RangeError('the node said no');
+  };
+  await bench.add({ kind: 'a' });
+  const worker = bench.start({ a: handler });
+  await worker.idle();
+  const [first] = await bench.rows();
+  const now = bench.clock.nowMs();
+  expect(first).toMatchObject({ attempts: 1, last_error: 'RangeError: the node said no', lease_owner: null });
+  expect(Number(first?.due_at_ms)).toBeGreaterThan(now - 100);
+  expect(Number(first?.due_at_ms)).toBeLessThanOrEqual(now + 1_000);
+  await sql`update job set attempts = 40, due_at_ms = 1`.execute(bench.db);
+  await worker.idle();
+  const [late] = await bench.rows();
+  expect(late).toMatchObject({ attempts: 41 });
+  expect(Number(late?.due_at_ms)).toBeGreaterThan(bench.clock.nowMs() + 149_000);
+});
+
+test('a planned next look keeps the job, forgets failures and waits for its time', async () => {
+  await bench.add({ kind: 'a' });
+  await sql`update job set attempts = 2, last_error = 'earlier'`.execute(bench.db);
+  const againAtMs = bench.clock.nowMs() + 600_000;
+  const worker = bench.start({ a: async () => ({ againAtMs }) });
+  await worker.idle();
+  expect(await bench.rows()).toMatchObject([
+    { due_at_ms: BigInt(againAtMs), attempts: 0, last_error: null, lease_owner: null, lease_until_ms: null },
+  ]);
+});
+
+test('news during a run make it run again, whether it ends by done or by a later look', async () => {
+  for (const first of ['done' as const, { againAtMs: bench.clock.nowMs() + 600_000 }]) {
+    const seen: unknown[] = [];
+    const worker = bench.start({
+      a: async (job) => {
+        seen.push(job.payload.n);
+        if (seen.length > 1) return 'done';
+        // Due in an hour by itself; yet the run that is under way may have missed it.
+        await bench.add({
+          kind: 'a',
+          uniqueKey: 'k',
+          dueAtMs: bench.clock.nowMs() + 3_600_000,
+          payload: { n: 2 },
+        });
+        return first;
+      },
+    });
+    await bench.add({ kind: 'a', uniqueKey: 'k', payload: { n: 1 } });
+    await expect.poll(() => seen).toEqual([1, 2]);
+    await worker.idle();
+    expect(await bench.rows()).toEqual([]);
+    await worker.stop(0);
+  }
+});
+
+test('steps commit one by one; finish commits its change together with the outcome', async () => {
+  await bench.add({ kind: 'a' }, { kind: 'again' });
+  const againAtMs = bench.clock.nowMs() + 600_000;
+  const worker = bench.start({
+    a: async (_job, run) => {
+      await run.step((tx) => addEffect('step').execute(tx));
+      const rows = await run.finish(async (tx) => {
+        await addEffect('finish').execute(tx);
+        return (await sql`select from job where kind = 'a'`.execute(tx)).rows.length;
+      });
+      expect(rows).toBe(1);
+      await expect(async () => run.step(async () => 1)).rejects.toThrow('has finished already');
+      throw new Error('what comes after finish is not looked at');
+    },
+    again: async (_job, run) => {
+      await run.finish(
+        async () => 7,
+        (result) => ({ againAtMs: againAtMs + result }),
+      );
+      return 'done';
+    },
+  });
+  await worker.idle();
+  expect(await effects()).toBe(2);
+  expect(await bench.rows()).toMatchObject([
+    { kind: 'again', due_at_ms: BigInt(againAtMs + 7), attempts: 0 },
+  ]);
+});
+
+test('a finish that throws changes nothing and counts as a failure', async () => {
+  await bench.add({ kind: 'a' });
+  const worker = bench.start({
+    a: async (_job, run) => {
+      await run.finish(async (tx) => {
+        await addEffect('undone').execute(tx);
+        throw new Error('no');
+      });
+      return 'done';
+    },
+  });
+  await worker.idle();
+  expect(await effects()).toBe(0);
+  expect(await bench.rows()).toMatchObject([{ attempts: 1, last_error: 'Error: no' }]);
+});
+
+test('news that arrive between the last look of finish and its end make the job run again', async () => {
+  const seen: number[] = [];
+  const worker = bench.start({
+    a: async (_job, run) => {
+      seen.push(seen.length);
+      await run.finish(async () => {
+        if (seen.length === 1) await bench.add({ kind: 'a', uniqueKey: 'k' });
+      });
+      return 'done';
+    },
+  });
+  await bench.add({ kind: 'a', uniqueKey: 'k' });
+  await expect.poll(() => seen).toEqual([0, 1]);
+  await worker.idle();
+  expect(await bench.rows()).toEqual([]);
+});
+
+test('fault 13: two workers never run the same job at once, and each of 2,000 jobs runs once', async () => {
+  const merchants = [newId(), newId(), newId()];
+  const specs = Array.from({ length: 2_000 }, (_, n) => ({
+    kind: 'a',
+    merchantId: merchants[n % 3] ?? MERCHANT,
+  }));
+  await bench.add(...specs);
+  const running = new Set<string>();
+  const ran = new Map<string, number>();
+  const by: Record<string, number> = { one: 0, two: 0 };
+  const handlerOf =
+    (name: string): JobHandler =>
+    async (job) => {
+      expect(running.has(job.jobId)).toBe(false);
+      running.add(job.jobId);
+      ran.set(job.jobId, (ran.get(job.jobId) ?? 0) + 1);
+      by[name] = (by[name] ?? 0) + 1;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running.delete(job.jobId);
+      return 'done';
+    };
+  const one = bench.start({ a: handlerOf('one') });
+  const two = bench.start({ a: handlerOf('two') });
+  await Promise.all([one.idle(), two.idle()]);
+  expect(ran.size).toBe(2_000);
+  expect([...ran.values()].every((times) => times === 1)).toBe(true);
+  expect(by.one).toBeGreaterThan(0);
+  expect(by.two).toBeGreaterThan(0);
+  expect(await bench.rows()).toEqual([]);
+});
+
+test('stop waits for what runs, aborts the rest and gives its leases back', async () => {
+  const release = gate();
+  const started: string[] = [];
+  let late: unknown;
+  const worker = bench.start({
+    quick: async () => {
+      started.push('quick');
+      await release.opened;
+      return 'done';
+    },
+    stuck: async (_job, run) => {
+      started.push('stuck');
+      await new Promise((resolve) => run.signal.addEventListener('abort', resolve));
+      // A handler that does not heed the signal: its job is no longer its own.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      late = await run.step((tx) => addEffect('late').execute(tx)).catch((error: unknown) => error);
+      return 'done';
+    },
+  });
+  await bench.add({ kind: 'quick' }, { kind: 'stuck' });
+  await expect.poll(() => started.toSorted()).toEqual(['quick', 'stuck']);
+  const stopped = worker.stop(200);
+  await bench.add({ kind: 'quick', uniqueKey: 'after' });
+  release.open();
+  await stopped;
+  expect(await bench.rows()).toMatchObject([
+    { kind: 'stuck', attempts: 0, lease_owner: null, lease_until_ms: null, last_error: null },
+    { kind: 'quick', unique_key: 'after', fence: 0n },
+  ]);
+  await expect.poll(() => late).toMatchObject({ message: expect.stringContaining('taken over') });
+  expect(await effects()).toBe(0);
+});
+
+test('a worker without a database stops at once', async () => {
+  const worker = startWorker({
+    db: bench.db,
+    url: 'postgres://nobody@127.0.0.1:1/none',
+    clock: bench.clock,
+    log: createLogger('silent'),
+    handlers: new Map(),
+  });
+  await worker.stop(10_000);
+  await worker.idle();
+  expect(await bench.rows()).toEqual([]);
+});
