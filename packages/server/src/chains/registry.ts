@@ -1,0 +1,40 @@
+import type { Network } from '@florin/contract/money';
+import type { Db } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Chain } from './port.ts';
+import { openSimulatedChain, type SimulatedChain } from './simulated/simulated-chain.ts';
+
+export interface ChainOwner {
+  merchantId: string;
+  mode: 'sandbox' | 'live';
+}
+
+/** Which chain a merchant's money moves on. Cheap to ask: a chain is not a connection. */
+export interface ChainRegistry {
+  /** @throws Fail `service_unavailable` for a live merchant on a network that this installation has no node for. */
+  of(merchant: ChainOwner, network: Network): Chain;
+  /** The chain of a sandbox merchant with its controls. The caller knows that the merchant is one. */
+  sandbox(merchantId: string, network: Network): SimulatedChain;
+}
+
+export interface ChainsOptions {
+  /** Pool of the database with the schema `simchain`. */
+  simulatedDb: Db;
+  /** A merchant's clock, Unix seconds. */
+  merchantNow(merchantId: string): Promise<number>;
+}
+
+export function openChains({ simulatedDb, merchantNow }: ChainsOptions): ChainRegistry {
+  const sandbox = (merchantId: string, network: Network): SimulatedChain =>
+    openSimulatedChain({ db: simulatedDb, merchantId, network, now: () => merchantNow(merchantId) });
+  return {
+    sandbox,
+    of: (merchant, network) => {
+      // Sandbox and live never meet: a live merchant gets no simulated money, whatever is missing.
+      if (merchant.mode === 'sandbox') return sandbox(merchant.merchantId, network);
+      throw new Fail('service_unavailable', {
+        message: `this installation has no ${network} node: live merchants cannot use that network yet`,
+      });
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { type Db, isUnavailable, type Tx } from '../../platform/db.ts';
+import { CommitUnknown, transact } from '../../platform/transact.ts';
+import { checkAddress } from '../addresses/check.ts';
+import {
+  type AddressCheck,
+  type BalanceView,
+  type Broadcast,
+  type Chain,
+  type ChainCaps,
+  type ChainHealth,
+  ChainUnavailable,
+  type FeeEstimate,
+  type FeeKind,
+  type Head,
+  type SignedTx,
+  type TransferSpec,
+  type TxStatus,
+  type ValidateOptions,
+} from '../port.ts';
+import { admit } from './admit.ts';
+import { balanceAt } from './balances.ts';
+import { BlockClock, type BlockSettings } from './block-clock.ts';
+import { buildTransfer } from './build.ts';
+import { type ChainRow, findChain, lockChain, updateChain } from './chain-queries.ts';
+import { findFault } from './envelope.ts';
+import { isNodeFault, NODE_FAULTS } from './node-faults.ts';
+import { NETWORK_RULES } from './rules.ts';
+import { findNextSequence } from './sequence-queries.ts';
+import { settle } from './settle.ts';
+import { readStatus } from './status.ts';
+import type { ChainId } from './tables.ts';
+import { hasMempool } from './transaction-queries.ts';
+import { walletOf } from './wallet.ts';
+
+export interface SimulatedChainOptions {
+  /** Pool of the database that holds the schema `simchain`; never the product's transaction. */
+  db: Db;
+  merchantId: string;
+  network: Network;
+  /** The merchant's clock, Unix seconds. */
+  now: () => number | Promise<number>;
+  /** Default 1. */
+  blockSeconds?: number;
+  /** Default 3. */
+  confirmations?: number;
+}
+
+/** The chain's row as settled, and what its clock says. */
+export interface ChainView {
+  row: ChainRow;
+  clock: BlockClock;
+}
+
+/**
+ * The port on the simulated chain. Every look first closes the blocks that have come meanwhile, under the lock of the
+ * chain's row; nothing runs in the background, and any number of processes may look at once.
+ */
+export class SimulatedAdapter implements Chain {
+  readonly network: Network;
+  readonly caps: ChainCaps;
+  protected readonly db: Db;
+  protected readonly id: ChainId;
+  readonly #now: () => number | Promise<number>;
+  readonly #settings: BlockSettings;
+
+  constructor(options: SimulatedChainOptions) {
+    this.network = options.network;
+    this.caps = NETWORK_RULES[options.network].caps;
+    this.db = options.db;
+    this.id = { merchantId: options.merchantId, network: options.network };
+    this.#now = options.now;
+    this.#settings = { blockSeconds: options.blockSeconds ?? 1, confirmations: options.confirmations ?? 3 };
+  }
+
+  async validateAddress(address: string, options: ValidateOptions = {}): Promise<AddressCheck> {
+    return checkAddress(this.network, address, options);
+  }
+
+  async sender(keyRef: string): Promise<string> {
+    return walletOf(this.id.merchantId, this.network, keyRef).address;
+  }
+
+  async nextSequence(sender: string): Promise<string | null> {
+    await this.#reachableView();
+    if (!NETWORK_RULES[this.network].sequenced) return null;
+    return String(await this.reach(() => findNextSequence(this.db, this.id, sender)));
+  }
+
+  async head(): Promise<Head> {
+    return this.headOf(await this.#reachableView());
+  }
+
+  async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {
+    const { clock } = await this.#reachableView();
+    const height = at === 'final' ? clock.finalHeight : undefined;
+    return this.reach(() => balanceAt(this.db, this.id, { address, asset }, height));
+  }
+
+  async buildTransfer(spec: TransferSpec): Promise<SignedTx> {
+    return buildTransfer(this.id, spec, (await this.#reachableView()).clock);
+  }
+
+  async broadcast(signed: SignedTx): Promise<Broadcast> {
+    const refused = findFault(signed, this.network, this.id.merchantId);
+    const said = await this.change(async (tx, view): Promise<Broadcast | string> => {
+      this.#assertReachable(view);
+      const effect = await this.#takeFault(tx, view.row);
+      if (refused !== undefined) return { result: 'rejected', code: refused, retryable: false };
+      const honest = effect?.takes === false ? undefined : await admit(tx, this.id, signed, view);
+      return effect?.says ?? honest ?? { result: 'accepted' };
+    });
+    if (typeof said === 'string') throw new ChainUnavailable(this.network, said);
+    return said;
+  }
+
+  async status(signed: SignedTx): Promise<TxStatus> {
+    const { clock } = await this.#reachableView();
+    const status = await this.reach(() => readStatus(this.db, this.id, signed, clock));
+    if (status.state !== 'dead') return status;
+    // Said only with the block closed under the lock: a process that was paused with an old time in its hand must not
+    // get the transaction into a past block after this.
+    return this.change(async (tx, view) => readStatus(tx, this.id, signed, view.clock));
+  }
+
+  async estimateFee(_kind: FeeKind, items: number): Promise<FeeEstimate> {
+    await this.#reachableView();
+    return NETWORK_RULES[this.network].estimateFee(items);
+  }
+
+  async health(): Promise<ChainHealth> {
+    try {
+      return { ok: true, height: (await this.head()).height, lagMs: 0 };
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+      return { ok: false, height: 0n, lagMs: 0, detail: error.message };
+    }
+  }
+
+  /** The chain as of now, in an outage too: controls and lists are not cut off with the node. */
+  protected async view(): Promise<ChainView> {
+    const now = await this.#now();
+    const row = await this.reach(() => findChain(this.db, this.id));
+    if (row !== undefined) {
+      const clock = this.clockOf(row, now);
+      // Most looks find nothing waiting or no new block: they take no lock.
+      if (clock.height === row.settled_height) return { row, clock };
+      if (!(await this.reach(() => hasMempool(this.db, this.id)))) return { row, clock };
+    }
+    return this.change(async (_tx, view) => view);
+  }
+
+  /** Runs `work` on the settled chain, in a transaction that holds its lock. */
+  protected async change<T>(work: (tx: Tx, view: ChainView) => Promise<T>): Promise<T> {
+    const now = await this.#now();
+    return this.reach(() =>
+      transact(this.db, async (tx) => {
+        const row = await this.settleAt(tx, await lockChain(tx, this.id, now), now);
+        return work(tx, { row, clock: this.clockOf(row, now) });
+      }),
+    );
+  }
+
+  protected settleAt(tx: Tx, row: ChainRow, now: number): Promise<ChainRow> {
+    return settle(tx, this.id, row, { now, settings: this.#settings });
+  }
+
+  protected clockOf(row: ChainRow, now: number): BlockClock {
+    return new BlockClock(row, now, this.#settings);
+  }
+
+  /** A database that is away is a node that is away; the answer to a commit that got lost is a timeout. */
+  protected async reach<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof CommitUnknown) && !isUnavailable(error)) throw error;
+      throw new ChainUnavailable(this.network, 'the simulated chain cannot be reached', error);
+    }
+  }
+
+  protected headOf({ clock }: ChainView): Head {
+    return { height: clock.height, finalHeight: clock.finalHeight, time: clock.now };
+  }
+
+  async #reachableView(): Promise<ChainView> {
+    const view = await this.view();
+    this.#assertReachable(view);
+    return view;
+  }
+
+  #assertReachable({ row, clock }: ChainView): void {
+    if (clock.now < Number(row.outage_until)) throw new ChainUnavailable(this.network, 'simulated outage');
+  }
+
+  /** The next lie of the node, if one is due; it is used up with this broadcast. */
+  async #takeFault(
+    tx: Tx,
+    row: ChainRow,
+  ): Promise<(typeof NODE_FAULTS)[keyof typeof NODE_FAULTS] | undefined> {
+    if (row.drop_next > 0) {
+      await updateChain(tx, this.id, { drop_next: row.drop_next - 1 });
+      return NODE_FAULTS.drop;
+    }
+    const [next, ...later] = row.faults;
+    if (next === undefined) return undefined;
+    await updateChain(tx, this.id, { faults: later });
+    return isNodeFault(next) ? NODE_FAULTS[next] : undefined;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Asset } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db.ts';
+import { balanceKey } from './execute.ts';
+import type { ChainId } from './tables.ts';
+
+/** What an account gains or loses; `balanceKey` → the change. */
+export class BalanceChanges {
+  readonly #changes = new Map<string, { address: string; asset: Asset; change: bigint }>();
+
+  add(address: string, asset: Asset, change: bigint): void {
+    const key = balanceKey(address, asset);
+    const before = this.#changes.get(key)?.change ?? 0n;
+    this.#changes.set(key, { address, asset, change: before + change });
+  }
+
+  list(): { address: string; asset: Asset; change: bigint }[] {
+    return [...this.#changes.values()].filter(({ change }) => change !== 0n);
+  }
+}
+
+/** `balanceKey` → units, for the accounts that have a row. */
+export async function readBalances(
+  db: Db,
+  { merchantId, network }: ChainId,
+  addresses: string[],
+): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ address: string; currency: Asset; balance: bigint }>`
+    select address, currency, balance from simchain.account
+    where merchant_id = ${merchantId} and network = ${network} and address = any(${addresses}::text[])`.execute(
+    db,
+  );
+  return new Map(rows.map((row) => [balanceKey(row.address, row.currency), row.balance]));
+}
+
+/** Adds the changes. The caller holds the chain's lock, so that read and write are one step. */
+export async function applyChanges(tx: Tx, id: ChainId, changes: BalanceChanges): Promise<void> {
+  const list = changes.list();
+  if (list.length === 0) return;
+  const before = await readBalances(
+    tx,
+    id,
+    list.map(({ address }) => address),
+  );
+  const balances = list.map((one) => (before.get(balanceKey(one.address, one.asset)) ?? 0n) + one.change);
+  // The new balance, not the change: a check constraint looks at the proposed row before the conflict is found.
+  await sql`
+    insert into simchain.account (merchant_id, network, address, currency, balance)
+    select ${id.merchantId}::uuid, ${id.network}, u.*
+    from unnest(${list.map((one) => one.address)}::text[], ${list.map((one) => one.asset)}::text[],
+      ${balances}::int8[]) as u
+    on conflict (merchant_id, network, address, currency) do update set balance = excluded.balance`.execute(
+    tx,
+  );
+}
+
+/**
+ * The balance at the end of the block of that height; undefined: at the tip. One statement, so that a block that is
+ * settled meanwhile is in both of its parts or in neither.
+ */
+export async function balanceAt(
+  db: Db,
+  { merchantId, network }: ChainId,
+  { address, asset }: { address: string; asset: Asset },
+  height?: bigint,
+): Promise<bigint> {
+  const since = height ?? null;
+  const { rows } = await sql<{ balance: bigint }>`
+    select (coalesce((
+      select balance from simchain.account
+      where merchant_id = ${merchantId} and network = ${network} and address = ${address} and currency = ${asset}
+    ), 0) - coalesce((
+      select sum(case when t.recipient = ${address} then t.amount else 0 end)
+        - sum(case when t.sender = ${address} and x.origin = 'wallet' then t.amount else 0 end)
+      from simchain.transfer t
+      join simchain.transaction x
+        on x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
+      where t.merchant_id = ${merchantId} and t.network = ${network} and t.currency = ${asset}
+        and t.height > ${since}::int8
+    ), 0))::int8 as balance`.execute(db);
+  return rows[0]?.balance ?? 0n;
+}

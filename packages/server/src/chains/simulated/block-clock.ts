@@ -1,0 +1,69 @@
+/** The height a chain starts with: final blocks exist from the first moment. */
+export const FIRST_HEIGHT = 100n;
+
+export interface BlockSettings {
+  /** Seconds of the merchant's clock from block to block. */
+  blockSeconds: number;
+  /** A block with so many confirmations is final; the newest block has one. */
+  confirmations: number;
+}
+
+/** The part of a chain's row that its height follows from. */
+export interface ChainTime {
+  genesis_at: bigint;
+  height_offset: bigint;
+  settled_height: bigint;
+  settled_at: bigint;
+}
+
+/**
+ * Height as a function of the merchant's time: no ticker makes blocks, and empty ones have no rows. Blocks up to
+ * `settledHeight` are closed; the ones from there to `height` came since and take what waited.
+ */
+export class BlockClock {
+  readonly now: number;
+  readonly height: bigint;
+  readonly settledHeight: bigint;
+  readonly #time: ChainTime;
+  readonly #settings: BlockSettings;
+
+  constructor(time: ChainTime, now: number, settings: BlockSettings) {
+    this.#time = time;
+    this.#settings = settings;
+    // Two nodes may read the clock in one order and arrive here in the other: neither time nor height goes back.
+    this.now = Math.max(now, Number(time.settled_at));
+    this.settledHeight = time.settled_height;
+    const byClock = this.#heightBefore(this.now);
+    this.height = byClock > time.settled_height ? byClock : time.settled_height;
+  }
+
+  get finalHeight(): bigint {
+    return this.height - BigInt(this.#settings.confirmations) + 1n;
+  }
+
+  /** Unix seconds before which the newest final block cannot have been made: what expired by then is dead. */
+  get finalTime(): number {
+    return this.now - this.#settings.confirmations * this.#settings.blockSeconds;
+  }
+
+  /** The first open block at or after that time (Unix seconds). */
+  firstBlockAt(time: number): bigint {
+    const open = this.settledHeight + 1n;
+    if (time <= Number(this.#time.settled_at)) return open;
+    const byClock = this.#heightBefore(time + this.#settings.blockSeconds - 1);
+    return byClock > open ? byClock : open;
+  }
+
+  /** Unix seconds of an open block. Blocks mined by hand bear the time at which that was done. */
+  timeOf(height: bigint): number {
+    const blocks = height - FIRST_HEIGHT - this.#time.height_offset;
+    const byClock = Number(this.#time.genesis_at) + Number(blocks) * this.#settings.blockSeconds;
+    return Math.max(byClock, Number(this.#time.settled_at));
+  }
+
+  #heightBefore(time: number): bigint {
+    const seconds = Math.max(0, time - Number(this.#time.genesis_at));
+    const blocks = BigInt(Math.floor(seconds / this.#settings.blockSeconds));
+    return FIRST_HEIGHT + this.#time.height_offset + blocks;
+  }
+}

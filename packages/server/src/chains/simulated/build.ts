@@ -1,0 +1,65 @@
+import { checkAddress } from '../addresses/check.ts';
+import { type SignedTx, type TransferSpec, UnbuildableTransfer } from '../port.ts';
+import type { BlockClock } from './block-clock.ts';
+import { seal, type TransferBody } from './envelope.ts';
+import { NETWORK_RULES } from './rules.ts';
+import type { ChainId } from './tables.ts';
+import { walletOf } from './wallet.ts';
+
+const FEE_SCALE = 1_000;
+const AMOUNT_MAX = 2n ** 63n - 1n;
+const SEQUENCE_FORM = /^(0|[1-9][0-9]{0,17})$/;
+
+/** Builds and signs a transfer. On erc20 the chain's height and time are not looked at: same spec, same bytes. */
+export function buildTransfer(id: ChainId, spec: TransferSpec, clock: BlockClock): SignedTx {
+  const rules = NETWORK_RULES[id.network];
+  if (spec.items.length < 1 || spec.items.length > rules.caps.maxItemsPerTx) {
+    throw new UnbuildableTransfer(`${id.network} takes 1 to ${rules.caps.maxItemsPerTx} items a transaction`);
+  }
+  const wallet = walletOf(id.merchantId, id.network, spec.keyRef);
+  const multiplier = BigInt(Math.round((spec.feeMultiplier ?? 1) * FEE_SCALE));
+  const fee = (rules.estimateFee(spec.items.length).native * multiplier) / BigInt(FEE_SCALE);
+  return seal(
+    {
+      chainId: id.merchantId,
+      network: id.network,
+      sender: wallet.address,
+      asset: spec.asset,
+      batchId: spec.batchId,
+      items: spec.items.map((item) => toBodyItem(id, item)),
+      fee: String(fee),
+      ...(rules.sequenced ? { sequence: requireSequence(spec) } : {}),
+      ...validityFrom(rules, clock),
+    },
+    wallet,
+  );
+}
+
+function toBodyItem(id: ChainId, item: TransferSpec['items'][number]): TransferBody['items'][number] {
+  const check = checkAddress(id.network, item.to, { allowProgramOwned: true });
+  if (!check.ok) throw new UnbuildableTransfer(`item ${item.itemId}: recipient refused (${check.code})`);
+  if (item.amount <= 0n || item.amount > AMOUNT_MAX) {
+    throw new UnbuildableTransfer(`item ${item.itemId}: amount out of range`);
+  }
+  const memo = id.network === 'spl' && item.memo !== undefined ? { memo: item.memo } : {};
+  return { id: item.itemId, to: check.canonical, amount: String(item.amount), ...memo };
+}
+
+function requireSequence(spec: TransferSpec): string {
+  if (spec.sequence === undefined || !SEQUENCE_FORM.test(spec.sequence)) {
+    throw new UnbuildableTransfer('a transaction on this network needs a reserved sequence');
+  }
+  return spec.sequence;
+}
+
+function validityFrom(
+  rules: (typeof NETWORK_RULES)[keyof typeof NETWORK_RULES],
+  clock: BlockClock,
+): Partial<TransferBody> {
+  if (rules.validForMs !== undefined) {
+    const timestampMs = clock.now * 1000;
+    return { timestampMs, expirationMs: timestampMs + rules.validForMs };
+  }
+  if (rules.validForBlocks === undefined) return {};
+  return { lastValidHeight: String(clock.height + BigInt(rules.validForBlocks)) };
+}

@@ -1,0 +1,27 @@
+import { NETWORKS } from '@florin/contract/money';
+import { type ChainEnvironment, describeChain } from '../conformance.ts';
+import { openTestChain } from './open-test-chain.ts';
+import { testAddresses } from './test-addresses.ts';
+import { walletOfLabel } from './wallet.ts';
+
+for (const network of NETWORKS) {
+  describeChain(`simulated ${network}`, async (): Promise<ChainEnvironment> => {
+    const { chain, time, close } = await openTestChain(network);
+    return {
+      chain,
+      keyRef: 'hot',
+      fund: async (asset, amount) => void (await chain.fund(asset, amount)),
+      recipient: (number) => walletOfLabel(network, `recipient ${number}`).address,
+      rejecting: testAddresses(network).fail,
+      mine: async (blocks) => void (await chain.mine(blocks)),
+      finalBlocks: 3,
+      expire: async () => {
+        if (network === 'trc20') time.now += 64;
+        if (network === 'spl') await chain.mine(154);
+      },
+      reorg: async (depth) => void (await chain.reorg(depth)),
+      dropNext: () => chain.dropNext(1),
+      close,
+    };
+  });
+}

@@ -1,0 +1,118 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { sha256, sha512 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58 } from '@scure/base';
+import type { SignedTx } from '../port.ts';
+import { isSignedBy, type SimulatedWallet, signMessage } from './wallet.ts';
+
+/** What is signed. Item ids are part of it, as they are in the calldata or memo of a real batch. */
+export interface TransferBody {
+  /** The merchant whose chain it is for: bytes made for another chain are refused, as a chain id does. */
+  chainId: string;
+  network: Network;
+  sender: string;
+  asset: Asset;
+  batchId: string;
+  items: { id: string; to: string; amount: string; memo?: string }[];
+  /** Native coin offered, decimal digits. */
+  fee: string;
+  sequence?: string;
+  timestampMs?: number;
+  expirationMs?: number;
+  lastValidHeight?: string;
+}
+
+const RAW_FORM = /^([A-Za-z0-9_-]+)\.([0-9a-f]+)$/;
+
+/** Signs a body. The same body gives the same bytes and the same id. */
+export function seal(body: TransferBody, wallet: SimulatedWallet): SignedTx {
+  const message = Buffer.from(JSON.stringify(body));
+  const signature = signMessage(body.network, wallet, message);
+  const raw = `${message.toString('base64url')}.${Buffer.from(signature).toString('hex')}`;
+  return {
+    network: body.network,
+    txId: idOf(body.network, message, signature),
+    raw,
+    sender: body.sender,
+    itemIds: body.items.map((item) => item.id),
+    ...(body.sequence === undefined ? {} : { sequence: body.sequence }),
+    ...validityOf(body),
+  };
+}
+
+function validityOf(body: TransferBody): Pick<SignedTx, 'validUntil'> {
+  if (body.expirationMs !== undefined) return { validUntil: { timeMs: body.expirationMs } };
+  if (body.lastValidHeight !== undefined) return { validUntil: { height: body.lastValidHeight } };
+  return {};
+}
+
+/** As each network does it: over contents and signature, over contents alone, the signature itself. */
+function idOf(network: Network, message: Uint8Array, signature: Uint8Array): string {
+  switch (network) {
+    case 'erc20':
+      return `0x${Buffer.from(keccak_256(Buffer.concat([message, signature]))).toString('hex')}`;
+    case 'trc20':
+      return Buffer.from(sha256(message)).toString('hex');
+    case 'spl':
+      return base58.encode(signature);
+  }
+}
+
+/** An id of the network's form for a transaction that is not ours, so that nobody has its bytes. */
+export function foreignTxId(network: Network, name: string): string {
+  const digest = sha512(Buffer.from(`florin foreign transaction ${name}`));
+  if (network === 'spl') return base58.encode(digest);
+  return `${network === 'erc20' ? '0x' : ''}${Buffer.from(digest.subarray(0, 32)).toString('hex')}`;
+}
+
+/** The body of bytes that this chain has accepted before. */
+export function readBody(raw: string): TransferBody {
+  const [message = ''] = raw.split('.');
+  return JSON.parse(Buffer.from(message, 'base64url').toString('utf8'));
+}
+
+/** What a node finds before it looks at any state; undefined when the bytes are good. */
+export function findFault(tx: SignedTx, network: Network, chainId: string): string | undefined {
+  const match = RAW_FORM.exec(tx.raw);
+  if (match?.[1] === undefined || match[2] === undefined) return 'malformed';
+  const message = Buffer.from(match[1], 'base64url');
+  const signature = Buffer.from(match[2], 'hex');
+  const body = parseBody(message);
+  if (body === undefined) return 'malformed';
+  if (body.network !== network || tx.network !== network) return 'wrong_network';
+  if (body.chainId !== chainId) return 'wrong_chain';
+  if (!isSignedBy(network, body.sender, message, signature)) return 'invalid_signature';
+  if (tx.txId !== idOf(network, message, signature)) return 'wrong_id';
+  return matchesBody(tx, body) ? undefined : 'malformed';
+}
+
+function parseBody(message: Buffer): TransferBody | undefined {
+  try {
+    const value: unknown = JSON.parse(message.toString('utf8'));
+    return isBody(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Enough to read the sender's claim; the signature vouches for the rest, as only `seal` signs. */
+function isBody(value: unknown): value is TransferBody {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    'network' in value &&
+    'chainId' in value &&
+    'sender' in value &&
+    typeof value.sender === 'string' &&
+    'items' in value &&
+    Array.isArray(value.items)
+  );
+}
+
+function matchesBody(tx: SignedTx, body: TransferBody): boolean {
+  return (
+    tx.sender === body.sender &&
+    tx.sequence === body.sequence &&
+    tx.itemIds.length === body.items.length &&
+    tx.itemIds.every((id, i) => id === body.items[i]?.id)
+  );
+}

@@ -1,0 +1,197 @@
+import type { Asset, Network } from '@florin/contract/money';
+import type { BlockClock } from './block-clock.ts';
+import type { TransferBody } from './envelope.ts';
+import { NETWORK_RULES } from './rules.ts';
+import { testAddresses } from './test-addresses.ts';
+
+/*
+ * What the blocks that came since the last look did to the transactions that waited. Pure: the state goes in, the
+ * outcome comes out, and `settle` writes it.
+ *
+ * A waiting transaction is included in the first open block that may hold it, or is gone when that block lies past its
+ * validity, or waits on. On erc20 the sequences of a sender are used without a gap, each once.
+ */
+
+/** A transaction in the mempool. */
+export interface PooledTx {
+  txId: string;
+  body: TransferBody;
+  /** Unix seconds before which no block takes it; 0 for ordinary ones. */
+  notBefore: number;
+}
+
+/** The part of the chain's state that the waiting transactions touch. */
+export interface ExecutionState {
+  /** `balanceKey` of every sender in the pool → units. */
+  balances: Map<string, bigint>;
+  /** `itemKey` of what was paid before; filled on erc20 only. */
+  paidItems: Set<string>;
+  /** Sender → lowest sequence not used. */
+  nextSequence: Map<string, bigint>;
+  /** `sequenceKey` of those used above it. */
+  usedSequences: Set<string>;
+}
+
+export interface IncludedTx {
+  txId: string;
+  height: bigint;
+  itemOk: boolean[];
+  reason: string | null;
+}
+
+export interface Movement {
+  txId: string;
+  index: number;
+  itemId: string;
+  asset: Asset;
+  sender: string;
+  recipient: string;
+  amount: bigint;
+  height: bigint;
+}
+
+export interface Execution {
+  included: IncludedTx[];
+  movements: Movement[];
+  goneTxIds: string[];
+  nextSequence: Map<string, bigint>;
+}
+
+export const balanceKey = (address: string, asset: string): string => `${address} ${asset}`;
+export const itemKey = (sender: string, itemId: string): string => `${sender} ${itemId}`;
+export const sequenceKey = (sender: string, sequence: bigint): string => `${sender} ${sequence}`;
+
+type Due = { tx: PooledTx; height: bigint };
+type Schedule = { due: Due[]; waiting: PooledTx[]; goneTxIds: string[] };
+
+/** Runs what is due. `pool` is in order of arrival. */
+export function execute(
+  network: Network,
+  pool: PooledTx[],
+  state: ExecutionState,
+  clock: BlockClock,
+): Execution {
+  const schedule = scheduleByTime(pool, clock);
+  const result: Execution = {
+    included: [],
+    movements: [],
+    goneTxIds: schedule.goneTxIds,
+    nextSequence: new Map(state.nextSequence),
+  };
+  const due = NETWORK_RULES[network].sequenced
+    ? keepSequencesWithoutGap(schedule, state, result)
+    : schedule.due;
+  const inOrder = due.sort((a, b) => Number(a.height - b.height));
+  for (const one of inOrder) executeOne(network, one, state, result);
+  return result;
+}
+
+function scheduleByTime(pool: PooledTx[], clock: BlockClock): Schedule {
+  const schedule: Schedule = { due: [], waiting: [], goneTxIds: [] };
+  for (const tx of pool) {
+    const height = clock.firstBlockAt(tx.notBefore);
+    const isDue = tx.notBefore <= clock.now && height <= clock.height;
+    const expired = isDue
+      ? isExpired(tx.body, height, clock.timeOf(height))
+      : isExpired(tx.body, clock.height + 1n, clock.now);
+    if (expired) schedule.goneTxIds.push(tx.txId);
+    else if (isDue) schedule.due.push({ tx, height });
+    else schedule.waiting.push(tx);
+  }
+  return schedule;
+}
+
+/** Whether a block of that height and time (Unix seconds) can no longer hold it. */
+export function isExpired(body: TransferBody, height: bigint, time: number): boolean {
+  if (body.expirationMs !== undefined) return time * 1000 >= body.expirationMs;
+  return body.lastValidHeight !== undefined && height > BigInt(body.lastValidHeight);
+}
+
+/**
+ * The one way in which this chain is kinder than Ethereum: a transaction held back for the `stuck` address keeps its
+ * sequence but lets later ones pass. There, the whole wallet would stand still for the hour, and one test payout would
+ * hold up all the others of a sandbox merchant. A sequence that nobody broadcast is a gap and does block.
+ */
+function keepSequencesWithoutGap(schedule: Schedule, state: ExecutionState, result: Execution): Due[] {
+  const kept: Due[] = [];
+  const passable = new Set(schedule.waiting.map((tx) => sequenceKey(tx.body.sender, sequenceOf(tx))));
+  for (const key of state.usedSequences) passable.add(key);
+  const used = new Set(state.usedSequences);
+  const cursors = new Map(state.nextSequence);
+  /** Sender → the block of the last one kept: a later sequence never lies in an earlier block. */
+  const lastHeight = new Map<string, bigint>();
+  for (const { tx, height } of schedule.due.toSorted((a, b) =>
+    sequenceOf(a.tx) < sequenceOf(b.tx) ? -1 : 1,
+  )) {
+    const { sender } = tx.body;
+    const sequence = sequenceOf(tx);
+    let cursor = cursors.get(sender) ?? 0n;
+    while (cursor < sequence && passable.has(sequenceKey(sender, cursor))) cursor++;
+    cursors.set(sender, cursor);
+    if (cursor !== sequence) continue;
+    passable.add(sequenceKey(sender, sequence));
+    used.add(sequenceKey(sender, sequence));
+    const previous = lastHeight.get(sender) ?? 0n;
+    const wasHeldBack = tx.notBefore > 0;
+    kept.push({ tx, height: wasHeldBack || height > previous ? height : previous });
+    if (!wasHeldBack && height > previous) lastHeight.set(sender, height);
+  }
+  advanceSequences(kept, used, result.nextSequence);
+  return kept;
+}
+
+function advanceSequences(kept: Due[], used: Set<string>, nextSequence: Map<string, bigint>): void {
+  for (const sender of new Set(kept.map(({ tx }) => tx.body.sender))) {
+    let next = nextSequence.get(sender) ?? 0n;
+    while (used.has(sequenceKey(sender, next))) next++;
+    nextSequence.set(sender, next);
+  }
+}
+
+function sequenceOf(tx: PooledTx): bigint {
+  return BigInt(tx.body.sequence ?? '0');
+}
+
+function executeOne(network: Network, { tx, height }: Due, state: ExecutionState, result: Execution): void {
+  const undo: [string, bigint][] = [];
+  const reasons = tx.body.items.map((item) => moveItem(network, tx.body, item, { state, undo }));
+  const reason = reasons.find((found) => found !== undefined) ?? null;
+  const undone = !NETWORK_RULES[network].caps.partialBatch && reason !== null;
+  if (undone) for (const [key, balance] of undo.reverse()) state.balances.set(key, balance);
+  const itemOk = reasons.map((found) => found === undefined && !undone);
+  result.included.push({ txId: tx.txId, height, itemOk, reason });
+  const { asset, sender } = tx.body;
+  for (const [index, item] of tx.body.items.entries()) {
+    if (!itemOk[index]) continue;
+    const amount = BigInt(item.amount);
+    const place = { txId: tx.txId, index, itemId: item.id, height };
+    result.movements.push({ ...place, asset, sender, recipient: item.to, amount });
+  }
+}
+
+/** Moves one item in the state; the reason when it does not move. `undo` takes what the balances were. */
+function moveItem(
+  network: Network,
+  body: TransferBody,
+  item: TransferBody['items'][number],
+  { state, undo }: { state: ExecutionState; undo: [string, bigint][] },
+): string | undefined {
+  if (item.to === testAddresses(network).fail) return 'execution_reverted';
+  const paid = itemKey(body.sender, item.id);
+  if (state.paidItems.has(paid)) return 'already_paid';
+  const amount = BigInt(item.amount);
+  const from = balanceKey(body.sender, body.asset);
+  const balance = state.balances.get(from) ?? 0n;
+  if (balance < amount) return 'insufficient_balance';
+  undo.push([from, balance]);
+  state.balances.set(from, balance - amount);
+  const to = balanceKey(item.to, body.asset);
+  const received = state.balances.get(to);
+  // Only senders' balances decide anything here; the recipients' are written from the movements.
+  if (received !== undefined) {
+    undo.push([to, received]);
+    state.balances.set(to, received + amount);
+  }
+  if (network === 'erc20') state.paidItems.add(paid);
+  return undefined;
+}

@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../platform/db.ts';
+import { applyChanges, BalanceChanges } from './balances.ts';
+import { findNextSequence, setNextSequences } from './sequence-queries.ts';
+import type { ChainId } from './tables.ts';
+import { listTransfersAbove } from './transfer-queries.ts';
+
+export interface Reorganisation {
+  /** Blocks up to here stay; all above are replaced by as many empty ones. */
+  keptHeight: bigint;
+  /** The newest block: with `remine`, it holds what payers had sent in the replaced ones. */
+  newestHeight: bigint;
+  remine: boolean;
+}
+
+/**
+ * Replaces the newest blocks. Our transactions in them are gone from the chain, mempool included, until somebody sends
+ * them again; payers' transfers vanish or lie in the newest block. The height stays.
+ */
+export async function reorganise(tx: Tx, id: ChainId, reorganisation: Reorganisation): Promise<void> {
+  const undone = await listTransfersAbove(tx, id, reorganisation.keptHeight);
+  const changes = new BalanceChanges();
+  for (const transfer of undone) {
+    if (transfer.origin === 'foreign' && reorganisation.remine) continue;
+    changes.add(transfer.recipient, transfer.currency, -transfer.amount);
+    // A payer's or the faucet's account is not kept: outside wallets have what they send.
+    if (transfer.origin === 'wallet') changes.add(transfer.sender, transfer.currency, transfer.amount);
+  }
+  await applyChanges(tx, id, changes);
+  if (reorganisation.remine) await remineForeign(tx, id, reorganisation);
+  await removeTransfers(tx, id, reorganisation);
+  await freeSequences(tx, id, reorganisation.keptHeight);
+}
+
+async function remineForeign(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  { keptHeight, newestHeight }: Reorganisation,
+): Promise<void> {
+  await sql`
+    update simchain.transfer t set height = ${newestHeight}
+    from simchain.transaction x
+    where t.merchant_id = ${merchantId} and t.network = ${network} and t.height > ${keptHeight}
+      and x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
+      and x.origin = 'foreign'`.execute(tx);
+  await sql`
+    update simchain.transaction set height = ${newestHeight}
+    where merchant_id = ${merchantId} and network = ${network} and height > ${keptHeight}
+      and origin = 'foreign'`.execute(tx);
+}
+
+/** Deletes the transfers in replaced blocks; those that `remineForeign` moved stay. */
+async function removeTransfers(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  { keptHeight, remine }: Reorganisation,
+): Promise<void> {
+  await sql`
+    delete from simchain.transfer t
+    using simchain.transaction x
+    where t.merchant_id = ${merchantId} and t.network = ${network} and t.height > ${keptHeight}
+      and x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
+      and (x.origin = 'wallet' or not ${remine}::boolean)`.execute(tx);
+  if (remine) return;
+  await sql`
+    delete from simchain.transaction
+    where merchant_id = ${merchantId} and network = ${network} and height > ${keptHeight}
+      and origin = 'foreign'`.execute(tx);
+}
+
+/** Sequences of the transactions that fell out are free again, and the lowest of them is the next to be mined. */
+async function freeSequences(tx: Tx, id: ChainId, keptHeight: bigint): Promise<void> {
+  const { rows } = await sql<{ sender: string; sequence: bigint | null }>`
+    update simchain.transaction set state = 'gone', height = null, item_ok = null, reason = null
+    where merchant_id = ${id.merchantId} and network = ${id.network} and height > ${keptHeight}
+      and origin = 'wallet'
+    returning sender, sequence`.execute(tx);
+  const next = new Map<string, bigint>();
+  for (const { sender, sequence } of rows) {
+    if (sequence === null) continue;
+    const lowest = next.get(sender) ?? (await findNextSequence(tx, id, sender));
+    next.set(sender, sequence < lowest ? sequence : lowest);
+  }
+  await setNextSequences(tx, id, next);
+}

@@ -1,0 +1,47 @@
+import type { Network } from '@florin/contract/money';
+import type { ChainCaps, FeeEstimate } from '../port.ts';
+
+/** What the simulated chain takes over from the network it imitates. */
+export interface NetworkRules {
+  caps: ChainCaps;
+  /** A transaction is valid for so long after it was built; absent where it is valid for ever. */
+  validForBlocks?: number;
+  validForMs?: number;
+  /** Transactions of a sender are numbered and mined in that order. */
+  sequenced: boolean;
+  estimateFee(items: number): FeeEstimate;
+}
+
+const WEI_PER_GAS = 10_000_000_000n;
+const SUN_PER_TRANSFER = 64_285n * 100n + 345n * 1_000n;
+const LAMPORTS_PER_SIGNATURE = 5_000n;
+/** Rent of the recipient's token account: charged as if each recipient were new, which is the dear case. */
+const LAMPORTS_PER_RECIPIENT = 2_039_280n;
+
+function erc20Gas(items: number): bigint {
+  return items === 1 ? 65_000n : 60_000n + 31_000n * BigInt(items);
+}
+
+/** Limits and fees as measured on a local node of each network (design of the adapters); prices are fixed. */
+export const NETWORK_RULES: Readonly<Record<Network, NetworkRules>> = {
+  erc20: {
+    caps: { maxItemsPerTx: 200, partialBatch: true, replaceByFee: true },
+    sequenced: true,
+    estimateFee: (items) => ({ native: erc20Gas(items) * WEI_PER_GAS, unit: 'wei' }),
+  },
+  trc20: {
+    caps: { maxItemsPerTx: 1, partialBatch: false, replaceByFee: false },
+    validForMs: 60_000,
+    sequenced: false,
+    estimateFee: (items) => ({ native: SUN_PER_TRANSFER * BigInt(items), unit: 'sun' }),
+  },
+  spl: {
+    caps: { maxItemsPerTx: 8, partialBatch: false, replaceByFee: false },
+    validForBlocks: 150,
+    sequenced: false,
+    estimateFee: (items) => ({
+      native: LAMPORTS_PER_SIGNATURE + LAMPORTS_PER_RECIPIENT * BigInt(items),
+      unit: 'lamport',
+    }),
+  },
+};

@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db.ts';
+import type { ChainId } from './tables.ts';
+
+export async function findNextSequence(
+  db: Db,
+  { merchantId, network }: ChainId,
+  address: string,
+): Promise<bigint> {
+  const row = await db
+    .selectFrom('simchain.sender')
+    .select('next_sequence')
+    .where('merchant_id', '=', merchantId)
+    .where('network', '=', network)
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return row?.next_sequence ?? 0n;
+}
+
+/** Sequences of mined transactions from that one on. */
+export async function listUsedSequences(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  sender: string,
+  from: bigint,
+): Promise<bigint[]> {
+  const rows = await tx
+    .selectFrom('simchain.transaction')
+    .select('sequence')
+    .where('merchant_id', '=', merchantId)
+    .where('network', '=', network)
+    .where('sender', '=', sender)
+    .where('sequence', '>=', from)
+    .where('state', '=', 'included')
+    .execute();
+  return rows.flatMap((row) => (row.sequence === null ? [] : [row.sequence]));
+}
+
+export async function setNextSequences(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  next: ReadonlyMap<string, bigint>,
+): Promise<void> {
+  if (next.size === 0) return;
+  await sql`
+    insert into simchain.sender (merchant_id, network, address, next_sequence)
+    select ${merchantId}::uuid, ${network}, u.*
+    from unnest(${[...next.keys()]}::text[], ${[...next.values()]}::int8[]) as u
+    on conflict (merchant_id, network, address) do update set next_sequence = excluded.next_sequence`.execute(
+    tx,
+  );
+}
+
+/** When each of these items was first seen on its way to the `stuck` address; new ones are noted as of now. */
+export async function noteStuckItems(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  sender: string,
+  items: { ids: string[]; now: number },
+): Promise<number[]> {
+  await sql`
+    insert into simchain.stuck_item (merchant_id, network, sender, item_id, first_seen_at)
+    select ${merchantId}::uuid, ${network}, ${sender}, id, ${items.now}::int8 from unnest(${items.ids}::text[]) as id
+    on conflict (merchant_id, network, sender, item_id) do nothing`.execute(tx);
+  const rows = await tx
+    .selectFrom('simchain.stuck_item')
+    .select('first_seen_at')
+    .where('merchant_id', '=', merchantId)
+    .where('network', '=', network)
+    .where('sender', '=', sender)
+    .where('item_id', 'in', items.ids)
+    .execute();
+  return rows.map((row) => Number(row.first_seen_at));
+}

@@ -1,0 +1,90 @@
+import type { Network } from '@florin/contract/money';
+import type { Tx } from '../../platform/db.ts';
+import { applyChanges, BalanceChanges, readBalances } from './balances.ts';
+import { BlockClock, type BlockSettings } from './block-clock.ts';
+import { type ChainRow, updateChain } from './chain-queries.ts';
+import { readBody } from './envelope.ts';
+import { type ExecutionState, execute, itemKey, type PooledTx, sequenceKey } from './execute.ts';
+import { NETWORK_RULES } from './rules.ts';
+import { findNextSequence, listUsedSequences, setNextSequences } from './sequence-queries.ts';
+import type { ChainId } from './tables.ts';
+import { listMempool, markGone, markIncluded, type TransactionRow } from './transaction-queries.ts';
+import { findPaidItems, insertTransfers } from './transfer-queries.ts';
+
+/**
+ * Closes the blocks that came since the last look: what waited is included, failed or gone, in order. The caller holds
+ * the lock of the chain's row, so two processes never settle the same block.
+ *
+ * @returns the row as it now stands.
+ */
+export async function settle(
+  tx: Tx,
+  id: ChainId,
+  row: ChainRow,
+  { now, settings }: { now: number; settings: BlockSettings },
+): Promise<ChainRow> {
+  const clock = new BlockClock(row, now, settings);
+  if (clock.height === row.settled_height) return row;
+  const pool = (await listMempool(tx, id)).map(toPooled);
+  const moved = pool.length === 0 ? 0 : await settlePool(tx, id, pool, { clock, row });
+  const changes = {
+    settled_height: clock.height,
+    settled_at: BigInt(clock.now),
+    next_transfer: row.next_transfer + BigInt(moved),
+  };
+  await updateChain(tx, id, changes);
+  return { ...row, ...changes };
+}
+
+function toPooled(row: TransactionRow): PooledTx {
+  return { txId: row.tx_id, body: readBody(row.raw ?? ''), notBefore: Number(row.not_before) };
+}
+
+async function settlePool(
+  tx: Tx,
+  id: ChainId,
+  pool: PooledTx[],
+  { clock, row }: { clock: BlockClock; row: ChainRow },
+): Promise<number> {
+  const state = await loadState(tx, id, pool);
+  const result = execute(id.network, pool, state, clock);
+  const changes = new BalanceChanges();
+  for (const movement of result.movements) {
+    changes.add(movement.sender, movement.asset, -movement.amount);
+    changes.add(movement.recipient, movement.asset, movement.amount);
+  }
+  await markGone(tx, id, result.goneTxIds);
+  await markIncluded(tx, id, result.included);
+  await insertTransfers(tx, id, result.movements, row.next_transfer);
+  await applyChanges(tx, id, changes);
+  await setNextSequences(tx, id, result.nextSequence);
+  return result.movements.length;
+}
+
+async function loadState(tx: Tx, id: ChainId, pool: PooledTx[]): Promise<ExecutionState> {
+  const senders = [...new Set(pool.map(({ body }) => body.sender))];
+  const state: ExecutionState = {
+    balances: await readBalances(tx, id, senders),
+    paidItems: new Set(),
+    nextSequence: new Map(),
+    usedSequences: new Set(),
+  };
+  if (!isSequenced(id.network)) return state;
+  for (const sender of senders) {
+    const itemIds = pool.flatMap(({ body }) =>
+      body.sender === sender ? body.items.map((item) => item.id) : [],
+    );
+    for (const itemId of await findPaidItems(tx, id, sender, itemIds))
+      state.paidItems.add(itemKey(sender, itemId));
+    const next = await findNextSequence(tx, id, sender);
+    state.nextSequence.set(sender, next);
+    for (const used of await listUsedSequences(tx, id, sender, next)) {
+      state.usedSequences.add(sequenceKey(sender, used));
+    }
+  }
+  return state;
+}
+
+function isSequenced(network: Network): boolean {
+  return NETWORK_RULES[network].sequenced;
+}

@@ -1,0 +1,206 @@
+import type { Asset } from '@florin/contract/money';
+import type { Tx } from '../../platform/db.ts';
+import { Fail } from '../../platform/fail.ts';
+import { newId } from '../../platform/ids.ts';
+import { checkAddress } from '../addresses/check.ts';
+import { type Head, UnbuildableTransfer } from '../port.ts';
+import { type ChainView, SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';
+import { applyChanges, BalanceChanges } from './balances.ts';
+import { updateChain } from './chain-queries.ts';
+import { foreignTxId } from './envelope.ts';
+import type { NodeFault } from './node-faults.ts';
+import { reorganise } from './reorganise.ts';
+import { faucetAddress } from './test-addresses.ts';
+import { findTransaction, upsertTransaction } from './transaction-queries.ts';
+import { findTransferNumber, insertTransfers, listTransfers, type TransferRow } from './transfer-queries.ts';
+
+/** A movement as the chain itself holds it. */
+export interface SimulatedTransfer {
+  id: string;
+  txId: string;
+  index: number;
+  currency: Asset;
+  from: string;
+  to: string;
+  amount: bigint;
+  height: bigint;
+  final: boolean;
+}
+
+export interface SimulatedTransferPage {
+  data: SimulatedTransfer[];
+  hasMore: boolean;
+}
+
+const MINE_MAX = 100_000;
+const HOT_KEY = 'hot';
+
+/** The simulated chain with what a sandbox may do to it: the port, and controls that work in an outage too. */
+export class SimulatedChain extends SimulatedAdapter {
+  /** Makes `blocks` blocks at once (1 to 100,000), without the clock. */
+  mine(blocks: number): Promise<Head> {
+    assertCount(blocks, MINE_MAX, 'mine');
+    return this.change(async (tx, { row, clock }) => {
+      const offset = row.height_offset + BigInt(blocks);
+      await updateChain(tx, this.id, { height_offset: offset });
+      const settled = await this.settleAt(tx, { ...row, height_offset: offset }, clock.now);
+      return this.headOf({ row: settled, clock: this.clockOf(settled, clock.now) });
+    });
+  }
+
+  /**
+   * Replaces the newest `depth` blocks by as many new ones. Our transactions in them must be broadcast again; payers'
+   * transfers vanish or, with `remine`, lie in the newest block. No depth is refused: beyond finality is a test too.
+   */
+  reorg(depth: number, options: { remine?: boolean } = {}): Promise<Head> {
+    assertCount(depth, Number.MAX_SAFE_INTEGER, 'reorg');
+    return this.change(async (tx, view) => {
+      const newestHeight = view.clock.height;
+      const keptHeight = newestHeight > BigInt(depth) ? newestHeight - BigInt(depth) : 0n;
+      await reorganise(tx, this.id, { keptHeight, newestHeight, remine: options.remine ?? false });
+      return this.headOf(view);
+    });
+  }
+
+  /** For so many seconds of the merchant's clock the port throws `ChainUnavailable`; blocks go on. 0 ends an outage. */
+  outage(seconds: number): Promise<void> {
+    assertCount(seconds, Number.MAX_SAFE_INTEGER, 'outage', 0);
+    return this.change((tx, { clock }) =>
+      updateChain(tx, this.id, { outage_until: BigInt(clock.now + seconds) }),
+    );
+  }
+
+  /** The next `count` broadcasts are answered `accepted` and lost. Replaces what was left of an earlier call. */
+  dropNext(count: number): Promise<void> {
+    assertCount(count, 2 ** 31 - 1, 'dropNext', 0);
+    return this.change((tx) => updateChain(tx, this.id, { drop_next: count }));
+  }
+
+  /** Queues lies of the node, one for each broadcast to come. */
+  injectFaults(...faults: NodeFault[]): Promise<void> {
+    return this.change((tx, { row }) => updateChain(tx, this.id, { faults: [...row.faults, ...faults] }));
+  }
+
+  /** The address that payouts leave from. */
+  hotAddress(): Promise<string> {
+    return this.sender(HOT_KEY);
+  }
+
+  /**
+   * The faucet pays the hot wallet: in a final block from the start, as no sandbox operator wants to wait.
+   *
+   * @param reference names the payment: repeated with the same one, nothing more is paid.
+   * @returns the transaction's id.
+   */
+  async fund(asset: Asset, amount: bigint, reference: string = newId()): Promise<string> {
+    const to = await this.hotAddress();
+    const from = faucetAddress(this.network);
+    return this.change((tx, view) =>
+      this.#receive(tx, view, { from, to, asset, amount, reference, height: view.clock.finalHeight }),
+    );
+  }
+
+  /**
+   * A payer sends: it lies in the newest block at once. Payers' wallets are not kept, they have what they send.
+   *
+   * @throws UnbuildableTransfer when the recipient is no address of the network.
+   */
+  async pay(payment: { from: string; to: string; asset: Asset; amount: bigint }): Promise<string> {
+    const check = checkAddress(this.network, payment.to, { allowProgramOwned: true });
+    if (!check.ok) throw new UnbuildableTransfer(`recipient refused (${check.code})`);
+    const place = { ...payment, to: check.canonical, reference: newId() };
+    return this.change((tx, view) => this.#receive(tx, view, { ...place, height: view.clock.height }));
+  }
+
+  /**
+   * Newest first, from the chain's own tables.
+   *
+   * @throws Fail `invalid_request` (param `starting_after`) when `after` is no transfer of this chain.
+   */
+  async transfers(
+    query: { address?: string; limit?: number; after?: string } = {},
+  ): Promise<SimulatedTransferPage> {
+    const { clock } = await this.view();
+    const limit = query.limit ?? 10;
+    const rows = await this.reach(async () => {
+      const before = query.after === undefined ? {} : { before: await this.#numberOf(query.after) };
+      const address = query.address === undefined ? {} : { address: query.address };
+      return listTransfers(this.db, this.id, { ...address, ...before, limit: limit + 1 });
+    });
+    const data = rows.slice(0, limit).map((row) => present(row, clock.finalHeight));
+    return { data, hasMore: rows.length > limit };
+  }
+
+  async #numberOf(transferId: string): Promise<bigint> {
+    const match = /^(.+):(0|[1-9][0-9]{0,8})$/.exec(transferId);
+    const number =
+      match?.[1] === undefined
+        ? undefined
+        : await findTransferNumber(this.db, this.id, match[1], Number(match[2]));
+    if (number !== undefined) return number;
+    throw new Fail('invalid_request', {
+      message: 'starting_after names no transfer of this simulated chain',
+      param: 'starting_after',
+    });
+  }
+
+  async #receive(tx: Tx, { row }: ChainView, incoming: Incoming): Promise<string> {
+    if (incoming.amount <= 0n) throw new RangeError('an amount is above 0');
+    const txId = foreignTxId(this.network, `${this.id.merchantId} ${incoming.reference}`);
+    if ((await findTransaction(tx, this.id, txId)) !== undefined) return txId;
+    const { from, to, asset, amount, height } = incoming;
+    await upsertTransaction(tx, this.id, {
+      txId,
+      origin: 'foreign',
+      sender: from,
+      sequence: null,
+      raw: null,
+      fee: 0n,
+      arrival: row.next_arrival,
+      notBefore: 0,
+      height,
+    });
+    const transfer = { txId, index: 0, itemId: null, asset, sender: from, recipient: to, amount, height };
+    await insertTransfers(tx, this.id, [transfer], row.next_transfer);
+    const changes = new BalanceChanges();
+    changes.add(to, asset, amount);
+    await applyChanges(tx, this.id, changes);
+    await updateChain(tx, this.id, {
+      next_arrival: row.next_arrival + 1n,
+      next_transfer: row.next_transfer + 1n,
+    });
+    return txId;
+  }
+}
+
+function present(row: TransferRow, finalHeight: bigint): SimulatedTransfer {
+  return {
+    id: `${row.tx_id}:${row.index}`,
+    txId: row.tx_id,
+    index: row.index,
+    currency: row.currency,
+    from: row.sender,
+    to: row.recipient,
+    amount: row.amount,
+    height: row.height,
+    final: row.height <= finalHeight,
+  };
+}
+
+function assertCount(value: number, most: number, what: string, least = 1): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw new RangeError(`${what} takes ${least} to ${most}`);
+}
+
+interface Incoming {
+  from: string;
+  to: string;
+  asset: Asset;
+  amount: bigint;
+  reference: string;
+  height: bigint;
+}
+
+export function openSimulatedChain(options: SimulatedChainOptions): SimulatedChain {
+  return new SimulatedChain(options);
+}

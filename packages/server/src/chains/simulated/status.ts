@@ -1,0 +1,52 @@
+import type { Db } from '../../platform/db.ts';
+import type { SignedTx, TxStatus } from '../port.ts';
+import type { BlockClock } from './block-clock.ts';
+import { NETWORK_RULES } from './rules.ts';
+import type { ChainId } from './tables.ts';
+import { findBySequence, findTransaction, type TransactionRow } from './transaction-queries.ts';
+
+/** What the chain says of a transaction, by the rules of the network it imitates. */
+export async function readStatus(
+  db: Db,
+  id: ChainId,
+  signed: SignedTx,
+  clock: BlockClock,
+): Promise<TxStatus> {
+  const row = await findTransaction(db, id, signed.txId);
+  if (row?.state === 'included' && row.height !== null) return statusInBlock(id, row, row.height, clock);
+  const reason = await findProofOfDeath(db, id, signed, clock);
+  if (reason !== undefined) return { state: 'dead', final: true, reason };
+  return { state: row?.state === 'mempool' ? 'pending' : 'unknown', final: false };
+}
+
+function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: BlockClock): TxStatus {
+  const final = height <= clock.finalHeight;
+  const itemOk = [...(row.item_ok ?? '')].map((digit) => digit === '1');
+  // A batch contract notes what failed and goes on; a transfer of one item, or an atomic one, fails as a whole.
+  const goesOn = NETWORK_RULES[id.network].caps.partialBatch && itemOk.length > 1;
+  const failed = !goesOn && itemOk.includes(false);
+  return {
+    state: failed ? 'failed' : final ? 'final' : 'included',
+    final,
+    height,
+    fee: row.fee,
+    itemOk,
+    ...(row.reason === null ? {} : { reason: row.reason }),
+  };
+}
+
+/** Why the transaction can never be in a block; undefined while it still could. Only final blocks prove anything. */
+async function findProofOfDeath(
+  db: Db,
+  id: ChainId,
+  signed: SignedTx,
+  clock: BlockClock,
+): Promise<string | undefined> {
+  const { height, timeMs } = signed.validUntil ?? {};
+  if (timeMs !== undefined && clock.finalTime * 1000 >= timeMs) return 'expired before the final block';
+  if (height !== undefined && clock.finalHeight > BigInt(height)) return 'last valid height is final';
+  if (signed.sequence === undefined) return undefined;
+  const holder = await findBySequence(db, id, signed.sender, BigInt(signed.sequence));
+  const isFinal = holder?.height != null && holder.height <= clock.finalHeight;
+  return isFinal && holder.tx_id !== signed.txId ? `sequence used by ${holder.tx_id}` : undefined;
+}

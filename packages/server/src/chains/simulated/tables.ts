@@ -1,0 +1,67 @@
+import type { Asset, Network } from '@florin/contract/money';
+import type { ColumnType } from 'kysely';
+
+/** int8: written as either, read as bigint. */
+type Int8 = ColumnType<bigint, bigint | number, bigint | number>;
+type Int8OrZero = ColumnType<bigint, bigint | number | undefined, bigint | number>;
+
+interface ChainKey {
+  merchant_id: string;
+  network: Network;
+}
+
+interface ChainTable extends ChainKey {
+  genesis_at: Int8;
+  height_offset: Int8OrZero;
+  settled_height: Int8;
+  settled_at: Int8;
+  next_arrival: Int8OrZero;
+  next_transfer: Int8OrZero;
+  outage_until: Int8OrZero;
+  drop_next: ColumnType<number, number | undefined, number>;
+  faults: ColumnType<string[], string[] | undefined, string[]>;
+}
+
+interface TransactionTable extends ChainKey {
+  tx_id: string;
+  origin: 'wallet' | 'foreign';
+  state: 'mempool' | 'included' | 'gone';
+  sender: string;
+  sequence: bigint | null;
+  raw: string | null;
+  fee: Int8OrZero;
+  arrival: Int8;
+  not_before: Int8OrZero;
+  height: bigint | null;
+  item_ok: string | null;
+  reason: string | null;
+}
+
+interface TransferTable extends ChainKey {
+  number: Int8;
+  tx_id: string;
+  index: number;
+  item_id: string | null;
+  currency: Asset;
+  sender: string;
+  recipient: string;
+  amount: Int8;
+  height: Int8;
+}
+
+declare module '../../platform/db.ts' {
+  interface Tables {
+    'simchain.chain': ChainTable;
+    'simchain.transaction': TransactionTable;
+    'simchain.transfer': TransferTable;
+    'simchain.account': ChainKey & { address: string; currency: Asset; balance: Int8 };
+    'simchain.sender': ChainKey & { address: string; next_sequence: Int8 };
+    'simchain.stuck_item': ChainKey & { sender: string; item_id: string; first_seen_at: Int8 };
+  }
+}
+
+/** Which chain: every statement starts from it. */
+export interface ChainId {
+  merchantId: string;
+  network: Network;
+}

@@ -1,0 +1,109 @@
+import type { Asset } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db.ts';
+import type { Movement } from './execute.ts';
+import type { ChainId } from './tables.ts';
+
+/** A movement that is no item of ours (a payer's, the faucet's) has no item id. */
+export type TransferInsert = Omit<Movement, 'itemId'> & { itemId: string | null };
+
+export async function insertTransfers(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  transfers: TransferInsert[],
+  firstNumber: bigint,
+): Promise<void> {
+  if (transfers.length === 0) return;
+  const numbers = transfers.map((_, i) => firstNumber + BigInt(i));
+  await sql`
+    insert into simchain.transfer (merchant_id, network, number, tx_id, index, item_id, currency, sender,
+      recipient, amount, height)
+    select ${merchantId}::uuid, ${network}, u.*
+    from unnest(${numbers}::int8[], ${transfers.map((t) => t.txId)}::text[], ${transfers.map((t) => t.index)}::int4[],
+      ${transfers.map((t) => t.itemId)}::text[], ${transfers.map((t) => t.asset)}::text[],
+      ${transfers.map((t) => t.sender)}::text[], ${transfers.map((t) => t.recipient)}::text[],
+      ${transfers.map((t) => t.amount)}::int8[], ${transfers.map((t) => t.height)}::int8[]) as u`.execute(tx);
+}
+
+/** Which of the items the sender has paid before. */
+export async function findPaidItems(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  sender: string,
+  itemIds: string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ item_id: string }>`
+    select item_id from simchain.transfer
+    where merchant_id = ${merchantId} and network = ${network} and network = 'erc20' and sender = ${sender}
+      and item_id = any(${itemIds}::text[])`.execute(tx);
+  return rows.map((row) => row.item_id);
+}
+
+export interface TransferRow {
+  number: bigint;
+  tx_id: string;
+  index: number;
+  currency: Asset;
+  sender: string;
+  recipient: string;
+  amount: bigint;
+  height: bigint;
+}
+
+export interface TransferPage {
+  /** Sent or received by that address. */
+  address?: string;
+  /** Only those older than this one. */
+  before?: bigint;
+  limit: number;
+}
+
+/** Newest first. */
+export async function listTransfers(db: Db, id: ChainId, page: TransferPage): Promise<TransferRow[]> {
+  const before = page.before ?? null;
+  const branch = (side: 'sender' | 'recipient' | null) => sql`(
+    select number, tx_id, index, currency, sender, recipient, amount, height from simchain.transfer
+    where merchant_id = ${id.merchantId} and network = ${id.network}
+      and (${before}::int8 is null or number < ${before}::int8)
+      ${side === null ? sql`` : sql`and ${sql.ref(side)} = ${page.address}`}
+    order by number desc limit ${page.limit})`;
+  // Two index scans that each stop at the limit; an `or` would read all of the merchant's transfers.
+  const rows =
+    page.address === undefined ? branch(null) : sql`${branch('sender')} union ${branch('recipient')}`;
+  const result = await sql<TransferRow>`
+    select * from (${rows}) as t order by number desc limit ${page.limit}`.execute(db);
+  return result.rows;
+}
+
+export async function findTransferNumber(
+  db: Db,
+  { merchantId, network }: ChainId,
+  txId: string,
+  index: number,
+): Promise<bigint | undefined> {
+  const row = await db
+    .selectFrom('simchain.transfer')
+    .select('number')
+    .where('merchant_id', '=', merchantId)
+    .where('network', '=', network)
+    .where('tx_id', '=', txId)
+    .where('index', '=', index)
+    .executeTakeFirst();
+  return row?.number;
+}
+
+/** Transfers in blocks above that height, with the word whether the sender's account is kept here. */
+export async function listTransfersAbove(
+  db: Db,
+  { merchantId, network }: ChainId,
+  height: bigint,
+): Promise<(TransferRow & { origin: 'wallet' | 'foreign' })[]> {
+  const { rows } = await sql<TransferRow & { origin: 'wallet' | 'foreign' }>`
+    select t.number, t.tx_id, t.index, t.currency, t.sender, t.recipient, t.amount, t.height, x.origin
+    from simchain.transfer t
+    join simchain.transaction x
+      on x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
+    where t.merchant_id = ${merchantId} and t.network = ${network} and t.height > ${height}
+    order by t.number`.execute(db);
+  return rows;
+}
