@@ -1,6 +1,6 @@
 import { programStep } from './step.ts';
 
-/** What every change has to pass before its tests are worth running. Without colours: logs are read by programs. */
+/** What every change has to pass before its tests are worth running. */
 export const GATES = [
   programStep('types (tsc)', 'tsc', ['-p', 'tsconfig.json', '--pretty', 'false']),
   programStep('format and lint (biome)', 'biome', ['ci', '--colors=off', '.']),

@@ -45,7 +45,8 @@ export function execute(program: string, args: string[], options: RunOptions = {
   const paths = [path.dirname(process.execPath), path.join(ROOT, 'node_modules', '.bin'), process.env.PATH];
   const child = spawn(program, args, {
     cwd: ROOT,
-    env: { ...process.env, PATH: paths.join(path.delimiter), ...options.env },
+    // Without colours: logs are read by programs, and a coloured report is many times as long.
+    env: { ...process.env, NO_COLOR: '1', PATH: paths.join(path.delimiter), ...options.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return new Promise((resolve) => {

@@ -18,15 +18,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const prefix = `florin-test-${version}-`;
   await sweep(prefix, version);
   const folder = await mkdtemp(path.join(tmpdir(), prefix));
+  const remove = () => rm(folder, { recursive: true, force: true });
   // As root the server runs under another account, which has to pass.
   await chmod(folder, 0o755);
-  const postgres = await startPostgres({ dataDir: path.join(folder, 'postgres'), version, durable: false });
+  const dataDir = path.join(folder, 'postgres');
+  const postgres = await startPostgres({ dataDir, version, durable: false }).catch(async (error: unknown) => {
+    await remove();
+    throw error;
+  });
   project.provide('postgresUrl', postgres.url);
   return async () => {
     await postgres.stop();
     // Where the account cannot pass through the temporary folder, the data lies elsewhere.
     await rm(postgres.dataDir, { recursive: true, force: true });
-    await rm(folder, { recursive: true, force: true });
+    await remove();
   };
 }
 

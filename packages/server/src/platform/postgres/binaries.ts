@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -76,10 +76,11 @@ async function hydrateLinks(native: string): Promise<void> {
 }
 
 async function copyReadable(native: string, stateFolder: string): Promise<string> {
-  const { mtimeMs, size } = await stat(programs(native).postgres);
-  const key = createHash('sha256').update(`${native}\n${mtimeMs}\n${size}`).digest('hex').slice(0, 16);
-  // The links lead from the package folder, so the copy keeps the name `native` below a folder of its own.
-  const home = path.join(stateFolder, `binaries-${key}`);
+  const manifest: { version: string } = JSON.parse(
+    await readFile(path.join(native, '..', 'package.json'), 'utf8'),
+  );
+  // Links are listed from the package's folder, so the copy keeps the name `native` below a folder of its own.
+  const home = path.join(stateFolder, `postgres-${manifest.version}`);
   const copy = path.join(home, 'native');
   if (existsSync(copy)) return copy;
   await mkdir(home, { recursive: true });

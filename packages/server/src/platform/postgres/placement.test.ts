@@ -52,10 +52,12 @@ test.runIf(isRoot)('as root, data that its owner can no longer reach is not pass
 });
 
 test.runIf(isRoot)('as root, programs in a closed home are copied once to where they can run', async () => {
-  const native = path.join(closed, 'package', 'native');
+  const carrier = path.join(closed, 'package');
+  const native = path.join(carrier, 'native');
   const links = (file: string) => !/\.so(\.\d+)?$/.test(file);
   // Without its links and for root's eyes only: an install with scripts blocked and a strict umask.
   await cp(nativeFolder(18), native, { recursive: true, verbatimSymlinks: true, filter: links });
+  await cp(path.join(nativeFolder(18), '..', 'package.json'), path.join(carrier, 'package.json'));
   const first = await prepareBinaries(native, NOBODY, stateFolder);
   expect(first.postgres.startsWith(stateFolder)).toBe(true);
   const { ino } = await stat(first.postgres);
