@@ -185,12 +185,14 @@ create table job (
   revision integer not null default 0,
   primary key (merchant_id, job_id),
   unique (merchant_id, kind, unique_key)
-);
+)
+-- Room for the version of a row that a claim writes: as no index holds what a claim changes, it stays in its page and
+-- touches no index.
+with (fillfactor = 50);
 select app.shard('job');
--- Which merchants have due work; the next of one merchant's; whose leases there are.
+-- Which merchants have due work and whose leases there are (whatever is leased is due); the next of one merchant's.
 create index job_due on job (due_at_ms, merchant_id);
 create index job_next on job (merchant_id, due_at_ms);
-create index job_leased on job (lease_owner) where lease_owner is not null;
 
 -- Transfers: the send-once machine ---------------------------------------------------------------------------------
 

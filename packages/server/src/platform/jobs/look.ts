@@ -22,7 +22,7 @@ export async function look(
   own: number,
   claimable: { kinds: readonly string[]; nowMs: number },
 ): Promise<Sight> {
-  const others = (await listLeaseOwners(db)).filter((owner) => owner !== own);
+  const others = (await listLeaseOwners(db, claimable.nowMs)).filter((owner) => owner !== own);
   // Leases first, locks second: whoever held a lease then and holds no lock now is gone.
   const dead = others.length === 0 ? [] : deadOwners(others, await listPresentOwners(db, LOCK_CLASS), own);
   const merchants = await listDueMerchants(db, { ...claimable, deadOwners: dead });

@@ -56,7 +56,7 @@ export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): P
       select job_id from job
       where merchant_id = ${merchantId}::uuid and due_at_ms <= ${claimer.nowMs}
         and kind = any(${claimer.kinds}::text[]) and ${isFree(claimer)}
-      order by due_at_ms, job_id
+      order by due_at_ms
       limit ${claimer.limit}
       for update skip locked
     )
@@ -178,10 +178,11 @@ export async function releaseJobs(
   return new Set(rows.map((row) => row.job_id));
 }
 
-/** Numbers of the workers that hold leases, dead or alive. */
-export async function listLeaseOwners(db: Db): Promise<number[]> {
+/** Numbers of the workers that hold leases, dead or alive. What is leased is due, and only that is read. */
+export async function listLeaseOwners(db: Db, nowMs: number): Promise<number[]> {
   const { rows } = await sql<{ lease_owner: number }>`
-    select distinct lease_owner from job where lease_owner is not null`.execute(db);
+    select distinct lease_owner from job
+    where due_at_ms <= ${nowMs} and lease_owner is not null`.execute(db);
   return rows.map((row) => row.lease_owner);
 }
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Turn, Turns } from './turns.ts';
 
-const LIMITS = { merchantsAtOnce: 8, batchSize: 50, runningMax: 400 };
+/** No merchant gets more than a batch, however few there are. */
+const LIMITS = { merchantsAtOnce: 8, batchSize: 50, runningMax: 100 };
 
 /** Takes turns until there is none left. */
 function takeAll(turns: Turns): Turn[] {
@@ -13,7 +14,7 @@ function takeAll(turns: Turns): Turn[] {
 
 describe('whose turn it is', () => {
   test('merchants are served in the order in which they came, each once', () => {
-    const turns = new Turns(LIMITS);
+    const turns = new Turns({ ...LIMITS, runningMax: 400 });
     for (const merchant of ['b', 'a', 'b', 'c']) turns.add(merchant);
     expect(takeAll(turns).map((turn) => turn.merchantId)).toEqual(['b', 'a', 'c']);
     expect(turns.isEmpty).toBe(true);
@@ -40,9 +41,27 @@ describe('whose turn it is', () => {
     const [turn] = takeAll(turns);
     if (turn) turns.claimed(turn, 50);
     turns.add('b');
-    expect(takeAll(turns).map((next) => next.merchantId)).toEqual(['b']);
+    const [other] = takeAll(turns);
+    expect(other?.merchantId).toBe('b');
+    if (other) turns.claimed(other, 0);
     for (let n = 0; n < 25; n++) turns.ended('a');
     expect(takeAll(turns)).toEqual([{ merchantId: 'a', limit: 25 }]);
+  });
+
+  test('few merchants divide half of all room, many get a batch each', () => {
+    const limits = { ...LIMITS, runningMax: 400 };
+    for (const [merchants, share] of [
+      [1, 200],
+      [2, 100],
+      [4, 50],
+      [7, 50],
+    ] as const) {
+      const turns = new Turns(limits);
+      for (let n = 0; n < merchants; n++) turns.add(`m${n}`);
+      expect(takeAll(turns)).toEqual(
+        Array.from({ length: merchants }, (_, n) => ({ merchantId: `m${n}`, limit: share })),
+      );
+    }
   });
 
   test('a call that comes during a claim is kept for afterwards', () => {

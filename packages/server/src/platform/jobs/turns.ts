@@ -1,7 +1,7 @@
 export interface TurnLimits {
   /** Claims under way at once. */
   merchantsAtOnce: number;
-  /** Handlers of one merchant running at once. */
+  /** Handlers of one merchant running at once; more while few merchants have work. */
   batchSize: number;
   /** Jobs claimed and not yet settled, of all merchants. */
   runningMax: number;
@@ -44,20 +44,30 @@ export class Turns {
 
   /** The next claim, its room reserved; undefined when there is nobody or no room. `claimed` must follow. */
   next(): Turn | undefined {
-    const { merchantsAtOnce, batchSize, runningMax } = this.#limits;
+    const { merchantsAtOnce, runningMax } = this.#limits;
     const room = runningMax - this.#held - this.#reserved;
     if (room <= 0 || this.#claiming.size >= merchantsAtOnce) return undefined;
+    const share = this.#share();
     for (const merchantId of this.#queue) {
       const running = this.#running.get(merchantId) ?? 0;
       // A batch that is half empty is filled up; filling after every job would cost a statement a job.
-      if (running > batchSize / 2 || this.#claiming.has(merchantId)) continue;
-      const limit = Math.min(batchSize - running, room);
+      if (running > share / 2 || this.#claiming.has(merchantId)) continue;
+      const limit = Math.min(share - running, room);
       this.#queue.delete(merchantId);
       this.#claiming.add(merchantId);
       this.#reserved += limit;
       return { merchantId, limit };
     }
     return undefined;
+  }
+
+  /** Merchants with work divide half of all room, so that one who comes later still finds some. */
+  #share(): number {
+    const { batchSize, runningMax } = this.#limits;
+    const half = runningMax / 2;
+    if (this.#queue.size * batchSize >= half) return batchSize;
+    const merchants = new Set([...this.#queue, ...this.#claiming, ...this.#running.keys()]);
+    return Math.max(batchSize, Math.floor(half / merchants.size));
   }
 
   /** The claim brought so many jobs, whose handlers begin now. */

@@ -37,7 +37,7 @@ export interface WorkerOptions {
   log: JobLog;
   /** Claims under way at once, each of one merchant. Default 8. */
   merchantsAtOnce?: number;
-  /** Jobs of one merchant running at once. Default 50. */
+  /** Jobs of one merchant running at once; few merchants divide half of `runningMax`. Default 50. */
   batchSize?: number;
   /** Jobs running or waiting for their outcome to be written, of all merchants. Default 400. */
   runningMax?: number;
