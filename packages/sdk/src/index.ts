@@ -1,0 +1,21 @@
+export { usdc, usdt } from './amounts.ts';
+export type { CursorList } from './cursor-list.ts';
+export type { ErrorCode, KnownCode } from './errors.ts';
+export {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  FlorinError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  ServiceUnavailableError,
+  TimeoutError,
+} from './errors.ts';
+export type { FlorinOptions } from './florin.ts';
+export { Florin } from './florin.ts';
+export type * from './types.ts';
+export type { VerifyOptions, WebhookHeaders, WebhookRefusal } from './webhooks.ts';
+export { WebhookVerificationError, webhooks } from './webhooks.ts';

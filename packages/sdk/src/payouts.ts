@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { payoutAmount } from './amounts.ts';
+import { CursorList } from './cursor-list.ts';
+import { NotFoundError } from './errors.ts';
+import { segment, type Transport } from './transport.ts';
+import type {
+  CreateOptions,
+  Page,
+  PayoutBatch,
+  PayoutBatchInput,
+  PayoutBatchQuery,
+  PayoutBatchStatus,
+  PayoutItem,
+  PayoutItemInput,
+  PayoutItemQuery,
+} from './types.ts';
+
+const PATH = '/payout-batches';
+/** A batch in one of these was submitted, whatever became of it; `canceled` does not tell. */
+const SUBMITTED: ReadonlySet<PayoutBatchStatus> = new Set([
+  'pending',
+  'pending_approval',
+  'processing',
+  'partially_completed',
+  'completed',
+  'failed',
+  'rejected',
+]);
+
+/** Payout batches. Every write that may or may not have happened is looked up before it is sent again. */
+export class Payouts {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Creates a draft; nothing is paid before `submit`. Throws InvalidRequestError, ConflictError and the common ones. */
+  async create(batch: PayoutBatchInput, options: CreateOptions = {}): Promise<PayoutBatch> {
+    const idempotencyKey = options.idempotencyKey ?? randomUUID();
+    const find = async (): Promise<PayoutBatch | undefined> => {
+      const query = { idempotency_key: idempotencyKey, limit: 1 };
+      const { data } = await this.#once<Page<PayoutBatch>>(PATH, query);
+      // A key of the caller's may belong to other parameters: only the service can compare, when it is sent again.
+      return options.idempotencyKey === undefined ? data[0] : undefined;
+    };
+    const body = { ...batch, items: batch.items.map(itemBody) };
+    return this.#transport.send({ method: 'POST', path: PATH, body, idempotencyKey, onDoubt: find });
+  }
+
+  async retrieve(batchId: string): Promise<PayoutBatch> {
+    return this.#transport.send({ method: 'GET', path: batchPath(batchId), onDoubt: 'repeat' });
+  }
+
+  /** Newest first. */
+  list(query: PayoutBatchQuery = {}): CursorList<PayoutBatch> {
+    return new CursorList(this.#transport, PATH, query, (batch) => batch.batch_id);
+  }
+
+  /** Starts the payout. The balance is reserved; above the approval threshold it waits in `pending_approval`. */
+  async submit(batchId: string): Promise<PayoutBatch> {
+    return this.#move(batchId, 'submit', (status) => SUBMITTED.has(status));
+  }
+
+  /** Ends a batch that no transfer was sent for yet and releases what it reserved. */
+  async cancel(batchId: string): Promise<PayoutBatch> {
+    return this.#move(batchId, 'cancel', (status) => status === 'canceled');
+  }
+
+  /** In the order of the batch. */
+  items(batchId: string, query: PayoutItemQuery = {}): CursorList<PayoutItem> {
+    return new CursorList(this.#transport, `${batchPath(batchId)}/items`, query, (item) => item.item_id);
+  }
+
+  async item(batchId: string, itemId: string): Promise<PayoutItem> {
+    return this.#transport.send({ method: 'GET', path: itemPath(batchId, itemId), onDoubt: 'repeat' });
+  }
+
+  /** Replaces an item as a whole, in `draft` and `needs_fix`. */
+  async updateItem(batchId: string, itemId: string, item: PayoutItemInput): Promise<PayoutItem> {
+    const path = itemPath(batchId, itemId);
+    const body = itemBody(item);
+    // A whole item put a second time changes nothing, so that reading it is all that is due before a repeat.
+    const read = async (): Promise<undefined> => {
+      await this.#once<PayoutItem>(path);
+    };
+    return this.#transport.send<PayoutItem>({ method: 'PUT', path, body, onDoubt: read });
+  }
+
+  /** Drops an item, in `draft` and `needs_fix`, and answers the batch that is left. */
+  async deleteItem(batchId: string, itemId: string): Promise<PayoutBatch> {
+    const path = itemPath(batchId, itemId);
+    const find = async (): Promise<PayoutBatch | undefined> => {
+      try {
+        await this.#once<PayoutItem>(path);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof NotFoundError)) throw error;
+        return this.#once<PayoutBatch>(batchPath(batchId));
+      }
+    };
+    return this.#transport.send({ method: 'DELETE', path, onDoubt: find });
+  }
+
+  #move(batchId: string, verb: string, done: (status: PayoutBatchStatus) => boolean): Promise<PayoutBatch> {
+    const find = async (): Promise<PayoutBatch | undefined> => {
+      const batch = await this.#once<PayoutBatch>(batchPath(batchId));
+      return done(batch.status) ? batch : undefined;
+    };
+    return this.#transport.send({
+      method: 'POST',
+      path: `${batchPath(batchId)}/${verb}`,
+      body: {},
+      onDoubt: find,
+    });
+  }
+
+  #once<T>(path: string, query: Record<string, string | number> = {}): Promise<T> {
+    return this.#transport.once({ method: 'GET', path, query, onDoubt: 'repeat' });
+  }
+}
+
+function batchPath(batchId: string): string {
+  return `${PATH}/${segment(batchId)}`;
+}
+
+function itemPath(batchId: string, itemId: string): string {
+  return `${batchPath(batchId)}/items/${segment(itemId)}`;
+}
+
+function itemBody(item: PayoutItemInput): object {
+  return { ...item, amount: payoutAmount(item.amount) };
+}

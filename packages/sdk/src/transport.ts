@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { IDEMPOTENCY_KEY_HEADER } from '@florin/contract/signing';
+import { type Answer, ConnectionError, errorOf, FlorinError, ServerError, TimeoutError } from './errors.ts';
+import { judge, pauseMs } from './retry.ts';
+import { freshStamp, signatureHeaders } from './sign.ts';
+
+export const SDK_VERSION = '0.1.0';
+/** The version of the interface that the types of this SDK describe. */
+const SERVICE_VERSION = '2026-04-20';
+const PATH_PREFIX = '/api/v1';
+/** Failures of fetch that come before the first byte of the request could leave. */
+const NEVER_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+export interface TransportSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly secretKey: string;
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  readonly basePauseMs: number;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+export type QueryValue = string | number | undefined;
+
+export interface Call<T> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below /api/v1, such as `/balances`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly body?: object;
+  readonly idempotencyKey?: string;
+  /**
+   * After an attempt that may have had its effect: `repeat` (a read), `stop` (a write that cannot be repeated
+   * safely), or a look at the state, which returns the result if the effect is there and undefined if not.
+   */
+  readonly onDoubt: 'repeat' | 'stop' | Look<T>;
+}
+
+type Look<T> = () => Promise<T | undefined>;
+
+/** Sends calls: bytes signed are bytes sent, every attempt with a stamp of its own, retries only where safe. */
+export class Transport {
+  readonly #settings: TransportSettings;
+
+  constructor(settings: TransportSettings) {
+    this.#settings = settings;
+  }
+
+  /** The answer's JSON. Throws FlorinError; while a write is in doubt, always the error that left it there. */
+  async send<T>(call: Call<T>): Promise<T> {
+    const { onDoubt } = call;
+    let doubt: FlorinError | undefined;
+    for (let retry = 0; ; retry++) {
+      try {
+        if (doubt === undefined || typeof onDoubt === 'string') return await this.once(call);
+        return await this.#afterDoubt(call, onDoubt, doubt);
+      } catch (error) {
+        if (!(error instanceof FlorinError)) throw error;
+        const verdict = judge(error);
+        if (verdict === 'final' || (verdict === 'doubt' && onDoubt === 'stop')) throw error;
+        if (verdict === 'doubt' && onDoubt !== 'repeat') doubt ??= error;
+
+        const pause =
+          retry < this.#settings.maxRetries ? pauseMs(error, retry, this.#settings.basePauseMs) : undefined;
+        if (pause === undefined) throw doubt ?? error;
+        await sleep(pause);
+      }
+    }
+  }
+
+  /** A repeat of a write looks first (spec 7.2: query the resource state before retrying). */
+  async #afterDoubt<T>(call: Call<T>, look: Look<T>, doubt: FlorinError): Promise<T> {
+    const found = await this.#look(look, doubt);
+    if (found !== undefined) return found;
+    try {
+      return await this.once(call);
+    } catch (refused) {
+      if (!(refused instanceof FlorinError) || judge(refused) !== 'final') throw refused;
+      // The doubtful attempt may have landed after the look, and its effect may be why this one is refused.
+      const late = await this.#look(look, doubt);
+      if (late !== undefined) return late;
+      throw refused;
+    }
+  }
+
+  /** A look that is refused leaves the write in doubt: its own error would hide that. */
+  async #look<T>(look: Look<T>, doubt: FlorinError): Promise<T | undefined> {
+    try {
+      return await look();
+    } catch (error) {
+      throw error instanceof FlorinError && judge(error) === 'final' ? doubt : error;
+    }
+  }
+
+  /** One attempt, without retries. */
+  async once<T>(call: Call<T>): Promise<T> {
+    const body =
+      call.body === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(call.body));
+    const headers = this.#headers(call, body);
+    const answer = await this.#exchange(this.#url(call), {
+      method: call.method,
+      headers,
+      // A redirect would carry the API key to a place that nobody chose.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(this.#settings.timeoutMs),
+      ...(call.body === undefined ? {} : { body }),
+    });
+    if (answer.status < 200 || answer.status > 299) throw errorOf(answer);
+    return result(answer);
+  }
+
+  #url({ path, query = {} }: Call<unknown>): string {
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) search.set(name, String(value));
+    return `${this.#settings.baseUrl}${PATH_PREFIX}${path}${search.size === 0 ? '' : `?${search.toString()}`}`;
+  }
+
+  #headers(call: Call<unknown>, body: Uint8Array): Headers {
+    const { apiKey, secretKey } = this.#settings;
+    const headers = new Headers({
+      Accept: 'application/json',
+      Authorization: `Bearer ${apiKey}`,
+      'User-Agent': `florin-sdk/${SDK_VERSION} node/${process.versions.node}`,
+      'X-Service-Version': SERVICE_VERSION,
+      ...signatureHeaders(secretKey, body, freshStamp()),
+    });
+    if (call.body !== undefined) headers.set('Content-Type', 'application/json');
+    if (call.idempotencyKey !== undefined) headers.set(IDEMPOTENCY_KEY_HEADER, call.idempotencyKey);
+    return headers;
+  }
+
+  async #exchange(url: string, init: RequestInit): Promise<Answer> {
+    try {
+      const response = await this.#settings.fetch(url, init);
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    } catch (error) {
+      throw this.#noAnswer(error);
+    }
+  }
+
+  #noAnswer(error: unknown): FlorinError {
+    if (error instanceof Error && error.name === 'TimeoutError') {
+      const message = `no answer within ${this.#settings.timeoutMs} ms`;
+      return new TimeoutError({ message, code: 'timed_out' }, { cause: error });
+    }
+    const reason = networkCode(error);
+    const message = `no answer from ${this.#settings.baseUrl}: ${reason ?? String(error)}`;
+    const neverSent = reason !== undefined && NEVER_SENT.has(reason);
+    return new ConnectionError({ message, code: 'connection_failed', neverSent }, { cause: error });
+  }
+}
+
+function result<T>(answer: Answer): T {
+  try {
+    return JSON.parse(answer.text);
+  } catch (error) {
+    const message = `HTTP ${answer.status} whose body is not JSON: is baseUrl the address of the service?`;
+    const requestId = answer.headers.get('x-request-id') ?? undefined;
+    throw new ServerError(
+      { message, code: 'unexpected_answer', status: answer.status, requestId },
+      { cause: error },
+    );
+  }
+}
+
+/** fetch says only `fetch failed`; the network's own code is one level down. */
+function networkCode(error: unknown): string | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error)) return undefined;
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+}
+
+/** An id as one segment of a path. Throws a TypeError for what would make another path of it. */
+export function segment(id: string): string {
+  if (typeof id !== 'string' || id === '' || id === '.' || id === '..') {
+    throw new TypeError(`not an id: ${JSON.stringify(id)}`);
+  }
+  return encodeURIComponent(id);
+}

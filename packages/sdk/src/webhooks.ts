@@ -1,0 +1,181 @@
+import { types } from 'node:util';
+import {
+  EVENT_ID_HEADER,
+  EVENT_TYPE_HEADER,
+  isNonce,
+  isTimestamp,
+  NONCE_HEADER,
+  NONCE_LENGTH_MAX,
+  NONCE_LENGTH_MIN,
+  SIGNATURE_HEADER,
+  signedPrefix,
+  TIMESTAMP_HEADER,
+  TIMESTAMP_SKEW_MAX_SECONDS,
+} from '@florin/contract/signing';
+import { freshStamp, hmacHex, type Stamp, sameSignature, signatureHeaders } from './sign.ts';
+import type { WebhookEvent } from './types.ts';
+
+export type WebhookRefusal =
+  | 'body_not_raw'
+  | 'missing_header'
+  | 'repeated_header'
+  | 'timestamp_malformed'
+  | 'timestamp_skew'
+  | 'nonce_length'
+  | 'nonce_malformed'
+  | 'signature_mismatch'
+  | 'body_not_json';
+
+/** Why a webhook is not accepted; `message` says what to do. Answer the sender with 400. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+  readonly reason: WebhookRefusal;
+  /** How far the stamp is from this machine's clock in seconds, positive when it is old (`timestamp_skew`). */
+  readonly skewSeconds: number | undefined;
+
+  constructor(reason: WebhookRefusal, message: string, skewSeconds?: number) {
+    super(message);
+    this.reason = reason;
+    this.skewSeconds = skewSeconds;
+  }
+}
+
+/** A Headers object of any library, or a plain record such as Node's `request.headers`; case does not matter. */
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface VerifyOptions {
+  /** Default 300, the specification's five minutes. */
+  toleranceSeconds?: number;
+  /** Unix seconds; default the clock of this machine. */
+  now?: number;
+}
+
+/**
+ * The event in a webhook, after the six steps of the specification (section 6). `rawBody` is the bytes as received,
+ * before any parser; `secret` is the Secret Key, or several while one is rotated. Throws WebhookVerificationError.
+ * A valid webhook can come twice: drop those whose `id` you have seen.
+ */
+function verify(
+  rawBody: Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secret: string | readonly string[],
+  options: VerifyOptions = {},
+): WebhookEvent {
+  const body = rawBytes(rawBody);
+  const secrets = knownSecrets(secret);
+  const timestamp = header(headers, TIMESTAMP_HEADER);
+  const nonce = header(headers, NONCE_HEADER);
+  const signature = header(headers, SIGNATURE_HEADER);
+  checkTimestamp(timestamp, options);
+  checkNonce(nonce);
+
+  const parts = [signedPrefix(timestamp, nonce), body];
+  // All secrets are tried, so that the time taken tells nothing about which one fits.
+  const matches = secrets.filter((each) => sameSignature(signature, hmacHex(each, parts)));
+  if (matches.length === 0)
+    throw new WebhookVerificationError('signature_mismatch', mismatchMessage(secrets));
+  return parseEvent(body);
+}
+
+function rawBytes(rawBody: unknown): Uint8Array {
+  if (types.isUint8Array(rawBody)) return rawBody;
+  if (types.isArrayBuffer(rawBody)) return new Uint8Array(rawBody);
+  const given = typeof rawBody === 'string' ? 'text' : rawBody === undefined ? 'nothing' : 'a parsed object';
+  const message = `the body must be the raw bytes as received, but ${given} was given: read it before any body parser`;
+  throw new WebhookVerificationError('body_not_raw', message);
+}
+
+function knownSecrets(secret: string | readonly string[]): readonly string[] {
+  const secrets = typeof secret === 'string' ? [secret] : secret;
+  // With an empty key anybody could sign: this is a fault of the receiver's settings, not of the sender.
+  if (
+    !Array.isArray(secrets) ||
+    secrets.length === 0 ||
+    secrets.some((each) => typeof each !== 'string' || each === '')
+  ) {
+    throw new TypeError('the webhook secret is missing');
+  }
+  return secrets;
+}
+
+function header(headers: WebhookHeaders, name: string): string {
+  const values = headerValues(headers, name).filter((value) => value !== undefined && value !== null);
+  if (values.length > 1)
+    throw new WebhookVerificationError('repeated_header', `the header ${name} came more than once`);
+  const [value = ''] = values;
+  if (value === '') throw new WebhookVerificationError('missing_header', `the header ${name} is missing`);
+  return value;
+}
+
+function headerValues(headers: WebhookHeaders, name: string): readonly (string | null | undefined)[] {
+  if (typeof headers.get === 'function') return [headers.get(name)];
+  const wanted = name.toLowerCase();
+  return Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === wanted ? value : []));
+}
+
+function checkTimestamp(timestamp: string, options: VerifyOptions): void {
+  if (!isTimestamp(timestamp)) {
+    throw new WebhookVerificationError(
+      'timestamp_malformed',
+      `${TIMESTAMP_HEADER} is not 1 to 12 plain digits`,
+    );
+  }
+  const now = options.now ?? Math.floor(Date.now() / 1000);
+  const toleranceSeconds = options.toleranceSeconds ?? TIMESTAMP_SKEW_MAX_SECONDS;
+  const skewSeconds = now - Number(timestamp);
+  // Written so that NaN, from settings that are no numbers, refuses.
+  if (Math.abs(skewSeconds) <= toleranceSeconds) return;
+  const side = skewSeconds > 0 ? 'behind' : 'ahead of';
+  const message = `the timestamp is ${Math.abs(skewSeconds)} s ${side} this machine's clock, ${toleranceSeconds} s are allowed`;
+  throw new WebhookVerificationError('timestamp_skew', message, skewSeconds);
+}
+
+function checkNonce(nonce: string): void {
+  if (nonce.length < NONCE_LENGTH_MIN || nonce.length > NONCE_LENGTH_MAX) {
+    const message = `${NONCE_HEADER} has ${nonce.length} characters, not ${NONCE_LENGTH_MIN} to ${NONCE_LENGTH_MAX}`;
+    throw new WebhookVerificationError('nonce_length', message);
+  }
+  if (!isNonce(nonce))
+    throw new WebhookVerificationError('nonce_malformed', `${NONCE_HEADER} is not visible ASCII`);
+}
+
+function mismatchMessage(secrets: readonly string[]): string {
+  if (secrets.some((secret) => /^fl_(test|live)_/.test(secret))) {
+    return 'the signature does not match: the secret given looks like an API key, webhooks are signed with the Secret Key';
+  }
+  return 'the signature does not match: wrong Secret Key, or the bytes given are not the body as it was received';
+}
+
+function parseEvent(body: Uint8Array): WebhookEvent {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new WebhookVerificationError('body_not_json', 'the signature is right but the body is not JSON');
+  }
+}
+
+export interface TestHeaderOptions extends Partial<Stamp> {
+  eventType?: string;
+  eventId?: string;
+}
+
+/** The headers of a delivery signed with `secret`, for tests of your own receiver. */
+function generateTestHeaders(
+  rawBody: Uint8Array | string,
+  secret: string,
+  options: TestHeaderOptions = {},
+): Record<string, string> {
+  const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
+  const { eventType = 'payment.completed', eventId = 'evt_test', ...stamp } = options;
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Service-Webhook/1.0',
+    [EVENT_TYPE_HEADER]: eventType,
+    [EVENT_ID_HEADER]: eventId,
+    ...signatureHeaders(secret, body, { ...freshStamp(), ...stamp }),
+  };
+}
+
+export const webhooks = { verify, generateTestHeaders };
