@@ -1,6 +1,6 @@
 import type { Asset } from '@florin/contract/money';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Broadcast, Chain, SignedTx, TransferItem, TxStatus } from './port.ts';
+import { type Chain, type SignedTx, type TransferItem, type TxStatus, UnbuildableTransfer } from './port.ts';
 
 /** What the suite needs around an adapter: a chain of its own that it may move. */
 export interface ChainEnvironment {
@@ -29,6 +29,8 @@ export interface ChainEnvironment {
 const ASSET: Asset = 'USDT';
 const START_FUNDS = 1_000_000_000n;
 const AMOUNT = 1_230_000n;
+/** For transactions that are never in a block: it leaves no gap in the sequences that are. */
+const UNSENT_SEQUENCE = 20_000n;
 
 /** One running wallet: builds with the sequence that comes next, as the engine above reserves it. */
 class Sender {
@@ -60,7 +62,8 @@ class Sender {
 
   async send(items: TransferItem[]): Promise<SignedTx> {
     const tx = await this.build(items);
-    expect(await this.environment.chain.broadcast(tx)).toEqual<Broadcast>({ result: 'accepted' });
+    const answer = await this.environment.chain.broadcast(tx);
+    if (answer.result !== 'accepted') throw new Error(`broadcast answered ${answer.result}`);
     return tx;
   }
 
@@ -72,163 +75,193 @@ class Sender {
   }
 }
 
+/** Set before the first test of a suite runs. */
+interface Fixture {
+  environment: ChainEnvironment;
+  chain: Chain;
+  sender: Sender;
+  /** Of the wallet that sends. */
+  address: string;
+}
+type GetFixture = () => Fixture;
+
 /** What every adapter must do. A new one passes this before anything is built on it. */
 export function describeChain(name: string, open: () => Promise<ChainEnvironment>): void {
   describe(`chain port: ${name}`, () => {
-    let environment: ChainEnvironment;
-    let chain: Chain;
-    let sender: Sender;
-    let address: string;
-
+    let fixture: Fixture | undefined;
+    const get = (): Fixture => {
+      if (fixture === undefined) throw new Error('the chain is not open');
+      return fixture;
+    };
     beforeAll(async () => {
-      environment = await open();
-      chain = environment.chain;
-      sender = new Sender(environment);
-      address = await chain.sender(environment.keyRef);
+      const environment = await open();
+      const { chain, keyRef } = environment;
+      fixture = { environment, chain, sender: new Sender(environment), address: await chain.sender(keyRef) };
       await environment.fund(ASSET, START_FUNDS);
     });
-    afterAll(() => environment.close());
+    afterAll(() => fixture?.environment.close());
 
-    test('J8: its own addresses are valid and canonical, other text is not', async () => {
-      for (const valid of [address, environment.recipient(0), environment.rejecting]) {
-        expect(await chain.validateAddress(valid)).toMatchObject({ ok: true, canonical: valid });
-      }
-      expect(await chain.validateAddress(`${address}x`)).toMatchObject({ ok: false, code: 'format' });
-    });
+    describeReading(get);
+    describeSending(get);
+    describeFailing(get);
+    describeRecovering(get);
+    describeDying(get);
+  });
+}
 
-    test('health, head and fee answer', async () => {
-      const [health, head] = [await chain.health(), await chain.head()];
-      expect(health).toMatchObject({ ok: true, height: head.height });
-      expect(head.height - head.finalHeight).toBe(BigInt(environment.finalBlocks - 1));
-      const [one, most] = [
-        await chain.estimateFee('transfer', 1),
-        await chain.estimateFee('transfer', chain.caps.maxItemsPerTx),
-      ];
-      expect(one.native).toBeGreaterThan(0n);
-      expect(most.native).toBeGreaterThanOrEqual(one.native);
-    });
+function describeReading(get: GetFixture): void {
+  test('J8: its own addresses are valid and canonical, other text is not', async () => {
+    const { chain, environment, address } = get();
+    for (const valid of [address, environment.recipient(0), environment.rejecting]) {
+      expect(await chain.validateAddress(valid)).toMatchObject({ ok: true, canonical: valid });
+    }
+    expect(await chain.validateAddress(`${address}x`)).toMatchObject({ ok: false, code: 'format' });
+  });
 
-    test('a transfer goes unknown, pending, included, final; the same bytes are known and paid once', async () => {
-      const item = sender.fresh();
-      const tx = await sender.build([item]);
-      expect(tx).toMatchObject({ network: chain.network, sender: address, itemIds: [item.itemId] });
-      expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
-      expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
-      expect(await chain.broadcast(tx)).toEqual({ result: 'known' });
-      expect(await chain.status(tx)).toEqual({ state: 'pending', final: false });
+  test('health, head and fee answer', async () => {
+    const { chain, environment } = get();
+    const [health, head] = [await chain.health(), await chain.head()];
+    expect(health).toMatchObject({ ok: true, height: head.height });
+    expect(head.height - head.finalHeight).toBe(BigInt(environment.finalBlocks - 1));
+    const one = await chain.estimateFee('transfer', 1);
+    const most = await chain.estimateFee('transfer', chain.caps.maxItemsPerTx);
+    expect(one.native).toBeGreaterThan(0n);
+    expect(most.native).toBeGreaterThanOrEqual(one.native);
+  });
+}
+
+function describeSending(get: GetFixture): void {
+  test('J1: a transfer goes unknown, pending, included, final; the same bytes are known and paid once', async () => {
+    const { chain, environment, sender, address } = get();
+    const item = sender.fresh();
+    const tx = await sender.build([item]);
+    expect(tx).toMatchObject({ network: chain.network, sender: address, itemIds: [item.itemId] });
+    expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
+    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    expect(await chain.broadcast(tx)).toEqual({ result: 'known' });
+    expect(await chain.status(tx)).toEqual({ state: 'pending', final: false });
+    await environment.mine(1);
+    expect(await chain.status(tx)).toMatchObject({ state: 'included', final: false, itemOk: [true] });
+    expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
+    expect(await chain.balance(item.to, ASSET, 'final')).toBe(0n);
+    await environment.mine(environment.finalBlocks - 1);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final', final: true, itemOk: [true] });
+    expect(await chain.broadcast(tx)).toEqual({ result: 'known' });
+    await environment.mine(1);
+    expect(await chain.balance(item.to, ASSET, 'final')).toBe(AMOUNT);
+  });
+
+  test('a full transaction pays every item', async () => {
+    const { chain, sender, address } = get();
+    const items = Array.from({ length: chain.caps.maxItemsPerTx }, () => sender.fresh());
+    const before = await chain.balance(address, ASSET, 'final');
+    expect(await sender.settle(items)).toMatchObject({ state: 'final', itemOk: items.map(() => true) });
+    for (const item of items) expect(await chain.balance(item.to, ASSET, 'final')).toBe(AMOUNT);
+    expect(await chain.balance(address, ASSET, 'final')).toBe(before - AMOUNT * BigInt(items.length));
+  });
+
+  test('more items than fit, or none, are refused before anything is signed', async () => {
+    const { chain, sender } = get();
+    const items = Array.from({ length: chain.caps.maxItemsPerTx + 1 }, () => sender.fresh());
+    await expect(sender.build(items, UNSENT_SEQUENCE)).rejects.toThrow(UnbuildableTransfer);
+    await expect(sender.build([], UNSENT_SEQUENCE)).rejects.toThrow(UnbuildableTransfer);
+  });
+}
+
+function describeFailing(get: GetFixture): void {
+  test('J6: a transfer that fails alone moves nothing', async () => {
+    const { environment, sender } = get();
+    const status = await sender.settle([sender.item(environment.rejecting)]);
+    expect(status).toMatchObject({ state: 'failed', final: true, itemOk: [false] });
+  });
+
+  test('J6: one bad item fails its whole transaction, or only itself where batches are partial', async () => {
+    const { chain, environment, sender } = get();
+    const { partialBatch, maxItemsPerTx } = chain.caps;
+    const good = [sender.fresh(), sender.fresh()].slice(0, maxItemsPerTx - 1);
+    const status = await sender.settle([sender.item(environment.rejecting), ...good]);
+    expect(status.state).toBe(partialBatch ? 'final' : 'failed');
+    expect(status.itemOk).toEqual([false, ...good.map(() => partialBatch)]);
+    for (const item of good) {
+      expect(await chain.balance(item.to, ASSET, 'final')).toBe(partialBatch ? AMOUNT : 0n);
+    }
+    expect(await chain.balance(environment.rejecting, ASSET, 'tip')).toBe(0n);
+  });
+
+  test('J6: more than the wallet holds does not move', async () => {
+    const { chain, environment, sender, address } = get();
+    const before = await chain.balance(address, ASSET, 'tip');
+    const status = await sender.settle([sender.item(environment.recipient(9_000), before + 1n)]);
+    expect(status).toMatchObject({ state: 'failed', final: true, itemOk: [false] });
+    expect(await chain.balance(address, ASSET, 'tip')).toBe(before);
+  });
+
+  test('bytes that were changed, or belong elsewhere, are refused', async () => {
+    const { chain, sender } = get();
+    const tx = await sender.build([sender.fresh()], UNSENT_SEQUENCE);
+    const flipped = tx.raw.slice(0, 40) + (tx.raw.at(40) === 'A' ? 'B' : 'A') + tx.raw.slice(41);
+    const other = chain.network === 'erc20' ? 'trc20' : 'erc20';
+    const wrong: SignedTx[] = [
+      { ...tx, raw: flipped },
+      { ...tx, raw: '' },
+      { ...tx, network: other },
+      { ...tx, txId: `${tx.txId}0` },
+      { ...tx, itemIds: ['another'] },
+    ];
+    for (const bytes of wrong) {
+      expect(await chain.broadcast(bytes)).toMatchObject({ result: 'rejected', retryable: false });
+    }
+  });
+}
+
+function describeRecovering(get: GetFixture): void {
+  test('J1: a broadcast that was lost is unknown, and the same bytes still land', async () => {
+    const { chain, environment, sender } = get();
+    await environment.dropNext();
+    const item = sender.fresh();
+    const tx = await sender.send([item]);
+    await environment.mine(1);
+    expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
+    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    await environment.mine(environment.finalBlocks);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
+    expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
+  });
+
+  test('J5: after a reorganisation it is unknown again, and the same bytes land once', async () => {
+    const { chain, environment, sender } = get();
+    const item = sender.fresh();
+    const tx = await sender.send([item]);
+    await environment.mine(1);
+    expect(await chain.status(tx)).toMatchObject({ state: 'included' });
+    await environment.reorg(1);
+    expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
+    expect(await chain.balance(item.to, ASSET, 'tip')).toBe(0n);
+    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    await environment.mine(environment.finalBlocks);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
+    expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
+  });
+}
+
+function describeDying(get: GetFixture): void {
+  test('J2: it is dead only when final blocks prove that it can never be mined', async () => {
+    const { chain, environment, sender } = get();
+    await environment.dropNext();
+    const lost = await sender.send([sender.fresh()]);
+    if (lost.sequence !== undefined) {
+      const rival = await sender.build([sender.fresh()], BigInt(lost.sequence));
+      await chain.broadcast(rival);
       await environment.mine(1);
-      expect(await chain.status(tx)).toMatchObject({ state: 'included', final: false, itemOk: [true] });
-      expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
-      expect(await chain.balance(item.to, ASSET, 'final')).toBe(0n);
-      await environment.mine(environment.finalBlocks - 1);
-      expect(await chain.status(tx)).toMatchObject({ state: 'final', final: true, itemOk: [true] });
-      expect(await chain.broadcast(tx)).toEqual({ result: 'known' });
-      await environment.mine(1);
-      expect(await chain.balance(item.to, ASSET, 'final')).toBe(AMOUNT);
-    });
-
-    test('a full transaction pays every item', async () => {
-      const items = Array.from({ length: chain.caps.maxItemsPerTx }, () => sender.fresh());
-      const before = await chain.balance(address, ASSET, 'final');
-      expect(await sender.settle(items)).toMatchObject({ state: 'final', itemOk: items.map(() => true) });
-      for (const item of items) expect(await chain.balance(item.to, ASSET, 'final')).toBe(AMOUNT);
-      expect(await chain.balance(address, ASSET, 'final')).toBe(before - AMOUNT * BigInt(items.length));
-    });
-
-    test('more items than fit are refused before anything is signed', async () => {
-      const items = Array.from({ length: chain.caps.maxItemsPerTx + 1 }, () => sender.fresh());
-      await expect(sender.build(items, 10_000n)).rejects.toThrow(/items a transaction/);
-      await expect(sender.build([], 10_000n)).rejects.toThrow(/items a transaction/);
-    });
-
-    test('J6: a recipient that fails takes only what its network makes it take', async () => {
-      const bad = sender.item(environment.rejecting);
-      expect(await sender.settle([bad])).toMatchObject({ state: 'failed', final: true, itemOk: [false] });
-      if (chain.caps.maxItemsPerTx === 1) return;
-      const good = [sender.fresh(), sender.fresh()];
-      const mixed = [good[0], sender.item(environment.rejecting), good[1]].filter(
-        (item) => item !== undefined,
-      );
-      const status = await sender.settle(mixed);
-      const partial = chain.caps.partialBatch;
-      expect(status.state).toBe(partial ? 'final' : 'failed');
-      expect(status.itemOk).toEqual([partial, false, partial]);
-      for (const item of good) {
-        expect(await chain.balance(item.to, ASSET, 'final')).toBe(partial ? AMOUNT : 0n);
-      }
-      expect(await chain.balance(environment.rejecting, ASSET, 'tip')).toBe(0n);
-    });
-
-    test('J6: more than the wallet holds does not move', async () => {
-      const before = await chain.balance(address, ASSET, 'tip');
-      const status = await sender.settle([sender.item(environment.recipient(9_000), before + 1n)]);
-      expect(status).toMatchObject({ state: 'failed', final: true, itemOk: [false] });
-      expect(await chain.balance(address, ASSET, 'tip')).toBe(before);
-    });
-
-    test('J1: a broadcast that was lost is unknown, and the same bytes still land', async () => {
-      await environment.dropNext();
-      const item = sender.fresh();
-      const tx = await sender.send([item]);
-      await environment.mine(1);
-      expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
-      expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    } else {
       await environment.mine(environment.finalBlocks);
-      expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
-      expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
-    });
-
-    test('J5: after a reorganisation it is unknown again, and the same bytes land once', async () => {
-      const item = sender.fresh();
-      const tx = await sender.send([item]);
-      await environment.mine(1);
-      expect(await chain.status(tx)).toMatchObject({ state: 'included' });
-      const { height } = await chain.head();
-      await environment.reorg(1);
-      expect((await chain.head()).height).toBe(height);
-      expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
-      expect(await chain.balance(item.to, ASSET, 'tip')).toBe(0n);
-      expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
-      await environment.mine(environment.finalBlocks);
-      expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
-      expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
-    });
-
-    test('J2: it is dead only when final blocks prove that it can never be mined', async () => {
-      await environment.dropNext();
-      const lost = await sender.send([sender.fresh()]);
-      const isSequenced = lost.sequence !== undefined;
-      if (isSequenced) {
-        // The same sequence, used by another transaction.
-        const rival = await sender.build([sender.fresh()], BigInt(lost.sequence ?? '0'));
-        expect(await chain.broadcast(rival)).toEqual({ result: 'accepted' });
-        await environment.mine(1);
-        expect(await chain.status(lost)).toEqual({ state: 'unknown', final: false });
-        await environment.mine(environment.finalBlocks);
-      } else {
-        await environment.mine(environment.finalBlocks);
-        expect(await chain.status(lost)).toEqual({ state: 'unknown', final: false });
-        await environment.expire();
-      }
-      expect(await chain.status(lost)).toMatchObject({ state: 'dead', final: true });
-      expect(await chain.broadcast(lost)).toMatchObject({ result: 'rejected', retryable: false });
-      await environment.mine(environment.finalBlocks);
-      expect(await chain.status(lost)).toMatchObject({ state: 'dead', final: true });
-    });
-
-    test('bytes that were changed, or belong elsewhere, are refused', async () => {
-      const tx = await sender.build([sender.fresh()], 20_000n);
-      const flipped = tx.raw.slice(0, 40) + (tx.raw.at(40) === 'A' ? 'B' : 'A') + tx.raw.slice(41);
-      const other = chain.network === 'erc20' ? 'trc20' : 'erc20';
-      for (const wrong of [
-        { ...tx, raw: flipped },
-        { ...tx, raw: '' },
-        { ...tx, network: other } as const,
-        { ...tx, txId: `${tx.txId}0` },
-        { ...tx, itemIds: ['another'] },
-      ]) {
-        expect(await chain.broadcast(wrong)).toMatchObject({ result: 'rejected', retryable: false });
-      }
-    });
+    }
+    expect(await chain.status(lost)).toEqual({ state: 'unknown', final: false });
+    await environment.mine(environment.finalBlocks);
+    await environment.expire();
+    expect(await chain.status(lost)).toMatchObject({ state: 'dead', final: true });
+    expect(await chain.broadcast(lost)).toMatchObject({ result: 'rejected', retryable: false });
+    await environment.mine(environment.finalBlocks);
+    expect(await chain.status(lost)).toMatchObject({ state: 'dead', final: true });
   });
 }

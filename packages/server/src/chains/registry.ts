@@ -21,7 +21,7 @@ export interface ChainsOptions {
   /** Pool of the database with the schema `simchain`. */
   simulatedDb: Db;
   /** A merchant's clock, Unix seconds. */
-  merchantNow(merchantId: string): Promise<number>;
+  merchantNow: (merchantId: string) => Promise<number>;
 }
 
 export function openChains({ simulatedDb, merchantNow }: ChainsOptions): ChainRegistry {

@@ -19,7 +19,7 @@ export interface RiskAddress {
 }
 
 /** Those of the addresses (canonical form) that are listed on that network. */
-export async function isListed(db: Db, network: Network, addresses: string[]): Promise<Set<string>> {
+export async function isListed(db: Db, network: Network, addresses: readonly string[]): Promise<Set<string>> {
   if (addresses.length === 0) return new Set();
   const rows = await db
     .selectFrom('risk_address')
@@ -59,8 +59,8 @@ export function listRiskAddresses(
     .selectFrom('risk_address')
     .select(['network', 'address', 'reason'])
     .$if(after !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('network', 'address'), '>', tuple(after?.network ?? 'erc20', after?.address ?? '')),
+      query.where((eb) =>
+        eb(eb.refTuple('network', 'address'), '>', eb.tuple(after?.network ?? 'erc20', after?.address ?? '')),
       ),
     )
     .orderBy('network')

@@ -1,18 +1,36 @@
 import type { Network } from '@florin/contract/money';
 import { createDatabase } from '../../../../../test/database.ts';
-import { connect } from '../../platform/db.ts';
+import { connect, type Db } from '../../platform/db.ts';
 import { newId } from '../../platform/ids.ts';
+import type { SignedTx } from '../port.ts';
 import { migrateSimulatedChain } from './migrate.ts';
 import { openSimulatedChain, type SimulatedChain } from './simulated-chain.ts';
+import { walletOfLabel } from './wallet.ts';
 
 export interface TestChain {
   chain: SimulatedChain;
   /** The merchant's clock, Unix seconds: a test moves it, nothing waits. */
   time: { now: number };
-  merchantId: string;
+  recipient: (number: number) => string;
+  /** A transaction of the hot wallet; by default one item of one USDT with sequence 0. */
+  build: (order?: TestOrder) => Promise<SignedTx>;
+  /** Built and broadcast. */
+  send: (order?: TestOrder) => Promise<SignedTx>;
+  /** The same network of another merchant, with a clock of its own. */
+  openSibling: () => TestChain;
   /** Another process's view of the same chain, with a pool of its own. */
-  openTwin(): SimulatedChain;
-  close(): Promise<void>;
+  openTwin: () => SimulatedChain;
+  /** The same chain, looked for in another database. */
+  openAt: (url: string) => SimulatedChain;
+  close: () => Promise<void>;
+}
+
+export interface TestOrder {
+  itemIds?: string[];
+  to?: string;
+  amount?: bigint;
+  sequence?: number;
+  feeMultiplier?: number;
 }
 
 export const TEST_START = 1_770_000_000;
@@ -21,25 +39,54 @@ export const TEST_START = 1_770_000_000;
 export async function openTestChain(network: Network): Promise<TestChain> {
   const database = await createDatabase();
   await migrateSimulatedChain(database.url);
-  const time = { now: TEST_START };
-  const merchantId = newId();
-  const pools = [connect({ url: database.url, poolSize: 4 })];
-  const open = (db = pools[0]): SimulatedChain => {
-    if (db === undefined) throw new Error('the test chain is closed');
-    return openSimulatedChain({ db, merchantId, network, now: () => time.now });
+  const pools: Db[] = [];
+  const openPool = (url: string): Db => {
+    const pool = connect({ url, poolSize: 4 });
+    pools.push(pool);
+    return pool;
   };
-  return {
-    chain: open(),
-    time,
-    merchantId,
-    openTwin: () => {
-      const pool = connect({ url: database.url, poolSize: 4 });
-      pools.push(pool);
-      return open(pool);
-    },
-    close: async () => {
-      await Promise.all(pools.map((pool) => pool.destroy()));
-      await database.drop();
-    },
+  const shared = openPool(database.url);
+  const close = async (): Promise<void> => {
+    await Promise.all(pools.map((pool) => pool.destroy()));
+    await database.drop();
   };
+  const openSibling = (): TestChain => {
+    const time = { now: TEST_START };
+    const merchantId = newId();
+    const openOn = (db: Db) => openSimulatedChain({ db, merchantId, network, now: () => time.now });
+    const chain = openOn(shared);
+    const recipient = (number: number) => walletOfLabel(network, `recipient ${number}`).address;
+    const build = (order: TestOrder = {}): Promise<SignedTx> =>
+      buildOrder(chain, { to: recipient(1), ...order });
+    const send = async (order?: TestOrder): Promise<SignedTx> => {
+      const tx = await build(order);
+      const { result } = await chain.broadcast(tx);
+      if (result !== 'accepted') throw new Error(`broadcast answered ${result}`);
+      return tx;
+    };
+    return {
+      chain,
+      time,
+      recipient,
+      build,
+      send,
+      openSibling,
+      openTwin: () => openOn(openPool(database.url)),
+      openAt: (url) => openOn(openPool(url)),
+      close,
+    };
+  };
+  return openSibling();
+}
+
+function buildOrder(chain: SimulatedChain, order: TestOrder & { to: string }): Promise<SignedTx> {
+  const { itemIds = ['item'], amount = 1_000_000n, sequence = 0, feeMultiplier = 1, to } = order;
+  return chain.buildTransfer({
+    keyRef: 'hot',
+    asset: 'USDT',
+    batchId: 'batch',
+    items: itemIds.map((itemId) => ({ itemId, to, amount })),
+    sequence: String(sequence),
+    feeMultiplier,
+  });
 }

@@ -81,6 +81,11 @@ export class SimulatedChain extends SimulatedAdapter {
     return this.change((tx, { row }) => updateChain(tx, this.id, { faults: [...row.faults, ...faults] }));
   }
 
+  /** As `head`, in an outage too. */
+  async height(): Promise<Head> {
+    return this.headOf(await this.view());
+  }
+
   /** The address that payouts leave from. */
   hotAddress(): Promise<string> {
     return this.sender(HOT_KEY);
