@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ConflictError, Florin, InvalidRequestError, usdc, usdt } from './index.ts';
@@ -201,4 +202,11 @@ test('an error of the service is thrown once and not repeated', async () => {
   await expect(payouts.create({ currency: 'USDT', items: [item] })).rejects.toThrow(ConflictError);
   await expect(payouts.create({ currency: 'USDT', items: [item] })).rejects.toThrow(InvalidRequestError);
   expect(peer.received).toHaveLength(2);
+});
+
+test('the version it names is the one of its package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  await using peer = await startPeer({});
+  await peer.client().balances.retrieve();
+  expect(peer.received[0]?.headers['user-agent']).toBe(`florin-sdk/${version} node/${process.versions.node}`);
 });

@@ -4,7 +4,7 @@ import { type Answer, ConnectionError, errorOf, FlorinError, ServerError, Timeou
 import { judge, pauseMs } from './retry.ts';
 import { freshStamp, signatureHeaders } from './sign.ts';
 
-export const SDK_VERSION = '0.1.0';
+const SDK_VERSION = '0.1.0';
 /** The version of the interface that the types of this SDK describe. */
 const SERVICE_VERSION = '2026-04-20';
 const PATH_PREFIX = '/api/v1';
