@@ -1,5 +1,5 @@
 export { type Account, type Balances, imbalance } from './accounts.ts';
 export { BelowFloor, type Posting, post } from './post.ts';
 export { presentBalances } from './present.ts';
-export { readBalances } from './queries.ts';
+export { readBalances, recomputeBalances, sumOfEntries } from './queries.ts';
 export { ledgerRoutes } from './routes.ts';

@@ -1,7 +1,8 @@
 import type { Asset } from '@florin/contract/money';
+import { sql } from 'kysely';
 import type { Db } from '../platform/db.ts';
 import { unknownCursor } from '../platform/page.ts';
-import type { Account, Balances } from './accounts.ts';
+import { type Account, type Balances, debitSign } from './accounts.ts';
 import './tables.ts';
 
 /** Every balance of a merchant, as one snapshot. */
@@ -60,4 +61,36 @@ async function findCursor(db: Db, merchantId: string, entryId: string) {
     .executeTakeFirst();
   if (cursor === undefined) throw unknownCursor();
   return cursor;
+}
+
+/** Balances added up from the entries alone: what the stored ones must equal. */
+export async function recomputeBalances(db: Db, merchantId: string): Promise<Balances> {
+  const { rows } = await sql<{ account: Account; currency: Asset; debits: string; credits: string }>`
+    select account, currency, sum(debit)::text as debits, sum(credit)::text as credits
+    from (
+      select debit as account, currency, amount as debit, 0 as credit from ledger_entry where merchant_id = ${merchantId}
+      union all
+      select credit, currency, 0, amount from ledger_entry where merchant_id = ${merchantId}
+    ) as side
+    group by account, currency`.execute(db);
+  const balances = new Map<Asset, Map<Account, bigint>>();
+  for (const { account, currency, debits, credits } of rows) {
+    const ofCurrency = balances.get(currency) ?? new Map<Account, bigint>();
+    const balance = debitSign(account) * (BigInt(debits) - BigInt(credits));
+    balances.set(currency, ofCurrency.set(account, balance));
+  }
+  return balances;
+}
+
+/** What went out of one account into another, for one asset and network. */
+export async function sumOfEntries(
+  db: Db,
+  merchantId: string,
+  flow: { debit: Account; credit: Account; currency: Asset },
+): Promise<bigint> {
+  const { rows } = await sql<{ total: string | null }>`
+    select sum(amount)::text as total from ledger_entry
+    where merchant_id = ${merchantId} and currency = ${flow.currency}
+      and debit = ${flow.debit} and credit = ${flow.credit}`.execute(db);
+  return BigInt(rows[0]?.total ?? 0);
 }

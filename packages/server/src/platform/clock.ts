@@ -3,6 +3,11 @@ import type { Db } from './db.ts';
 
 const MEASURE_EVERY_MS = 30_000;
 
+/** `2026-11-21T10:00:00Z`, for people; null stays null. */
+export function isoOf(unixMs: bigint | number | null): string | null {
+  return unixMs === null ? null : new Date(Number(unixMs)).toISOString().replace('.000Z', 'Z');
+}
+
 /** The one door to time. Decisions use the database's time, so that nodes whose clocks differ agree. */
 export class Clock {
   #offsetMs = 0;

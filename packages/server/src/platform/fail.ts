@@ -11,7 +11,6 @@ export type FailCode =
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'rate_limited'
-  | 'daily_refund_limit_exceeded'
   | 'service_unavailable'
   | 'internal_error'
   | 'insufficient_balance'

@@ -107,7 +107,7 @@ type Values<S extends Record<string, Setting<unknown>>> = {
 };
 
 /** The merchant's values: its own, else the installation's, else the default of its mode. One statement. */
-export async function readSettings<S extends Record<string, Setting<never>>>(
+export async function readSettings<S extends Record<string, Setting<unknown>>>(
   db: Db,
   merchant: { merchantId: string; mode: MerchantMode },
   settings: S,
@@ -131,7 +131,7 @@ export async function readSettings<S extends Record<string, Setting<never>>>(
 export async function writeSetting(
   db: Db,
   merchantId: string,
-  setting: Setting<never>,
+  setting: Setting<unknown>,
   value: unknown,
 ): Promise<void> {
   const stored = JSON.stringify(setting.write(setting.read(value)));
@@ -141,7 +141,7 @@ export async function writeSetting(
 }
 
 /** Back to the default. */
-export async function clearSetting(db: Db, merchantId: string, setting: Setting<never>): Promise<void> {
+export async function clearSetting(db: Db, merchantId: string, setting: Setting<unknown>): Promise<void> {
   await db
     .deleteFrom('setting')
     .where('merchant_id', '=', merchantId)

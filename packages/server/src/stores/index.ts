@@ -3,6 +3,6 @@ export { createMerchant, setMerchantStatus } from './create-merchant.ts';
 export { macOf } from './credentials.ts';
 export { addApprover, identifyApprover, listApprovers, removeApprover } from './manage-approvers.ts';
 export { createKey, type KeySecrets, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
-export { changeStore, createStore, listStores } from './manage-stores.ts';
+export { changeStore, createStore, listStores, type StoreChange } from './manage-stores.ts';
 export { deleteOldNonces } from './nonces.ts';
 export { findMerchant, getMerchant, listMerchants, type Merchant, merchantOf } from './queries.ts';

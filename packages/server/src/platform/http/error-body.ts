@@ -1,3 +1,10 @@
+import {
+  type PayoutErrorCode,
+  PERMISSION_DENIED,
+  STRUCTURED_ERRORS,
+  type StructuredCode,
+  type StructuredType,
+} from '@florin/contract/errors';
 import type { Fail, FailCode } from '../fail.ts';
 
 export const PAYOUT_PATH = '/api/v1/payout-batches';
@@ -11,69 +18,48 @@ export function familyOf(url: string): Family {
 
 interface Words {
   status: number;
-  type: string;
+  type: StructuredType;
   /** Code in the structured format; null where the specification has none (403). */
-  code: string | null;
+  code: StructuredCode | null;
   /** `errorCode` in the payout format. */
-  payout: string;
+  payout: PayoutErrorCode;
 }
-const request = 'invalid_request_error';
-const business = (code: string): Words => ({ status: 400, type: request, code, payout: code });
+
+const words = (code: StructuredCode, payout: PayoutErrorCode): Words => {
+  const { status, type } = STRUCTURED_ERRORS[code];
+  return { status, type, code, payout };
+};
+/** Only payout calls refuse with it: elsewhere it would be a wrong request. */
+const payoutOnly = (payout: PayoutErrorCode): Words => words('invalid_request_error', payout);
 
 /** Each way to fail in both formats (design: API, section 1). Exhaustive by type. */
 export const WORDS: Record<FailCode, Words> = {
-  invalid_request: { status: 400, type: request, code: 'invalid_request_error', payout: 'invalid_request' },
-  parameter_missing: { status: 400, type: request, code: 'parameter_missing', payout: 'invalid_request' },
-  authentication_required: {
-    status: 401,
-    type: 'authentication_error',
-    code: 'invalid_api_key',
-    payout: 'authentication_required',
+  invalid_request: words('invalid_request_error', 'invalid_request'),
+  parameter_missing: words('parameter_missing', 'invalid_request'),
+  authentication_required: words('invalid_api_key', 'authentication_required'),
+  forbidden: {
+    status: PERMISSION_DENIED.status,
+    type: PERMISSION_DENIED.type,
+    code: null,
+    payout: 'forbidden',
   },
-  forbidden: { status: 403, type: 'permission_error', code: null, payout: 'forbidden' },
-  resource_not_found: {
-    status: 404,
-    type: request,
-    code: 'resource_not_found',
-    payout: 'resource_not_found',
-  },
-  method_not_allowed: { status: 405, type: request, code: 'method_not_allowed', payout: 'invalid_request' },
-  request_timeout: { status: 408, type: request, code: 'request_timeout', payout: 'invalid_request' },
-  conflict: { status: 409, type: 'idempotency_error', code: 'conflict', payout: 'conflict' },
-  body_too_large: { status: 413, type: request, code: 'body_too_large', payout: 'invalid_request' },
-  unsupported_media_type: {
-    status: 415,
-    type: request,
-    code: 'unsupported_media_type',
-    payout: 'invalid_request',
-  },
-  rate_limited: {
-    status: 429,
-    type: 'rate_limit_error',
-    code: 'RATE_LIMIT_EXCEEDED',
-    payout: 'rate_limited',
-  },
-  daily_refund_limit_exceeded: {
-    status: 429,
-    type: 'rate_limit_error',
-    code: 'DAILY_REFUND_LIMIT_EXCEEDED',
-    payout: 'rate_limited',
-  },
-  service_unavailable: {
-    status: 503,
-    type: 'api_error',
-    code: 'service_unavailable',
-    payout: 'service_unavailable',
-  },
-  internal_error: { status: 500, type: 'api_error', code: 'internal_error', payout: 'payout_error' },
-  insufficient_balance: business('insufficient_balance'),
-  address_risk_rejected: business('address_risk_rejected'),
-  batch_amount_limit_exceeded: business('batch_amount_limit_exceeded'),
-  batch_amount_too_low: business('batch_amount_too_low'),
-  batch_cannot_submit: business('batch_cannot_submit'),
-  batch_empty_items: business('batch_empty_items'),
-  custody_balance_insufficient: business('custody_balance_insufficient'),
-  quota_blocked: business('quota_blocked'),
+  resource_not_found: words('resource_not_found', 'resource_not_found'),
+  method_not_allowed: words('method_not_allowed', 'invalid_request'),
+  request_timeout: words('request_timeout', 'invalid_request'),
+  conflict: words('conflict', 'conflict'),
+  body_too_large: words('body_too_large', 'invalid_request'),
+  unsupported_media_type: words('unsupported_media_type', 'invalid_request'),
+  rate_limited: words('RATE_LIMIT_EXCEEDED', 'rate_limited'),
+  service_unavailable: words('service_unavailable', 'service_unavailable'),
+  internal_error: words('internal_error', 'payout_error'),
+  insufficient_balance: words('insufficient_balance', 'insufficient_balance'),
+  address_risk_rejected: payoutOnly('address_risk_rejected'),
+  batch_amount_limit_exceeded: payoutOnly('batch_amount_limit_exceeded'),
+  batch_amount_too_low: payoutOnly('batch_amount_too_low'),
+  batch_cannot_submit: payoutOnly('batch_cannot_submit'),
+  batch_empty_items: payoutOnly('batch_empty_items'),
+  custody_balance_insufficient: payoutOnly('custody_balance_insufficient'),
+  quota_blocked: payoutOnly('quota_blocked'),
 };
 
 export interface ErrorContext {
@@ -85,18 +71,18 @@ export interface ErrorContext {
 
 /** The body of an error answer in the family of its path. */
 export function errorBody(fail: Fail, context: ErrorContext): object {
-  const words = WORDS[fail.code];
+  const { status, type, code, payout } = WORDS[fail.code];
   const { message, param } = fail.details;
   if (context.family === 'payout') {
-    return { code: words.status, message, errorCode: words.payout, data: null };
+    return { code: status, message, errorCode: payout, data: null };
   }
   return {
     error: {
-      type: words.type,
-      ...(words.code === null ? {} : { code: words.code }),
+      type,
+      ...(code === null ? {} : { code }),
       message,
       ...(param === undefined ? {} : { param }),
-      doc_url: `${context.publicUrl}/docs/errors/${words.code ?? 'forbidden'}`,
+      doc_url: `${context.publicUrl}/docs/errors/${code ?? 'forbidden'}`,
     },
     request_id: context.requestId,
     timestamp: context.nowSeconds,

@@ -56,6 +56,7 @@ const KEY_FORM = /^[\x20-\x7e]{1,128}$/;
 
 interface PreparedRoute {
   route: Route;
+  checkParams: ShapeCheck | undefined;
   checkQuery: ShapeCheck | undefined;
   checkBody: ShapeCheck | undefined;
   checkAnswer: ShapeCheck | undefined;
@@ -78,6 +79,7 @@ export class Pipeline {
   prepare(route: Route): PreparedRoute {
     return {
       route,
+      checkParams: route.params && compileShape(route.params),
       checkQuery: route.query && compileShape(route.query),
       checkBody: route.body && compileShape(route.body),
       checkAnswer: this.#options.checkAnswers ? compileShape(route.answer) : undefined,
@@ -90,6 +92,7 @@ export class Pipeline {
     const { caller, hardenNonce } = await this.#admit(raw, writes);
     try {
       this.#limit(caller);
+      checkPath(raw, prepared);
       const answer = await prepared.route.handle(this.#read(raw, caller, prepared));
       prepared.checkAnswer?.(answer.body);
       if (writes && answer.replayed) await hardenNonce();
@@ -170,6 +173,15 @@ export class Pipeline {
   }
 }
 
+/** A parameter that the path does not take names nothing. */
+function checkPath(raw: RawRequest, prepared: PreparedRoute): void {
+  try {
+    prepared.checkParams?.(raw.params);
+  } catch {
+    throw new Fail('resource_not_found', 'There is nothing at this path.');
+  }
+}
+
 function permit(caller: Caller, route: Route): void {
   if (!caller.scopes.includes(route.scope)) {
     throw new Fail('forbidden', `This API key lacks the scope "${route.scope}".`);
@@ -201,6 +213,7 @@ function readBody(raw: RawRequest, prepared: PreparedRoute): unknown {
   if (raw.strayBody) throw new Fail('invalid_request', `A ${raw.method} request has no body.`);
   if (prepared.checkBody === undefined) return undefined;
   const value = raw.body.length === 0 ? {} : parseBody(raw);
+  prepared.route.precheck?.(value);
   prepared.checkBody(value);
   return value;
 }

@@ -59,6 +59,8 @@ export interface Route<
   query?: Q;
   /** Schema of the body; an empty body is read as `{}` where the schema has no required field. */
   body?: B;
+  /** Refuses, before the shape is judged, what the specification gives a code of its own. @throws Fail */
+  precheck?(body: unknown): void;
   answer: A;
   /** What it may refuse beyond what every call may: for the documentation. */
   refusals: readonly FailCode[];

@@ -76,9 +76,8 @@ function isDecodable(url: string): boolean {
 function acceptEveryBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  for (const method of METHODS) {
-    if (method !== 'CONNECT')
-      app.addHttpMethod(method, { hasBody: BODY_METHODS.has(method) || method === 'DELETE' });
+  for (const method of METHODS.filter((name) => name !== 'CONNECT' && !app.supportedMethods.includes(name))) {
+    app.addHttpMethod(method, { hasBody: true });
   }
 }
 

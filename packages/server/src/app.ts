@@ -1,0 +1,201 @@
+import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
+import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
+import { errorPages } from './error-pages.ts';
+import { ledgerRoutes } from './ledger/index.ts';
+import {
+  EXPIRE_APPROVAL_JOB,
+  expireApproval,
+  PROCESS_JOB,
+  payoutRoutes,
+  processBatch,
+  SETTLE_JOB,
+  settleBatch,
+} from './payouts/index.ts';
+import { Clock } from './platform/clock.ts';
+import { connect, type Db } from './platform/db.ts';
+import { createHttpServer, openApiDocument, type PublicPage, type Route } from './platform/http/index.ts';
+import { NIL_ID } from './platform/ids.ts';
+import { enqueue, type JobHandler, type JobWorker, startWorker } from './platform/jobs/index.ts';
+import type { Logger } from './platform/log.ts';
+import { migrate, pendingMigrations } from './platform/migrate.ts';
+import type { Platform } from './platform/platform.ts';
+import { transact } from './platform/transact.ts';
+import { Vault } from './platform/vault.ts';
+import { FUND_JOB, payFunding, sandboxRoutes } from './sandbox/index.ts';
+import { createAuthenticate, deleteOldNonces, getMerchant } from './stores/index.ts';
+import { type Screen, SEND_JOB, screen, sendTransfers } from './transfers/index.ts';
+
+/** Versions of the API that a caller may name; the first is the current one. */
+const API_VERSIONS = ['2026-04-20'] as const;
+const NONCE_POOL_SIZE = 4;
+const CLEAN_NONCES_JOB = 'stores.delete-old-nonces';
+const CLEAN_NONCES_EVERY_MS = 60_000;
+
+export interface AppOptions {
+  databaseUrl: string;
+  /** The simulated chains' database; the product's by default. */
+  simchainUrl?: string | undefined;
+  masterKey: Buffer;
+  log: Logger;
+  poolSize: number;
+}
+
+/** Everything that operations stand on, opened once per process. */
+export interface App extends Platform {
+  databaseUrl: string;
+  chains: ChainRegistry;
+  screen: Screen;
+  close(): Promise<void>;
+}
+
+/** Brings both schemas up to date. @returns the names of the migrations applied now */
+export async function migrateAll(databaseUrl: string, simchainUrl: string | undefined): Promise<string[]> {
+  return [...(await migrate(databaseUrl)), ...(await migrateSimulatedChain(simchainUrl ?? databaseUrl))];
+}
+
+/** Opens pools, clock, secrets and chains. @throws WrongMasterKey */
+export async function openApp(options: AppOptions): Promise<App> {
+  const { databaseUrl, log } = options;
+  const onError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
+  const db = connect({ url: databaseUrl, poolSize: options.poolSize, onError });
+  const fastDb = connect({ url: databaseUrl, poolSize: NONCE_POOL_SIZE, synchronousCommit: 'off', onError });
+  const simulatedDb = connect({
+    url: options.simchainUrl ?? databaseUrl,
+    poolSize: options.poolSize,
+    onError,
+  });
+  const clock = new Clock();
+  const close = async () => {
+    clock.stop();
+    await Promise.all([db, fastDb, simulatedDb].map((pool) => pool.destroy()));
+  };
+  try {
+    await clock.follow(db);
+    const vault = await Vault.unlock(db, options.masterKey, clock.nowMs());
+    const merchantNow = async (merchantId: string) =>
+      clock.nowSeconds() + (await getMerchant(db, merchantId)).clockOffset;
+    const chains = openChains({ simulatedDb, merchantNow });
+    return { db, fastDb, clock, vault, log, databaseUrl, chains, screen, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Every signed call of the API. */
+export function apiRoutes(app: App): Route[] {
+  return [...payoutRoutes(app), ...ledgerRoutes(app), ...sandboxRoutes(app)];
+}
+
+export interface ServerOptions {
+  publicUrl: () => string;
+  rate: { perSecond: number; burst: number };
+  tls?: { certFile: string; keyFile: string } | undefined;
+  /** Checks every answer against its schema: for tests. */
+  checkAnswers?: boolean;
+}
+
+export function createApiServer(app: App, options: ServerOptions): FastifyInstance {
+  const routes = apiRoutes(app);
+  return createHttpServer({
+    routes,
+    pages: [...healthPages(app), openApiPage(routes, options.publicUrl), ...errorPages()],
+    authenticate: createAuthenticate(app),
+    clock: app.clock,
+    log: app.log,
+    versions: API_VERSIONS,
+    rate: options.rate,
+    publicUrl: options.publicUrl,
+    checkAnswers: options.checkAnswers ?? false,
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
+  });
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+function healthPages(app: App): PublicPage[] {
+  return [
+    {
+      path: '/healthz',
+      handle: async () => ({ status: 200, type: JSON_TYPE, body: JSON.stringify({ status: 'ok' }) }),
+    },
+    {
+      path: '/readyz',
+      handle: async () => {
+        const problems = await findProblems(app.db);
+        const status = problems.length === 0 ? 'ready' : 'not_ready';
+        return {
+          status: problems.length === 0 ? 200 : 503,
+          type: JSON_TYPE,
+          body: JSON.stringify({ status, problems }),
+        };
+      },
+    },
+  ];
+}
+
+/** What keeps this node from serving, in words for an operator. */
+async function findProblems(db: Db): Promise<string[]> {
+  try {
+    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+    const pending = await pendingMigrations(rows.map((row) => row.name));
+    return pending.length === 0 ? [] : [`migrations to apply: ${pending.join(', ')} (run florin migrate)`];
+  } catch {
+    return ['the database does not answer'];
+  }
+}
+
+function openApiPage(routes: readonly Route[], publicUrl: () => string): PublicPage {
+  return {
+    path: '/openapi.json',
+    handle: async () => ({
+      status: 200,
+      type: JSON_TYPE,
+      body: JSON.stringify(describeApi(routes, publicUrl())),
+    }),
+  };
+}
+
+export function describeApi(routes: readonly Route[], serverUrl: string): object {
+  return openApiDocument(routes, {
+    title: 'Florin',
+    version: API_VERSIONS[0],
+    description:
+      'Payments in USDT and USDC on Ethereum, Tron and Solana: signed JSON requests, payout batches, ledger.',
+    serverUrl,
+  });
+}
+
+/** What this release can do of what lies in the jobs table. */
+function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
+  return new Map<string, JobHandler>([
+    [PROCESS_JOB, (job, run) => processBatch(app, job, run)],
+    [SETTLE_JOB, (job, run) => settleBatch(app, job, run)],
+    [EXPIRE_APPROVAL_JOB, (job, run) => expireApproval(app, job, run)],
+    [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
+    [FUND_JOB, (job) => payFunding(app, job)],
+    [
+      CLEAN_NONCES_JOB,
+      async () => {
+        await deleteOldNonces(app);
+        return { againAtMs: app.clock.nowMs() + CLEAN_NONCES_EVERY_MS };
+      },
+    ],
+  ]);
+}
+
+/** Starts taking jobs, and plants the ones that the installation itself always has. */
+export async function startWorkers(app: App): Promise<JobWorker> {
+  const dueAtMs = app.clock.nowMs();
+  await transact(app.db, (tx) =>
+    enqueue(tx, [{ merchantId: NIL_ID, kind: CLEAN_NONCES_JOB, uniqueKey: 'all', dueAtMs }]),
+  );
+  return startWorker({
+    db: app.db,
+    url: app.databaseUrl,
+    clock: app.clock,
+    log: app.log,
+    handlers: jobHandlers(app),
+  });
+}

@@ -1,0 +1,178 @@
+import { existsSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import { type App, createApiServer, migrateAll, openApp, startWorkers } from './app.ts';
+import { DataFolder } from './data-folder.ts';
+import { listen } from './listening.ts';
+import { type Config, ConfigError } from './platform/config.ts';
+import type { JobWorker } from './platform/jobs/index.ts';
+import { createLogger, type Logger } from './platform/log.ts';
+import { type Postgres, startPostgres } from './platform/postgres/index.ts';
+import { type SandboxCredentials, seedSandbox } from './sandbox/index.ts';
+
+/** Time for requests and jobs in flight, so that the whole stop ends within ten seconds. */
+const GRACE_MS = 4_000;
+const PLACEHOLDER_URL = 'http://127.0.0.1';
+
+/** A process of the service that runs until it is stopped. */
+export interface Running {
+  baseUrl: string | undefined;
+  /** Finishes what is in flight, gives leases back and closes everything this process opened. */
+  stop(): Promise<void>;
+}
+
+export interface RunningSandbox extends Running {
+  baseUrl: string;
+  credentials: SandboxCredentials;
+  credentialsFile: string;
+  /** Where the embedded PostgreSQL keeps its data; undefined with a database of the operator's. */
+  databaseFolder: string | undefined;
+  firstStart: boolean;
+}
+
+interface Parts {
+  server?: FastifyInstance | undefined;
+  worker?: JobWorker | undefined;
+  app?: App | undefined;
+  postgres?: Postgres | undefined;
+}
+
+/** Stops in the order in which nothing loses what it stands on: callers, work, pools, database. */
+async function stopParts({ server, worker, app, postgres }: Parts): Promise<void> {
+  await Promise.all([server && closeServer(server), worker?.stop(GRACE_MS)]);
+  await app?.close();
+  await postgres?.stop();
+}
+
+/** Answers what is in flight; connections that stay open after the grace are cut. */
+async function closeServer(server: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => server.server.closeAllConnections(), GRACE_MS);
+  await server.close();
+  clearTimeout(cut);
+}
+
+/** Runs `start`; what it had opened is closed again where it fails. */
+async function orClose<T>(parts: Parts, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    await stopParts(parts);
+    throw error;
+  }
+}
+
+/**
+ * The whole sandbox in one process: embedded PostgreSQL (or the given database), migrations, simulated chains, a
+ * seeded merchant, API and workers. A second start keeps all data.
+ */
+export async function startSandbox(config: Config): Promise<RunningSandbox> {
+  const folder = new DataFolder(config.dataDir);
+  folder.create();
+  const log = createLogger(config.logLevel);
+  const parts: Parts = {};
+  return await orClose(parts, async () => {
+    if (config.databaseUrl === undefined) {
+      parts.postgres = await startPostgres({
+        dataDir: folder.file('postgres'),
+        onLog: (line) => log.debug({ postgres: line }, 'postgres'),
+      });
+    }
+    const databaseUrl = config.databaseUrl ?? parts.postgres?.url ?? '';
+    await migrateAll(databaseUrl, config.simchainUrl);
+    const masterKey = config.masterKey ?? folder.ensureMasterKey();
+    parts.app = await openApp({
+      databaseUrl,
+      simchainUrl: config.simchainUrl,
+      masterKey,
+      log,
+      poolSize: config.poolSize,
+    });
+    const known = folder.readCredentials();
+    // Money and keys are there before anybody can ask for them.
+    const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
+    const baseUrl = await startServer(parts, config);
+    const credentials = { ...seeded, base_url: baseUrl };
+    folder.writeCredentials(credentials);
+    folder.writeRunning({
+      pid: process.pid,
+      base_url: baseUrl,
+      database_url: databaseUrl,
+      simchain_url: config.simchainUrl ?? null,
+    });
+    parts.worker = await startWorkers(parts.app);
+    return {
+      baseUrl,
+      credentials,
+      credentialsFile: folder.credentialsFile,
+      databaseFolder: parts.postgres?.dataDir,
+      firstStart: known === undefined,
+      stop: async () => {
+        await stopParts(parts);
+        folder.removeRunning();
+      },
+    };
+  });
+}
+
+async function startServer(parts: Parts, config: Config): Promise<string> {
+  let publicUrl = PLACEHOLDER_URL;
+  const { app } = parts;
+  if (app === undefined) throw new Error('the server starts after the database');
+  checkTlsFiles(config);
+  const server = createApiServer(app, { publicUrl: () => publicUrl, rate: config.rate, tls: config.tls });
+  parts.server = server;
+  publicUrl = await listen(server, config);
+  return publicUrl;
+}
+
+function checkTlsFiles({ tls }: Config): void {
+  const missing = Object.values(tls ?? {}).find((file) => !existsSync(file));
+  if (missing !== undefined) throw new ConfigError(`The TLS file ${missing} does not exist.`);
+}
+
+/** What a production process needs and never makes up by itself. @throws ConfigError */
+function productionDatabase(config: Config): { databaseUrl: string; masterKey: Buffer } {
+  const { databaseUrl, masterKey } = config;
+  if (databaseUrl === undefined) {
+    throw new ConfigError(
+      'DATABASE_URL (--database-url) is required: the address of a PostgreSQL 15 or newer.',
+    );
+  }
+  if (masterKey === undefined) {
+    throw new ConfigError(
+      'FLORIN_MASTER_KEY (--master-key) is required: 32 bytes in hex (openssl rand -hex 32).',
+    );
+  }
+  return { databaseUrl, masterKey };
+}
+
+async function openProduction(config: Config, log: Logger): Promise<App> {
+  const { databaseUrl, masterKey } = productionDatabase(config);
+  await migrateAll(databaseUrl, config.simchainUrl);
+  return await openApp({
+    databaseUrl,
+    simchainUrl: config.simchainUrl,
+    masterKey,
+    log,
+    poolSize: config.poolSize,
+  });
+}
+
+/** One API node on a database of the operator's. Run as many as you like. */
+export async function serve(config: Config): Promise<Running> {
+  const parts: Parts = {};
+  return await orClose(parts, async () => {
+    parts.app = await openProduction(config, createLogger(config.logLevel));
+    const baseUrl = await startServer(parts, config);
+    return { baseUrl, stop: () => stopParts(parts) };
+  });
+}
+
+/** One worker on a database of the operator's. Run as many as you like. */
+export async function work(config: Config): Promise<Running> {
+  const parts: Parts = {};
+  return await orClose(parts, async () => {
+    parts.app = await openProduction(config, createLogger(config.logLevel));
+    parts.worker = await startWorkers(parts.app);
+    return { baseUrl: undefined, stop: () => stopParts(parts) };
+  });
+}

@@ -1,0 +1,158 @@
+import type { App } from '../app.ts';
+import { isoOf } from '../platform/clock.ts';
+import { encodeId } from '../platform/ids.ts';
+import * as stores from '../stores/index.ts';
+import { idOf, merchantBy } from './context.ts';
+
+const seconds = (value: bigint | number) => isoOf(Number(value) * 1000);
+
+const showMerchant = (merchant: stores.Merchant) => ({
+  merchant_id: encodeId('merchant', merchant.merchantId),
+  name: merchant.name,
+  mode: merchant.mode,
+  status: merchant.status,
+  created_at: seconds(merchant.createdAt),
+});
+
+export function merchantCommands(app: App) {
+  const setStatus = (status: 'active' | 'suspended') => async (merchant: string) => {
+    const { merchantId } = await merchantBy(app, merchant);
+    await stores.setMerchantStatus(app, merchantId, status);
+    return showMerchant(await stores.getMerchant(app.db, merchantId));
+  };
+  return {
+    create: async (input: { name: string; mode: 'sandbox' | 'live' }) =>
+      showMerchant(await stores.createMerchant(app, input)),
+    list: async () => (await stores.listMerchants(app.db)).map(showMerchant),
+    suspend: setStatus('suspended'),
+    resume: setStatus('active'),
+  };
+}
+
+type StoreRow = Awaited<ReturnType<typeof stores.listStores>>[number];
+const showStore = (store: StoreRow) => ({
+  store_id: encodeId('store', store.store_id),
+  merchant_id: encodeId('merchant', store.merchant_id),
+  name: store.name,
+  channel_type: store.channel_type,
+  review_status: store.review_status,
+  enabled: store.enabled,
+  created_at: seconds(store.created_at),
+});
+
+export function storeCommands(app: App) {
+  const locate = async (store: string) => ({
+    merchantId: await stores.merchantOf(app.db, 'store', store),
+    storeId: idOf('store', store),
+  });
+  const show = async (place: { merchantId: string; storeId: string }) => {
+    const all = await stores.listStores(app, place.merchantId);
+    return all.filter((store) => store.store_id === place.storeId).map(showStore)[0];
+  };
+  const change = (change: stores.StoreChange) => async (store: string) => {
+    const place = await locate(store);
+    await stores.changeStore(app, place, change);
+    return await show(place);
+  };
+  return {
+    create: async (input: { merchant?: string; name: string; channelType: 'api' | 'hosted' }) => {
+      const { merchantId } = await merchantBy(app, input.merchant);
+      const { name, channelType } = input;
+      return await show({
+        merchantId,
+        storeId: await stores.createStore(app, { merchantId, name, channelType }),
+      });
+    },
+    list: async (merchant?: string) => {
+      const merchantId = merchant === undefined ? undefined : (await merchantBy(app, merchant)).merchantId;
+      return (await stores.listStores(app, merchantId)).map(showStore);
+    },
+    review: async (store: string, reviewStatus: 'approved' | 'rejected') =>
+      await change({ reviewStatus })(store),
+    enable: change({ enabled: true }),
+    disable: change({ enabled: false }),
+  };
+}
+
+type KeyRow = Awaited<ReturnType<typeof stores.listKeys>>[number];
+const showKey = (key: KeyRow) => ({
+  key_id: encodeId('key', key.key_id),
+  store_id: encodeId('store', key.store_id),
+  name: key.name,
+  api_key: `…${key.last_four}`,
+  scopes: key.scopes,
+  owner: key.owner_approver_id === null ? null : encodeId('approver', key.owner_approver_id),
+  expires_at: isoOf(key.expires_at_ms),
+  revoked_at: isoOf(key.revoked_at_ms),
+  created_at: seconds(key.created_at),
+});
+
+export interface NewKey {
+  store: string;
+  name: string;
+  /** 0: never expires. */
+  validityDays: number;
+  scopes: readonly string[];
+  owner?: string;
+}
+
+export function keyCommands(app: App) {
+  const locate = async (key: string) => ({
+    merchantId: await stores.merchantOf(app.db, 'api_key', key),
+    keyId: idOf('key', key),
+  });
+  return {
+    /** The secrets are in this answer alone. */
+    create: async ({ store, name, validityDays, scopes, owner }: NewKey) => {
+      const merchantId = await stores.merchantOf(app.db, 'store', store);
+      const storeId = idOf('store', store);
+      const ownerName = owner === undefined ? {} : { ownerName: owner };
+      const made = await stores.createKey(app, {
+        merchantId,
+        storeId,
+        name,
+        validityDays,
+        scopes,
+        ...ownerName,
+      });
+      return { key_id: encodeId('key', made.keyId), api_key: made.apiKey, secret_key: made.secretKey };
+    },
+    list: async (merchant?: string) => {
+      const merchantId = merchant === undefined ? undefined : (await merchantBy(app, merchant)).merchantId;
+      return (await stores.listKeys(app, merchantId)).map(showKey);
+    },
+    rotate: async (key: string, overlapSeconds: number) => ({
+      key_id: key,
+      secret_key: await stores.rotateKey(app, await locate(key), overlapSeconds),
+      overlap_seconds: overlapSeconds,
+    }),
+    revoke: async (key: string) => {
+      await stores.revokeKey(app, await locate(key));
+      return { key_id: key, revoked: true };
+    },
+  };
+}
+
+export function approverCommands(app: App) {
+  return {
+    /** The token is in this answer alone. */
+    add: async (name: string, merchant?: string) => {
+      const { merchantId } = await merchantBy(app, merchant);
+      return { name, token: await stores.addApprover(app, merchantId, name) };
+    },
+    list: async (merchant?: string) => {
+      const { merchantId } = await merchantBy(app, merchant);
+      const approvers = await stores.listApprovers(app, merchantId);
+      return approvers.map((approver) => ({
+        approver_id: encodeId('approver', approver.approver_id),
+        name: approver.name,
+        created_at: seconds(approver.created_at),
+      }));
+    },
+    remove: async (name: string, merchant?: string) => {
+      const { merchantId } = await merchantBy(app, merchant);
+      await stores.removeApprover(app, merchantId, name);
+      return { name, removed: true };
+    },
+  };
+}

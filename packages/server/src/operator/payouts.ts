@@ -1,0 +1,39 @@
+import type { PayoutBatchStatus } from '@florin/contract/schemas';
+import type { App } from '../app.ts';
+import { batchIdOf, decideApproval, listBatches, merchantOfBatch, presentBatch } from '../payouts/index.ts';
+import { getMerchant, identifyApprover, listMerchants } from '../stores/index.ts';
+import { merchantBy } from './context.ts';
+
+export interface Verdict {
+  batch: string;
+  /** Name of the registered approver. */
+  as: string;
+  token: string;
+}
+
+export function payoutCommands(app: App) {
+  const decide = (decision: 'approved' | 'rejected') => async (verdict: Verdict) => {
+    const batchId = batchIdOf(verdict.batch);
+    const merchantId = await merchantOfBatch(app.db, batchId);
+    const merchant = await getMerchant(app.db, merchantId);
+    const credentials = { name: verdict.as, token: verdict.token };
+    const { approverId } = await identifyApprover(app, merchantId, credentials);
+    return await decideApproval(app, merchant, { batchId, approverId, decision });
+  };
+  return {
+    approve: decide('approved'),
+    reject: decide('rejected'),
+    /** Of one merchant, or of all; at most 100 each, newest first. */
+    list: async (filter: { merchant?: string; status?: PayoutBatchStatus }) => {
+      const merchants =
+        filter.merchant === undefined
+          ? await listMerchants(app.db)
+          : [await merchantBy(app, filter.merchant)];
+      const status = filter.status === undefined ? {} : { status: filter.status };
+      const lists = merchants.map(({ merchantId }) =>
+        listBatches(app.db, merchantId, { limit: 99, ...status }),
+      );
+      return (await Promise.all(lists)).flat().map(presentBatch);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { NETWORKS, type Network } from '@florin/contract/money';
+import type { App } from '../app.ts';
+import { addRiskAddress, checkAddress, listRiskAddresses, removeRiskAddress } from '../chains/index.ts';
+import { PAYOUT_SETTINGS } from '../payouts/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { encodeId, NIL_ID } from '../platform/ids.ts';
+import {
+  clearSetting,
+  type MerchantMode,
+  readSettings,
+  type Setting,
+  writeSetting,
+} from '../platform/settings.ts';
+import { TRANSFER_SETTINGS } from '../transfers/index.ts';
+import { merchantBy } from './context.ts';
+
+const ALL_SETTINGS: readonly Setting<unknown>[] = [
+  ...Object.values(PAYOUT_SETTINGS),
+  ...Object.values(TRANSFER_SETTINGS),
+] as readonly Setting<unknown>[];
+
+function settingBy(name: string): Setting<unknown> {
+  const setting = ALL_SETTINGS.find((known) => known.name === name);
+  if (setting !== undefined) return setting;
+  const known = ALL_SETTINGS.map((one) => one.name).join(', ');
+  throw new Fail('invalid_request', {
+    message: `There is no setting ${name}. There are: ${known}.`,
+    param: 'name',
+  });
+}
+
+/** Of one merchant, or of the installation: what every merchant has that has no value of its own. */
+async function scopeOf(
+  app: App,
+  merchant: string | undefined,
+): Promise<{ merchantId: string; mode: MerchantMode }> {
+  return merchant === undefined ? { merchantId: NIL_ID, mode: 'sandbox' } : await merchantBy(app, merchant);
+}
+
+export function settingCommands(app: App) {
+  const show = async (setting: Setting<unknown>, merchant: string | undefined) => {
+    const scope = await scopeOf(app, merchant);
+    const { value } = await readSettings(app.db, scope, { value: setting });
+    const of = scope.merchantId === NIL_ID ? 'all merchants' : encodeId('merchant', scope.merchantId);
+    return { name: setting.name, value: setting.write(value), of, description: setting.description };
+  };
+  return {
+    list: async (merchant?: string) =>
+      await Promise.all(ALL_SETTINGS.map((setting) => show(setting, merchant))),
+    get: async (name: string, merchant?: string) => await show(settingBy(name), merchant),
+    set: async (name: string, value: string, merchant?: string) => {
+      const setting = settingBy(name);
+      await writeSetting(app.db, (await scopeOf(app, merchant)).merchantId, setting, value);
+      return await show(setting, merchant);
+    },
+    unset: async (name: string, merchant?: string) => {
+      const setting = settingBy(name);
+      await clearSetting(app.db, (await scopeOf(app, merchant)).merchantId, setting);
+      return await show(setting, merchant);
+    },
+  };
+}
+
+const RISK_LIST_SHOWN = 1_000;
+
+/** @throws Fail for what is no network or no address of it */
+function canonicalOf(networkText: string, address: string): { network: Network; address: string } {
+  const network = NETWORKS.find((known) => known === networkText);
+  if (network === undefined) {
+    throw new Fail('invalid_request', {
+      message: `The network is one of ${NETWORKS.join(', ')}.`,
+      param: 'network',
+    });
+  }
+  const check = checkAddress(network, address, { allowProgramOwned: true });
+  if (check.ok) return { network, address: check.canonical };
+  throw new Fail('invalid_request', {
+    message: `${address} is no ${network} address (${check.code}).`,
+    param: 'address',
+  });
+}
+
+export function riskCommands(app: App) {
+  return {
+    add: async (networkText: string, text: string, reason: string) => {
+      const entry = { ...canonicalOf(networkText, text), reason };
+      await addRiskAddress(app.db, entry, app.clock.nowMs());
+      return entry;
+    },
+    remove: async (networkText: string, text: string) => {
+      const { network, address } = canonicalOf(networkText, text);
+      if (await removeRiskAddress(app.db, network, address)) return { network, address, removed: true };
+      throw new Fail('resource_not_found', `${address} is not on the risk list of ${network}.`);
+    },
+    list: async () => await listRiskAddresses(app.db, { limit: RISK_LIST_SHOWN }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { PayoutBatch, PayoutBatchStatus } from '@florin/contract/schemas';
+import { post } from '../ledger/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { transact } from '../platform/transact.ts';
+import { type Actor, merchantSeconds, type PayoutDeps } from './deps.ts';
+import { releaseBatchPostings } from './postings.ts';
+import { presentBatch } from './present.ts';
+import { type BatchRow, giveQuotaBack, lockBatch, moveItems, updateBatch } from './queries.ts';
+import { isReserved, MOVES } from './states.ts';
+
+/** Ends a batch that no worker has taken, and gives back what it reserved. The caller holds the batch's lock. */
+export async function endUnsent(
+  tx: Tx,
+  batch: BatchRow,
+  to: Extract<PayoutBatchStatus, 'canceled' | 'rejected'>,
+  nowSeconds: number,
+): Promise<BatchRow> {
+  if (isReserved(batch.status)) {
+    await post(tx, batch.merchant_id, releaseBatchPostings(batch), nowSeconds);
+    await giveQuotaBack(tx, batch);
+  }
+  await moveItems(tx, batch, 'canceled');
+  return await updateBatch(tx, batch, { status: to, frozen_amount: 0n });
+}
+
+/** @throws Fail `invalid_request` once a worker has taken the batch, or when it is over */
+export async function cancelPayoutBatch(
+  deps: PayoutDeps,
+  actor: Actor,
+  batchId: string,
+): Promise<PayoutBatch> {
+  const batch = await transact(deps.db, async (tx) => {
+    const locked = await lockBatch(tx, actor.merchantId, batchId);
+    if (!MOVES[locked.status].includes('canceled')) {
+      throw new Fail('invalid_request', `A batch that is ${locked.status} cannot be canceled.`);
+    }
+    return await endUnsent(tx, locked, 'canceled', merchantSeconds(deps, actor));
+  });
+  return presentBatch(batch);
+}

@@ -1,0 +1,106 @@
+import { type Asset, type Network, parseAmount } from '@florin/contract/money';
+import type { PayoutItemInput, ValidationError } from '@florin/contract/schemas';
+import { checkAddress } from '../chains/index.ts';
+import type { Db } from '../platform/db.ts';
+import type { MerchantMode } from '../platform/settings.ts';
+import type { Screen } from '../transfers/index.ts';
+import { type FeeRule, feeFor } from './settings.ts';
+import type { Sized } from './states.ts';
+
+export interface ItemRules extends FeeRule {
+  tokens: readonly string[];
+  allowProgramOwned: boolean;
+}
+
+/** What an item is checked against. */
+export interface CheckContext {
+  db: Db;
+  mode: MerchantMode;
+  currency: Asset;
+  /** The batch's network: that of its first item at creation. */
+  network: Network;
+  rules: ItemRules;
+  screen: Screen;
+  moment: 'creation' | 'submit';
+}
+
+export interface CheckedItem extends Sized {
+  index: number;
+  input: PayoutItemInput;
+  /** The one spelling of the address that is sent to. */
+  canonical: string;
+}
+
+const finding = (
+  index: number,
+  field: 'address' | 'network',
+  code: string,
+  message: string,
+): ValidationError => ({
+  field: `items[${index}].${field}`,
+  code,
+  message,
+});
+
+const ADDRESS_WORDS: Record<string, string> = {
+  format: 'This is not an address of the network.',
+  checksum: 'The checksum of the address is wrong: a character was mistyped.',
+  zero: 'Nobody holds the key of this address: money sent there is lost.',
+  token_contract: 'This is the contract of a token, not a wallet.',
+  token_account: 'This is a token account; give the address of its owner.',
+  program: 'This address belongs to a program, not to a wallet.',
+};
+
+/** The findings that the text of an item gives by itself. */
+function inspect(
+  item: PayoutItemInput,
+  index: number,
+  context: CheckContext,
+): { errors: ValidationError[]; canonical: string } {
+  const { rules, currency, network } = context;
+  const address = checkAddress(item.network, item.address, { allowProgramOwned: rules.allowProgramOwned });
+  const errors: ValidationError[] = [];
+  if (item.network !== network) {
+    errors.push(
+      finding(index, 'network', 'network_mismatch', `The batch is on ${network}; use a batch of its own.`),
+    );
+  }
+  if (!rules.tokens.includes(`${currency}:${item.network}`)) {
+    const message = `${currency} is not paid out on ${item.network}.`;
+    errors.push(finding(index, 'network', 'token_not_supported', message));
+  }
+  if (!address.ok) {
+    const message = ADDRESS_WORDS[address.code ?? ''] ?? 'The address cannot be paid.';
+    errors.push(finding(index, 'address', 'address_invalid', message));
+  }
+  return { errors, canonical: address.canonical };
+}
+
+/**
+ * Checks and prices items. A finding makes its item invalid and never refuses the request; an unreachable risk list
+ * does (it throws), as nobody then knows.
+ */
+export async function checkItems(
+  inputs: readonly { index: number; input: PayoutItemInput }[],
+  context: CheckContext,
+): Promise<CheckedItem[]> {
+  const inspected = inputs.map(({ index, input }) => ({ index, input, ...inspect(input, index, context) }));
+  const clean = inspected.filter((item) => item.errors.length === 0);
+  const addresses = [...new Set(clean.map((item) => item.canonical))];
+  const { db, mode, network, moment } = context;
+  const listed =
+    addresses.length === 0 ? new Set() : await context.screen(db, mode, { network, addresses, moment });
+  return inspected.map(({ index, input, errors, canonical }) => {
+    const amount = parseAmount(input.amount);
+    const risky = errors.length === 0 && listed.has(canonical);
+    const risk = finding(index, 'address', 'address_risk', 'The address is on the risk list.');
+    return {
+      index,
+      input,
+      canonical,
+      amount,
+      fee: feeFor(context.rules, input.network, amount),
+      errors: risky ? [risk] : errors,
+    };
+  });
+}

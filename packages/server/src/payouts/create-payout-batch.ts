@@ -1,0 +1,82 @@
+import { formatAmount } from '@florin/contract/money';
+import type { PayoutBatch, PayoutBatchInput } from '@florin/contract/schemas';
+import { Fail } from '../platform/fail.ts';
+import type { Answer, Caller } from '../platform/http/index.ts';
+import { bodyDigest, claimKey } from '../platform/idempotency.ts';
+import { newId } from '../platform/ids.ts';
+import { transact } from '../platform/transact.ts';
+import { checkItems } from './check-items.ts';
+import { merchantSeconds, type PayoutDeps, payoutSettings } from './deps.ts';
+import { presentBatch } from './present.ts';
+import { getBatch, insertItems, totalColumns } from './queries.ts';
+import { checkLimits, totalsOf } from './states.ts';
+
+const OPERATION = 'payout_batch.create';
+
+export interface CreateRequest {
+  caller: Caller;
+  body: PayoutBatchInput;
+  idempotencyKey: string;
+}
+
+/**
+ * Makes a batch in `draft`. Findings make items invalid and never refuse the request; the sum's limits do.
+ *
+ * @throws Fail `conflict`, `batch_amount_too_low`, `batch_amount_limit_exceeded`
+ */
+export async function createPayoutBatch(
+  deps: PayoutDeps,
+  request: CreateRequest,
+): Promise<Answer<PayoutBatch>> {
+  const { caller, body, idempotencyKey } = request;
+  const [first] = body.items;
+  if (first === undefined) throw new Fail('batch_empty_items', 'A batch has at least one item.');
+  const nowSeconds = merchantSeconds(deps, caller);
+  const settings = await payoutSettings(deps, caller);
+  const checked = await checkItems(
+    body.items.map((input, index) => ({ index, input })),
+    {
+      ...deps,
+      mode: caller.mode,
+      currency: body.currency,
+      network: first.network,
+      rules: settings,
+      moment: 'creation',
+    },
+  );
+  const totals = totalsOf(checked);
+  const batchId = newId();
+  const claim = {
+    merchantId: caller.merchantId,
+    storeId: caller.storeId,
+    operation: OPERATION,
+    key: idempotencyKey,
+  };
+  const claimed = await transact(deps.db, async (tx) => {
+    const key = await claimKey(tx, { ...claim, digest: bodyDigest(body), resourceId: batchId, nowSeconds });
+    if (!key.first) return key;
+    // After the look-up of the key: what is refused here binds nothing, as the claim is rolled back with it.
+    checkLimits(totals.requested, { ...settings, format: formatAmount });
+    await tx
+      .insertInto('payout_batch')
+      .values({
+        merchant_id: caller.merchantId,
+        batch_id: batchId,
+        store_id: caller.storeId,
+        key_id: caller.keyId,
+        idempotency_key: idempotencyKey,
+        currency: body.currency,
+        network: first.network,
+        status: 'draft',
+        description: body.description ?? null,
+        created_at: nowSeconds,
+        ...totalColumns(totals),
+      })
+      .execute();
+    const items = checked.map((item) => ({ ...item, itemId: newId() }));
+    await insertItems(tx, { merchantId: caller.merchantId, batchId }, items, nowSeconds);
+    return key;
+  });
+  const batch = await getBatch(deps.db, caller.merchantId, claimed.resourceId);
+  return { body: presentBatch(batch), replayed: !claimed.first };
+}

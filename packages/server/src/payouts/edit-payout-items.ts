@@ -1,0 +1,96 @@
+import { formatAmount } from '@florin/contract/money';
+import type { PayoutBatch, PayoutItem, PayoutItemInput } from '@florin/contract/schemas';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { transact } from '../platform/transact.ts';
+import { type CheckedItem, checkItems } from './check-items.ts';
+import { type Actor, type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
+import { presentBatch, presentItem } from './present.ts';
+import {
+  type BatchRow,
+  deleteItem,
+  getItem,
+  type ItemRow,
+  lockBatch,
+  readItems,
+  replaceItem,
+  totalColumns,
+  updateBatch,
+} from './queries.ts';
+import { checkLimits, mayEdit, type Sized, totalsOf } from './states.ts';
+
+const sized = (item: ItemRow): Sized => ({
+  amount: item.amount,
+  fee: item.service_fee_amount,
+  errors: item.validation_errors,
+});
+
+async function lockForEdit(tx: Tx, actor: Actor, batchId: string): Promise<BatchRow> {
+  const batch = await lockBatch(tx, actor.merchantId, batchId);
+  if (mayEdit(batch.status)) return batch;
+  throw new Fail('invalid_request', `The items of a batch that is ${batch.status} cannot be changed.`);
+}
+
+/** Sums up anew and refuses an edit that takes the batch out of its limits. */
+async function resum(tx: Tx, batch: BatchRow, settings: PayoutSettings): Promise<BatchRow> {
+  const items = await readItems(tx, batch.merchant_id, batch.batch_id);
+  const totals = totalsOf(items.map(sized));
+  checkLimits(totals.requested, { ...settings, format: formatAmount });
+  return await updateBatch(tx, batch, totalColumns(totals));
+}
+
+export interface ItemEdit {
+  batchId: string;
+  /** As the caller names it. */
+  itemId: string;
+  input: PayoutItemInput;
+}
+
+/**
+ * Replaces an item as a whole, in `draft` and `needs_fix`; its index and id stay, and the batch keeps its network.
+ *
+ * @throws Fail `invalid_request` in other states; `batch_amount_too_low`, `batch_amount_limit_exceeded`
+ */
+export async function updatePayoutItem(deps: PayoutDeps, actor: Actor, edit: ItemEdit): Promise<PayoutItem> {
+  const settings = await payoutSettings(deps, actor);
+  return await transact(deps.db, async (tx) => {
+    const batch = await lockForEdit(tx, actor, edit.batchId);
+    const item = await getItem(tx, actor.merchantId, edit.batchId, edit.itemId);
+    const [checked] = await checkItems([{ index: item.index, input: edit.input }], {
+      ...deps,
+      db: tx,
+      mode: actor.mode,
+      currency: batch.currency,
+      network: batch.network,
+      rules: settings,
+      moment: 'creation',
+    });
+    // A sum that no limit allows may not fit the column either: it is refused before it is written.
+    checkLimits(requestedWith(batch, item, checked), { ...settings, format: formatAmount });
+    if (checked !== undefined) await replaceItem(tx, batch, checked);
+    await resum(tx, batch, settings);
+    return presentItem(await getItem(tx, actor.merchantId, edit.batchId, edit.itemId));
+  });
+}
+
+function requestedWith(batch: BatchRow, item: ItemRow, checked: CheckedItem | undefined): bigint {
+  return batch.requested_amount - item.amount + (checked?.amount ?? 0n);
+}
+
+/** @throws Fail `batch_empty_items` for the last item; `invalid_request` in other states */
+export async function deletePayoutItem(
+  deps: PayoutDeps,
+  actor: Actor,
+  target: { batchId: string; itemId: string },
+): Promise<PayoutBatch> {
+  const settings = await payoutSettings(deps, actor);
+  return await transact(deps.db, async (tx) => {
+    const batch = await lockForEdit(tx, actor, target.batchId);
+    const item = await getItem(tx, actor.merchantId, target.batchId, target.itemId);
+    if (batch.total_count === 1) {
+      throw new Fail('batch_empty_items', 'This is the last item of the batch. Cancel the batch instead.');
+    }
+    await deleteItem(tx, item);
+    return presentBatch(await resum(tx, batch, settings));
+  });
+}

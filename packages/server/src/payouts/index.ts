@@ -1,0 +1,14 @@
+export { decideApproval } from './decide-approval.ts';
+export type { PayoutDeps } from './deps.ts';
+export {
+  EXPIRE_APPROVAL_JOB,
+  expireApproval,
+  PROCESS_JOB,
+  processBatch,
+  SETTLE_JOB,
+  settleBatch,
+} from './jobs.ts';
+export { presentBatch } from './present.ts';
+export { batchIdOf, listBatches, merchantOfBatch, payoutHolds } from './queries.ts';
+export { payoutRoutes } from './routes.ts';
+export { PAYOUT_SETTINGS } from './settings.ts';

@@ -1,0 +1,139 @@
+import { checkAddress } from '../chains/index.ts';
+import { post } from '../ledger/index.ts';
+import type { Tx } from '../platform/db.ts';
+import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { getMerchant } from '../stores/index.ts';
+import { decidedJob, listDecided, requestTransfers, type TransferOrder } from '../transfers/index.ts';
+import { endUnsent } from './cancel-payout-batch.ts';
+import { merchantSeconds, type PayoutDeps } from './deps.ts';
+import { releasePostings, settlePostings } from './postings.ts';
+import {
+  type BatchRow,
+  type ItemRow,
+  lockBatch,
+  moveItems,
+  readItems,
+  type SettledItem,
+  updateBatch,
+  writeSettled,
+} from './queries.ts';
+import { finalStatus } from './states.ts';
+
+const OWNER_TYPE = 'payout_item';
+export const PROCESS_JOB = 'payouts.process';
+export const EXPIRE_APPROVAL_JOB = 'payouts.expire-approval';
+export const SETTLE_JOB = decidedJob(OWNER_TYPE);
+
+/** pending → processing: the batch is taken, and its transfers are ordered in the same change. */
+export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  const merchant = await getMerchant(deps.db, job.merchantId);
+  const seconds = merchantSeconds(deps, merchant);
+  await run.step(async (tx) => {
+    const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
+    // Canceled in the meantime, or taken by a run whose answer was lost.
+    if (batch.status !== 'pending') return;
+    const items = await readItems(tx, job.merchantId, batch.batch_id);
+    await moveItems(tx, batch, 'processing');
+    await requestTransfers(
+      tx,
+      job.merchantId,
+      items.map((item) => orderOf(batch, item)),
+      {
+        seconds,
+        realMs: deps.clock.nowMs(),
+      },
+    );
+    await updateBatch(tx, batch, { status: 'processing' });
+  });
+  return 'done';
+}
+
+function orderOf(batch: BatchRow, item: ItemRow): TransferOrder {
+  return {
+    ownerType: OWNER_TYPE,
+    ownerId: item.item_id,
+    groupId: batch.batch_id,
+    network: batch.network,
+    currency: batch.currency,
+    address: checkAddress(batch.network, item.address, { allowProgramOwned: true }).canonical,
+    amount: item.amount,
+    memo: item.memo,
+  };
+}
+
+/** Books what was decided of the batch's items since the last time, and ends the batch after the last one. */
+export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  const merchant = await getMerchant(deps.db, job.merchantId);
+  const nowSeconds = merchantSeconds(deps, merchant);
+  await run.step(async (tx) => {
+    const batch = await lockBatch(tx, job.merchantId, String(job.payload.groupId));
+    if (batch.status !== 'processing') return;
+    await settle(tx, batch, nowSeconds);
+  });
+  return 'done';
+}
+
+async function settle(tx: Tx, batch: BatchRow, nowSeconds: number): Promise<void> {
+  const decided = new Map(
+    (await listDecided(tx, batch.merchant_id, batch.batch_id)).map((t) => [t.owner_id, t]),
+  );
+  const open = (await readItems(tx, batch.merchant_id, batch.batch_id)).filter(
+    (item) => item.status === 'processing',
+  );
+  const settled = open.flatMap((item): { item: ItemRow; outcome: SettledItem }[] => {
+    const transfer = decided.get(item.item_id);
+    if (transfer === undefined) return [];
+    const outcome: SettledItem = {
+      index: item.index,
+      status: transfer.status === 'succeeded' ? 'succeeded' : 'failed',
+      txId: transfer.tx_id,
+      failureCode: transfer.failure_code,
+      failureMessage: transfer.failure_message,
+      completedAt: Number(transfer.completed_at ?? nowSeconds),
+    };
+    return [{ item, outcome }];
+  });
+  if (settled.length === 0) return;
+  const postings = settled.flatMap(({ item, outcome }) =>
+    outcome.status === 'succeeded' ? settlePostings(batch, item) : releasePostings(batch, item),
+  );
+  await post(tx, batch.merchant_id, postings, nowSeconds);
+  await writeSettled(
+    tx,
+    batch,
+    settled.map(({ outcome }) => outcome),
+  );
+  await count(tx, batch, settled, nowSeconds);
+}
+
+async function count(
+  tx: Tx,
+  batch: BatchRow,
+  settled: readonly { item: ItemRow; outcome: SettledItem }[],
+  nowSeconds: number,
+): Promise<void> {
+  const paid = settled.filter(({ outcome }) => outcome.status === 'succeeded');
+  const succeeded = batch.success_count + paid.length;
+  const failed = batch.failed_count + settled.length - paid.length;
+  const unfrozen = settled.reduce((sum, { item }) => sum + item.amount + item.service_fee_amount, 0n);
+  const fees = paid.reduce((sum, { item }) => sum + item.service_fee_amount, 0n);
+  const end = finalStatus({ total: batch.total_count, succeeded, failed });
+  await updateBatch(tx, batch, {
+    success_count: succeeded,
+    failed_count: failed,
+    frozen_amount: batch.frozen_amount - unfrozen,
+    charged_service_fee_amount: batch.charged_service_fee_amount + fees,
+    ...(end === undefined ? {} : { status: end, completed_at: nowSeconds }),
+  });
+}
+
+/** Nobody approved the batch in time: it is rejected and its money given back. */
+export async function expireApproval(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  const merchant = await getMerchant(deps.db, job.merchantId);
+  await run.step(async (tx) => {
+    const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
+    if (batch.status === 'pending_approval')
+      await endUnsent(tx, batch, 'rejected', merchantSeconds(deps, merchant));
+  });
+  return 'done';
+}

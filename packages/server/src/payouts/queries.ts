@@ -1,0 +1,327 @@
+import { createHash } from 'node:crypto';
+import { type Asset, formatAmount } from '@florin/contract/money';
+import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
+import { sql, type UpdateObject } from 'kysely';
+import type { Db, Tables, Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { decodeId } from '../platform/ids.ts';
+import { unknownCursor } from '../platform/page.ts';
+import type { CheckedItem } from './check-items.ts';
+import type { Totals } from './states.ts';
+import './tables.ts';
+
+const batchNotFound = () => new Fail('resource_not_found', 'There is no such payout batch.');
+const itemNotFound = () => new Fail('resource_not_found', 'There is no such payout item.');
+
+const selectBatch = (db: Db, merchantId: string, batchId: string) =>
+  db
+    .selectFrom('payout_batch')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('batch_id', '=', batchId);
+
+export type BatchRow = Awaited<ReturnType<typeof getBatch>>;
+export type ItemRow = Awaited<ReturnType<typeof listItems>>[number];
+
+/** The UUID of a batch as a caller names it. @throws Fail `resource_not_found`, like an unknown one */
+export function batchIdOf(text: string): string {
+  const id = decodeId('payoutBatch', text);
+  if (id === undefined) throw batchNotFound();
+  return id;
+}
+
+/** @throws Fail `resource_not_found` for unknown and foreign batches alike */
+export async function getBatch(db: Db, merchantId: string, batchId: string) {
+  const batch = await selectBatch(db, merchantId, batchId).executeTakeFirst();
+  if (batch === undefined) throw batchNotFound();
+  return batch;
+}
+
+/** Every change of a batch begins here: whoever holds the row decides. */
+export async function lockBatch(tx: Tx, merchantId: string, batchId: string): Promise<BatchRow> {
+  const batch = await selectBatch(tx, merchantId, batchId).forUpdate().executeTakeFirst();
+  if (batch === undefined) throw batchNotFound();
+  return batch;
+}
+
+export interface BatchFilter {
+  limit: number;
+  after?: string | undefined;
+  status?: PayoutBatchStatus | undefined;
+  currency?: Asset | undefined;
+  idempotencyKey?: string | undefined;
+}
+
+/** Newest first; one row more than the limit. */
+export async function listBatches(db: Db, merchantId: string, filter: BatchFilter): Promise<BatchRow[]> {
+  let query = db.selectFrom('payout_batch').selectAll().where('merchant_id', '=', merchantId);
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (filter.currency !== undefined) query = query.where('currency', '=', filter.currency);
+  if (filter.idempotencyKey !== undefined) query = query.where('idempotency_key', '=', filter.idempotencyKey);
+  if (filter.after !== undefined) {
+    const cursor = await selectBatch(db, merchantId, filter.after).executeTakeFirst();
+    if (cursor === undefined) throw unknownCursor();
+    query = query.where((e) =>
+      e(e.refTuple('created_at', 'batch_id'), '<', e.tuple(cursor.created_at, cursor.batch_id)),
+    );
+  }
+  return await query
+    .orderBy('created_at', 'desc')
+    .orderBy('batch_id', 'desc')
+    .limit(filter.limit + 1)
+    .execute();
+}
+
+export interface ItemFilter {
+  limit: number;
+  after?: string | undefined;
+  status?: PayoutItemStatus | undefined;
+}
+
+/** In the order of the batch; one row more than the limit. */
+export async function listItems(db: Db, merchantId: string, batchId: string, filter: ItemFilter) {
+  let query = db
+    .selectFrom('payout_item')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('batch_id', '=', batchId);
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (filter.after !== undefined) {
+    const cursor = await findItem(db, merchantId, batchId, filter.after);
+    if (cursor === undefined) throw unknownCursor();
+    query = query.where('index', '>', cursor.index);
+  }
+  return await query
+    .orderBy('index')
+    .limit(filter.limit + 1)
+    .execute();
+}
+
+export async function readItems(db: Db, merchantId: string, batchId: string): Promise<ItemRow[]> {
+  return await listItems(db, merchantId, batchId, { limit: Number.MAX_SAFE_INTEGER - 1 });
+}
+
+async function findItem(
+  db: Db,
+  merchantId: string,
+  batchId: string,
+  itemId: string,
+): Promise<ItemRow | undefined> {
+  return await db
+    .selectFrom('payout_item')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('batch_id', '=', batchId)
+    .where('item_id', '=', itemId)
+    .executeTakeFirst();
+}
+
+/** @throws Fail `resource_not_found` */
+export async function getItem(
+  db: Db,
+  merchantId: string,
+  batchId: string,
+  itemText: string,
+): Promise<ItemRow> {
+  const itemId = decodeId('payoutItem', itemText);
+  const item = itemId && (await findItem(db, merchantId, batchId, itemId));
+  if (item === undefined || item === '') throw itemNotFound();
+  return item;
+}
+
+/** The item as a caller would send it. */
+export function inputOf(item: ItemRow): PayoutItemInput {
+  return {
+    network: item.network,
+    address: item.address,
+    amount: formatAmount(item.amount),
+    ...(item.real_name === null ? {} : { real_name: item.real_name }),
+    ...(item.memo === null ? {} : { memo: item.memo }),
+  };
+}
+
+export interface NewItem extends CheckedItem {
+  itemId: string;
+}
+
+export async function insertItems(
+  tx: Tx,
+  batch: { merchantId: string; batchId: string },
+  items: readonly NewItem[],
+  nowSeconds: number,
+): Promise<void> {
+  const column = <T>(pick: (item: NewItem) => T) => items.map(pick);
+  await sql`
+    insert into payout_item (merchant_id, batch_id, index, item_id, real_name, network, address, memo, amount,
+                             service_fee_amount, status, validation_errors, created_at)
+    select ${batch.merchantId}::uuid, ${batch.batchId}::uuid, i.index, i.item_id, i.real_name, i.network, i.address,
+           i.memo, i.amount, i.fee, i.status, i.errors::jsonb, ${nowSeconds}::bigint
+    from unnest(${column((i) => i.index)}::int[], ${column((i) => i.itemId)}::uuid[],
+                ${column((i) => i.input.real_name ?? null)}::text[], ${column((i) => i.input.network)}::text[],
+                ${column((i) => i.input.address)}::text[], ${column((i) => i.input.memo ?? null)}::text[],
+                ${column((i) => i.amount)}::bigint[], ${column((i) => i.fee)}::bigint[],
+                ${column((i) => (i.errors.length === 0 ? 'valid' : 'invalid'))}::text[],
+                ${column((i) => JSON.stringify(i.errors))}::text[])
+      as i (index, item_id, real_name, network, address, memo, amount, fee, status, errors)`.execute(tx);
+}
+
+/** Writes what a check found, for the items as they are. */
+export async function writeFindings(tx: Tx, batch: BatchRow, items: readonly CheckedItem[]): Promise<void> {
+  const column = <T>(pick: (item: CheckedItem) => T) => items.map(pick);
+  await sql`
+    update payout_item p set status = v.status, validation_errors = v.errors::jsonb
+    from unnest(${column((i) => i.index)}::int[],
+                ${column((i) => (i.errors.length === 0 ? 'valid' : 'invalid'))}::text[],
+                ${column((i) => JSON.stringify(i.errors))}::text[]) as v (index, status, errors)
+    where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index`.execute(
+    tx,
+  );
+}
+
+/** Columns of a batch that follow from its items. */
+export const totalColumns = (totals: Totals) => ({
+  total_count: totals.total,
+  valid_count: totals.valid,
+  invalid_count: totals.invalid,
+  requested_amount: totals.requested,
+  total_amount: totals.amount,
+  service_fee_amount: totals.fees,
+  debit_amount: totals.amount + totals.fees,
+  validation_errors: JSON.stringify(totals.errors),
+});
+
+/** Updates the locked batch and reads it back. */
+export async function updateBatch(
+  tx: Tx,
+  batch: { merchant_id: string; batch_id: string },
+  change: UpdateObject<Tables, 'payout_batch'>,
+): Promise<BatchRow> {
+  return await tx
+    .updateTable('payout_batch')
+    .set(change)
+    .where('merchant_id', '=', batch.merchant_id)
+    .where('batch_id', '=', batch.batch_id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Moves every item of a batch. */
+export async function moveItems(tx: Tx, batch: BatchRow, status: PayoutItemStatus): Promise<void> {
+  await tx
+    .updateTable('payout_item')
+    .set({ status })
+    .where('merchant_id', '=', batch.merchant_id)
+    .where('batch_id', '=', batch.batch_id)
+    .execute();
+}
+
+/** Counts a batch against the day's quota, one row locked per merchant, currency and day. @returns false: full */
+export async function takeQuota(tx: Tx, batch: BatchRow, day: number, quota: bigint): Promise<boolean> {
+  const { merchant_id: merchantId, currency, requested_amount: amount } = batch;
+  if (amount > quota) return false;
+  const { rows } = await sql`
+    insert into payout_quota as q (merchant_id, currency, day, amount)
+    values (${merchantId}, ${currency}, ${day}, ${amount})
+    on conflict (merchant_id, currency, day) do update set amount = q.amount + excluded.amount
+      where q.amount + excluded.amount <= ${quota}
+    returning 1`.execute(tx);
+  return rows.length > 0;
+}
+
+/** Canceled and rejected batches count no longer. */
+export async function giveQuotaBack(tx: Tx, batch: BatchRow): Promise<void> {
+  await sql`
+    update payout_quota set amount = amount - ${batch.requested_amount}
+    where merchant_id = ${batch.merchant_id} and currency = ${batch.currency}
+      and day = ${batch.submitted_day}`.execute(tx);
+}
+
+/** What an approver binds to: SHA-256 over recipients, amounts, fees and memos in the order of the batch. */
+export function itemsDigest(batch: BatchRow, items: readonly ItemRow[]): Buffer {
+  const lines = items.map((i) =>
+    JSON.stringify([
+      i.index,
+      i.item_id,
+      i.network,
+      i.address,
+      String(i.amount),
+      String(i.service_fee_amount),
+      i.memo,
+    ]),
+  );
+  return createHash('sha256')
+    .update([batch.batch_id, batch.currency, ...lines].join('\n'))
+    .digest();
+}
+
+/** The item as sent anew; id, index and time of creation stay. */
+export async function replaceItem(tx: Tx, batch: BatchRow, item: CheckedItem): Promise<void> {
+  await tx
+    .updateTable('payout_item')
+    .set({
+      real_name: item.input.real_name ?? null,
+      network: item.input.network,
+      address: item.input.address,
+      memo: item.input.memo ?? null,
+      amount: item.amount,
+      service_fee_amount: item.fee,
+      status: item.errors.length === 0 ? 'valid' : 'invalid',
+      validation_errors: JSON.stringify(item.errors),
+    })
+    .where('merchant_id', '=', batch.merchant_id)
+    .where('batch_id', '=', batch.batch_id)
+    .where('index', '=', item.index)
+    .execute();
+}
+
+export async function deleteItem(tx: Tx, item: ItemRow): Promise<void> {
+  await tx
+    .deleteFrom('payout_item')
+    .where('merchant_id', '=', item.merchant_id)
+    .where('batch_id', '=', item.batch_id)
+    .where('index', '=', item.index)
+    .execute();
+}
+
+export interface SettledItem {
+  index: number;
+  status: 'succeeded' | 'failed';
+  txId: string | null;
+  failureCode: string | null;
+  failureMessage: string | null;
+  completedAt: number;
+}
+
+export async function writeSettled(tx: Tx, batch: BatchRow, items: readonly SettledItem[]): Promise<void> {
+  const column = <T>(pick: (item: SettledItem) => T) => items.map(pick);
+  await sql`
+    update payout_item p
+    set status = v.status, tx_id = v.tx_id, failure_code = v.failure_code, failure_message = v.failure_message,
+        completed_at = v.completed_at
+    from unnest(${column((i) => i.index)}::int[], ${column((i) => i.status)}::text[], ${column((i) => i.txId)}::text[],
+                ${column((i) => i.failureCode)}::text[], ${column((i) => i.failureMessage)}::text[],
+                ${column((i) => i.completedAt)}::bigint[])
+      as v (index, status, tx_id, failure_code, failure_message, completed_at)
+    where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index`.execute(
+    tx,
+  );
+}
+
+/** What unfinished batches have frozen, per currency: what payout_hold must hold. */
+export async function payoutHolds(db: Db, merchantId: string): Promise<Map<Asset, bigint>> {
+  const { rows } = await sql<{ currency: Asset; frozen: string }>`
+    select currency, sum(frozen_amount)::text as frozen from payout_batch
+    where merchant_id = ${merchantId} group by currency`.execute(db);
+  return new Map(rows.map(({ currency, frozen }) => [currency, BigInt(frozen)]));
+}
+
+/** An operator names a batch by its id alone: the merchant is looked for. @throws Fail `resource_not_found` */
+export async function merchantOfBatch(db: Db, batchId: string): Promise<string> {
+  const row = await db
+    .selectFrom('payout_batch')
+    .select('merchant_id')
+    .where('batch_id', '=', batchId)
+    .executeTakeFirst();
+  if (row === undefined) throw batchNotFound();
+  return row.merchant_id;
+}

@@ -1,0 +1,224 @@
+import {
+  NoFields,
+  PayoutBatch,
+  PayoutBatchInput,
+  PayoutBatchList,
+  PayoutBatchPath,
+  PayoutBatchQuery,
+  PayoutItem,
+  PayoutItemInput,
+  PayoutItemList,
+  PayoutItemPath,
+  PayoutItemQuery,
+} from '@florin/contract/schemas';
+import { Fail } from '../platform/fail.ts';
+import { defineRoute, type Route } from '../platform/http/index.ts';
+import { decodeId } from '../platform/ids.ts';
+import { PAGE_LIMIT_DEFAULT, pageOf, unknownCursor } from '../platform/page.ts';
+import { cancelPayoutBatch } from './cancel-payout-batch.ts';
+import { createPayoutBatch } from './create-payout-batch.ts';
+import type { PayoutDeps } from './deps.ts';
+import { deletePayoutItem, updatePayoutItem } from './edit-payout-items.ts';
+import { presentBatch, presentItem } from './present.ts';
+import { batchIdOf, getBatch, getItem, listBatches, listItems } from './queries.ts';
+import { submitPayoutBatch } from './submit-payout-batch.ts';
+
+const PATH = '/api/v1/payout-batches';
+const tag = 'Payouts';
+
+/** The one shape fault with a code of its own. */
+function refuseNoItems(body: unknown): void {
+  const items = typeof body === 'object' && body !== null && 'items' in body ? body.items : undefined;
+  if (Array.isArray(items) && items.length === 0) {
+    throw new Fail('batch_empty_items', { message: 'A batch has at least one item.', param: 'items' });
+  }
+}
+
+function cursorOf(kind: 'payoutBatch' | 'payoutItem', text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const id = decodeId(kind, text);
+  if (id === undefined) throw unknownCursor();
+  return id;
+}
+
+function batchRoutes(deps: PayoutDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: PATH,
+      operationId: 'createPayoutBatch',
+      tag,
+      summary: 'Create a payout batch',
+      description:
+        'Makes a batch of 1 to 200 items in draft. Items with findings are kept as invalid and named in validation_errors.',
+      scope: 'payouts',
+      idempotencyKey: 'required',
+      body: PayoutBatchInput,
+      precheck: refuseNoItems,
+      answer: PayoutBatch,
+      refusals: ['batch_empty_items', 'batch_amount_too_low', 'batch_amount_limit_exceeded', 'conflict'],
+      handle: (request) => createPayoutBatch(deps, request),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      operationId: 'listPayoutBatches',
+      tag,
+      summary: 'List payout batches, newest first',
+      scope: 'read',
+      query: PayoutBatchQuery,
+      answer: PayoutBatchList,
+      refusals: [],
+      handle: async ({ caller, query, url }) => {
+        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
+        const rows = await listBatches(deps.db, caller.merchantId, {
+          limit,
+          after: cursorOf('payoutBatch', query.starting_after),
+          status: query.status,
+          currency: query.currency,
+          idempotencyKey: query.idempotency_key,
+        });
+        return { body: pageOf(rows, { limit, url }, presentBatch) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/{batch_id}`,
+      operationId: 'retrievePayoutBatch',
+      tag,
+      summary: 'Read a payout batch',
+      scope: 'read',
+      params: PayoutBatchPath,
+      answer: PayoutBatch,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: presentBatch(await getBatch(deps.db, caller.merchantId, batchIdOf(params.batch_id))),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/{batch_id}/submit`,
+      operationId: 'submitPayoutBatch',
+      tag,
+      summary: 'Submit a payout batch',
+      description:
+        'Checks every item anew, reserves the balance and hands the batch on, above the approval threshold to the approvers.',
+      scope: 'payouts',
+      params: PayoutBatchPath,
+      body: NoFields,
+      answer: PayoutBatch,
+      refusals: [
+        'resource_not_found',
+        'batch_cannot_submit',
+        'address_risk_rejected',
+        'quota_blocked',
+        'insufficient_balance',
+        'custody_balance_insufficient',
+      ],
+      handle: async ({ caller, params }) => ({
+        body: await submitPayoutBatch(deps, caller, batchIdOf(params.batch_id)),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/{batch_id}/cancel`,
+      operationId: 'cancelPayoutBatch',
+      tag,
+      summary: 'Cancel a payout batch',
+      description: 'Possible until a worker takes the batch. What it reserved is given back.',
+      scope: 'payouts',
+      params: PayoutBatchPath,
+      body: NoFields,
+      answer: PayoutBatch,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: await cancelPayoutBatch(deps, caller, batchIdOf(params.batch_id)),
+      }),
+    }),
+  ];
+}
+
+function itemRoutes(deps: PayoutDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/{batch_id}/items`,
+      operationId: 'listPayoutItems',
+      tag,
+      summary: 'List the items of a batch, in its order',
+      scope: 'read',
+      params: PayoutBatchPath,
+      query: PayoutItemQuery,
+      answer: PayoutItemList,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, query, url }) => {
+        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
+        const batch = await getBatch(deps.db, caller.merchantId, batchIdOf(params.batch_id));
+        const after = cursorOf('payoutItem', query.starting_after);
+        const rows = await listItems(deps.db, caller.merchantId, batch.batch_id, {
+          limit,
+          after,
+          status: query.status,
+        });
+        return { body: pageOf(rows, { limit, url }, presentItem) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/{batch_id}/items/{item_id}`,
+      operationId: 'retrievePayoutItem',
+      tag,
+      summary: 'Read an item of a batch',
+      scope: 'read',
+      params: PayoutItemPath,
+      answer: PayoutItem,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => {
+        const batch = await getBatch(deps.db, caller.merchantId, batchIdOf(params.batch_id));
+        return {
+          body: presentItem(await getItem(deps.db, caller.merchantId, batch.batch_id, params.item_id)),
+        };
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: `${PATH}/{batch_id}/items/{item_id}`,
+      operationId: 'updatePayoutItem',
+      tag,
+      summary: 'Replace an item of a batch in draft or needs_fix',
+      scope: 'payouts',
+      params: PayoutItemPath,
+      body: PayoutItemInput,
+      answer: PayoutItem,
+      refusals: ['resource_not_found', 'batch_amount_too_low', 'batch_amount_limit_exceeded'],
+      handle: async ({ caller, params, body }) => ({
+        body: await updatePayoutItem(deps, caller, {
+          batchId: batchIdOf(params.batch_id),
+          itemId: params.item_id,
+          input: body,
+        }),
+      }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${PATH}/{batch_id}/items/{item_id}`,
+      operationId: 'deletePayoutItem',
+      tag,
+      summary: 'Drop an item of a batch in draft or needs_fix',
+      scope: 'payouts',
+      params: PayoutItemPath,
+      answer: PayoutBatch,
+      refusals: ['resource_not_found', 'batch_empty_items', 'batch_amount_too_low'],
+      handle: async ({ caller, params }) => ({
+        body: await deletePayoutItem(deps, caller, {
+          batchId: batchIdOf(params.batch_id),
+          itemId: params.item_id,
+        }),
+      }),
+    }),
+  ];
+}
+
+export function payoutRoutes(deps: PayoutDeps): Route[] {
+  return [...batchRoutes(deps), ...itemRoutes(deps)];
+}

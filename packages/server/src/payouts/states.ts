@@ -1,0 +1,117 @@
+import type { PayoutBatchStatus, ValidationError } from '@florin/contract/schemas';
+import { Fail } from '../platform/fail.ts';
+
+// A batch: draft → (needs_fix ⇄ submit) → pending_approval → pending → processing → completed | partially_completed |
+// failed. Until a worker takes it, it can be canceled; while it waits for approval it can be rejected.
+// Invariant, from a successful submit on: debit = frozen + paid out + charged fees + released. Items cannot change
+// after submit, so what was approved is what is sent.
+// A crash between two steps leaves the batch in the state of the last commit; the job of that state goes on with it.
+
+/** Every allowed move, and no other. */
+export const MOVES: Record<PayoutBatchStatus, readonly PayoutBatchStatus[]> = {
+  draft: ['needs_fix', 'pending_approval', 'pending', 'canceled'],
+  needs_fix: ['needs_fix', 'pending_approval', 'pending', 'canceled'],
+  pending_approval: ['pending', 'rejected', 'canceled'],
+  pending: ['processing', 'canceled'],
+  processing: ['completed', 'partially_completed', 'failed'],
+  completed: [],
+  partially_completed: [],
+  failed: [],
+  canceled: [],
+  rejected: [],
+};
+
+export const mayEdit = (status: PayoutBatchStatus) => status === 'draft' || status === 'needs_fix';
+/** Money is reserved for the batch and goes back when it is canceled or rejected. */
+export const isReserved = (status: PayoutBatchStatus) =>
+  status === 'pending' || status === 'pending_approval';
+
+/** What one item amounts to in its batch. */
+export interface Sized {
+  amount: bigint;
+  fee: bigint;
+  errors: readonly ValidationError[];
+}
+
+export interface Totals {
+  total: number;
+  valid: number;
+  invalid: number;
+  /** All items, valid or not: what limits compare. */
+  requested: bigint;
+  /** Valid items. */
+  amount: bigint;
+  fees: bigint;
+  errors: ValidationError[];
+}
+
+/** Sums up items in their order. */
+export function totalsOf(items: readonly Sized[]): Totals {
+  const valid = items.filter((item) => item.errors.length === 0);
+  const sum = (list: readonly Sized[], pick: (item: Sized) => bigint) =>
+    list.reduce((s, item) => s + pick(item), 0n);
+  return {
+    total: items.length,
+    valid: valid.length,
+    invalid: items.length - valid.length,
+    requested: sum(items, (item) => item.amount),
+    amount: sum(valid, (item) => item.amount),
+    fees: sum(valid, (item) => item.fee),
+    errors: items.flatMap((item) => [...item.errors]),
+  };
+}
+
+/** Minimum and maximum of a batch, checked when it is created and when it is edited. @throws Fail */
+export function checkLimits(
+  requested: bigint,
+  limits: { min: bigint; max: bigint; format(units: bigint): string },
+): void {
+  if (requested > limits.max) {
+    const message = `The items add up to more than a batch may hold (${limits.format(limits.max)}). Split the batch.`;
+    throw new Fail('batch_amount_limit_exceeded', { message, param: 'items' });
+  }
+  if (requested < limits.min) {
+    const message = `The items add up to less than a batch must hold (${limits.format(limits.min)}).`;
+    throw new Fail('batch_amount_too_low', { message, param: 'items' });
+  }
+}
+
+export type SubmitDecision =
+  | { to: 'pending' | 'pending_approval' }
+  /** The findings are committed, and the caller is told. */
+  | { to: 'needs_fix'; refusal: 'address_risk_rejected' | 'batch_cannot_submit' };
+
+/**
+ * What a submit does, after every item was checked anew.
+ *
+ * @param before findings as last stored; an address listed since is told apart
+ * @throws Fail `batch_cannot_submit` in every state but draft and needs_fix
+ */
+export function decideSubmit(
+  status: PayoutBatchStatus,
+  before: readonly ValidationError[],
+  now: Totals,
+  approvalAbove: bigint,
+): SubmitDecision {
+  if (!mayEdit(status)) {
+    throw new Fail('batch_cannot_submit', `A batch that is ${status} cannot be submitted.`);
+  }
+  if (now.invalid > 0) {
+    const known = new Set(before.filter((e) => e.code === 'address_risk').map((e) => e.field));
+    const newlyListed = now.errors.some((e) => e.code === 'address_risk' && !known.has(e.field));
+    return { to: 'needs_fix', refusal: newlyListed ? 'address_risk_rejected' : 'batch_cannot_submit' };
+  }
+  return { to: now.requested > approvalAbove ? 'pending_approval' : 'pending' };
+}
+
+/** Where a batch ends once each item is decided; undefined while one is not. */
+export function finalStatus(counts: {
+  total: number;
+  succeeded: number;
+  failed: number;
+}): 'completed' | 'partially_completed' | 'failed' | undefined {
+  const { total, succeeded, failed } = counts;
+  if (succeeded + failed < total) return undefined;
+  if (succeeded === total) return 'completed';
+  return succeeded === 0 ? 'failed' : 'partially_completed';
+}

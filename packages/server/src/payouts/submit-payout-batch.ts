@@ -1,0 +1,172 @@
+import type { PayoutBatch } from '@florin/contract/schemas';
+import { BelowFloor, post } from '../ledger/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import { transact } from '../platform/transact.ts';
+import { isPaused } from '../transfers/index.ts';
+import { checkItems } from './check-items.ts';
+import { merchantSeconds, type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
+import { EXPIRE_APPROVAL_JOB, PROCESS_JOB } from './jobs.ts';
+import { reservePostings } from './postings.ts';
+import { presentBatch } from './present.ts';
+import {
+  type BatchRow,
+  inputOf,
+  itemsDigest,
+  lockBatch,
+  moveItems,
+  readItems,
+  takeQuota,
+  totalColumns,
+  updateBatch,
+  writeFindings,
+} from './queries.ts';
+import { decideSubmit, type SubmitDecision, totalsOf } from './states.ts';
+
+const DAY_SECONDS = 86_400;
+const APPROVAL_WAITS_DAYS = 7;
+
+interface Submit {
+  deps: PayoutDeps;
+  caller: Caller;
+  settings: PayoutSettings;
+  nowSeconds: number;
+}
+type Refusal = Extract<SubmitDecision, { to: 'needs_fix' }>['refusal'];
+
+const REFUSALS: Record<Refusal, string> = {
+  address_risk_rejected: 'An address of the batch was put on the risk list. Read the batch to see which.',
+  batch_cannot_submit: 'The batch has invalid items. Read the batch to see them, and mend or drop them.',
+};
+
+/**
+ * Checks every item anew, reserves the money and hands the batch on. Findings are committed (`needs_fix`) and the
+ * caller is told; every other refusal leaves the batch as it was.
+ *
+ * @throws Fail `batch_cannot_submit`, `address_risk_rejected`, `quota_blocked`, `insufficient_balance`,
+ * `custody_balance_insufficient`; `service_unavailable` while the network or token is paused or has no chain
+ */
+export async function submitPayoutBatch(
+  deps: PayoutDeps,
+  caller: Caller,
+  batchId: string,
+): Promise<PayoutBatch> {
+  const settings = await payoutSettings(deps, caller);
+  const submit: Submit = { deps, caller, settings, nowSeconds: merchantSeconds(deps, caller) };
+  const outcome = await transact(deps.db, (tx) => submitIn(tx, submit, batchId));
+  if (outcome.refusal !== undefined) throw new Fail(outcome.refusal, REFUSALS[outcome.refusal]);
+  return presentBatch(outcome.batch);
+}
+
+async function submitIn(
+  tx: Tx,
+  submit: Submit,
+  batchId: string,
+): Promise<{ batch: BatchRow; refusal?: Refusal }> {
+  const { deps, caller, settings } = submit;
+  const batch = await lockBatch(tx, caller.merchantId, batchId);
+  const items = await readItems(tx, caller.merchantId, batchId);
+  const checked = await checkItems(
+    items.map((item) => ({ index: item.index, input: inputOf(item) })),
+    {
+      ...deps,
+      db: tx,
+      mode: caller.mode,
+      currency: batch.currency,
+      network: batch.network,
+      rules: settings,
+      moment: 'submit',
+    },
+  );
+  // The quoted fees stand: what was shown is what is charged.
+  const totals = totalsOf(
+    checked.map((item, i) => ({ ...item, fee: items[i]?.service_fee_amount ?? item.fee })),
+  );
+  const decision = decideSubmit(batch.status, batch.validation_errors, totals, settings.approvalAbove);
+  if (decision.to === 'needs_fix') {
+    await writeFindings(tx, batch, checked);
+    const written = await updateBatch(tx, batch, { status: 'needs_fix', ...totalColumns(totals) });
+    return { batch: written, refusal: decision.refusal };
+  }
+  await checkOpen(tx, submit, batch);
+  await writeFindings(tx, batch, checked);
+  return {
+    batch: await reserve(tx, submit, { ...batch, debit_amount: totals.amount + totals.fees }, decision.to),
+  };
+}
+
+/** No item's fault: the caller comes back, and the batch stays as it is. */
+async function checkOpen(tx: Tx, { deps, caller }: Submit, batch: BatchRow): Promise<void> {
+  deps.chains.of(caller, batch.network);
+  if (!(await isPaused(tx, caller, batch.network, batch.currency))) return;
+  const message = `Sending ${batch.currency} on ${batch.network} is paused. The batch is unchanged; submit it later.`;
+  throw new Fail('service_unavailable', { message, retryAfterSeconds: 60 });
+}
+
+async function reserve(
+  tx: Tx,
+  submit: Submit,
+  batch: BatchRow,
+  to: 'pending' | 'pending_approval',
+): Promise<BatchRow> {
+  const { deps, caller, settings, nowSeconds } = submit;
+  const day = Math.floor(nowSeconds / DAY_SECONDS);
+  if (!(await takeQuota(tx, batch, day, settings.dailyQuota))) {
+    throw new Fail(
+      'quota_blocked',
+      'The batch does not fit into what may be submitted today. The day ends at 00:00 UTC.',
+    );
+  }
+  await hold(tx, batch, nowSeconds);
+  await moveItems(tx, batch, 'queued');
+  const items = await readItems(tx, batch.merchant_id, batch.batch_id);
+  const written = await updateBatch(tx, batch, {
+    status: to,
+    submitted_at: nowSeconds,
+    submitted_day: day,
+    submitted_by_owner: caller.ownerId,
+    items_digest: itemsDigest(batch, items),
+    required_approvals: to === 'pending_approval' ? settings.approvals : 0,
+    frozen_amount: batch.debit_amount,
+    validation_errors: '[]',
+    valid_count: batch.total_count,
+    invalid_count: 0,
+    total_amount: batch.requested_amount,
+    service_fee_amount: batch.debit_amount - batch.requested_amount,
+    debit_amount: batch.debit_amount,
+  });
+  await schedule(tx, deps, written, nowSeconds);
+  return written;
+}
+
+/** Balance first, then custody, each checked and reserved in one statement. */
+async function hold(tx: Tx, batch: BatchRow, nowSeconds: number): Promise<void> {
+  try {
+    await post(tx, batch.merchant_id, reservePostings(batch), nowSeconds);
+  } catch (error) {
+    if (!(error instanceof BelowFloor)) throw error;
+    if (error.account === 'available') {
+      throw new Fail('insufficient_balance', 'The available balance does not cover the batch and its fees.');
+    }
+    const message = `Too little lies on ${batch.network} to send the batch from there, although the balance covers it.`;
+    throw new Fail('custody_balance_insufficient', message);
+  }
+}
+
+async function schedule(tx: Tx, deps: PayoutDeps, batch: BatchRow, nowSeconds: number): Promise<void> {
+  const waits = batch.status === 'pending_approval';
+  const realMs = deps.clock.nowMs();
+  const inMs = waits ? APPROVAL_WAITS_DAYS * DAY_SECONDS * 1000 : 0;
+  await enqueue(tx, [
+    {
+      merchantId: batch.merchant_id,
+      kind: waits ? EXPIRE_APPROVAL_JOB : PROCESS_JOB,
+      uniqueKey: batch.batch_id,
+      dueAtMs: realMs + inMs,
+      followsClock: true,
+      payload: { batchId: batch.batch_id, submittedAt: nowSeconds },
+    },
+  ]);
+}

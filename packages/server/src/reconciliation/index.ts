@@ -1,0 +1,1 @@
+export { type Difference, type VerifyDeps, type VerifyReport, verifyLedger } from './verify-ledger.ts';

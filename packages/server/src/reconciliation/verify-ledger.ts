@@ -1,0 +1,181 @@
+import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
+import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
+import { type Account, imbalance, readBalances, recomputeBalances, sumOfEntries } from '../ledger/index.ts';
+import { payoutHolds } from '../payouts/index.ts';
+import type { Db } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { encodeId } from '../platform/ids.ts';
+import type { Platform } from '../platform/platform.ts';
+import { listMerchants, type Merchant } from '../stores/index.ts';
+import { listUnsettled, paidByTransfers, signedOf } from '../transfers/index.ts';
+
+export interface VerifyDeps extends Platform {
+  chains: ChainRegistry;
+}
+
+/** One thing that does not agree. Amounts are in the smallest unit. */
+export interface Difference {
+  merchant_id: string;
+  currency: Asset;
+  what: string;
+  expected: bigint;
+  found: bigint;
+}
+
+export interface VerifyReport {
+  merchants: number;
+  /** Accounts and chain balances that were compared. */
+  checks: number;
+  differences: Difference[];
+  /** What could not be looked at, in words. */
+  unseen: string[];
+}
+
+/** How often a comparison that met a change under way is made again before it counts. */
+const LOOKS_MAX = 5;
+const LOOK_AGAIN_MS = 300;
+
+/**
+ * Recomputes every balance from its entries, checks the rules between accounts, and compares what the ledger says lies
+ * on each network with what the chain says.
+ */
+export async function verifyLedger(
+  deps: VerifyDeps,
+  onProgress: (done: number, total: number) => void,
+): Promise<VerifyReport> {
+  const merchants = await listMerchants(deps.db);
+  const report: VerifyReport = { merchants: merchants.length, checks: 0, differences: [], unseen: [] };
+  for (const [done, merchant] of merchants.entries()) {
+    const books = await verifyBooks(deps.db, merchant);
+    report.checks += books.checks;
+    report.differences.push(...books.differences);
+    for (const network of NETWORKS) await verifyNetwork(deps, { merchant, network }, report);
+    onProgress(done + 1, merchants.length);
+  }
+  return report;
+}
+
+interface Checked {
+  checks: number;
+  differences: Difference[];
+}
+
+/** Everything that the database can tell by itself, as of one moment. */
+async function verifyBooks(db: Db, merchant: Merchant): Promise<Checked> {
+  return await db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => {
+      const stored = await readBalances(tx, merchant.merchantId);
+      const recomputed = await recomputeBalances(tx, merchant.merchantId);
+      const holds = await payoutHolds(tx, merchant.merchantId);
+      const report: Checked = { checks: 0, differences: [] };
+      const compare = (currency: Asset, what: string, expected: bigint, found: bigint) => {
+        report.checks++;
+        if (expected === found) return;
+        report.differences.push({
+          merchant_id: encodeId('merchant', merchant.merchantId),
+          currency,
+          what,
+          expected,
+          found,
+        });
+      };
+      for (const currency of ASSETS) {
+        const balances = stored.get(currency) ?? new Map<Account, bigint>();
+        const entries = recomputed.get(currency) ?? new Map<Account, bigint>();
+        for (const account of new Set([...balances.keys(), ...entries.keys()])) {
+          compare(
+            currency,
+            `${account}: sum of its entries`,
+            entries.get(account) ?? 0n,
+            balances.get(account) ?? 0n,
+          );
+        }
+        compare(currency, 'what is owed against what lies on the networks', 0n, imbalance(balances));
+        compare(
+          currency,
+          'payout_hold: frozen by batches',
+          holds.get(currency) ?? 0n,
+          balances.get('payout_hold') ?? 0n,
+        );
+      }
+      return report;
+    });
+}
+
+interface Place {
+  merchant: Merchant;
+  network: Network;
+}
+
+/** Compares ledger and chain. A change under way may be seen on one side only, so a difference is looked at again. */
+async function verifyNetwork(deps: VerifyDeps, place: Place, report: VerifyReport): Promise<void> {
+  try {
+    let differences: Difference[] = [];
+    for (let look = 1; look <= LOOKS_MAX; look++) {
+      differences = await compareWithChain(deps, place);
+      if (differences.length === 0) break;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    }
+    report.checks += ASSETS.length;
+    report.differences.push(...differences);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable || error instanceof Fail)) throw error;
+    if (await isEmpty(deps, place)) return;
+    report.unseen.push(
+      `${encodeId('merchant', place.merchant.merchantId)} on ${place.network}: ${error.message}`,
+    );
+  }
+}
+
+/** A network on which the ledger holds nothing needs no chain to agree with. */
+async function isEmpty({ db }: VerifyDeps, { merchant, network }: Place): Promise<boolean> {
+  const balances = await readBalances(db, merchant.merchantId);
+  return ASSETS.every((asset) => coinsOn(balances.get(asset), network) === 0n);
+}
+
+const coinsOn = (balances: ReadonlyMap<Account, bigint> | undefined, network: Network) =>
+  (balances?.get(`custody:${network}`) ?? 0n) + (balances?.get(`custody_hold:${network}`) ?? 0n);
+
+async function compareWithChain(deps: VerifyDeps, { merchant, network }: Place): Promise<Difference[]> {
+  const chain = deps.chains.of(merchant, network);
+  const sender = await chain.sender('hot');
+  const underWay = await paidNotDecided(deps, { merchant, network });
+  const differences: Difference[] = [];
+  for (const currency of ASSETS) {
+    const balances = await readBalances(deps.db, merchant.merchantId);
+    const paid = await paidByTransfers(deps.db, merchant.merchantId, { network, currency });
+    const flow = { debit: 'payout_hold', credit: `custody_hold:${network}`, currency } as const;
+    const booked = await sumOfEntries(deps.db, merchant.merchantId, flow);
+    const expected =
+      coinsOn(balances.get(currency), network) - (paid - booked) - (underWay.get(currency) ?? 0n);
+    const found = await chain.balance(sender, currency, 'tip');
+    if (expected === found) continue;
+    const what = `custody on ${network}: balance of ${sender} on the chain`;
+    differences.push({
+      merchant_id: encodeId('merchant', merchant.merchantId),
+      currency,
+      what,
+      expected,
+      found,
+    });
+  }
+  return differences;
+}
+
+/** What transactions that lie in a block have paid, before we have written down their outcome. */
+async function paidNotDecided(deps: VerifyDeps, { merchant, network }: Place): Promise<Map<Asset, bigint>> {
+  const chain = deps.chains.of(merchant, network);
+  const paid = new Map<Asset, bigint>();
+  for (const attempt of await listUnsettled(deps.db, merchant.merchantId, network)) {
+    const status = await chain.status(signedOf(attempt));
+    if (status.state !== 'included' && status.state !== 'final') continue;
+    const sum = attempt.amounts.reduce(
+      (total, amount, i) => total + ((status.itemOk?.[i] ?? true) ? amount : 0n),
+      0n,
+    );
+    paid.set(attempt.currency, (paid.get(attempt.currency) ?? 0n) + sum);
+  }
+  return paid;
+}

@@ -1,0 +1,75 @@
+import type { Asset, Network } from '@florin/contract/money';
+import type { Balances, FundInput } from '@florin/contract/schemas';
+import type { Static } from 'typebox';
+import type { ChainRegistry } from '../chains/index.ts';
+import { post, presentBalances, readBalances } from '../ledger/index.ts';
+import { newId } from '../platform/ids.ts';
+import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
+import type { Platform } from '../platform/platform.ts';
+import { transact } from '../platform/transact.ts';
+
+export interface SandboxDeps extends Platform {
+  chains: ChainRegistry;
+}
+export const FUND_JOB = 'sandbox.fund';
+
+interface Funding {
+  merchantId: string;
+  fundId: string;
+  currency: Asset;
+  network: Network;
+  amount: bigint;
+}
+
+/**
+ * Credits a sandbox merchant's balance and puts the coins on its simulated chain. The job goes with the booking, so
+ * that the coins arrive also when the process ends in between; the chain takes one payment per funding.
+ */
+export async function fund(
+  deps: SandboxDeps,
+  merchant: { merchantId: string; clockOffset: number },
+  input: FundInput,
+): Promise<Static<typeof Balances>> {
+  const { merchantId } = merchant;
+  const { currency, network } = input;
+  const amount = BigInt(input.amount);
+  const funding: Funding = { merchantId, fundId: newId(), currency, network, amount };
+  await transact(deps.db, async (tx) => {
+    const cause = { type: 'fund', id: funding.fundId } as const;
+    const posting = {
+      debit: `custody:${network}`,
+      credit: 'available',
+      currency,
+      network,
+      amount,
+      cause,
+    } as const;
+    await post(tx, merchantId, [posting], deps.clock.nowSeconds() + merchant.clockOffset);
+    const payload = { fundId: funding.fundId, currency, network, amount: String(amount) };
+    await enqueue(tx, [
+      { merchantId, kind: FUND_JOB, uniqueKey: funding.fundId, dueAtMs: deps.clock.nowMs(), payload },
+    ]);
+  });
+  // At once as well, so that whoever funds and then looks at the chain finds the coins there.
+  await pay(deps, funding);
+  return presentBalances(await readBalances(deps.db, merchantId));
+}
+
+async function pay(
+  { chains }: SandboxDeps,
+  { merchantId, network, currency, amount, fundId }: Funding,
+): Promise<void> {
+  await chains.sandbox(merchantId, network).fund(currency, amount, fundId);
+}
+
+export async function payFunding(deps: SandboxDeps, job: Job): Promise<JobOutcome> {
+  const { fundId, currency, network, amount } = job.payload as Record<string, string>;
+  await pay(deps, {
+    merchantId: job.merchantId,
+    fundId: String(fundId),
+    currency: currency as Asset,
+    network: network as Network,
+    amount: BigInt(String(amount)),
+  });
+  return 'done';
+}

@@ -1,0 +1,112 @@
+import {
+  Balances,
+  ChainControl,
+  ChainHeight,
+  FundInput,
+  NetworkPath,
+  SimulatedTransferList,
+  type SimulatedTransfer as SimulatedTransferObject,
+  SimulatedTransferQuery,
+  TestAddresses,
+} from '@florin/contract/schemas';
+import { type SimulatedChain, type SimulatedTransfer, testAddresses } from '../chains/index.ts';
+import { defineRoute, type Route } from '../platform/http/index.ts';
+import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
+import { fund, type SandboxDeps } from './fund.ts';
+
+const PATH = '/api/v1/test_helpers';
+const tag = 'Test helpers';
+
+const presentTransfer = (transfer: SimulatedTransfer): SimulatedTransferObject => ({
+  id: transfer.id,
+  object: 'simulated_transfer',
+  tx_id: transfer.txId,
+  index: transfer.index,
+  currency: transfer.currency,
+  from: transfer.from,
+  to: transfer.to,
+  amount: Number(transfer.amount),
+  height: Number(transfer.height),
+  final: transfer.final,
+});
+
+/** In the order in which a person would think of them: faults first, then what they should hit. */
+async function control(chain: SimulatedChain, order: ChainControl): Promise<void> {
+  if (order.outage_seconds !== undefined) await chain.outage(order.outage_seconds);
+  if (order.drop_next !== undefined) await chain.dropNext(order.drop_next);
+  if (order.reorg !== undefined) await chain.reorg(order.reorg, { remine: order.remine ?? false });
+  if (order.mine !== undefined) await chain.mine(order.mine);
+}
+
+export function sandboxRoutes(deps: SandboxDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/fund`,
+      operationId: 'fundSandbox',
+      tag,
+      summary: 'Add money to the balance and to the simulated chain',
+      scope: 'write',
+      sandboxOnly: true,
+      body: FundInput,
+      answer: Balances,
+      refusals: [],
+      handle: async ({ caller, body }) => ({ body: await fund(deps, caller, body) }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/addresses`,
+      operationId: 'retrieveTestAddresses',
+      tag,
+      summary: 'Addresses that make a payout succeed, fail, hang or be listed',
+      scope: 'read',
+      sandboxOnly: true,
+      answer: TestAddresses,
+      refusals: [],
+      handle: async () => ({
+        body: { erc20: testAddresses('erc20'), trc20: testAddresses('trc20'), spl: testAddresses('spl') },
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/chains/{network}`,
+      operationId: 'controlSimulatedChain',
+      tag,
+      summary: 'Mine, reorganise or disturb a simulated chain',
+      scope: 'write',
+      sandboxOnly: true,
+      params: NetworkPath,
+      body: ChainControl,
+      answer: ChainHeight,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => {
+        const chain = deps.chains.sandbox(caller.merchantId, params.network);
+        await control(chain, body);
+        const { height, finalHeight } = await chain.height();
+        return { body: { height: Number(height), final_height: Number(finalHeight) } };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/chains/{network}/transfers`,
+      operationId: 'listSimulatedTransfers',
+      tag,
+      summary: 'What the simulated chain itself holds, newest first',
+      scope: 'read',
+      sandboxOnly: true,
+      params: NetworkPath,
+      query: SimulatedTransferQuery,
+      answer: SimulatedTransferList,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, query, url }) => {
+        const page = await deps.chains.sandbox(caller.merchantId, params.network).transfers({
+          limit: query.limit ?? PAGE_LIMIT_DEFAULT,
+          ...(query.address === undefined ? {} : { address: query.address }),
+          ...(query.starting_after === undefined ? {} : { after: query.starting_after }),
+        });
+        const object = 'list' as const;
+        return { body: { object, data: page.data.map(presentTransfer), has_more: page.hasMore, url } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,89 @@
+import { ASSETS, NETWORKS } from '@florin/contract/money';
+import { readBalances } from '../ledger/index.ts';
+import { SCOPES } from '../platform/http/index.ts';
+import { decodeId, encodeId } from '../platform/ids.ts';
+import {
+  changeStore,
+  createKey,
+  createMerchant,
+  createStore,
+  findMerchant,
+  listMerchants,
+  listStores,
+  type Merchant,
+} from '../stores/index.ts';
+import { fund, type SandboxDeps } from './fund.ts';
+
+/** What `sandbox.json` holds: all that a first request needs. */
+export interface SandboxCredentials {
+  base_url: string;
+  merchant_id: string;
+  store_id: string;
+  api_key: string;
+  secret_key: string;
+}
+
+const MERCHANT_NAME = 'Sandbox';
+/** 1,000,000.00 */
+const SEED_UNITS = 1_000_000_000_000;
+
+/**
+ * Makes the sandbox's merchant with money, an enabled store and an API key. What an earlier start made is kept; a key
+ * whose secret is lost with `sandbox.json` cannot be shown again, so another is made.
+ */
+export async function seedSandbox(
+  deps: SandboxDeps,
+  baseUrl: string,
+  known: SandboxCredentials | undefined,
+): Promise<SandboxCredentials> {
+  if (known !== undefined && (await isKnown(deps, known))) return { ...known, base_url: baseUrl };
+  const merchant =
+    (await findSeeded(deps)) ?? (await createMerchant(deps, { name: MERCHANT_NAME, mode: 'sandbox' }));
+  const storeId = await ensureStore(deps, merchant);
+  await ensureMoney(deps, merchant);
+  const merchantId = merchant.merchantId;
+  const key = await createKey(deps, {
+    merchantId,
+    storeId,
+    name: 'Sandbox key',
+    validityDays: 0,
+    scopes: SCOPES,
+  });
+  return {
+    base_url: baseUrl,
+    merchant_id: encodeId('merchant', merchantId),
+    store_id: encodeId('store', storeId),
+    api_key: key.apiKey,
+    secret_key: key.secretKey,
+  };
+}
+
+async function isKnown(deps: SandboxDeps, known: SandboxCredentials): Promise<boolean> {
+  const merchantId = decodeId('merchant', known.merchant_id);
+  return merchantId !== undefined && (await findMerchant(deps.db, merchantId)) !== undefined;
+}
+
+async function findSeeded(deps: SandboxDeps): Promise<Merchant | undefined> {
+  const merchants = await listMerchants(deps.db);
+  return merchants.find((merchant) => merchant.mode === 'sandbox' && merchant.name === MERCHANT_NAME);
+}
+
+async function ensureStore(deps: SandboxDeps, merchant: Merchant): Promise<string> {
+  const [first] = await listStores(deps, merchant.merchantId);
+  const { merchantId } = merchant;
+  const storeId =
+    first?.store_id ?? (await createStore(deps, { merchantId, name: 'Sandbox store', channelType: 'api' }));
+  await changeStore(deps, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
+  return storeId;
+}
+
+/** A start that ended half-way goes on where it stopped: each currency and network is funded once. */
+async function ensureMoney(deps: SandboxDeps, merchant: Merchant): Promise<void> {
+  const balances = await readBalances(deps.db, merchant.merchantId);
+  for (const currency of ASSETS) {
+    for (const network of NETWORKS) {
+      const funded = balances.get(currency)?.has(`custody:${network}`) ?? false;
+      if (!funded) await fund(deps, merchant, { currency, network, amount: SEED_UNITS });
+    }
+  }
+}

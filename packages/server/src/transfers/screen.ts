@@ -1,0 +1,22 @@
+import type { Network } from '@florin/contract/money';
+import { isListed, testAddresses } from '../chains/index.ts';
+import type { Db } from '../platform/db.ts';
+import type { MerchantMode } from '../platform/settings.ts';
+
+export interface ScreenRequest {
+  network: Network;
+  /** Canonical forms. */
+  addresses: readonly string[];
+  moment: 'creation' | 'submit';
+}
+
+/** Which of the addresses are listed. An error means that nobody knows: the caller refuses rather than passes. */
+export type Screen = (db: Db, mode: MerchantMode, request: ScreenRequest) => Promise<ReadonlySet<string>>;
+
+/** The installation's risk list; for sandbox merchants also the test address that is listed from submit on. */
+export const screen: Screen = async (db, mode, { network, addresses, moment }) => {
+  const listed = new Set(await isListed(db, network, [...addresses]));
+  const lateOne = testAddresses(network).risk_rejected;
+  if (mode === 'sandbox' && moment === 'submit' && addresses.includes(lateOne)) listed.add(lateOne);
+  return listed;
+};

@@ -1,0 +1,49 @@
+import type { Asset, Network } from '@florin/contract/money';
+import type { Generated } from 'kysely';
+import type { AttemptStatus, TransferStatus } from './states.ts';
+
+declare module '../platform/db.ts' {
+  interface Tables {
+    transfer: {
+      merchant_id: string;
+      transfer_id: string;
+      owner_type: string;
+      owner_id: string;
+      group_id: string;
+      network: Network;
+      currency: Asset;
+      address: string;
+      amount: bigint;
+      memo: string | null;
+      status: TransferStatus;
+      tries: Generated<number>;
+      alone: Generated<boolean>;
+      attempt_id: string | null;
+      tx_id: string | null;
+      failure_code: string | null;
+      failure_message: string | null;
+      created_at: bigint | number;
+      completed_at: bigint | number | null;
+    };
+    transfer_attempt: {
+      merchant_id: string;
+      attempt_id: string;
+      group_id: string;
+      network: Network;
+      currency: Asset;
+      sender: string;
+      sequence: bigint | null;
+      status: AttemptStatus;
+      tx_id: string | null;
+      raw: string | null;
+      item_ids: string[];
+      valid_until_height: bigint | null;
+      valid_until_ms: bigint | null;
+      detail: string | null;
+      created_at: bigint | number;
+      completed_at: bigint | number | null;
+    };
+    wallet: { network: Network; sender: string; next_sequence: bigint };
+    wallet_sequence: { network: Network; sender: string; sequence: bigint; attempt_id: string };
+  }
+}

@@ -1,0 +1,109 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Florin } from '@florin/sdk';
+import type { FastifyInstance } from 'fastify';
+import { type App, createApiServer, migrateAll, openApp, startWorkers } from '../packages/server/src/app.ts';
+import { SCOPES } from '../packages/server/src/platform/http/index.ts';
+import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
+import { createLogger } from '../packages/server/src/platform/log.ts';
+import { fund } from '../packages/server/src/sandbox/index.ts';
+import * as stores from '../packages/server/src/stores/index.ts';
+import { createDatabase } from './database.ts';
+
+/** A merchant of a test with one enabled store and one key. */
+export interface TestMerchant {
+  merchantId: string;
+  storeId: string;
+  keyId: string;
+  apiKey: string;
+  secretKey: string;
+  sdk: Florin;
+}
+
+export interface MerchantOptions {
+  mode?: 'sandbox' | 'live';
+  /** Units of each asset on each network; default 1,000,000.00. 0n: none. */
+  funds?: bigint;
+  scopes?: readonly string[];
+}
+
+export interface TestService {
+  app: App;
+  baseUrl: string;
+  /** A further API node on the same database. */
+  addNode(options?: { rate?: { perSecond: number; burst: number } }): Promise<string>;
+  /** Starts (another) worker; stopped with the service. */
+  startWorker(): Promise<JobWorker>;
+  createMerchant(options?: MerchantOptions): Promise<TestMerchant>;
+  /** A further store and key of a merchant. */
+  addStore(merchant: TestMerchant): Promise<TestMerchant>;
+  sdkFor(credentials: { apiKey: string; secretKey: string }, baseUrl?: string): Florin;
+  stop(): Promise<void>;
+}
+
+const MILLION = 1_000_000_000_000n;
+
+/**
+ * The real service in this process, on a database of its own: everything but the process around it. Answers are checked
+ * against their schemas.
+ */
+export async function startService(options: { worker?: boolean } = {}): Promise<TestService> {
+  const database = await createDatabase();
+  await migrateAll(database.url, undefined);
+  const log = createLogger('silent');
+  const app = await openApp({ databaseUrl: database.url, masterKey: randomBytes(32), log, poolSize: 10 });
+  const servers: FastifyInstance[] = [];
+  const workers: JobWorker[] = [];
+  const addNode: TestService['addNode'] = async ({ rate = { perSecond: 10_000, burst: 10_000 } } = {}) => {
+    let url = '';
+    const server = createApiServer(app, { publicUrl: () => url, rate, checkAnswers: true });
+    servers.push(server);
+    url = await server.listen({ host: '127.0.0.1', port: 0 });
+    return url;
+  };
+  const baseUrl = await addNode();
+  const startWorker = async () => {
+    const worker = await startWorkers(app);
+    workers.push(worker);
+    return worker;
+  };
+  if (options.worker) await startWorker();
+  const sdkFor: TestService['sdkFor'] = ({ apiKey, secretKey }, url = baseUrl) =>
+    new Florin({ baseUrl: url, apiKey, secretKey, maxRetries: 0 });
+
+  const addKey = async (merchantId: string, scopes: readonly string[]): Promise<TestMerchant> => {
+    const storeId = await stores.createStore(app, {
+      merchantId,
+      name: `Store ${randomUUID()}`,
+      channelType: 'api',
+    });
+    await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
+    const key = await stores.createKey(app, { merchantId, storeId, name: 'Key', validityDays: 0, scopes });
+    return { merchantId, storeId, ...key, sdk: sdkFor(key) };
+  };
+
+  return {
+    app,
+    baseUrl,
+    addNode,
+    startWorker,
+    sdkFor,
+    createMerchant: async ({ mode = 'sandbox', funds = MILLION, scopes = SCOPES } = {}) => {
+      const merchant = await stores.createMerchant(app, { name: `Merchant ${randomUUID()}`, mode });
+      if (mode === 'sandbox' && funds > 0n) {
+        for (const currency of ['USDT', 'USDC'] as const) {
+          for (const network of ['erc20', 'trc20', 'spl'] as const) {
+            await fund(app, merchant, { currency, network, amount: Number(funds) });
+          }
+        }
+      }
+      return await addKey(merchant.merchantId, scopes);
+    },
+    addStore: (merchant) => addKey(merchant.merchantId, SCOPES),
+    stop: async () => {
+      await Promise.all(servers.map((server) => server.close()));
+      await Promise.all(workers.map((worker) => worker.stop(1_000)));
+      await app.close();
+      await database.drop();
+    },
+  };
+}
