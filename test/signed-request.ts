@@ -50,7 +50,7 @@ export async function send(
   const response = await fetch(url, {
     method: options.method ?? (options.body === undefined ? 'GET' : 'POST'),
     headers: signedHeaders(credentials, options),
-    ...(options.body === undefined ? {} : { body: options.body as BodyInit }),
+    ...(options.body === undefined ? {} : { body: Buffer.from(options.body) }),
   });
   const text = await response.text();
   let json: Record<string, unknown> = {};
