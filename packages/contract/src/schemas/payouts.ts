@@ -61,9 +61,7 @@ export type PayoutBatchInput = Static<typeof PayoutBatchInput>;
 export const ValidationError = Type.Object(
   {
     field: Type.String({ description: 'Path of the field at fault, such as items[3].address.' }),
-    code: Type.String({
-      description: 'address_invalid, network_mismatch, token_not_supported or address_risk.',
-    }),
+    code: Type.Enum(['address_invalid', 'network_mismatch', 'token_not_supported', 'address_risk']),
     message: Type.String(),
   },
   { ...CLOSED, $id: 'ValidationError' },

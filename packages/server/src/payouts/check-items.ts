@@ -34,7 +34,7 @@ export interface CheckedItem extends Sized {
 const finding = (
   index: number,
   field: 'address' | 'network',
-  code: string,
+  code: ValidationError['code'],
   message: string,
 ): ValidationError => ({
   field: `items[${index}].${field}`,

@@ -1,0 +1,421 @@
+// Written from the OpenAPI document by scripts/sdk-types.ts: change the schemas, not this file.
+
+/**
+ * The stablecoin.
+ */
+export type Currency = 'USDT' | 'USDC';
+/**
+ * Where a stablecoin moves: Ethereum (erc20), Tron (trc20) or Solana (spl).
+ */
+export type Network = 'erc20' | 'trc20' | 'spl';
+
+export interface WireTypes {
+  Balance: Balance;
+  Balances: Balances;
+  ChainControl: ChainControl;
+  ChainHeight: ChainHeight;
+  Currency: Currency;
+  FundInput: FundInput;
+  LedgerEntry: LedgerEntry;
+  LedgerEntryList: LedgerEntryList;
+  Network: Network;
+  NoFields: NoFields;
+  PayoutBatch: PayoutBatch;
+  PayoutBatchInput: PayoutBatchInput;
+  PayoutBatchList: PayoutBatchList;
+  PayoutError: PayoutError;
+  PayoutItem: PayoutItem;
+  PayoutItemInput: PayoutItemInput;
+  PayoutItemList: PayoutItemList;
+  SimulatedTransfer: SimulatedTransfer;
+  SimulatedTransferList: SimulatedTransferList;
+  StructuredError: StructuredError;
+  TestAddresses: TestAddresses;
+  ValidationError: ValidationError;
+}
+export interface Balance {
+  currency: Currency;
+  /**
+   * What the merchant may spend, in the smallest unit (6 digits).
+   */
+  available: number;
+  /**
+   * Received, not yet decided, in the smallest unit (6 digits).
+   */
+  held: number;
+  /**
+   * Reserved by payouts, in the smallest unit (6 digits).
+   */
+  payout_hold: number;
+  /**
+   * Reserved by refunds, in the smallest unit (6 digits).
+   */
+  refund_hold: number;
+  /**
+   * From listed senders, undecided, in the smallest unit (6 digits).
+   */
+  seized: number;
+  /**
+   * Service fees charged, in the smallest unit (6 digits).
+   */
+  fees: number;
+  /**
+   * Network fees paid in this currency, in the smallest unit (6 digits).
+   */
+  network_cost: number;
+  custody: {
+    /**
+     * What lies for the merchant, free to send, on Ethereum, in the smallest unit (6 digits).
+     */
+    erc20: number;
+    /**
+     * What lies for the merchant, free to send, on Tron, in the smallest unit (6 digits).
+     */
+    trc20: number;
+    /**
+     * What lies for the merchant, free to send, on Solana, in the smallest unit (6 digits).
+     */
+    spl: number;
+  };
+  custody_hold: {
+    /**
+     * What is reserved to be sent or seized on Ethereum, in the smallest unit (6 digits).
+     */
+    erc20: number;
+    /**
+     * What is reserved to be sent or seized on Tron, in the smallest unit (6 digits).
+     */
+    trc20: number;
+    /**
+     * What is reserved to be sent or seized on Solana, in the smallest unit (6 digits).
+     */
+    spl: number;
+  };
+}
+export interface Balances {
+  object: 'balances';
+  data: Balance[];
+}
+export interface ChainControl {
+  /**
+   * Mines so many blocks now.
+   */
+  mine?: number;
+  /**
+   * Replaces so many of the newest blocks.
+   */
+  reorg?: number;
+  /**
+   * With reorg: payers' transfers lie in the newest block instead of vanishing.
+   */
+  remine?: boolean;
+  /**
+   * For so long we see nothing and send nothing.
+   */
+  outage_seconds?: number;
+  /**
+   * So many of our next broadcasts are lost.
+   */
+  drop_next?: number;
+}
+export interface ChainHeight {
+  height: number;
+  final_height: number;
+}
+export interface FundInput {
+  currency: Currency;
+  network: Network;
+  /**
+   * What to add to the balance and to the simulated custody, in the smallest unit (6 digits).
+   */
+  amount: number;
+}
+export interface LedgerEntry {
+  id: string;
+  object: 'ledger_entry';
+  /**
+   * Groups the entries of one change.
+   */
+  journal_id: string;
+  /**
+   * Account debited, such as available or custody:erc20.
+   */
+  debit: string;
+  /**
+   * Account credited.
+   */
+  credit: string;
+  currency: Currency;
+  network: Network | null;
+  /**
+   * What moved, in the smallest unit (6 digits).
+   */
+  amount: number;
+  cause: {
+    type: string;
+    id: string;
+  };
+  /**
+   * When it was booked, Unix seconds.
+   */
+  created: number;
+}
+export interface LedgerEntryList {
+  object: 'list';
+  data: LedgerEntry[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
+}
+export interface NoFields {}
+export interface PayoutBatch {
+  batch_id: string;
+  status:
+    | 'draft'
+    | 'needs_fix'
+    | 'pending'
+    | 'pending_approval'
+    | 'processing'
+    | 'partially_completed'
+    | 'completed'
+    | 'failed'
+    | 'canceled'
+    | 'rejected';
+  currency: Currency;
+  network: Network;
+  total_count: number;
+  valid_count: number;
+  invalid_count: number;
+  success_count: number;
+  failed_count: number;
+  /**
+   * Sum of the valid items, a decimal string.
+   */
+  total_amount: string;
+  /**
+   * Fees of the valid items, a decimal string.
+   */
+  service_fee_amount: string;
+  /**
+   * Total and fees, fixed at submit, a decimal string.
+   */
+  debit_amount: string;
+  /**
+   * What is reserved and not yet paid, charged or released, a decimal string.
+   */
+  frozen_amount: string;
+  /**
+   * Fees of the items that succeeded, a decimal string.
+   */
+  charged_service_fee_amount: string;
+  /**
+   * Absent when the batch is canceled.
+   */
+  can_submit?: boolean;
+  validation_errors: ValidationError[];
+  description: string | null;
+  /**
+   * Creation, Unix seconds.
+   */
+  created_at: number;
+  submitted_at: number | null;
+  completed_at: number | null;
+}
+export interface ValidationError {
+  /**
+   * Path of the field at fault, such as items[3].address.
+   */
+  field: string;
+  code: 'address_invalid' | 'network_mismatch' | 'token_not_supported' | 'address_risk';
+  message: string;
+}
+export interface PayoutBatchInput {
+  currency: Currency;
+  /**
+   * Free text.
+   */
+  description?: string;
+  /**
+   * @minItems 1
+   * @maxItems 200
+   */
+  items: PayoutItemInput[];
+}
+export interface PayoutItemInput {
+  /**
+   * The recipient's name.
+   */
+  real_name?: string;
+  network: Network;
+  /**
+   * The recipient's address on that network.
+   */
+  address: string;
+  memo?: string;
+  /**
+   * Decimal string greater than 0 with at most two decimals.
+   */
+  amount: string;
+}
+export interface PayoutBatchList {
+  object: 'list';
+  data: PayoutBatch[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
+}
+/**
+ * Error of the payout paths.
+ */
+export interface PayoutError {
+  /**
+   * The HTTP status.
+   */
+  code: number;
+  message: string;
+  errorCode: string;
+  data: null;
+}
+export interface PayoutItem {
+  item_id: string;
+  batch_id: string;
+  /**
+   * Place in the batch as created; never changes.
+   */
+  index: number;
+  real_name: string | null;
+  network: Network;
+  address: string;
+  memo: string | null;
+  /**
+   * What the recipient gets, a decimal string.
+   */
+  amount: string;
+  /**
+   * Fee quoted for the item, a decimal string.
+   */
+  service_fee_amount: string;
+  status: 'valid' | 'invalid' | 'queued' | 'processing' | 'succeeded' | 'failed' | 'canceled';
+  validation_errors: ValidationError[];
+  tx_id: string | null;
+  failure_code: ('address_risk' | 'transfer_failed') | null;
+  failure_message: string | null;
+  /**
+   * Creation, Unix seconds.
+   */
+  created_at: number;
+  completed_at: number | null;
+}
+export interface PayoutItemList {
+  object: 'list';
+  data: PayoutItem[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
+}
+export interface SimulatedTransfer {
+  id: string;
+  object: 'simulated_transfer';
+  tx_id: string;
+  index: number;
+  currency: Currency | null;
+  from: string;
+  to: string;
+  amount: number;
+  height: number;
+  final: boolean;
+}
+export interface SimulatedTransferList {
+  object: 'list';
+  data: SimulatedTransfer[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
+}
+/**
+ * Error of every path but the payout paths.
+ */
+export interface StructuredError {
+  error: {
+    type: string;
+    code?: string;
+    message: string;
+    param?: string;
+    doc_url: string;
+    decline_code?: string;
+    request_log_url?: string;
+    charge?: string;
+  };
+  request_id: string;
+  /**
+   * When the error happened, Unix seconds.
+   */
+  timestamp: number;
+}
+export interface TestAddresses {
+  erc20: {
+    succeed: string;
+    /**
+     * The transfer fails on the chain.
+     */
+    fail: string;
+    /**
+     * Succeeds an hour of the clock after its first broadcast.
+     */
+    stuck: string;
+    /**
+     * Clean at creation, listed at submit.
+     */
+    risk_rejected: string;
+  };
+  trc20: {
+    succeed: string;
+    /**
+     * The transfer fails on the chain.
+     */
+    fail: string;
+    /**
+     * Succeeds an hour of the clock after its first broadcast.
+     */
+    stuck: string;
+    /**
+     * Clean at creation, listed at submit.
+     */
+    risk_rejected: string;
+  };
+  spl: {
+    succeed: string;
+    /**
+     * The transfer fails on the chain.
+     */
+    fail: string;
+    /**
+     * Succeeds an hour of the clock after its first broadcast.
+     */
+    stuck: string;
+    /**
+     * Clean at creation, listed at submit.
+     */
+    risk_rejected: string;
+  };
+}
