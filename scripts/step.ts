@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { type Counts, readClosingLine } from './counts.ts';
 
@@ -40,6 +40,17 @@ interface RunOptions {
   quiet?: boolean;
 }
 
+let running: ChildProcess | undefined;
+let interrupted = false;
+
+/** A signal ends the program that runs now, which cleans up after itself, and then this run. */
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    interrupted = true;
+    running?.kill(signal);
+  });
+}
+
 /** Runs a program of node_modules/.bin or of the system, with this Node first on its path. */
 export function execute(program: string, args: string[], options: RunOptions = {}): Promise<Finished> {
   const paths = [path.dirname(process.execPath), path.join(ROOT, 'node_modules', '.bin'), process.env.PATH];
@@ -49,6 +60,7 @@ export function execute(program: string, args: string[], options: RunOptions = {
     env: { ...process.env, NO_COLOR: '1', PATH: paths.join(path.delimiter), ...options.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  running = child;
   return new Promise((resolve) => {
     let stdout = '';
     child.stdout.on('data', (chunk: Buffer) => {
@@ -59,7 +71,10 @@ export function execute(program: string, args: string[], options: RunOptions = {
       console.error(`${program} does not run: ${error.message}`);
       resolve({ ok: false, stdout });
     });
-    child.once('close', (code) => resolve({ ok: code === 0, stdout }));
+    child.once('close', (code) => {
+      if (interrupted) process.exit(1);
+      resolve({ ok: code === 0, stdout });
+    });
   });
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -11,6 +11,8 @@ declare module 'vitest' {
     postgresUrl: string;
   }
 }
+
+const FORGOTTEN_AFTER_MS = 3_600_000;
 
 /** Starts one PostgreSQL for the whole run: 18, or 15 with FLORIN_TEST_POSTGRES=15. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -35,15 +37,23 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** A run that was killed leaves its server behind: the next one stops it. Servers of living runs refuse. */
+/** A run that was killed leaves its server or its folder behind: a later one clears them. Living runs refuse. */
 async function sweep(prefix: string, version: 18 | 15): Promise<void> {
   const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
   for (const folder of names.map((name) => path.join(tmpdir(), name))) {
     const dataDir = path.join(folder, 'postgres');
-    if (!existsSync(path.join(dataDir, 'cluster', 'postmaster.pid'))) continue;
+    const hasServer = existsSync(path.join(dataDir, 'cluster', 'postmaster.pid'));
+    // Without a server it may be of a run that is only beginning.
+    if (!hasServer && (await ageMs(folder)) < FORGOTTEN_AFTER_MS) continue;
     const left = await startPostgres({ dataDir, version, durable: false }).catch(() => undefined);
     if (left === undefined) continue;
     await left.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Since the folder was made; none where another run has just removed it. */
+async function ageMs(folder: string): Promise<number> {
+  const found = await stat(folder).catch(() => undefined);
+  return found === undefined ? 0 : Date.now() - found.mtimeMs;
 }
