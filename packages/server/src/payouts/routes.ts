@@ -41,7 +41,7 @@ function cursorOf(kind: 'payoutBatch' | 'payoutItem', text: string | undefined):
   return id;
 }
 
-function batchRoutes(deps: PayoutDeps): Route[] {
+function draftRoutes(deps: PayoutDeps): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -59,6 +59,11 @@ function batchRoutes(deps: PayoutDeps): Route[] {
       refusals: ['batch_empty_items', 'batch_amount_too_low', 'batch_amount_limit_exceeded', 'conflict'],
       handle: (request) => createPayoutBatch(deps, request),
     }),
+  ];
+}
+
+function batchReadRoutes(deps: PayoutDeps): Route[] {
+  return [
     defineRoute({
       method: 'GET',
       path: PATH,
@@ -95,6 +100,11 @@ function batchRoutes(deps: PayoutDeps): Route[] {
         body: presentBatch(await getBatch(deps.db, caller.merchantId, batchIdOf(params.batch_id))),
       }),
     }),
+  ];
+}
+
+function lifeRoutes(deps: PayoutDeps): Route[] {
+  return [
     defineRoute({
       method: 'POST',
       path: `${PATH}/{batch_id}/submit`,
@@ -138,7 +148,7 @@ function batchRoutes(deps: PayoutDeps): Route[] {
   ];
 }
 
-function itemRoutes(deps: PayoutDeps): Route[] {
+function itemReadRoutes(deps: PayoutDeps): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -180,6 +190,11 @@ function itemRoutes(deps: PayoutDeps): Route[] {
         };
       },
     }),
+  ];
+}
+
+function itemEditRoutes(deps: PayoutDeps): Route[] {
+  return [
     defineRoute({
       method: 'PUT',
       path: `${PATH}/{batch_id}/items/{item_id}`,
@@ -220,5 +235,7 @@ function itemRoutes(deps: PayoutDeps): Route[] {
 }
 
 export function payoutRoutes(deps: PayoutDeps): Route[] {
-  return [...batchRoutes(deps), ...itemRoutes(deps)];
+  return [draftRoutes, batchReadRoutes, lifeRoutes, itemReadRoutes, itemEditRoutes].flatMap((part) =>
+    part(deps),
+  );
 }

@@ -38,7 +38,7 @@ async function control(chain: SimulatedChain, order: ChainControl): Promise<void
   if (order.mine !== undefined) await chain.mine(order.mine);
 }
 
-export function sandboxRoutes(deps: SandboxDeps): Route[] {
+function moneyRoutes(deps: SandboxDeps): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -67,6 +67,11 @@ export function sandboxRoutes(deps: SandboxDeps): Route[] {
         body: { erc20: testAddresses('erc20'), trc20: testAddresses('trc20'), spl: testAddresses('spl') },
       }),
     }),
+  ];
+}
+
+function chainRoutes(deps: SandboxDeps): Route[] {
+  return [
     defineRoute({
       method: 'POST',
       path: `${PATH}/chains/{network}`,
@@ -109,4 +114,8 @@ export function sandboxRoutes(deps: SandboxDeps): Route[] {
       },
     }),
   ];
+}
+
+export function sandboxRoutes(deps: SandboxDeps): Route[] {
+  return [...moneyRoutes(deps), ...chainRoutes(deps)];
 }

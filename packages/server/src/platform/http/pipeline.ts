@@ -28,7 +28,7 @@ export interface Authenticated {
    * Makes the spent nonce durable. Called before an answer that no effect's synchronous commit precedes, so that a
    * request refused today is still refused as a replay after a crash of the database.
    */
-  hardenNonce(): Promise<void>;
+  hardenNonce: () => Promise<void>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { METHODS, type Server } from 'node:http';
+import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { codeOf, isUnavailable } from '../db.ts';
@@ -10,7 +10,7 @@ import { Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
 
-export const BODY_BYTES_MAX = 1_048_576;
+const BODY_BYTES_MAX = 1_048_576;
 const HEADERS_TIMEOUT_MS = 10_000;
 const BODY_TIMEOUT_MS = 30_000;
 const SWEEP_EVERY_MS = 60_000;
@@ -251,9 +251,4 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, o
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-/** The node:http server below, for those who need its sockets. */
-export function rawServer(app: FastifyInstance): Server {
-  return app.server;
 }
