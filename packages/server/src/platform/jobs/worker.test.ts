@@ -150,23 +150,19 @@ test('a planned next look keeps the job, forgets failures and waits for its time
   ]);
 });
 
-test('news during a run make it run again, whether it ends by done or by a later look', async () => {
+test('news during a run make it run again at once, whether it ends by done or by a later look', async () => {
   for (const first of ['done' as const, { againAtMs: bench.clock.nowMs() + 600_000 }]) {
     const seen: unknown[] = [];
-    const worker = bench.start({
-      a: async (job) => {
-        seen.push(job.payload.n);
-        if (seen.length > 1) return 'done';
-        // Due in an hour by itself; yet the run that is under way may have missed it.
-        await bench.add({
-          kind: 'a',
-          uniqueKey: 'k',
-          dueAtMs: bench.clock.nowMs() + 3_600_000,
-          payload: { n: 2 },
-        });
-        return first;
-      },
-    });
+    const handler: JobHandler = async (job) => {
+      seen.push(job.payload.n);
+      if (seen.length > 1) return 'done';
+      // Due in an hour by itself; yet the run that is under way may have missed it.
+      const dueAtMs = bench.clock.nowMs() + 3_600_000;
+      await bench.add({ kind: 'a', uniqueKey: 'k', dueAtMs, payload: { n: 2 } });
+      return first;
+    };
+    const worker = bench.start({ a: handler }, { pollEveryMs: 3_600_000 });
+    await worker.idle();
     await bench.add({ kind: 'a', uniqueKey: 'k', payload: { n: 1 } });
     await expect.poll(() => seen).toEqual([1, 2]);
     await worker.idle();
