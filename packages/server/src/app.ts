@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
 import { errorPages } from './error-pages.ts';
-import { ledgerRoutes } from './ledger/index.ts';
+import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
 import {
   EXPIRE_APPROVAL_JOB,
   expireApproval,
@@ -20,6 +20,7 @@ import { enqueue, type JobHandler, type JobWorker, startWorker } from './platfor
 import type { Logger } from './platform/log.ts';
 import { migrate, pendingMigrations } from './platform/migrate.ts';
 import type { Platform } from './platform/platform.ts';
+import { findServiceRole, grantServiceRights } from './platform/service-role.ts';
 import { transact } from './platform/transact.ts';
 import { Vault } from './platform/vault.ts';
 import { FUND_JOB, payFunding, sandboxRoutes } from './sandbox/index.ts';
@@ -39,6 +40,8 @@ export interface AppOptions {
   masterKey: Buffer;
   log: Logger;
   poolSize: number;
+  /** How long a request waits for a row that somebody else holds, in milliseconds (10,000). */
+  lockTimeoutMs?: number | undefined;
 }
 
 /** Everything that operations stand on, opened once per process. */
@@ -51,20 +54,25 @@ export interface App extends Platform {
 
 /** Brings both schemas up to date. @returns the names of the migrations applied now */
 export async function migrateAll(databaseUrl: string, simchainUrl: string | undefined): Promise<string[]> {
-  return [...(await migrate(databaseUrl)), ...(await migrateSimulatedChain(simchainUrl ?? databaseUrl))];
+  const applied = await migrate(databaseUrl);
+  applied.push(...(await migrateSimulatedChain(simchainUrl ?? databaseUrl)));
+  await grantServiceRights(databaseUrl, APPEND_ONLY_TABLES);
+  return applied;
 }
 
 /** Opens pools, clock, secrets and chains. @throws WrongMasterKey */
 export async function openApp(options: AppOptions): Promise<App> {
   const { databaseUrl, log } = options;
   const onError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
-  const db = connect({ url: databaseUrl, poolSize: options.poolSize, onError });
-  const fastDb = connect({ url: databaseUrl, poolSize: NONCE_POOL_SIZE, synchronousCommit: 'off', onError });
-  const simulatedDb = connect({
-    url: options.simchainUrl ?? databaseUrl,
-    poolSize: options.poolSize,
-    onError,
-  });
+  const { role, warning } = await findServiceRole(databaseUrl, APPEND_ONLY_TABLES);
+  if (warning !== undefined) log.warn(warning);
+  const { poolSize, lockTimeoutMs } = options;
+  const pool = { url: databaseUrl, poolSize, lockTimeoutMs, role, onError };
+  const db = connect(pool);
+  const fastDb = connect({ ...pool, poolSize: NONCE_POOL_SIZE, synchronousCommit: 'off' });
+  const { simchainUrl } = options;
+  // In a database of its own the simulated chain has none of the service's tables, and no role.
+  const simulatedDb = connect(simchainUrl === undefined ? pool : { url: simchainUrl, poolSize, onError });
   const clock = new Clock();
   const close = async () => {
     clock.stop();

@@ -3,3 +3,4 @@ export { BelowFloor, type Posting, post } from './post.ts';
 export { presentBalances } from './present.ts';
 export { readBalances, recomputeBalances, sumOfEntries } from './queries.ts';
 export { ledgerRoutes } from './routes.ts';
+export { APPEND_ONLY_TABLES } from './tables.ts';

@@ -2,6 +2,9 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { Account } from './accounts.ts';
 import type { CauseType } from './causes.ts';
 
+/** Rows of these are added and never changed: the service's database role has no right to. */
+export const APPEND_ONLY_TABLES = ['ledger_entry'] as const;
+
 declare module '../platform/db.ts' {
   interface Tables {
     ledger_account: {

@@ -22,7 +22,9 @@ export interface ConnectOptions {
   /** `off` only for writes that a later synchronous commit makes durable (see `platform/nonces.ts`). */
   synchronousCommit?: 'on' | 'off';
   /** Milliseconds to wait for a row that somebody else holds, before the caller is told to come back. */
-  lockTimeoutMs?: number;
+  lockTimeoutMs?: number | undefined;
+  /** A role to step into on every connection: see `platform/service-role.ts`. */
+  role?: string | undefined;
   onError?: (error: Error) => void;
 }
 
@@ -34,6 +36,8 @@ export function connect(options: ConnectOptions): Db {
     '-c statement_timeout=30000',
     '-c idle_in_transaction_session_timeout=30000',
     '-c timezone=UTC',
+    // In this form of options a space or a backslash is written with a backslash before it.
+    ...(options.role === undefined ? [] : [`-c role=${options.role.replaceAll(/[\\ ]/g, '\\$&')}`]),
   ];
   const pool = new pg.Pool({
     connectionString: options.url,
