@@ -3,10 +3,11 @@ import { post } from '../ledger/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { transact } from '../platform/transact.ts';
-import { type Actor, merchantSeconds, type PayoutDeps } from './deps.ts';
+import { changeBatch } from './change-batch.ts';
+import { type Actor, type Occasion, occasionOf, type PayoutDeps } from './deps.ts';
 import { releaseBatchPostings } from './postings.ts';
 import { presentBatch } from './present.ts';
-import { type BatchRow, giveQuotaBack, lockBatch, moveItems, updateBatch } from './queries.ts';
+import { type BatchRow, giveQuotaBack, lockBatch, moveItems } from './queries.ts';
 import { isReserved, MOVES } from './states.ts';
 
 /** Ends a batch that no worker has taken, and gives back what it reserved. The caller holds the batch's lock. */
@@ -14,14 +15,15 @@ export async function endUnsent(
   tx: Tx,
   batch: BatchRow,
   to: Extract<PayoutBatchStatus, 'canceled' | 'rejected'>,
-  nowSeconds: number,
+  occasion: Occasion,
 ): Promise<BatchRow> {
   if (isReserved(batch.status)) {
-    await post(tx, batch.merchant_id, releaseBatchPostings(batch), nowSeconds);
+    // Quota before ledger, as a submit takes them: two locks in two orders wait for each other.
     await giveQuotaBack(tx, batch);
+    await post(tx, batch.merchant_id, releaseBatchPostings(batch), occasion.seconds);
   }
   await moveItems(tx, batch, 'canceled');
-  return await updateBatch(tx, batch, { status: to, frozen_amount: 0n });
+  return await changeBatch(tx, batch, { status: to, frozen_amount: 0n }, occasion);
 }
 
 /** @throws Fail `invalid_request` once a worker has taken the batch, or when it is over */
@@ -35,7 +37,7 @@ export async function cancelPayoutBatch(
     if (!MOVES[locked.status].includes('canceled')) {
       throw new Fail('invalid_request', `A batch that is ${locked.status} cannot be canceled.`);
     }
-    return await endUnsent(tx, locked, 'canceled', merchantSeconds(deps, actor));
+    return await endUnsent(tx, locked, 'canceled', occasionOf(deps, actor));
   });
   return presentBatch(batch);
 }
