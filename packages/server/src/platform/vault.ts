@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Db } from './db.ts';
-import { newId } from './ids.ts';
 
 declare module './db.ts' {
   interface Tables {
@@ -12,6 +11,8 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_BYTES = 16;
+/** The same on every installation: of two nodes that make the first data key at once, the table takes one. */
+const FIRST_KEY_ID = '00000000-0000-7000-8000-000000000001';
 
 function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
@@ -60,10 +61,15 @@ export class Vault {
       db.selectFrom('data_key').selectAll().orderBy('created_at_ms').orderBy('data_key_id').execute();
     let rows = await read();
     if (rows.length === 0) {
-      const id = newId();
+      const id = FIRST_KEY_ID;
       const wrapped = seal(masterKey, randomBytes(KEY_BYTES), id);
-      await db.insertInto('data_key').values({ data_key_id: id, wrapped, created_at_ms: nowMs }).execute();
-      // Two nodes may both have made one on an empty database; both stay readable.
+      const first = { data_key_id: id, wrapped, created_at_ms: nowMs };
+      await db
+        .insertInto('data_key')
+        .values(first)
+        .onConflict((conflict) => conflict.column('data_key_id').doNothing())
+        .execute();
+      // Perhaps another node's: a key that this one never read would leave it unable to open that node's secrets.
       rows = await read();
     }
     try {
