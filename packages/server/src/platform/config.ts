@@ -81,7 +81,6 @@ export const CONFIG_OPTIONS = {
 export type ConfigKey = keyof typeof CONFIG_OPTIONS;
 export type ConfigFlags = Partial<Record<ConfigKey, string | undefined>>;
 
-const KEY_BYTES = 32;
 const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
 function reader(env: Readonly<Record<string, string | undefined>>, flags: ConfigFlags) {
@@ -110,8 +109,9 @@ type Reader = ReturnType<typeof reader>;
 function readMasterKey({ text, wrong }: Reader): Buffer | undefined {
   const given = text('masterKey');
   if (given === undefined) return undefined;
-  const key = /^[0-9a-fA-F]{64}$/.test(given) ? Buffer.from(given, 'hex') : Buffer.from(given, 'base64');
-  if (key.length === KEY_BYTES) return key;
+  if (/^[0-9a-fA-F]{64}$/.test(given)) return Buffer.from(given, 'hex');
+  // Node skips what is no base64: a passphrase must not become some other key by that.
+  if (/^(?:[A-Za-z0-9+/]{43}=?|[A-Za-z0-9_-]{43}=?)$/.test(given)) return Buffer.from(given, 'base64');
   throw wrong('masterKey', '32 bytes in hex or base64 (make one with: openssl rand -hex 32)');
 }
 
