@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
 import { errorPages } from './error-pages.ts';
+import { eventRoutes } from './events/index.ts';
 import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
 import {
   EXPIRE_APPROVAL_JOB,
@@ -93,7 +94,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 /** Every signed call of the API. */
 export function apiRoutes(app: App): Route[] {
-  return [...payoutRoutes(app), ...ledgerRoutes(app), ...sandboxRoutes(app)];
+  return [...payoutRoutes(app), ...ledgerRoutes(app), ...eventRoutes(app), ...sandboxRoutes(app)];
 }
 
 export interface ServerOptions {

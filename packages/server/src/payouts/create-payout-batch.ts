@@ -5,8 +5,9 @@ import type { Answer, Caller } from '../platform/http/index.ts';
 import { bodyDigest, claimKey } from '../platform/idempotency.ts';
 import { newId } from '../platform/ids.ts';
 import { transact } from '../platform/transact.ts';
+import { recordBatchEvent } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
-import { merchantSeconds, type PayoutDeps, payoutSettings } from './deps.ts';
+import { occasionOf, type PayoutDeps, payoutSettings } from './deps.ts';
 import { presentBatch } from './present.ts';
 import { getBatch, insertItems, totalColumns } from './queries.ts';
 import { checkLimits, totalsOf } from './states.ts';
@@ -31,7 +32,8 @@ export async function createPayoutBatch(
   const { caller, body, idempotencyKey } = request;
   const [first] = body.items;
   if (first === undefined) throw new Fail('batch_empty_items', 'A batch has at least one item.');
-  const nowSeconds = merchantSeconds(deps, caller);
+  const occasion = occasionOf(deps, caller);
+  const nowSeconds = occasion.seconds;
   const settings = await payoutSettings(deps, caller);
   const checked = await checkItems(
     body.items.map((input, index) => ({ index, input })),
@@ -57,7 +59,7 @@ export async function createPayoutBatch(
     if (!key.first) return key;
     // After the look-up of the key: what is refused here binds nothing, as the claim is rolled back with it.
     checkLimits(totals.requested, { ...settings, format: formatAmount });
-    await tx
+    const made = await tx
       .insertInto('payout_batch')
       .values({
         merchant_id: caller.merchantId,
@@ -72,9 +74,11 @@ export async function createPayoutBatch(
         created_at: nowSeconds,
         ...totalColumns(totals),
       })
-      .execute();
+      .returningAll()
+      .executeTakeFirstOrThrow();
     const items = checked.map((item) => ({ ...item, itemId: newId() }));
     await insertItems(tx, { merchantId: caller.merchantId, batchId }, items, nowSeconds);
+    await recordBatchEvent(tx, { before: null, after: made }, occasion);
     return key;
   });
   const batch = await getBatch(deps.db, caller.merchantId, claimed.resourceId);

@@ -6,10 +6,11 @@ import { Fail, invariant } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
 import { endUnsent } from './cancel-payout-batch.ts';
-import { type Actor, merchantSeconds, type PayoutDeps } from './deps.ts';
+import { changeBatch } from './change-batch.ts';
+import { type Actor, occasionOf, type PayoutDeps } from './deps.ts';
 import { PROCESS_JOB } from './jobs.ts';
 import { presentBatch } from './present.ts';
-import { type BatchRow, itemsDigest, lockBatch, readItems, updateBatch } from './queries.ts';
+import { type BatchRow, itemsDigest, lockBatch, readItems } from './queries.ts';
 
 export interface Approval {
   batchId: string;
@@ -68,17 +69,21 @@ export async function decideApproval(
   actor: Actor,
   approval: Approval,
 ): Promise<PayoutBatch> {
-  const nowSeconds = merchantSeconds(deps, actor);
+  const occasion = occasionOf(deps, actor);
   const batch = await transact(deps.db, async (tx) => {
     const locked = await lockBatch(tx, actor.merchantId, approval.batchId);
     checkMayDecide(locked, approval);
-    const approvals = await record(tx, locked, approval, nowSeconds);
-    if (approval.decision === 'rejected') return await endUnsent(tx, locked, 'rejected', nowSeconds);
+    const approvals = await record(tx, locked, approval, occasion.seconds);
+    if (approval.decision === 'rejected') return await endUnsent(tx, locked, 'rejected', occasion);
     if (approvals < locked.required_approvals) return locked;
-    const dueAtMs = deps.clock.nowMs();
-    const job = { merchantId: locked.merchant_id, kind: PROCESS_JOB, uniqueKey: locked.batch_id, dueAtMs };
+    const job = {
+      merchantId: locked.merchant_id,
+      kind: PROCESS_JOB,
+      uniqueKey: locked.batch_id,
+      dueAtMs: occasion.realMs,
+    };
     await enqueue(tx, [{ ...job, followsClock: true, payload: { batchId: locked.batch_id } }]);
-    return await updateBatch(tx, locked, { status: 'pending' });
+    return await changeBatch(tx, locked, { status: 'pending' }, occasion);
   });
   return presentBatch(batch);
 }

@@ -10,9 +10,22 @@ export interface PayoutDeps extends Platform {
   screen: Screen;
 }
 
-/** Seconds of the merchant's clock: real time, and for a sandbox merchant what it was moved ahead. */
-export function merchantSeconds(deps: Platform, merchant: { clockOffset: number }): number {
-  return deps.clock.nowSeconds() + merchant.clockOffset;
+/** When a change happens, and in which mode. */
+export interface Occasion {
+  livemode: boolean;
+  /** The merchant's clock: real time, and for a sandbox merchant what it was moved ahead. Unix seconds. */
+  seconds: number;
+  /** Real time in Unix milliseconds. */
+  realMs: number;
+}
+
+export function occasionOf(deps: Platform, merchant: { mode: MerchantMode; clockOffset: number }): Occasion {
+  const realMs = deps.clock.nowMs();
+  return {
+    livemode: merchant.mode === 'live',
+    seconds: Math.floor(realMs / 1000) + merchant.clockOffset,
+    realMs,
+  };
 }
 
 export async function payoutSettings(deps: PayoutDeps, merchant: { merchantId: string; mode: MerchantMode }) {

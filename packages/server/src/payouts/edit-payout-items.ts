@@ -3,8 +3,16 @@ import type { PayoutBatch, PayoutItem, PayoutItemInput } from '@florin/contract/
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { transact } from '../platform/transact.ts';
+import { changeBatch } from './change-batch.ts';
 import { type CheckedItem, checkItems } from './check-items.ts';
-import { type Actor, type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
+import {
+  type Actor,
+  type Occasion,
+  occasionOf,
+  type PayoutDeps,
+  type PayoutSettings,
+  payoutSettings,
+} from './deps.ts';
 import { presentBatch, presentItem } from './present.ts';
 import {
   type BatchRow,
@@ -15,7 +23,6 @@ import {
   readItems,
   replaceItem,
   totalColumns,
-  updateBatch,
 } from './queries.ts';
 import { checkLimits, mayEdit, type Sized, totalsOf } from './states.ts';
 
@@ -32,11 +39,16 @@ async function lockForEdit(tx: Tx, actor: Actor, batchId: string): Promise<Batch
 }
 
 /** Sums up anew and refuses an edit that takes the batch out of its limits. */
-async function resum(tx: Tx, batch: BatchRow, settings: PayoutSettings): Promise<BatchRow> {
+async function resum(
+  tx: Tx,
+  batch: BatchRow,
+  settings: PayoutSettings,
+  occasion: Occasion,
+): Promise<BatchRow> {
   const items = await readItems(tx, batch.merchant_id, batch.batch_id);
   const totals = totalsOf(items.map(sized));
   checkLimits(totals.requested, { ...settings, format: formatAmount });
-  return await updateBatch(tx, batch, totalColumns(totals));
+  return await changeBatch(tx, batch, totalColumns(totals), occasion);
 }
 
 export interface ItemEdit {
@@ -68,7 +80,7 @@ export async function updatePayoutItem(deps: PayoutDeps, actor: Actor, edit: Ite
     // A sum that no limit allows may not fit the column either: it is refused before it is written.
     checkLimits(requestedWith(batch, item, checked), { ...settings, format: formatAmount });
     if (checked !== undefined) await replaceItem(tx, batch, checked);
-    await resum(tx, batch, settings);
+    await resum(tx, batch, settings, occasionOf(deps, actor));
     return presentItem(await getItem(tx, actor.merchantId, edit.batchId, edit.itemId));
   });
 }
@@ -91,6 +103,6 @@ export async function deletePayoutItem(
       throw new Fail('batch_empty_items', 'This is the last item of the batch. Cancel the batch instead.');
     }
     await deleteItem(tx, item);
-    return presentBatch(await resum(tx, batch, settings));
+    return presentBatch(await resum(tx, batch, settings, occasionOf(deps, actor)));
   });
 }

@@ -5,7 +5,8 @@ import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { decidedJob, listDecided, requestTransfers, type TransferOrder } from '../transfers/index.ts';
 import { endUnsent } from './cancel-payout-batch.ts';
-import { merchantSeconds, type PayoutDeps } from './deps.ts';
+import { changeBatch } from './change-batch.ts';
+import { type Occasion, occasionOf, type PayoutDeps } from './deps.ts';
 import { releasePostings, settlePostings } from './postings.ts';
 import {
   type BatchRow,
@@ -14,7 +15,6 @@ import {
   moveItems,
   readItems,
   type SettledItem,
-  updateBatch,
   writeSettled,
 } from './queries.ts';
 import { finalStatus } from './states.ts';
@@ -27,7 +27,7 @@ export const SETTLE_JOB = decidedJob(OWNER_TYPE);
 /** pending → processing: the batch is taken, and its transfers are ordered in the same change. */
 export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const seconds = merchantSeconds(deps, merchant);
+  const occasion = occasionOf(deps, merchant);
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
     // Canceled in the meantime, or taken by a run whose answer was lost.
@@ -38,12 +38,9 @@ export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Pro
       tx,
       job.merchantId,
       items.map((item) => orderOf(batch, item)),
-      {
-        seconds,
-        realMs: deps.clock.nowMs(),
-      },
+      occasion,
     );
-    await updateBatch(tx, batch, { status: 'processing' });
+    await changeBatch(tx, batch, { status: 'processing' }, occasion);
   });
   return 'done';
 }
@@ -64,16 +61,16 @@ function orderOf(batch: BatchRow, item: ItemRow): TransferOrder {
 /** Books what was decided of the batch's items since the last time, and ends the batch after the last one. */
 export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const nowSeconds = merchantSeconds(deps, merchant);
+  const occasion = occasionOf(deps, merchant);
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.groupId));
     if (batch.status !== 'processing') return;
-    await settle(tx, batch, nowSeconds);
+    await settle(tx, batch, occasion);
   });
   return 'done';
 }
 
-async function settle(tx: Tx, batch: BatchRow, nowSeconds: number): Promise<void> {
+async function settle(tx: Tx, batch: BatchRow, occasion: Occasion): Promise<void> {
   const decided = new Map(
     (await listDecided(tx, batch.merchant_id, batch.batch_id)).map((t) => [t.owner_id, t]),
   );
@@ -89,7 +86,7 @@ async function settle(tx: Tx, batch: BatchRow, nowSeconds: number): Promise<void
       txId: transfer.tx_id,
       failureCode: transfer.failure_code,
       failureMessage: transfer.failure_message,
-      completedAt: Number(transfer.completed_at ?? nowSeconds),
+      completedAt: Number(transfer.completed_at ?? occasion.seconds),
     };
     return [{ item, outcome }];
   });
@@ -97,20 +94,20 @@ async function settle(tx: Tx, batch: BatchRow, nowSeconds: number): Promise<void
   const postings = settled.flatMap(({ item, outcome }) =>
     outcome.status === 'succeeded' ? settlePostings(batch, item) : releasePostings(batch, item),
   );
-  await post(tx, batch.merchant_id, postings, nowSeconds);
+  await post(tx, batch.merchant_id, postings, occasion.seconds);
   await writeSettled(
     tx,
     batch,
     settled.map(({ outcome }) => outcome),
   );
-  await count(tx, batch, settled, nowSeconds);
+  await count(tx, batch, settled, occasion);
 }
 
 async function count(
   tx: Tx,
   batch: BatchRow,
   settled: readonly { item: ItemRow; outcome: SettledItem }[],
-  nowSeconds: number,
+  occasion: Occasion,
 ): Promise<void> {
   const paid = settled.filter(({ outcome }) => outcome.status === 'succeeded');
   const succeeded = batch.success_count + paid.length;
@@ -118,13 +115,14 @@ async function count(
   const unfrozen = settled.reduce((sum, { item }) => sum + item.amount + item.service_fee_amount, 0n);
   const fees = paid.reduce((sum, { item }) => sum + item.service_fee_amount, 0n);
   const end = finalStatus({ total: batch.total_count, succeeded, failed });
-  await updateBatch(tx, batch, {
+  const change = {
     success_count: succeeded,
     failed_count: failed,
     frozen_amount: batch.frozen_amount - unfrozen,
     charged_service_fee_amount: batch.charged_service_fee_amount + fees,
-    ...(end === undefined ? {} : { status: end, completed_at: nowSeconds }),
-  });
+    ...(end === undefined ? {} : { status: end, completed_at: occasion.seconds }),
+  };
+  await changeBatch(tx, batch, change, occasion);
 }
 
 /** Nobody approved the batch in time: it is rejected and its money given back. */
@@ -132,8 +130,8 @@ export async function expireApproval(deps: PayoutDeps, job: Job, run: JobRun): P
   const merchant = await getMerchant(deps.db, job.merchantId);
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
-    if (batch.status === 'pending_approval')
-      await endUnsent(tx, batch, 'rejected', merchantSeconds(deps, merchant));
+    if (batch.status !== 'pending_approval') return;
+    await endUnsent(tx, batch, 'rejected', occasionOf(deps, merchant));
   });
   return 'done';
 }

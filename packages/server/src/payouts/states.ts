@@ -81,21 +81,22 @@ export type SubmitDecision =
   /** The findings are committed, and the caller is told. */
   | { to: 'needs_fix'; refusal: 'address_risk_rejected' | 'batch_cannot_submit' };
 
+/** @throws Fail `batch_cannot_submit` in every state but draft and needs_fix */
+export function checkMaySubmit(status: PayoutBatchStatus): void {
+  if (mayEdit(status)) return;
+  throw new Fail('batch_cannot_submit', `A batch that is ${status} cannot be submitted.`);
+}
+
 /**
  * What a submit does, after every item was checked anew.
  *
  * @param before findings as last stored; an address listed since is told apart
- * @throws Fail `batch_cannot_submit` in every state but draft and needs_fix
  */
 export function decideSubmit(
-  status: PayoutBatchStatus,
   before: readonly ValidationError[],
   now: Totals,
   approvalAbove: bigint,
 ): SubmitDecision {
-  if (!mayEdit(status)) {
-    throw new Fail('batch_cannot_submit', `A batch that is ${status} cannot be submitted.`);
-  }
   if (now.invalid > 0) {
     const known = new Set(before.filter((e) => e.code === 'address_risk').map((e) => e.field));
     const newlyListed = now.errors.some((e) => e.code === 'address_risk' && !known.has(e.field));

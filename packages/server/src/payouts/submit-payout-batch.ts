@@ -6,8 +6,9 @@ import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
 import { isPaused } from '../transfers/index.ts';
+import { changeBatch } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
-import { merchantSeconds, type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
+import { type Occasion, occasionOf, type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
 import { EXPIRE_APPROVAL_JOB, PROCESS_JOB } from './jobs.ts';
 import { reservePostings } from './postings.ts';
 import { presentBatch } from './present.ts';
@@ -20,10 +21,9 @@ import {
   readItems,
   takeQuota,
   totalColumns,
-  updateBatch,
   writeFindings,
 } from './queries.ts';
-import { decideSubmit, type SubmitDecision, totalsOf } from './states.ts';
+import { checkMaySubmit, decideSubmit, type SubmitDecision, type Totals, totalsOf } from './states.ts';
 
 const DAY_SECONDS = 86_400;
 const APPROVAL_WAITS_DAYS = 7;
@@ -32,7 +32,7 @@ interface Submit {
   deps: PayoutDeps;
   caller: Caller;
   settings: PayoutSettings;
-  nowSeconds: number;
+  occasion: Occasion;
 }
 type Refusal = Extract<SubmitDecision, { to: 'needs_fix' }>['refusal'];
 
@@ -54,7 +54,7 @@ export async function submitPayoutBatch(
   batchId: string,
 ): Promise<PayoutBatch> {
   const settings = await payoutSettings(deps, caller);
-  const submit: Submit = { deps, caller, settings, nowSeconds: merchantSeconds(deps, caller) };
+  const submit: Submit = { deps, caller, settings, occasion: occasionOf(deps, caller) };
   const outcome = await transact(deps.db, (tx) => submitIn(tx, submit, batchId));
   if (outcome.refusal !== undefined) throw new Fail(outcome.refusal, REFUSALS[outcome.refusal]);
   return presentBatch(outcome.batch);
@@ -65,36 +65,35 @@ async function submitIn(
   submit: Submit,
   batchId: string,
 ): Promise<{ batch: BatchRow; refusal?: Refusal }> {
-  const { deps, caller, settings } = submit;
-  const batch = await lockBatch(tx, caller.merchantId, batchId);
-  const items = await readItems(tx, caller.merchantId, batchId);
-  const checked = await checkItems(
-    items.map((item) => ({ index: item.index, input: inputOf(item) })),
-    {
-      ...deps,
-      db: tx,
-      mode: caller.mode,
-      currency: batch.currency,
-      network: batch.network,
-      rules: settings,
-      moment: 'submit',
-    },
-  );
-  // The quoted fees stand: what was shown is what is charged.
-  const totals = totalsOf(
-    checked.map((item, i) => ({ ...item, fee: items[i]?.service_fee_amount ?? item.fee })),
-  );
-  const decision = decideSubmit(batch.status, batch.validation_errors, totals, settings.approvalAbove);
-  if (decision.to === 'needs_fix') {
+  const batch = await lockBatch(tx, submit.caller.merchantId, batchId);
+  checkMaySubmit(batch.status);
+  const { checked, totals } = await recheck(tx, submit, batch);
+  const decision = decideSubmit(batch.validation_errors, totals, submit.settings.approvalAbove);
+  if (decision.to !== 'needs_fix') {
+    await checkOpen(tx, submit, batch);
     await writeFindings(tx, batch, checked);
-    const written = await updateBatch(tx, batch, { status: 'needs_fix', ...totalColumns(totals) });
-    return { batch: written, refusal: decision.refusal };
+    return { batch: await reserve(tx, submit, batch, { to: decision.to, totals }) };
   }
-  await checkOpen(tx, submit, batch);
   await writeFindings(tx, batch, checked);
-  return {
-    batch: await reserve(tx, submit, { ...batch, debit_amount: totals.amount + totals.fees }, decision.to),
-  };
+  const change = { status: decision.to, ...totalColumns(totals) };
+  return { batch: await changeBatch(tx, batch, change, submit.occasion), refusal: decision.refusal };
+}
+
+/** Every item again, as of now. The quoted fees stand: what was shown is what is charged. */
+async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchRow) {
+  const items = await readItems(tx, caller.merchantId, batch.batch_id);
+  const inputs = items.map((item) => ({ index: item.index, input: inputOf(item) }));
+  const checked = await checkItems(inputs, {
+    ...deps,
+    db: tx,
+    mode: caller.mode,
+    currency: batch.currency,
+    network: batch.network,
+    rules: settings,
+    moment: 'submit',
+  });
+  const quoted = checked.map((item, i) => ({ ...item, fee: items[i]?.service_fee_amount ?? item.fee }));
+  return { checked, totals: totalsOf(quoted) };
 }
 
 /** No item's fault: the caller comes back, and the batch stays as it is. */
@@ -109,42 +108,37 @@ async function reserve(
   tx: Tx,
   submit: Submit,
   batch: BatchRow,
-  to: 'pending' | 'pending_approval',
+  { to, totals }: { to: 'pending' | 'pending_approval'; totals: Totals },
 ): Promise<BatchRow> {
-  const { deps, caller, settings, nowSeconds } = submit;
-  const day = Math.floor(nowSeconds / DAY_SECONDS);
+  const { caller, settings, occasion } = submit;
+  const day = Math.floor(occasion.seconds / DAY_SECONDS);
   if (!(await takeQuota(tx, batch, day, settings.dailyQuota))) {
-    throw new Fail(
-      'quota_blocked',
-      'The batch does not fit into what may be submitted today. The day ends at 00:00 UTC.',
-    );
+    const message = 'The batch does not fit into what may be submitted today. The day ends at 00:00 UTC.';
+    throw new Fail('quota_blocked', message);
   }
-  await hold(tx, batch, nowSeconds);
+  await hold(tx, batch, totals, occasion.seconds);
   await moveItems(tx, batch, 'queued');
   const items = await readItems(tx, batch.merchant_id, batch.batch_id);
-  const written = await updateBatch(tx, batch, {
+  const change = {
     status: to,
-    submitted_at: nowSeconds,
+    submitted_at: occasion.seconds,
     submitted_day: day,
     submitted_by_owner: caller.ownerId,
     items_digest: itemsDigest(batch, items),
     required_approvals: to === 'pending_approval' ? settings.approvals : 0,
-    frozen_amount: batch.debit_amount,
-    validation_errors: '[]',
-    valid_count: batch.total_count,
-    invalid_count: 0,
-    total_amount: batch.requested_amount,
-    service_fee_amount: batch.debit_amount - batch.requested_amount,
-    debit_amount: batch.debit_amount,
-  });
-  await schedule(tx, deps, written, nowSeconds);
+    frozen_amount: totals.amount + totals.fees,
+    ...totalColumns(totals),
+  };
+  const written = await changeBatch(tx, batch, change, occasion);
+  await schedule(tx, written, occasion);
   return written;
 }
 
 /** Balance first, then custody, each checked and reserved in one statement. */
-async function hold(tx: Tx, batch: BatchRow, nowSeconds: number): Promise<void> {
+async function hold(tx: Tx, batch: BatchRow, totals: Totals, nowSeconds: number): Promise<void> {
   try {
-    await post(tx, batch.merchant_id, reservePostings(batch), nowSeconds);
+    const debit = totals.amount + totals.fees;
+    await post(tx, batch.merchant_id, reservePostings({ ...batch, debit_amount: debit }), nowSeconds);
   } catch (error) {
     if (!(error instanceof BelowFloor)) throw error;
     if (error.account === 'available') {
@@ -155,18 +149,17 @@ async function hold(tx: Tx, batch: BatchRow, nowSeconds: number): Promise<void> 
   }
 }
 
-async function schedule(tx: Tx, deps: PayoutDeps, batch: BatchRow, nowSeconds: number): Promise<void> {
+async function schedule(tx: Tx, batch: BatchRow, occasion: Occasion): Promise<void> {
   const waits = batch.status === 'pending_approval';
-  const realMs = deps.clock.nowMs();
   const inMs = waits ? APPROVAL_WAITS_DAYS * DAY_SECONDS * 1000 : 0;
   await enqueue(tx, [
     {
       merchantId: batch.merchant_id,
       kind: waits ? EXPIRE_APPROVAL_JOB : PROCESS_JOB,
       uniqueKey: batch.batch_id,
-      dueAtMs: realMs + inMs,
+      dueAtMs: occasion.realMs + inMs,
       followsClock: true,
-      payload: { batchId: batch.batch_id, submittedAt: nowSeconds },
+      payload: { batchId: batch.batch_id },
     },
   ]);
 }

@@ -12,6 +12,7 @@ export const ID_PREFIXES = {
   journal: 'jrn',
   transfer: 'tr',
   fund: 'fund',
+  event: 'evt',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

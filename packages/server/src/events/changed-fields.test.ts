@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { changedFields } from './changed-fields.ts';
+
+const fields = fc.dictionary(
+  fc.constantFrom('a', 'b', 'c', 'd'),
+  fc.oneof(fc.integer(), fc.string(), fc.constant(null)),
+);
+
+test('what made a resource has no previous attributes', () => {
+  expect(changedFields(null, { a: 1 })).toBeNull();
+});
+
+test('old values of what changed, null for what was absent, the value for what went away', () => {
+  expect(changedFields({ a: 1, b: [1], c: true }, { a: 2, b: [1], d: 'x' })).toEqual({
+    a: 1,
+    c: true,
+    d: null,
+  });
+});
+
+test('laying the previous attributes over the resource gives what it was', () => {
+  fc.assert(
+    fc.property(fields, fields, (before, after) => {
+      const previous = changedFields(before, after);
+      if (previous === undefined) {
+        expect(after).toEqual(before);
+        return;
+      }
+      const restored: Record<string, unknown> = { ...after, ...previous };
+      for (const name of Object.keys(restored)) expect(restored[name] ?? null).toEqual(before[name] ?? null);
+    }),
+  );
+});
