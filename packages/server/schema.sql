@@ -1,0 +1,428 @@
+-- What the migrations make, read back from the catalog of a database: for people to read and for reviews to see.
+-- Written by: node scripts/run.js scripts/schema.ts. A test compares it with the migrations.
+
+CREATE OR REPLACE FUNCTION app.has_citus()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$ select exists (select from pg_extension where extname = 'citus') $function$;
+
+CREATE OR REPLACE FUNCTION app.replicate(name text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.has_citus() then return; end if;
+  execute format('select create_reference_table(%L)', name);
+end $function$;
+
+CREATE OR REPLACE FUNCTION app.shard(name text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.has_citus() then return; end if;
+  execute format('select create_distributed_table(%L, ''merchant_id'', colocate_with => %L)', name,
+                 case when name = 'merchant' then 'default' else 'merchant' end);
+end $function$;
+
+CREATE OR REPLACE FUNCTION app.shard_by(name text, shard_column text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.has_citus() then return; end if;
+  execute format('select create_distributed_table(%L, %L, colocate_with => ''none'')', name, shard_column);
+end $function$;
+
+CREATE OR REPLACE FUNCTION simchain.shard(name text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from pg_extension where extname = 'citus') then return; end if;
+  execute format('select create_distributed_table(%L, ''merchant_id'', colocate_with => %L)', name,
+                 case when name = 'simchain.chain' then 'none' else 'simchain.chain' end);
+end $function$;
+
+create table public.api_key (
+  merchant_id uuid not null,
+  key_id uuid not null,
+  store_id uuid not null,
+  name text not null,
+  digest bytea not null,
+  last_four text not null,
+  scopes text[] not null,
+  owner_approver_id uuid,
+  secret bytea not null,
+  previous_secret bytea,
+  previous_secret_until_ms bigint,
+  expires_at_ms bigint,
+  revoked_at_ms bigint,
+  created_at bigint not null,
+  constraint api_key_pkey PRIMARY KEY (merchant_id, key_id),
+  constraint api_key_merchant_id_digest_key UNIQUE (merchant_id, digest)
+);
+
+create table public.approver (
+  merchant_id uuid not null,
+  approver_id uuid not null,
+  name text not null,
+  token_digest bytea not null,
+  removed_at bigint,
+  created_at bigint not null,
+  constraint approver_pkey PRIMARY KEY (merchant_id, approver_id)
+);
+CREATE UNIQUE INDEX approver_name ON public.approver USING btree (merchant_id, name) WHERE (removed_at IS NULL);
+
+create table public.data_key (
+  data_key_id uuid not null,
+  wrapped bytea not null,
+  created_at_ms bigint not null,
+  constraint data_key_pkey PRIMARY KEY (data_key_id)
+);
+
+create table public.idempotency_key (
+  merchant_id uuid not null,
+  operation text not null,
+  key text not null,
+  digest bytea not null,
+  store_id uuid not null,
+  resource_id uuid not null,
+  created_at bigint not null,
+  constraint idempotency_key_pkey PRIMARY KEY (merchant_id, operation, key)
+);
+
+create table public.job (
+  merchant_id uuid not null,
+  job_id uuid not null,
+  kind text not null,
+  unique_key text not null,
+  due_at_ms bigint not null,
+  follows_clock boolean not null default false,
+  payload jsonb not null default '{}'::jsonb,
+  attempts integer not null default 0,
+  last_error text,
+  lease_until_ms bigint,
+  lease_owner integer,
+  fence bigint not null default 0,
+  revision integer not null default 0,
+  constraint job_pkey PRIMARY KEY (merchant_id, job_id),
+  constraint job_merchant_id_kind_unique_key_key UNIQUE (merchant_id, kind, unique_key)
+) with (fillfactor=50);
+CREATE INDEX job_due ON public.job USING btree (due_at_ms, merchant_id);
+CREATE INDEX job_next ON public.job USING btree (merchant_id, due_at_ms);
+
+create table public.ledger_account (
+  merchant_id uuid not null,
+  account text not null,
+  currency text not null,
+  balance bigint not null default 0,
+  floor bigint not null default 0,
+  constraint ledger_account_pkey PRIMARY KEY (merchant_id, account, currency),
+  constraint ledger_account_check CHECK ((balance >= floor))
+);
+
+create table public.ledger_entry (
+  merchant_id uuid not null,
+  entry_id uuid not null,
+  journal_id uuid not null,
+  debit text not null,
+  credit text not null,
+  currency text not null,
+  network text,
+  amount bigint not null,
+  cause_type text not null,
+  cause_id uuid not null,
+  created_at bigint not null,
+  constraint ledger_entry_pkey PRIMARY KEY (merchant_id, entry_id),
+  constraint ledger_entry_amount_check CHECK ((amount > 0)),
+  constraint ledger_entry_check CHECK ((debit <> credit))
+);
+CREATE INDEX ledger_entry_cause ON public.ledger_entry USING btree (merchant_id, cause_id, created_at DESC, entry_id DESC);
+CREATE INDEX ledger_entry_order ON public.ledger_entry USING btree (merchant_id, created_at DESC, entry_id DESC);
+
+create table public.merchant (
+  merchant_id uuid not null,
+  name text not null,
+  mode text not null,
+  status text not null default 'active'::text,
+  clock_offset bigint not null default 0,
+  created_at bigint not null,
+  constraint merchant_pkey PRIMARY KEY (merchant_id),
+  constraint merchant_clock_offset_check CHECK ((clock_offset >= 0)),
+  constraint merchant_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'live'::text]))),
+  constraint merchant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text])))
+);
+
+create table public.nonce (
+  merchant_id uuid not null,
+  key_id uuid not null,
+  nonce text not null,
+  spent_at_ms bigint not null,
+  constraint nonce_pkey PRIMARY KEY (merchant_id, key_id, nonce)
+);
+CREATE INDEX nonce_age ON public.nonce USING btree (spent_at_ms);
+
+create table public.payout_approval (
+  merchant_id uuid not null,
+  batch_id uuid not null,
+  approver_id uuid not null,
+  decision text not null,
+  items_digest bytea not null,
+  created_at bigint not null,
+  constraint payout_approval_pkey PRIMARY KEY (merchant_id, batch_id, approver_id),
+  constraint payout_approval_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text])))
+);
+
+create table public.payout_batch (
+  merchant_id uuid not null,
+  batch_id uuid not null,
+  store_id uuid not null,
+  key_id uuid not null,
+  idempotency_key text not null,
+  currency text not null,
+  network text not null,
+  status text not null,
+  description text,
+  total_count integer not null,
+  valid_count integer not null,
+  invalid_count integer not null,
+  success_count integer not null default 0,
+  failed_count integer not null default 0,
+  requested_amount bigint not null,
+  total_amount bigint not null,
+  service_fee_amount bigint not null,
+  debit_amount bigint not null,
+  frozen_amount bigint not null default 0,
+  charged_service_fee_amount bigint not null default 0,
+  validation_errors jsonb not null,
+  items_digest bytea,
+  submitted_by_owner uuid,
+  submitted_day integer,
+  required_approvals integer not null default 0,
+  created_at bigint not null,
+  submitted_at bigint,
+  completed_at bigint,
+  constraint payout_batch_pkey PRIMARY KEY (merchant_id, batch_id),
+  constraint payout_batch_check CHECK (((valid_count + invalid_count) = total_count)),
+  constraint payout_batch_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'needs_fix'::text, 'pending'::text, 'pending_approval'::text, 'processing'::text, 'partially_completed'::text, 'completed'::text, 'failed'::text, 'canceled'::text, 'rejected'::text])))
+);
+CREATE INDEX payout_batch_key ON public.payout_batch USING btree (merchant_id, idempotency_key);
+CREATE INDEX payout_batch_order ON public.payout_batch USING btree (merchant_id, created_at DESC, batch_id DESC);
+CREATE INDEX payout_batch_status ON public.payout_batch USING btree (merchant_id, status, created_at DESC, batch_id DESC);
+
+create table public.payout_item (
+  merchant_id uuid not null,
+  batch_id uuid not null,
+  index integer not null,
+  item_id uuid not null,
+  real_name text,
+  network text not null,
+  address text not null,
+  memo text,
+  amount bigint not null,
+  service_fee_amount bigint not null,
+  status text not null,
+  validation_errors jsonb not null,
+  tx_id text,
+  failure_code text,
+  failure_message text,
+  created_at bigint not null,
+  completed_at bigint,
+  constraint payout_item_pkey PRIMARY KEY (merchant_id, batch_id, index),
+  constraint payout_item_amount_check CHECK ((amount > 0)),
+  constraint payout_item_status_check CHECK ((status = ANY (ARRAY['valid'::text, 'invalid'::text, 'queued'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+);
+
+create table public.payout_quota (
+  merchant_id uuid not null,
+  currency text not null,
+  day integer not null,
+  amount bigint not null,
+  constraint payout_quota_pkey PRIMARY KEY (merchant_id, currency, day),
+  constraint payout_quota_amount_check CHECK ((amount >= 0))
+);
+
+create table public.risk_address (
+  network text not null,
+  address text not null,
+  reason text not null,
+  created_at_ms bigint not null,
+  constraint risk_address_pkey PRIMARY KEY (network, address)
+);
+
+create table public.setting (
+  merchant_id uuid not null,
+  name text not null,
+  value jsonb not null,
+  constraint setting_pkey PRIMARY KEY (merchant_id, name)
+);
+
+create table public.store (
+  merchant_id uuid not null,
+  store_id uuid not null,
+  name text not null,
+  channel_type text not null,
+  review_status text not null default 'pending'::text,
+  enabled boolean not null default false,
+  created_at bigint not null,
+  constraint store_pkey PRIMARY KEY (merchant_id, store_id),
+  constraint store_channel_type_check CHECK ((channel_type = ANY (ARRAY['api'::text, 'hosted'::text]))),
+  constraint store_review_status_check CHECK ((review_status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text])))
+);
+
+create table public.transfer (
+  merchant_id uuid not null,
+  transfer_id uuid not null,
+  owner_type text not null,
+  owner_id uuid not null,
+  group_id uuid not null,
+  network text not null,
+  currency text not null,
+  address text not null,
+  amount bigint not null,
+  memo text,
+  status text not null,
+  tries integer not null default 0,
+  alone boolean not null default false,
+  attempt_id uuid,
+  tx_id text,
+  failure_code text,
+  failure_message text,
+  created_at bigint not null,
+  completed_at bigint,
+  constraint transfer_pkey PRIMARY KEY (merchant_id, transfer_id),
+  constraint transfer_merchant_id_owner_type_owner_id_key UNIQUE (merchant_id, owner_type, owner_id),
+  constraint transfer_amount_check CHECK ((amount > 0)),
+  constraint transfer_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'succeeded'::text, 'failed'::text])))
+);
+CREATE INDEX transfer_attempt_members ON public.transfer USING btree (merchant_id, attempt_id) WHERE (attempt_id IS NOT NULL);
+CREATE INDEX transfer_group ON public.transfer USING btree (merchant_id, group_id);
+
+create table public.transfer_attempt (
+  merchant_id uuid not null,
+  attempt_id uuid not null,
+  group_id uuid not null,
+  network text not null,
+  currency text not null,
+  sender text not null,
+  sequence bigint,
+  status text not null,
+  tx_id text,
+  raw text,
+  item_ids uuid[] not null,
+  valid_until_height bigint,
+  valid_until_ms bigint,
+  detail text,
+  created_at bigint not null,
+  completed_at bigint,
+  constraint transfer_attempt_pkey PRIMARY KEY (merchant_id, attempt_id),
+  constraint transfer_attempt_merchant_id_network_tx_id_key UNIQUE (merchant_id, network, tx_id),
+  constraint transfer_attempt_status_check CHECK ((status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text, 'succeeded'::text, 'failed'::text, 'dead'::text])))
+);
+CREATE INDEX transfer_attempt_live ON public.transfer_attempt USING btree (merchant_id, group_id) WHERE (status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text]));
+CREATE UNIQUE INDEX transfer_attempt_sequence ON public.transfer_attempt USING btree (merchant_id, network, sender, sequence) WHERE (sequence IS NOT NULL);
+
+create table public.wallet (
+  network text not null,
+  sender text not null,
+  next_sequence bigint not null default 0,
+  constraint wallet_pkey PRIMARY KEY (sender, network)
+);
+
+create table public.wallet_sequence (
+  network text not null,
+  sender text not null,
+  sequence bigint not null,
+  attempt_id uuid not null,
+  constraint wallet_sequence_pkey PRIMARY KEY (sender, network, sequence)
+);
+
+create table simchain.account (
+  merchant_id uuid not null,
+  network text not null,
+  address text not null,
+  currency text not null,
+  balance bigint not null,
+  constraint account_pkey PRIMARY KEY (merchant_id, network, address, currency),
+  constraint account_balance_check CHECK ((balance >= 0))
+);
+
+create table simchain.chain (
+  merchant_id uuid not null,
+  network text not null,
+  genesis_at bigint not null,
+  height_offset bigint not null default 0,
+  settled_height bigint not null,
+  settled_at bigint not null,
+  next_arrival bigint not null default 1,
+  next_transfer bigint not null default 1,
+  outage_until bigint not null default 0,
+  drop_next integer not null default 0,
+  faults text[] not null default '{}'::text[],
+  constraint chain_pkey PRIMARY KEY (merchant_id, network),
+  constraint chain_drop_next_check CHECK ((drop_next >= 0))
+);
+
+create table simchain.sender (
+  merchant_id uuid not null,
+  network text not null,
+  address text not null,
+  next_sequence bigint not null,
+  constraint sender_pkey PRIMARY KEY (merchant_id, network, address)
+);
+
+create table simchain.stuck_item (
+  merchant_id uuid not null,
+  network text not null,
+  sender text not null,
+  item_id text not null,
+  first_seen_at bigint not null,
+  constraint stuck_item_pkey PRIMARY KEY (merchant_id, network, sender, item_id)
+);
+
+create table simchain.transaction (
+  merchant_id uuid not null,
+  network text not null,
+  tx_id text not null,
+  origin text not null,
+  state text not null,
+  sender text not null,
+  sequence bigint,
+  raw text,
+  fee bigint not null default 0,
+  arrival bigint not null,
+  not_before bigint not null default 0,
+  height bigint,
+  item_ok text,
+  reason text,
+  constraint transaction_pkey PRIMARY KEY (merchant_id, network, tx_id),
+  constraint transaction_check CHECK (((state = 'included'::text) = (height IS NOT NULL))),
+  constraint transaction_origin_check CHECK ((origin = ANY (ARRAY['wallet'::text, 'foreign'::text]))),
+  constraint transaction_state_check CHECK ((state = ANY (ARRAY['mempool'::text, 'included'::text, 'gone'::text])))
+);
+CREATE INDEX transaction_height ON simchain.transaction USING btree (merchant_id, network, height) WHERE (height IS NOT NULL);
+CREATE INDEX transaction_mempool ON simchain.transaction USING btree (merchant_id, network, arrival) WHERE (state = 'mempool'::text);
+CREATE UNIQUE INDEX transaction_sequence ON simchain.transaction USING btree (merchant_id, network, sender, sequence) WHERE ((sequence IS NOT NULL) AND (state <> 'gone'::text));
+
+create table simchain.transfer (
+  merchant_id uuid not null,
+  network text not null,
+  number bigint not null,
+  tx_id text not null,
+  index integer not null,
+  item_id text,
+  currency text not null,
+  sender text not null,
+  recipient text not null,
+  amount bigint not null,
+  height bigint not null,
+  constraint transfer_pkey PRIMARY KEY (merchant_id, network, number),
+  constraint transfer_merchant_id_network_tx_id_index_key UNIQUE (merchant_id, network, tx_id, index),
+  constraint transfer_amount_check CHECK ((amount > 0))
+);
+CREATE INDEX transfer_height ON simchain.transfer USING btree (merchant_id, network, height);
+CREATE UNIQUE INDEX transfer_item ON simchain.transfer USING btree (merchant_id, network, sender, item_id) WHERE ((item_id IS NOT NULL) AND (network = 'erc20'::text));
+CREATE INDEX transfer_recipient ON simchain.transfer USING btree (merchant_id, network, recipient, number);
+CREATE INDEX transfer_sender ON simchain.transfer USING btree (merchant_id, network, sender, number);

@@ -1,0 +1,25 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { migrateAll } from '../packages/server/src/app.ts';
+import { startPostgres } from '../packages/server/src/platform/postgres/index.ts';
+import { describeSchema } from './schema-text.ts';
+import { ROOT } from './step.ts';
+
+/** Writes packages/server/schema.sql from a fresh database that has every migration. */
+const folder = await mkdtemp(path.join(tmpdir(), 'florin-schema-'));
+const postgres = await startPostgres({ dataDir: path.join(folder, 'postgres'), durable: false });
+try {
+  await migrateAll(postgres.url, undefined);
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  const file = path.join(ROOT, 'packages/server/schema.sql');
+  await writeFile(file, await describeSchema(client));
+  await client.end();
+  console.log(`written: ${path.relative(process.cwd(), file)}`);
+} finally {
+  await postgres.stop();
+  await rm(postgres.dataDir, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
+}
