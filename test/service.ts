@@ -29,7 +29,7 @@ export interface MerchantOptions {
 export interface TestService {
   app: App;
   baseUrl: string;
-  /** A further API node on the same database. */
+  /** A further API node on the same database, with pools of its own. */
   addNode(options?: { rate?: { perSecond: number; burst: number } }): Promise<string>;
   /** Starts (another) worker; stopped with the service. */
   startWorker(): Promise<JobWorker>;
@@ -40,27 +40,42 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
+export interface ServiceOptions {
+  worker?: boolean;
+  /** How long a request waits for a row that somebody else holds, in milliseconds (10,000). */
+  lockTimeoutMs?: number;
+}
+
 const MILLION = 1_000_000_000_000n;
+const UNLIMITED = { perSecond: 10_000, burst: 10_000 };
 
 /**
  * The real service in this process, on a database of its own: everything but the process around it. Answers are checked
  * against their schemas.
  */
-export async function startService(options: { worker?: boolean } = {}): Promise<TestService> {
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const database = await createDatabase();
   await migrateAll(database.url, undefined);
   const log = createLogger('silent');
-  const app = await openApp({ databaseUrl: database.url, masterKey: randomBytes(32), log, poolSize: 10 });
+  const { lockTimeoutMs } = options;
+  const place = { databaseUrl: database.url, masterKey: randomBytes(32), log, poolSize: 10, lockTimeoutMs };
+  const app = await openApp(place);
+  const apps = [app];
   const servers: FastifyInstance[] = [];
   const workers: JobWorker[] = [];
-  const addNode: TestService['addNode'] = async ({ rate = { perSecond: 10_000, burst: 10_000 } } = {}) => {
+  const serveOn = async (on: App, rate: { perSecond: number; burst: number }) => {
     let url = '';
-    const server = createApiServer(app, { publicUrl: () => url, rate, checkAnswers: true });
+    const server = createApiServer(on, { publicUrl: () => url, rate, checkAnswers: true });
     servers.push(server);
     url = await server.listen({ host: '127.0.0.1', port: 0 });
     return url;
   };
-  const baseUrl = await addNode();
+  const baseUrl = await serveOn(app, UNLIMITED);
+  const addNode: TestService['addNode'] = async ({ rate = UNLIMITED } = {}) => {
+    const own = await openApp(place);
+    apps.push(own);
+    return await serveOn(own, rate);
+  };
   const startWorker = async () => {
     const worker = await startWorkers(app);
     workers.push(worker);
@@ -102,7 +117,7 @@ export async function startService(options: { worker?: boolean } = {}): Promise<
     stop: async () => {
       await Promise.all(servers.map((server) => server.close()));
       await Promise.all(workers.map((worker) => worker.stop(1_000)));
-      await app.close();
+      await Promise.all(apps.map((one) => one.close()));
       await database.drop();
     },
   };
