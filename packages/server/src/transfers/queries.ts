@@ -42,89 +42,62 @@ export async function readLiveAttempts(db: Db, merchantId: string, groupId: stri
 }
 export type AttemptRow = Awaited<ReturnType<typeof readLiveAttempts>>[number];
 
-export async function hasWallet(db: Db, network: Network, sender: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('wallet')
-    .select('sender')
-    .where('sender', '=', sender)
-    .where('network', '=', network)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** `first` is the chain's own count, for a wallet that we have not used yet. */
-export async function registerWallet(db: Db, network: Network, sender: string, first: bigint): Promise<void> {
-  await sql`
-    insert into wallet (network, sender, next_sequence) values (${network}, ${sender}, ${first})
-    on conflict (sender, network) do nothing`.execute(db);
-}
-
-/** Takes the wallet's next sequence for an attempt; the row lock orders everybody who sends from it. */
-export async function takeSequence(
-  tx: Tx,
-  network: Network,
-  sender: string,
-  attemptId: string,
-): Promise<bigint> {
-  const { rows } = await sql<{ sequence: bigint }>`
-    update wallet set next_sequence = next_sequence + 1
-    where sender = ${sender} and network = ${network}
-    returning next_sequence - 1 as sequence`.execute(tx);
-  const sequence = rows[0]?.sequence;
-  if (sequence === undefined) throw new Error(`the wallet ${sender} on ${network} is not registered`);
-  await sql`
-    insert into wallet_sequence (network, sender, sequence, attempt_id)
-    values (${network}, ${sender}, ${sequence}, ${attemptId})`.execute(tx);
-  return sequence;
-}
-
 export interface NewAttempt {
-  merchantId: string;
   attemptId: string;
-  sender: string;
   sequence: bigint | null;
   members: readonly TransferRow[];
-  nowSeconds: number;
 }
 
-export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<void> {
-  const [first] = attempt.members;
+/** Writes attempts of one group and binds their transfers to them. */
+export async function insertAttempts(
+  tx: Tx,
+  attempts: readonly NewAttempt[],
+  common: { sender: string; nowSeconds: number },
+): Promise<void> {
+  const first = attempts[0]?.members[0];
   if (first === undefined) return;
-  const ids = attempt.members.map((member) => member.transfer_id);
+  const bound = attempts.flatMap(({ attemptId, members }) =>
+    members.map((member) => ({ attemptId, transferId: member.transfer_id })),
+  );
+  // An array of arrays has no unnest: the members are gathered from the pairs.
   await sql`
+    with bound as (
+      select * from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
+        with ordinality as b (attempt_id, transfer_id, place)
+    )
     insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, sender, sequence, status,
                                   item_ids, created_at)
-    values (${attempt.merchantId}, ${attempt.attemptId}, ${first.group_id}, ${first.network}, ${first.currency},
-            ${attempt.sender}, ${attempt.sequence}, 'reserved', ${ids}::uuid[], ${attempt.nowSeconds})`.execute(
-    tx,
-  );
+    select ${first.merchant_id}::uuid, a.attempt_id, ${first.group_id}::uuid, ${first.network}, ${first.currency},
+           ${common.sender}, a.sequence, 'reserved',
+           (select array_agg(b.transfer_id order by b.place) from bound b where b.attempt_id = a.attempt_id),
+           ${common.nowSeconds}::bigint
+    from unnest(${attempts.map((a) => a.attemptId)}::uuid[], ${attempts.map((a) => a.sequence)}::bigint[])
+      as a (attempt_id, sequence)`.execute(tx);
   await sql`
-    update transfer set status = 'sending', attempt_id = ${attempt.attemptId}, tries = tries + 1
-    where merchant_id = ${attempt.merchantId} and transfer_id = any(${ids}::uuid[])`.execute(tx);
+    update transfer t set status = 'sending', attempt_id = b.attempt_id, tries = t.tries + 1
+    from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
+      as b (attempt_id, transfer_id)
+    where t.merchant_id = ${first.merchant_id} and t.transfer_id = b.transfer_id`.execute(tx);
 }
 
 /** Stores the bytes. Only a reserved attempt takes them: bytes once stored are never replaced. */
 export async function storeSigned(
   tx: Tx,
   merchantId: string,
-  attemptId: string,
-  signed: SignedTx,
-): Promise<boolean> {
-  const { validUntil } = signed;
-  const { numUpdatedRows } = await tx
-    .updateTable('transfer_attempt')
-    .set({
-      status: 'signed',
-      tx_id: signed.txId,
-      raw: signed.raw,
-      valid_until_height: validUntil?.height === undefined ? null : BigInt(validUntil.height),
-      valid_until_ms: validUntil?.timeMs === undefined ? null : BigInt(validUntil.timeMs),
-    })
-    .where('merchant_id', '=', merchantId)
-    .where('attempt_id', '=', attemptId)
-    .where('status', '=', 'reserved')
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  list: readonly { attemptId: string; signed: SignedTx }[],
+): Promise<void> {
+  if (list.length === 0) return;
+  const column = <T>(pick: (signed: SignedTx) => T) => list.map(({ signed }) => pick(signed));
+  await sql`
+    update transfer_attempt t
+    set status = 'signed', tx_id = s.tx_id, raw = s.raw, valid_until_height = s.height, valid_until_ms = s.time_ms
+    from unnest(${list.map((entry) => entry.attemptId)}::uuid[], ${column((s) => s.txId)}::text[],
+                ${column((s) => s.raw)}::text[], ${column((s) => s.validUntil?.height ?? null)}::bigint[],
+                ${column((s) => s.validUntil?.timeMs ?? null)}::bigint[])
+      as s (attempt_id, tx_id, raw, height, time_ms)
+    where t.merchant_id = ${merchantId} and t.attempt_id = s.attempt_id and t.status = 'reserved'`.execute(
+    tx,
+  );
 }
 
 /** The stored bytes as the chain takes them. */
@@ -158,47 +131,73 @@ export async function markSent(tx: Tx, merchantId: string, attemptIds: readonly 
   );
 }
 
-/** @returns false when the attempt was decided before */
-export async function closeAttempt(
-  tx: Tx,
-  attempt: AttemptRow,
-  verdict: Verdict & { detail: string | null; nowSeconds: number },
-): Promise<boolean> {
-  const { numUpdatedRows } = await tx
+/** An attempt that cannot become a transaction pays nobody: a sequence that it holds is used up by a payment to us. */
+export async function emptyAttempt(tx: Tx, attempt: AttemptRow, detail: string): Promise<void> {
+  await tx
     .updateTable('transfer_attempt')
-    .set({ status: verdict.attempt, detail: verdict.detail, completed_at: verdict.nowSeconds })
+    .set({ item_ids: [attempt.attempt_id], detail })
     .where('merchant_id', '=', attempt.merchant_id)
     .where('attempt_id', '=', attempt.attempt_id)
-    .where('status', 'in', ['signed', 'sent'])
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
-  await moveMembers(tx, attempt.merchant_id, verdict.members, {
-    txId: attempt.tx_id,
-    nowSeconds: verdict.nowSeconds,
-  });
-  return true;
+    .where('status', '=', 'reserved')
+    .execute();
 }
 
-/** Writes what became of transfers: all of an attempt, or those refused before one was made. */
+export interface Closing {
+  attempt: AttemptRow;
+  verdict: Verdict;
+  detail: string | null;
+}
+
+/** Writes what attempts came to, and with them their transfers. @returns those that were not decided before */
+export async function closeAttempts(
+  tx: Tx,
+  merchantId: string,
+  closings: readonly Closing[],
+  nowSeconds: number,
+): Promise<Closing[]> {
+  const column = <T>(pick: (closing: Closing) => T) => closings.map(pick);
+  const { rows } = await sql<{ attempt_id: string }>`
+    update transfer_attempt t set status = v.status, detail = v.detail, completed_at = ${nowSeconds}::bigint
+    from unnest(${column((c) => c.attempt.attempt_id)}::uuid[], ${column((c) => c.verdict.attempt)}::text[],
+                ${column((c) => c.detail)}::text[]) as v (attempt_id, status, detail)
+    where t.merchant_id = ${merchantId} and t.attempt_id = v.attempt_id
+      and t.status in ('reserved', 'signed', 'sent')
+    returning t.attempt_id`.execute(tx);
+  const written = new Set(rows.map((row) => row.attempt_id));
+  const closed = closings.filter(({ attempt }) => written.has(attempt.attempt_id));
+  const outcomes = closed.flatMap(({ attempt, verdict }) =>
+    verdict.members.map((member) => ({ ...member, txId: attempt.tx_id })),
+  );
+  await moveMembers(tx, merchantId, outcomes, nowSeconds);
+  return closed;
+}
+
+/** What becomes of a transfer, and the transaction that decided it. */
+export type Outcome = MemberVerdict & { txId: string | null };
+
+/** Writes what became of transfers. What is over stays as it is. */
 export async function moveMembers(
   tx: Tx,
   merchantId: string,
-  members: readonly MemberVerdict[],
-  outcome: { txId: string | null; nowSeconds: number },
+  outcomes: readonly Outcome[],
+  nowSeconds: number,
 ): Promise<void> {
-  const column = <T>(pick: (member: MemberVerdict) => T) => members.map(pick);
+  if (outcomes.length === 0) return;
+  const column = <T>(pick: (outcome: Outcome) => T) => outcomes.map(pick);
   await sql`
     update transfer t
     set status = v.status, alone = t.alone or v.alone, attempt_id = null,
-        tx_id = case when v.status = 'queued' then null else ${outcome.txId}::text end,
+        tx_id = case when v.status = 'queued' then null else v.tx_id end,
         failure_code = v.code, failure_message = v.message,
-        completed_at = case when v.status = 'queued' then null else ${outcome.nowSeconds}::bigint end
-    from unnest(${column((m) => m.transferId)}::uuid[], ${column((m) => m.to)}::text[],
-                ${column((m) => m.to === 'queued' && m.alone)}::boolean[],
-                ${column((m) => (m.to === 'failed' ? m.code : null))}::text[],
-                ${column((m) => (m.to === 'failed' ? m.message : null))}::text[])
-      as v (transfer_id, status, alone, code, message)
-    where t.merchant_id = ${merchantId} and t.transfer_id = v.transfer_id`.execute(tx);
+        completed_at = case when v.status = 'queued' then null else ${nowSeconds}::bigint end
+    from unnest(${column((o) => o.transferId)}::uuid[], ${column((o) => o.to)}::text[],
+                ${column((o) => o.to === 'queued' && o.alone)}::boolean[], ${column((o) => o.txId)}::text[],
+                ${column((o) => (o.to === 'failed' ? o.code : null))}::text[],
+                ${column((o) => (o.to === 'failed' ? o.message : null))}::text[])
+      as v (transfer_id, status, alone, tx_id, code, message)
+    where t.merchant_id = ${merchantId} and t.transfer_id = v.transfer_id and t.status in ('queued', 'sending')`.execute(
+    tx,
+  );
 }
 
 export interface TransferOrder {

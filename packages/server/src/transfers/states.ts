@@ -6,6 +6,8 @@ import type { ChainCaps, TxStatus } from '../chains/index.ts';
 // Invariant: a transfer has at most one attempt that may still pay it, and bytes are sent only after they are stored.
 // Given up after reserved: nothing was sent, the same attempt is built again. After signed or sent: the stored bytes
 // are sent again, which a chain takes as the same transaction. Nothing but `final` or `dead` on the chain ends it.
+// One that cannot be built was never sent: reserved → failed, its transfers go back or fail. Where it holds a sequence
+// it stays reserved without them and pays one unit to our own wallet, as a gap would hold up all later sequences.
 
 export type TransferStatus = 'queued' | 'sending' | 'succeeded' | 'failed';
 export type AttemptStatus = 'reserved' | 'signed' | 'sent' | 'succeeded' | 'failed' | 'dead';
@@ -27,40 +29,58 @@ export interface Verdict {
   members: MemberVerdict[];
 }
 
-const failed = (transferId: string, reason: string | undefined): MemberVerdict => ({
+const failed = (transferId: string, why: string): MemberVerdict => ({
   transferId,
   to: 'failed',
   code: 'transfer_failed',
-  message: `The transfer failed on the network${reason === undefined ? '' : ` (${reason})`}. Nothing was paid.`,
+  message: `The transfer ${why}. Nothing was paid.`,
 });
 
+const backToQueue = (members: readonly Member[], alone: boolean): MemberVerdict[] =>
+  members.map(({ transferId }) => ({ transferId, to: 'queued', alone }));
+
 /**
- * Judges an attempt by what the chain says of it. Undefined: not decided yet, look again.
+ * Judges an attempt by what the chain says of it. Undefined: not decided, look again. An answer that contradicts
+ * itself, or leaves open which items were paid, decides nothing.
  *
  * @param members in the order of the transaction's items
  */
 export function judge(status: TxStatus, members: readonly Member[], caps: ChainCaps): Verdict | undefined {
-  if (status.state === 'dead') {
-    return {
-      attempt: 'dead',
-      members: members.map(({ transferId }) => ({ transferId, to: 'queued', alone: false })),
-    };
-  }
-  if (!status.final || (status.state !== 'final' && status.state !== 'failed')) return undefined;
+  if (!status.final) return undefined;
+  if (status.state === 'dead') return { attempt: 'dead', members: backToQueue(members, false) };
+  if (status.state !== 'final' && status.state !== 'failed') return undefined;
+  const paid = paidItems(status, members.length, caps);
+  if (paid === undefined) return undefined;
   // Where one bad item fails them all, the group is split: each is tried alone, so that only the bad one fails.
   if (status.state === 'failed' && !caps.partialBatch && members.length > 1) {
-    return {
-      attempt: 'failed',
-      members: members.map(({ transferId }) => ({ transferId, to: 'queued', alone: true })),
-    };
+    return { attempt: 'failed', members: backToQueue(members, true) };
   }
-  const paid = (index: number) => status.itemOk?.[index] ?? status.state === 'final';
+  const why = `failed on the network${status.reason === undefined ? '' : ` (${status.reason})`}`;
   return {
     attempt: status.state === 'final' ? 'succeeded' : 'failed',
     members: members.map(({ transferId }, index) =>
-      paid(index) ? { transferId, to: 'succeeded' } : failed(transferId, status.reason),
+      paid[index] ? { transferId, to: 'succeeded' } : failed(transferId, why),
     ),
   };
+}
+
+/** Which items a transaction in a final block has paid; undefined where the answer does not say. */
+function paidItems({ state, itemOk }: TxStatus, count: number, caps: ChainCaps): boolean[] | undefined {
+  const isFinal = state === 'final';
+  if (itemOk === undefined) {
+    // Where items go their own way, the transaction's fate is not theirs.
+    return isFinal && caps.partialBatch ? undefined : Array<boolean>(count).fill(isFinal);
+  }
+  if (itemOk.length !== count) return undefined;
+  if (!isFinal) return itemOk.includes(true) ? undefined : itemOk;
+  return !caps.partialBatch && itemOk.includes(false) ? undefined : itemOk;
+}
+
+/** What becomes of the transfers of an attempt that breaks a rule of the network, before anything was signed. */
+export function judgeUnbuildable(members: readonly Member[], reason: string): MemberVerdict[] {
+  // One of them may be the cause: each is tried alone, so that only that one fails.
+  if (members.length > 1) return backToQueue(members, true);
+  return members.map(({ transferId }) => failed(transferId, `could not be built (${reason})`));
 }
 
 /** Splits queued transfers into transactions: as many together as the network takes, the lone ones by themselves. */
@@ -75,10 +95,49 @@ export function planAttempts<T extends { alone: boolean }>(
   return [...groups, ...lone];
 }
 
-const LOOK_AGAIN_MIN_MS = 500;
+/** Half the time in which a worker notices what is due: a faster look would come no sooner. */
+const LOOK_AGAIN_MIN_MS = 250;
 const LOOK_AGAIN_MAX_MS = 60_000;
+const RETRY_MIN_MS = 1_000;
+const RETRY_MAX_MS = 15_000;
+const MS_PER_SECOND = 1_000;
+/** Each wait is a tenth of the age: what takes long is looked at rarely, and late by a tenth at most. */
+const WAIT_SHARE = 10;
 
-/** When to look at an undecided attempt again: often at first, then at a tenth of its age. */
+const tenthOf = (ageSeconds: number, least: number, most: number): number =>
+  Math.min(most, Math.max(least, (ageSeconds * MS_PER_SECOND) / WAIT_SHARE));
+
+/** When to look at an undecided attempt of that age again. */
 export function lookAgainMs(ageSeconds: number): number {
-  return Math.min(LOOK_AGAIN_MAX_MS, Math.max(LOOK_AGAIN_MIN_MS, ageSeconds * 100));
+  return tenthOf(ageSeconds, LOOK_AGAIN_MIN_MS, LOOK_AGAIN_MAX_MS);
+}
+
+/** When to try again what is held up (an outage, a pause), for transfers that wait so long already. */
+export function retryMs(waitedSeconds: number): number {
+  return tenthOf(waitedSeconds, RETRY_MIN_MS, RETRY_MAX_MS);
+}
+
+/** What keeps transfers back: `held` only new attempts (paused), `unavailable` every call to the network. */
+export type Hindrance = 'none' | 'held' | 'unavailable';
+
+/** How a group stands after a run. Ages in seconds of the merchant's clock. */
+export interface Standing {
+  hindrance: Hindrance;
+  /** Transfers without an attempt. */
+  queuedAges: readonly number[];
+  /** Attempts whose bytes are still to be made. */
+  unsignedAges: readonly number[];
+  /** Attempts whose bytes may be out. */
+  sentAges: readonly number[];
+}
+
+/** How long to wait before the group's next run; undefined when all of it is decided. The youngest part decides. */
+export function nextLookMs({ hindrance, queuedAges, unsignedAges, sentAges }: Standing): number | undefined {
+  const fresh = [...queuedAges, ...unsignedAges];
+  if (fresh.length + sentAges.length === 0) return undefined;
+  if (hindrance === 'unavailable') return retryMs(Math.min(...fresh, ...sentAges));
+  if (unsignedAges.length > 0) return 0;
+  const waits = sentAges.map(lookAgainMs);
+  for (const age of queuedAges) waits.push(hindrance === 'held' ? retryMs(age) : 0);
+  return Math.min(...waits);
 }

@@ -1,0 +1,68 @@
+import { ChainUnavailable } from '../chains/index.ts';
+import {
+  type AttemptRow,
+  type Closing,
+  closeAttempts,
+  markSent,
+  readTransfers,
+  signedOf,
+} from './queries.ts';
+import { judge } from './states.ts';
+import { callForEach, tellOwners, type Work } from './work.ts';
+
+/** Sends stored bytes. Whatever the node answers or fails to answer, they may be out: the chain decides. */
+export async function sendSigned(work: Work, signed: readonly AttemptRow[]): Promise<void> {
+  const answered = await callForEach(work, signed, (attempt) => broadcast(work, attempt));
+  const ids = signed.map((attempt) => attempt.attempt_id);
+  await work.run.step((tx) => markSent(tx, work.merchant.merchantId, ids));
+  const silent = answered.find((answer) => answer instanceof ChainUnavailable);
+  if (silent !== undefined) throw silent;
+}
+
+async function broadcast(work: Work, attempt: AttemptRow): Promise<ChainUnavailable | undefined> {
+  try {
+    const answer = await work.chain.broadcast(signedOf(attempt));
+    if (answer.result === 'rejected') {
+      const fields = { tx_id: attempt.tx_id, code: answer.code };
+      work.deps.log.warn(fields, 'a node rejected a transaction; the chain decides');
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return error;
+    throw error;
+  }
+}
+
+/** Asks the chain about what is out, sends unseen bytes again, and writes down what is decided. */
+export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promise<void> {
+  const looks = await callForEach(work, sent, (attempt) => look(work, attempt));
+  const closings = looks.filter((closing) => closing !== undefined);
+  if (closings.length > 0) await close(work, closings);
+}
+
+async function look(work: Work, attempt: AttemptRow): Promise<Closing | undefined> {
+  const status = await work.chain.status(signedOf(attempt));
+  if (status.state === 'unknown') await broadcast(work, attempt);
+  const members = attempt.item_ids.map((transferId) => ({ transferId }));
+  const verdict = judge(status, members, work.chain.caps);
+  return verdict && { attempt, verdict, detail: status.reason ?? null };
+}
+
+async function close(work: Work, closings: readonly Closing[]): Promise<void> {
+  const { run, merchant, groupId, nowSeconds } = work;
+  await run.step(async (tx) => {
+    const closed = await closeAttempts(tx, merchant.merchantId, closings, nowSeconds);
+    const over = new Set(
+      closed.flatMap(({ verdict }) =>
+        verdict.members.filter((member) => member.to !== 'queued').map((member) => member.transferId),
+      ),
+    );
+    if (over.size === 0) return;
+    const transfers = await readTransfers(tx, merchant.merchantId, groupId);
+    await tellOwners(
+      tx,
+      work,
+      transfers.filter((transfer) => over.has(transfer.transfer_id)),
+    );
+  });
+}

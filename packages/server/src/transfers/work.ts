@@ -1,0 +1,66 @@
+import type { Chain, ChainRegistry } from '../chains/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { enqueue, type JobRun } from '../platform/jobs/index.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { Merchant } from '../stores/index.ts';
+import type { TransferRow } from './queries.ts';
+import type { Screen } from './screen.ts';
+
+/** The key that transfers leave from. */
+export const KEY_REF = 'hot';
+const CALLS_AT_ONCE = 8;
+
+export interface TransferDeps extends Platform {
+  chains: ChainRegistry;
+  screen: Screen;
+}
+
+/** One run over one group of transfers. */
+export interface Work {
+  deps: TransferDeps;
+  run: JobRun;
+  merchant: Merchant;
+  groupId: string;
+  chain: Chain;
+  /** The merchant's clock as the run began. */
+  nowSeconds: number;
+}
+
+/**
+ * Runs a chain call for each, a few at a time: nodes limit how much they are asked at once. Begins none after the
+ * worker was told to stop.
+ */
+export async function callForEach<T, R>(
+  { run }: Work,
+  list: readonly T[],
+  call: (entry: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (let i = 0; i < list.length; i += CALLS_AT_ONCE) {
+    run.signal.throwIfAborted();
+    results.push(...(await Promise.all(list.slice(i, i + CALLS_AT_ONCE).map(call))));
+  }
+  return results;
+}
+
+/** Kind of the owner's job, written with each outcome: `payout_item.decided`, payload `{ groupId }`. */
+export const decidedJob = (ownerType: string) => `${ownerType}.decided`;
+
+/** Tells the owners of transfers that these are over, in the transaction that says so. */
+export async function tellOwners(
+  tx: Tx,
+  { deps, merchant, groupId }: Work,
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  const owners = [...new Set(transfers.map((transfer) => transfer.owner_type))];
+  await enqueue(
+    tx,
+    owners.map((owner) => ({
+      merchantId: merchant.merchantId,
+      kind: decidedJob(owner),
+      uniqueKey: groupId,
+      dueAtMs: deps.clock.nowMs(),
+      payload: { groupId },
+    })),
+  );
+}
