@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ChainCaps, TxStatus } from '../chains/index.ts';
+import {
+  judge,
+  judgeUnbuildable,
+  lookAgainMs,
+  nextLookMs,
+  planAttempts,
+  retryMs,
+  type Standing,
+  type TransferStatus,
+  type Verdict,
+} from './states.ts';
+
+const PARTIAL: ChainCaps = { maxItemsPerTx: 200, partialBatch: true, replaceByFee: true };
+const ATOMIC: ChainCaps = { maxItemsPerTx: 8, partialBatch: false, replaceByFee: false };
+
+const membersOf = (count: number) => Array.from({ length: count }, (_, i) => ({ transferId: `t${i}` }));
+const fates = (verdict: Verdict | undefined) => verdict?.members.map((member) => member.to);
+
+const anyCaps = fc.constantFrom(PARTIAL, ATOMIC);
+const anyStatus: fc.Arbitrary<TxStatus> = fc.record(
+  {
+    state: fc.constantFrom('unknown', 'pending', 'included', 'final', 'failed', 'dead'),
+    final: fc.boolean(),
+    itemOk: fc.array(fc.boolean(), { maxLength: 8 }),
+    reason: fc.string(),
+  },
+  { requiredKeys: ['state', 'final'] },
+);
+
+describe('judge', () => {
+  test('J2: nothing but a final or dead answer decides', () => {
+    fc.assert(
+      fc.property(anyStatus, fc.integer({ min: 1, max: 8 }), anyCaps, (status, count, caps) => {
+        const verdict = judge(status, membersOf(count), caps);
+        if (verdict === undefined) return;
+        expect(status.final).toBe(true);
+        expect(['final', 'failed', 'dead']).toContain(status.state);
+        expect(verdict.members.map((member) => member.transferId)).toEqual(
+          membersOf(count).map((member) => member.transferId),
+        );
+      }),
+    );
+  });
+
+  test('J2: another attempt only after death, or after an atomic group failed as a whole', () => {
+    fc.assert(
+      fc.property(anyStatus, fc.integer({ min: 1, max: 8 }), anyCaps, (status, count, caps) => {
+        const retried = fates(judge(status, membersOf(count), caps))?.includes('queued') ?? false;
+        if (!retried) return;
+        const groupFailed = status.state === 'failed' && !caps.partialBatch && count > 1;
+        expect(status.state === 'dead' || groupFailed).toBe(true);
+        if (groupFailed) expect(status.itemOk ?? []).not.toContain(true);
+      }),
+    );
+  });
+
+  test('J2: whatever was said before the end, a transfer is paid as often as its state says', () => {
+    const size = fc.integer({ min: 1, max: 20 });
+    fc.assert(
+      fc.property(fc.array(anyFate, { minLength: 1 }), size, anyCaps, (fatesToCome, count, caps) => {
+        for (const { state, paid } of live(fatesToCome, count, caps)) {
+          if (state === 'succeeded') expect(paid).toBe(1);
+          else expect(paid).toBe(0);
+        }
+      }),
+    );
+  });
+
+  test('J6: a partial batch decides item by item', () => {
+    const status: TxStatus = { state: 'final', final: true, itemOk: [true, false, true] };
+    const verdict = judge(status, membersOf(3), PARTIAL);
+    expect(verdict?.attempt).toBe('succeeded');
+    expect(fates(verdict)).toEqual(['succeeded', 'failed', 'succeeded']);
+  });
+
+  test('J6: an atomic group that failed is split, and one that failed alone is over', () => {
+    const status: TxStatus = { state: 'failed', final: true, itemOk: [false, false], reason: 'frozen' };
+    expect(judge(status, membersOf(2), ATOMIC)).toEqual({
+      attempt: 'failed',
+      members: membersOf(2).map((member) => ({ ...member, to: 'queued', alone: true })),
+    });
+    const alone = judge({ ...status, itemOk: [false] }, membersOf(1), ATOMIC);
+    expect(alone?.members).toMatchObject([{ to: 'failed', code: 'transfer_failed' }]);
+  });
+
+  const contradictions: [string, TxStatus, ChainCaps][] = [
+    ['failed, yet an item was paid', { state: 'failed', final: true, itemOk: [false, true] }, ATOMIC],
+    ['all or nothing, yet half', { state: 'final', final: true, itemOk: [true, false] }, ATOMIC],
+    ['fewer items than were sent', { state: 'final', final: true, itemOk: [true] }, PARTIAL],
+    ['no word about the items', { state: 'final', final: true }, PARTIAL],
+    ['dead, but not for sure', { state: 'dead', final: false }, ATOMIC],
+  ];
+  test.each(contradictions)(
+    'J7: an answer that does not say what was paid decides nothing: %s',
+    (_, status, caps) => {
+      expect(judge(status, membersOf(2), caps)).toBeUndefined();
+    },
+  );
+});
+
+/** What really becomes of an attempt, after answers that are not final and may be lies. */
+interface Fate {
+  before: TxStatus[];
+  end: 'mined' | 'dead';
+  itemOk: boolean[];
+}
+const anyFate: fc.Arbitrary<Fate> = fc.record({
+  before: fc.array(
+    anyStatus.map((status) => ({ ...status, final: false })),
+    { maxLength: 4 },
+  ),
+  end: fc.constantFrom('mined', 'dead'),
+  itemOk: fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
+});
+
+/** What a chain without lies says in the end, by the rules of its network. */
+function lastWord(fate: Fate, count: number, caps: ChainCaps): TxStatus {
+  if (fate.end === 'dead') return { state: 'dead', final: true };
+  const own = fate.itemOk.slice(0, count);
+  if (caps.partialBatch) return { state: 'final', final: true, itemOk: own };
+  const ok = !own.includes(false);
+  return { state: ok ? 'final' : 'failed', final: true, itemOk: own.map(() => ok) };
+}
+
+/** Runs transfers through one fate after another, as the engine does, and counts what the chain has paid. */
+function live(fatesToCome: readonly Fate[], count: number, caps: ChainCaps) {
+  const transfers = membersOf(count).map(({ transferId }) => ({
+    transferId,
+    state: 'queued' as TransferStatus,
+    alone: false,
+    paid: 0,
+  }));
+  for (const fate of fatesToCome) {
+    const queued = transfers.filter((transfer) => transfer.state === 'queued');
+    for (const members of planAttempts(queued, caps.maxItemsPerTx)) {
+      const end = lastWord(fate, members.length, caps);
+      // An attempt goes on after its first verdict only if the engine were wrong to take that for one.
+      for (const [i, member] of members.entries()) if (end.itemOk?.[i]) member.paid += 1;
+      const verdicts = [...fate.before, end].map((status) => judge(status, members, caps));
+      const verdict = verdicts.find((one) => one !== undefined);
+      for (const [i, member] of (verdict?.members ?? []).entries()) {
+        const transfer = members[i];
+        if (transfer === undefined) continue;
+        transfer.state = member.to;
+        if (member.to === 'queued') transfer.alone ||= member.alone;
+      }
+    }
+  }
+  return transfers;
+}
+
+describe('planAttempts', () => {
+  const queue = fc.array(fc.record({ id: fc.nat(), alone: fc.boolean() }), { maxLength: 60 });
+
+  test('each transfer is in exactly one attempt, none too big, the lone ones by themselves', () => {
+    fc.assert(
+      fc.property(queue, fc.integer({ min: 1, max: 200 }), (transfers, most) => {
+        const plan = planAttempts(transfers, most);
+        expect(new Set(plan.flat())).toEqual(new Set(transfers));
+        expect(plan.flat()).toHaveLength(transfers.length);
+        for (const group of plan) {
+          expect(group.length).toBeGreaterThan(0);
+          expect(group.length).toBeLessThanOrEqual(most);
+          if (group.some((transfer) => transfer.alone)) expect(group).toHaveLength(1);
+        }
+      }),
+    );
+  });
+
+  test('no more attempts than needed', () => {
+    const together = Array.from({ length: 200 }, () => ({ alone: false }));
+    expect(planAttempts(together, 200)).toHaveLength(1);
+    expect(planAttempts(together, 8)).toHaveLength(25);
+    expect(planAttempts(together, 1)).toHaveLength(200);
+  });
+});
+
+test('J6: what cannot be built is tried one by one, and alone it fails with its reason', () => {
+  expect(judgeUnbuildable(membersOf(2), 'too many')).toEqual(
+    membersOf(2).map((member) => ({ ...member, to: 'queued', alone: true })),
+  );
+  expect(judgeUnbuildable(membersOf(1), 'no address')).toMatchObject([
+    { to: 'failed', code: 'transfer_failed', message: expect.stringContaining('no address') },
+  ]);
+});
+
+describe('when to look again', () => {
+  test('a look is late by no more than a tenth of the age, and never busy', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -5, max: 10_000_000 }), (ageSeconds) => {
+        for (const [wait, least, most] of [
+          [lookAgainMs, 250, 60_000],
+          [retryMs, 1_000, 15_000],
+        ] as const) {
+          const waitMs = wait(ageSeconds);
+          expect(waitMs).toBeGreaterThanOrEqual(least);
+          expect(waitMs).toBeLessThanOrEqual(Math.max(least, Math.min(most, ageSeconds * 100)));
+        }
+      }),
+    );
+  });
+
+  const standing = (change: Partial<Standing>): Standing => ({
+    hindrance: 'none',
+    queuedAges: [],
+    unsignedAges: [],
+    sentAges: [],
+    ...change,
+  });
+  const cases: [string, Partial<Standing>, number | undefined][] = [
+    ['all decided: never', {}, undefined],
+    ['all decided during an outage: never', { hindrance: 'unavailable' }, undefined],
+    ['something new to send: at once', { queuedAges: [5], sentAges: [1_000] }, 0],
+    ['something new, but paused: later', { hindrance: 'held', queuedAges: [5] }, 1_000],
+    ['paused, yet some are out: as they need', { hindrance: 'held', queuedAges: [600], sentAges: [1] }, 250],
+    ['bytes to be made: at once', { unsignedAges: [1_000] }, 0],
+    ['bytes to be made in an outage: later', { hindrance: 'unavailable', unsignedAges: [100] }, 10_000],
+    ['the youngest decides', { sentAges: [3_600, 20] }, 2_000],
+    [
+      'a long outage is asked about at least each 15 s',
+      { hindrance: 'unavailable', sentAges: [9e6] },
+      15_000,
+    ],
+  ];
+  test.each(cases)('%s', (_, change, waitMs) => {
+    expect(nextLookMs(standing(change))).toBe(waitMs);
+  });
+});
