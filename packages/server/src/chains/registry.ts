@@ -33,7 +33,8 @@ export function openChains({ simulatedDb, merchantNow }: ChainsOptions): ChainRe
       // Sandbox and live never meet: a live merchant gets no simulated money, whatever is missing.
       if (merchant.mode === 'sandbox') return sandbox(merchant.merchantId, network);
       throw new Fail('service_unavailable', {
-        message: `this installation has no ${network} node: live merchants cannot use that network yet`,
+        message: `This installation has no ${network} node yet: nothing can be sent there. Nothing was changed.`,
+        retryAfterSeconds: 60,
       });
     },
   };
