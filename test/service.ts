@@ -26,11 +26,17 @@ export interface MerchantOptions {
   scopes?: readonly string[];
 }
 
+export interface NodeOptions {
+  rate?: { perSecond: number; burst: number };
+  /** Another way to the same database: through a proxy. */
+  databaseUrl?: string;
+}
+
 export interface TestService {
   app: App;
   baseUrl: string;
   /** A further API node on the same database, with pools of its own. */
-  addNode(options?: { rate?: { perSecond: number; burst: number } }): Promise<string>;
+  addNode(options?: NodeOptions): Promise<string>;
   /** Starts (another) worker; stopped with the service. */
   startWorker(): Promise<JobWorker>;
   createMerchant(options?: MerchantOptions): Promise<TestMerchant>;
@@ -71,8 +77,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     return url;
   };
   const baseUrl = await serveOn(app, UNLIMITED);
-  const addNode: TestService['addNode'] = async ({ rate = UNLIMITED } = {}) => {
-    const own = await openApp(place);
+  const addNode: TestService['addNode'] = async ({ rate = UNLIMITED, databaseUrl = database.url } = {}) => {
+    const own = await openApp({ ...place, databaseUrl });
     apps.push(own);
     return await serveOn(own, rate);
   };
