@@ -1,0 +1,139 @@
+import { ASSETS, NETWORKS } from '@florin/contract/money';
+import type { PayoutItemInput } from '@florin/contract/schemas';
+import { expect, test } from 'vitest';
+import { testAddresses } from '../chains/index.ts';
+import type { Db } from '../platform/db.ts';
+import type { Screen } from '../transfers/index.ts';
+import { type CheckContext, checkItems } from './check-items.ts';
+import { PAYOUT_SETTINGS } from './settings.ts';
+
+const USDT_CONTRACT = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+
+/** What the database would be asked; these tests give the list instead. */
+const listing =
+  (...addresses: string[]): Screen =>
+  async (_db, _mode, request) =>
+    new Set(addresses.filter((address) => request.addresses.includes(address)));
+
+function context(changed: Partial<CheckContext> = {}): CheckContext {
+  const rules = {
+    tokens: PAYOUT_SETTINGS.tokens.fallback('sandbox'),
+    allowProgramOwned: false,
+    feeBasisPoints: 10,
+    feeErc20: 1_000_000n,
+    feeTrc20: 1_000_000n,
+    feeSpl: 100_000n,
+  };
+  const screen = listing();
+  const at = { mode: 'sandbox', currency: 'USDT', network: 'erc20', moment: 'creation' } as const;
+  return { db: undefined as unknown as Db, rules, screen, ...at, ...changed };
+}
+const item = (address: string, changed: Partial<PayoutItemInput> = {}): PayoutItemInput => ({
+  network: 'erc20',
+  address,
+  amount: '10',
+  ...changed,
+});
+async function findings(inputs: PayoutItemInput[], changed: Partial<CheckContext> = {}): Promise<string[]> {
+  const checked = await checkItems(
+    inputs.map((input, index) => ({ index, input })),
+    context(changed),
+  );
+  return checked.flatMap((one) => one.errors.map((error) => `${error.field} ${error.code}`));
+}
+
+test('addresses that nobody can be paid at are named by their place', async () => {
+  const bad = [
+    'nowhere',
+    `0x${'0'.repeat(40)}`,
+    '0x000000000000000000000000000000000000dEaD',
+    USDT_CONTRACT,
+    MIXED.replace('5aA', '5aa'),
+    testAddresses('trc20').succeed,
+    'x'.repeat(256),
+  ];
+  expect(await findings([item(MIXED), ...bad.map((address) => item(address))])).toEqual(
+    bad.map((_, i) => `items[${i + 1}].address address_invalid`),
+  );
+});
+
+test('an address without mixed case is accepted and gets one spelling', async () => {
+  const [lower, mixed] = await checkItems(
+    [MIXED.toLowerCase(), MIXED].map((address, index) => ({ index, input: item(address) })),
+    context(),
+  );
+  expect(lower?.errors).toEqual([]);
+  expect(lower?.canonical).toBe(mixed?.canonical);
+  expect(lower?.input.address).toBe(MIXED.toLowerCase());
+});
+
+test('the batch takes its network from its first item: others are a mismatch, checked by their own rules too', async () => {
+  const other = item(testAddresses('spl').succeed, { network: 'spl' });
+  expect(await findings([item(MIXED), other])).toEqual(['items[1].network network_mismatch']);
+  expect(await findings([item(MIXED), { ...other, address: MIXED }])).toEqual([
+    'items[1].network network_mismatch',
+    'items[1].address address_invalid',
+  ]);
+});
+
+test('USDC on trc20 is paid out in the sandbox and not in live', async () => {
+  for (const currency of ASSETS) {
+    for (const network of NETWORKS) {
+      for (const mode of ['sandbox', 'live'] as const) {
+        const inputs = [item(testAddresses(network).succeed, { network })];
+        const rules = { ...context().rules, tokens: PAYOUT_SETTINGS.tokens.fallback(mode) };
+        const closed = mode === 'live' && currency === 'USDC' && network === 'trc20';
+        const found = await findings(inputs, { currency, network, mode, rules });
+        expect(found).toEqual(closed ? ['items[0].network token_not_supported'] : []);
+      }
+    }
+  }
+});
+
+test('an address of a program on Solana is refused unless the setting allows it', async () => {
+  const inputs = [item(await programAddress(), { network: 'spl' })];
+  expect(await findings(inputs, { network: 'spl' })).toEqual(['items[0].address address_invalid']);
+  const rules = { ...context().rules, allowProgramOwned: true };
+  expect(await findings(inputs, { network: 'spl', rules })).toEqual([]);
+});
+
+/** Found by trying: half of all byte strings are not on the curve. */
+async function programAddress(): Promise<string> {
+  const { base58 } = await import('@scure/base');
+  const { checkAddress } = await import('../chains/index.ts');
+  for (let i = 1; ; i++) {
+    const address = base58.encode(new Uint8Array(32).fill(i));
+    const strict = checkAddress('spl', address, { allowProgramOwned: false });
+    if (!strict.ok && checkAddress('spl', address, { allowProgramOwned: true }).ok) return address;
+  }
+}
+
+test('a listed address is found in whatever spelling it is given, every item of it, and no other', async () => {
+  const canonical = (await checkItems([{ index: 0, input: item(MIXED) }], context()))[0]?.canonical ?? '';
+  const inputs = [item(MIXED), item(testAddresses('erc20').succeed), item(MIXED.toLowerCase())];
+  expect(await findings(inputs, { screen: listing(canonical) })).toEqual([
+    'items[0].address address_risk',
+    'items[2].address address_risk',
+  ]);
+});
+
+test('an item with another finding is not asked about, and an unreachable risk list refuses all', async () => {
+  const asked: string[] = [];
+  const screen: Screen = async (_db, _mode, request) => {
+    asked.push(...request.addresses);
+    throw new Error('the list cannot be read');
+  };
+  expect(await findings([item('nowhere')], { screen })).toEqual(['items[0].address address_invalid']);
+  expect(asked).toEqual([]);
+  await expect(findings([item(MIXED)], { screen })).rejects.toThrow('the list cannot be read');
+});
+
+test('fees are those of the item’s own network', async () => {
+  const inputs = [item(MIXED), item(testAddresses('spl').succeed, { network: 'spl' })];
+  const checked = await checkItems(
+    inputs.map((input, index) => ({ index, input })),
+    context(),
+  );
+  expect(checked.map((one) => one.fee)).toEqual([1_010_000n, 110_000n]);
+});
