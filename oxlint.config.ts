@@ -10,7 +10,7 @@ const LEVELS = [
   ['refunds', 'invoices'],
   ['subscriptions'],
   ['reconciliation'],
-  ['console', 'sandbox'],
+  ['console', 'sandbox', 'docs', 'monitoring'],
 ];
 const MODULES = LEVELS.flat();
 

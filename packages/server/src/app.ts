@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
-import { errorPages } from './error-pages.ts';
+import { docsPages, type TryOutKey } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
 import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
 import {
@@ -101,6 +101,8 @@ export interface ServerOptions {
   publicUrl: () => string;
   rate: { perSecond: number; burst: number };
   tls?: { certFile: string; keyFile: string } | undefined;
+  /** The sandbox's own key, for the API reference to try requests with. */
+  tryOutKey?: TryOutKey | undefined;
   /** Checks every answer against its schema: for tests. */
   checkAnswers?: boolean;
 }
@@ -109,7 +111,11 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
   const routes = apiRoutes(app);
   return createHttpServer({
     routes,
-    pages: [...healthPages(app), openApiPage(routes, options.publicUrl), ...errorPages()],
+    pages: [
+      ...healthPages(app),
+      openApiPage(routes, options.publicUrl),
+      ...docsPages({ ...options, routes, clock: app.clock }),
+    ],
     authenticate: createAuthenticate(app),
     clock: app.clock,
     log: app.log,
@@ -170,8 +176,11 @@ export function describeApi(routes: readonly Route[], serverUrl: string): object
   return openApiDocument(routes, {
     title: 'Florin',
     version: API_VERSIONS[0],
-    description:
+    description: [
       'Payments in USDT and USDC on Ethereum, Tron and Solana: signed JSON requests, payout batches, ledger.',
+      'Every request is signed: HMAC-SHA256 of `<timestamp>.<nonce>.<raw body>` with the secret key.',
+      `Every error code has [a page](${serverUrl}/docs/errors) with its cause and what to do.`,
+    ].join('\n\n'),
     serverUrl,
   });
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { type App, createApiServer, migrateAll, openApp, startWorkers } from './app.ts';
 import { DataFolder } from './data-folder.ts';
+import type { TryOutKey } from './docs/index.ts';
 import { listen } from './listening.ts';
 import { type Config, ConfigError } from './platform/config.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
@@ -89,7 +90,8 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     const known = folder.readCredentials();
     // Money and keys are there before anybody can ask for them.
     const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
-    const baseUrl = await startServer(parts, config);
+    const tryOutKey = { apiKey: seeded.api_key, secretKey: seeded.secret_key };
+    const baseUrl = await startServer(parts, config, tryOutKey);
     const credentials = { ...seeded, base_url: baseUrl };
     folder.writeCredentials(credentials);
     folder.writeRunning({
@@ -113,12 +115,13 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
   });
 }
 
-async function startServer(parts: Parts, config: Config): Promise<string> {
+async function startServer(parts: Parts, config: Config, tryOutKey?: TryOutKey): Promise<string> {
   let publicUrl = PLACEHOLDER_URL;
   const { app } = parts;
   if (app === undefined) throw new Error('the server starts after the database');
   checkTlsFiles(config);
-  const server = createApiServer(app, { publicUrl: () => publicUrl, rate: config.rate, tls: config.tls });
+  const { rate, tls } = config;
+  const server = createApiServer(app, { publicUrl: () => publicUrl, rate, tls, tryOutKey });
   parts.server = server;
   publicUrl = await listen(server, config);
   return publicUrl;

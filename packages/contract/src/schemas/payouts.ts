@@ -44,14 +44,18 @@ export const PayoutItemInput = Type.Object(
       description: 'Decimal string greater than 0 with at most two decimals.',
     }),
   },
-  { ...CLOSED, $id: 'PayoutItemInput' },
+  {
+    ...CLOSED,
+    $id: 'PayoutItemInput',
+    examples: [{ network: 'erc20', address: '0x52908400098527886E0F7030069857D2E4169EE7', amount: '5.00' }],
+  },
 );
 export type PayoutItemInput = Static<typeof PayoutItemInput>;
 
 export const PayoutBatchInput = Type.Object(
   {
     currency: Currency,
-    description: Type.Optional(Type.String({ description: 'Free text.' })),
+    description: Type.Optional(Type.String({ description: 'Free text.', examples: ['Salaries of May'] })),
     items: Type.Array(PayoutItemInput, { minItems: 1, maxItems: PAYOUT_ITEMS_MAX }),
   },
   { ...CLOSED, $id: 'PayoutBatchInput' },

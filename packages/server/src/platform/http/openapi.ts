@@ -73,26 +73,29 @@ function parametersOf(route: Route, components: Map<string, Json>): Json[] {
   return [...signed, ...key, ...from('path', route.params), ...from('query', route.query)];
 }
 
-function refusalsOf(route: Route, components: Map<string, Json>): Json {
+function refusalsOf(route: Route, components: Map<string, Json>, serverUrl: string): Json {
   const family = familyOf(route.path);
   const schema = reference(family === 'payout' ? PayoutError : StructuredError, components);
   const codes = [...ALWAYS, ...(route.body === undefined ? [] : WITH_BODY), ...route.refusals];
   const byStatus = new Map<number, Set<string>>();
   for (const code of codes) {
     const words = WORDS[code];
-    const name = family === 'payout' ? words.payout : (words.code ?? 'no code');
+    const name = family === 'payout' ? words.payout : (words.code ?? 'forbidden');
     byStatus.set(words.status, (byStatus.get(words.status) ?? new Set()).add(name));
   }
   const entries = [...byStatus].sort(([a], [b]) => a - b);
   return Object.fromEntries(
     entries.map(([status, names]) => [
       String(status),
-      { description: [...names].join(', '), content: { 'application/json': { schema } } },
+      {
+        description: [...names].map((name) => `[${name}](${serverUrl}/docs/errors/${name})`).join(', '),
+        content: { 'application/json': { schema } },
+      },
     ]),
   );
 }
 
-function operationOf(route: Route, components: Map<string, Json>): Json {
+function operationOf(route: Route, components: Map<string, Json>, serverUrl: string): Json {
   return {
     operationId: route.operationId,
     tags: [route.tag],
@@ -112,7 +115,7 @@ function operationOf(route: Route, components: Map<string, Json>): Json {
         description: 'Done.',
         content: { 'application/json': { schema: reference(route.answer, components) } },
       },
-      ...refusalsOf(route, components),
+      ...refusalsOf(route, components, serverUrl),
     },
   };
 }
@@ -131,7 +134,7 @@ export function openApiDocument(routes: readonly Route[], options: OpenApiOption
   for (const route of routes) {
     paths[route.path] = {
       ...paths[route.path],
-      [route.method.toLowerCase()]: operationOf(route, components),
+      [route.method.toLowerCase()]: operationOf(route, components, options.serverUrl),
     };
   }
   return {

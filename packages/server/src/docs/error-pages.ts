@@ -1,0 +1,55 @@
+import {
+  type Explanation,
+  PAYOUT_ERRORS,
+  PERMISSION_DENIED,
+  STRUCTURED_ERRORS,
+} from '@florin/contract/errors';
+import type { PublicPage } from '../platform/http/index.ts';
+import { escapeHtml, textPage } from './html.ts';
+
+interface Explained extends Explanation {
+  status: number;
+}
+
+/** By code. A code of both formats means the same in both; 403 has one in the payout format only. */
+const ERRORS: Record<string, Explained> = {
+  ...PAYOUT_ERRORS,
+  ...STRUCTURED_ERRORS,
+  forbidden: PERMISSION_DENIED,
+};
+
+/** One page for each error code, where the `doc_url` of error answers leads, and a list of them all. */
+export function errorPages(): PublicPage[] {
+  const pages = Object.entries(ERRORS).map(([code, error]) => {
+    const answer = textPage(error.title, explain(code, error));
+    return { path: `/docs/errors/${code}`, handle: async () => answer };
+  });
+  const index = textPage('Error codes', list());
+  return [{ path: '/docs/errors', handle: async () => index }, ...pages];
+}
+
+function explain(code: string, error: Explained): string {
+  return `<h1>${escapeHtml(error.title)}</h1>
+<p class="quiet"><code>${code}</code>, HTTP ${error.status}</p>
+<h2>Why it happens</h2>
+<p>${escapeHtml(error.cause)}</p>
+<h2>What to do</h2>
+<p>${escapeHtml(error.advice)}</p>`;
+}
+
+function list(): string {
+  const rows = Object.entries(ERRORS)
+    .sort(([a, { status: statusA }], [b, { status: statusB }]) => statusA - statusB || a.localeCompare(b))
+    .map(
+      ([code, { status, title }]) =>
+        `<tr><td>${status}</td><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${escapeHtml(title)}</td></tr>`,
+    );
+  return `<h1>Error codes</h1>
+<p>Payout calls answer with <code>errorCode</code>, all others with <code>error.code</code>.</p>
+<table>
+<thead><tr><th scope="col">HTTP</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+${rows.join('\n')}
+</tbody>
+</table>`;
+}

@@ -1,0 +1,89 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { NONCE_HEADER, SIGNATURE_HEADER, signedPrefix, TIMESTAMP_HEADER } from '@florin/contract/signing';
+import Type, { type Static } from 'typebox';
+import type { Clock } from '../platform/clock.ts';
+import { Fail } from '../platform/fail.ts';
+import {
+  compileShape,
+  isLocal,
+  type PageRequest,
+  type PublicPage,
+  TokenBuckets,
+} from '../platform/http/index.ts';
+import { JsonRefused, parseStrictJson } from '../platform/json.ts';
+
+/** The sandbox's own key, which the reference page tries requests with. */
+export interface TryOutKey {
+  apiKey: string;
+  secretKey: string;
+}
+
+const SIGNATURES_PER_SECOND = 5;
+const SIGNATURES_BURST = 20;
+
+const ToSign = Type.Object(
+  {
+    method: Type.Enum(['GET', 'POST', 'PUT', 'DELETE']),
+    path: Type.String({ pattern: '^/api/v1/' }),
+    body: Type.String(),
+  },
+  { additionalProperties: false },
+);
+const checkToSign = compileShape(ToSign);
+
+/**
+ * Signs a request of the reference page, so that its button works and the secret stays here. It exists in the sandbox
+ * alone and serves only our own page in a browser on this machine: a page of another origin, a name that was made to
+ * point here, and a caller behind a proxy are refused.
+ */
+export function signPage(key: TryOutKey, clock: Clock): PublicPage {
+  const bucket = new TokenBuckets(SIGNATURES_PER_SECOND, SIGNATURES_BURST);
+  return {
+    method: 'POST',
+    path: '/docs/sign',
+    handle: async (request) => {
+      refuseForeign(request);
+      const waitMs = bucket.take('all', clock.nowMs());
+      if (waitMs > 0) {
+        const retryAfterSeconds = Math.ceil(waitMs / 1000);
+        throw new Fail('rate_limited', { message: 'Too many requests to sign.', retryAfterSeconds });
+      }
+      const { body } = read(request.body);
+      const headers = signatureOf(body, key.secretKey, clock.nowSeconds());
+      return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify({ headers }) };
+    },
+  };
+}
+
+function refuseForeign(request: PageRequest): void {
+  const { headers, repeated } = request;
+  const ownOrigins = [`http://${headers.host}`, `https://${headers.host}`];
+  const isOwnPage =
+    isLocal(request) &&
+    !repeated.has('origin') &&
+    ownOrigins.includes(headers.origin ?? '') &&
+    (headers['sec-fetch-site'] ?? 'same-origin') === 'same-origin';
+  if (!isOwnPage)
+    throw new Fail('forbidden', 'Requests are signed for the reference page on this machine only.');
+}
+
+function read(body: Buffer): Static<typeof ToSign> {
+  try {
+    const value = parseStrictJson(body);
+    checkToSign(value);
+    return value as Static<typeof ToSign>;
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
+    throw new Fail('invalid_request', `The body is refused: ${error.reason}.`);
+  }
+}
+
+function signatureOf(body: string, secretKey: string, nowSeconds: number): Record<string, string> {
+  const timestamp = String(nowSeconds);
+  const nonce = randomUUID();
+  const signature = createHmac('sha256', secretKey)
+    .update(signedPrefix(timestamp, nonce))
+    .update(body)
+    .digest('hex');
+  return { [TIMESTAMP_HEADER]: timestamp, [NONCE_HEADER]: nonce, [SIGNATURE_HEADER]: signature };
+}

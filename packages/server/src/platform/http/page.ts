@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify';
+import type { RawRequest } from './pipeline.ts';
+import { rawOf } from './raw-request.ts';
+
+/** What a page may know of its caller, whom nobody has authenticated. */
+export type PageRequest = Pick<RawRequest, 'headers' | 'repeated' | 'body' | 'remoteAddress'>;
+
+export interface PageAnswer {
+  status: number;
+  type: string;
+  body: string | Buffer;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** An unsigned call outside the API: health, metrics, documentation. */
+export interface PublicPage {
+  /** `GET`, which answers HEAD too, unless said otherwise. */
+  method?: 'GET' | 'POST';
+  path: string;
+  /** @throws Fail answered in the structured format */
+  handle(request: PageRequest): Promise<PageAnswer>;
+}
+
+export function addPage(app: FastifyInstance, page: PublicPage): void {
+  app.route({
+    method: page.method ?? ['GET', 'HEAD'],
+    url: page.path,
+    handler: async (request, reply) => {
+      const { status, type, body, headers = {} } = await page.handle(rawOf(request));
+      return reply.code(status).headers(headers).type(type).send(body);
+    },
+  });
+}
+
+const LOOPBACK_ADDRESS = /^(::ffff:)?127(\.\d{1,3}){3}$|^::1$/;
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
+/** Headers that a proxy adds: behind one, every caller seems to sit on this machine. */
+const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+
+/**
+ * Whether a program on this machine asked, by a loopback name. The name matters: a foreign web page can have its own
+ * name resolve to 127.0.0.1, and the browser then sends the request from here, but under that name.
+ */
+export function isLocal({ remoteAddress, headers, repeated }: PageRequest): boolean {
+  return (
+    LOOPBACK_ADDRESS.test(remoteAddress) &&
+    !repeated.has('host') &&
+    LOOPBACK_HOST.test(headers.host ?? '') &&
+    PROXY_HEADERS.every((name) => headers[name] === undefined)
+  );
+}
