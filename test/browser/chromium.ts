@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const EXECUTABLE = '/usr/bin/chromium';
+/** Chromium's own calls home would be taken for the page's. */
+const FLAGS = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Whether the browser tests can run here; prints why not. */
+export function hasChromium(): boolean {
+  const there = existsSync(EXECUTABLE);
+  if (!there) console.log(`skipped: there is no ${EXECUTABLE} (apt-get install chromium)`);
+  return there;
+}
+
+/** A browser with a profile of its own. As root Chromium starts without its sandbox only. */
+export async function openBrowser(): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: EXECUTABLE,
+    args: FLAGS,
+    chromiumSandbox: process.getuid?.() !== 0,
+  });
+}
