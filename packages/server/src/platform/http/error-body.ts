@@ -10,10 +10,22 @@ import type { Fail, FailCode } from '../fail.ts';
 export const PAYOUT_PATH = '/api/v1/payout-batches';
 export type Family = 'structured' | 'payout';
 
-/** Payout paths, unknown ones below them too, answer in the payout format; all others in the structured one. */
+/**
+ * Payout paths, unknown ones below them too, answer in the payout format; all others in the structured one.
+ *
+ * @param url as received: percent-encoded, and with scheme and host where a proxy is spoken to
+ */
 export function familyOf(url: string): Family {
-  const path = url.split('?', 1)[0] ?? url;
+  const path = decoded(url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '');
   return path === PAYOUT_PATH || path.startsWith(`${PAYOUT_PATH}/`) ? 'payout' : 'structured';
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 interface Words {

@@ -1,55 +1,70 @@
 import { readFileSync } from 'node:fs';
-import { METHODS } from 'node:http';
-import type { Socket } from 'node:net';
+import { METHODS, type Server } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { codeOf, isUnavailable } from '../db.ts';
 import { Fail } from '../fail.ts';
+import type { Logger } from '../log.ts';
 import { CommitUnknown } from '../transact.ts';
+import { answerBrokenRequest, followRequests } from './broken-request.ts';
 import { errorBody, errorHeaders, familyOf, statusOf } from './error-body.ts';
-import { Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
+import { addPage, type PublicPage } from './page.ts';
+import { Pipeline, type PipelineOptions } from './pipeline.ts';
+import { announcesBody, decodable, rawOf } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
 
 const BODY_BYTES_MAX = 1_048_576;
-const HEADERS_TIMEOUT_MS = 10_000;
-const BODY_TIMEOUT_MS = 30_000;
+const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, bodyMs: 30_000 };
+const TIMEOUT_CHECK_MS_MAX = 1_000;
 const SWEEP_EVERY_MS = 60_000;
-/** Methods whose body the signature covers; on others a body is refused. */
-const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
 
-export interface PublicPage {
-  path: string;
-  handle(): Promise<{ status: number; type: string; body: string }>;
+/** How long a request may take to arrive before it is answered 408. */
+export interface HttpTimeouts {
+  headersMs: number;
+  /** From the end of the headers on. */
+  bodyMs: number;
 }
 
 export interface HttpOptions extends PipelineOptions {
   routes: readonly Route[];
-  /** Unsigned GETs: health, the OpenAPI document, documentation. */
+  /** Unsigned: health, the OpenAPI document, documentation. */
   pages: readonly PublicPage[];
   /** Address that callers see; error answers link to its documentation. A function, as the port may be chosen late. */
   publicUrl: () => string;
   tls?: { certFile: string; keyFile: string };
+  timeouts?: HttpTimeouts;
 }
 
 /** Builds the server; `listen` is the caller's. */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
+  const timeouts = options.timeouts ?? TIMEOUTS;
+  const standardHeaders = standardHeadersOf(options);
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 16_384, querystringParser: () => ({}) },
-    // A path that cannot be decoded is a path that does not exist, and is told only to callers who are let in.
-    rewriteUrl: (raw) => (isDecodable(raw.url ?? '/') ? (raw.url ?? '/') : '/undecodable'),
+    rewriteUrl: (raw) => decodable(raw.url ?? '/'),
     genReqId: (raw) => readRequestId(raw.headers['x-request-id']) ?? newRequestId(),
-    requestTimeout: HEADERS_TIMEOUT_MS + BODY_TIMEOUT_MS + 5_000,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
+    requestTimeout: timeouts.headersMs + timeouts.bodyMs + 5_000,
+    http: {
+      headersTimeout: timeouts.headersMs,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS_MAX, timeouts.headersMs / 2),
+      // Node would refuse with an empty body; `rawOf` does it with an error that says why.
+      requireHostHeader: false,
+    },
     forceCloseConnections: 'idle',
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options),
+    clientErrorHandler: (error, socket) =>
+      answerBrokenRequest(error, socket, { ...options, standardHeaders }),
     ...(options.tls === undefined ? {} : { https: readTls(options.tls) }),
   }) as unknown as FastifyInstance;
   const pipeline = new Pipeline(options);
+  followRequests(app.server);
+  answerExpectations(app.server);
   acceptEveryBody(app);
-  addStandardHeaders(app, options);
+  addStandardHeaders(app, standardHeaders);
+  limitUploadTime(app, timeouts.bodyMs);
+  logRequests(app, options.log);
   for (const page of options.pages) addPage(app, page);
   for (const route of options.routes) addRoute(app, pipeline, route);
   addRefusals(app, pipeline, options.routes);
@@ -63,13 +78,13 @@ function readTls(tls: { certFile: string; keyFile: string }) {
   return { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile), minVersion: 'TLSv1.2' as const };
 }
 
-function isDecodable(url: string): boolean {
-  try {
-    decodeURI(url.split('?', 1)[0] ?? '');
-    return true;
-  } catch {
-    return false;
-  }
+/** `100-continue` is told only to a body that may come; what else is expected is ignored, as HTTP allows. */
+function answerExpectations(server: Server): void {
+  server.on('checkContinue', (request, response) => {
+    if (Number(request.headers['content-length'] ?? 0) <= BODY_BYTES_MAX) response.writeContinue();
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
 /** Bodies are kept as the bytes that were signed; their type is judged after the signature. */
@@ -81,29 +96,41 @@ function acceptEveryBody(app: FastifyInstance): void {
   }
 }
 
-function addStandardHeaders(app: FastifyInstance, options: HttpOptions): void {
+const standardHeadersOf = (options: HttpOptions) => ({
+  'cache-control': 'no-store',
+  'x-service-version': options.versions[0] ?? '',
+  'x-content-type-options': 'nosniff',
+});
+
+function addStandardHeaders(app: FastifyInstance, headers: Record<string, string>): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    reply.header('cache-control', 'no-store');
-    reply.header('x-service-version', options.versions[0]);
-    reply.header('x-content-type-options', 'nosniff');
-    // Fastify judges a malformed Content-Type before authentication; the pipeline reads it from the raw headers.
-    if (request.raw.headers['content-type'] !== undefined) {
+    reply.headers(headers);
+    // Fastify judges a missing or malformed Content-Type before authentication; the pipeline reads the raw headers.
+    if (request.raw.headers['content-type'] !== undefined || request.method === 'QUERY') {
       request.raw.headers['content-type'] = 'application/octet-stream';
     }
   });
+}
+
+function limitUploadTime(app: FastifyInstance, bodyMs: number): void {
   app.addHook('preParsing', async (request, reply, payload) => {
+    if (request.raw.complete || !announcesBody(request.raw.headers)) return payload;
     const timer = setTimeout(() => {
+      if (reply.sent) return;
       reply.header('connection', 'close');
-      reply.send(new Fail('request_timeout', `The body did not arrive within ${BODY_TIMEOUT_MS / 1000} s.`));
-    }, BODY_TIMEOUT_MS);
+      reply.send(new Fail('request_timeout', `The body did not arrive within ${bodyMs / 1000} s.`));
+    }, bodyMs);
     timer.unref();
     payload.once('end', () => clearTimeout(timer));
     request.raw.once('close', () => clearTimeout(timer));
     return payload;
   });
+}
+
+function logRequests(app: FastifyInstance, log: Logger): void {
   app.addHook('onResponse', async (request, reply) => {
-    options.log.info(
+    log.info(
       {
         request_id: request.id,
         method: request.method,
@@ -113,13 +140,6 @@ function addStandardHeaders(app: FastifyInstance, options: HttpOptions): void {
       },
       'request',
     );
-  });
-}
-
-function addPage(app: FastifyInstance, page: PublicPage): void {
-  app.get(page.path, async (_request, reply) => {
-    const { status, type, body } = await page.handle();
-    return reply.code(status).type(type).send(body);
   });
 }
 
@@ -151,36 +171,14 @@ function addRefusals(app: FastifyInstance, pipeline: Pipeline, routes: readonly 
     app.route({
       method: others,
       url,
-      handler: (request) =>
-        pipeline.refuse(rawOf(request), new Fail('method_not_allowed', { message, allow })),
+      handler: async (request) =>
+        await pipeline.refuse(rawOf(request), new Fail('method_not_allowed', { message, allow })),
     });
   }
-  app.setNotFoundHandler((request) =>
-    pipeline.refuse(rawOf(request), new Fail('resource_not_found', 'There is nothing at this path.')),
-  );
-}
-
-function rawOf(request: FastifyRequest): RawRequest {
-  const headers: Record<string, string> = {};
-  const repeated = new Set<string>();
-  const lines = request.raw.rawHeaders;
-  for (let i = 0; i + 1 < lines.length; i += 2) {
-    const name = (lines[i] ?? '').toLowerCase();
-    if (Object.hasOwn(headers, name)) repeated.add(name);
-    headers[name] = lines[i + 1] ?? '';
-  }
-  const announced = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  return {
-    method: request.method,
-    url: request.originalUrl,
-    headers,
-    repeated,
-    body: Buffer.isBuffer(request.body) && BODY_METHODS.has(request.method) ? request.body : Buffer.alloc(0),
-    strayBody: announced && !BODY_METHODS.has(request.method),
-    params: request.params as Record<string, string>,
-    requestId: request.id,
-    remoteAddress: request.ip,
-  };
+  app.setNotFoundHandler(async (request) => {
+    const fail = new Fail('resource_not_found', 'There is nothing at this path.');
+    return await pipeline.refuse(rawOf(request), fail);
+  });
 }
 
 /** What the caller may know of an error; the rest goes to the log. */
@@ -221,34 +219,4 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply,
     .headers(errorHeaders(fail))
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(body));
-}
-
-/** Bytes that are no HTTP request, or one that never ended: answered once, in the structured format, and closed. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, options: HttpOptions): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const fail = late
-    ? new Fail('request_timeout', 'The request did not arrive in time.')
-    : new Fail('invalid_request', 'This is not a valid HTTP/1.1 request.');
-  const requestId = newRequestId();
-  const body = JSON.stringify(
-    errorBody(fail, {
-      family: 'structured',
-      requestId,
-      nowSeconds: options.clock.nowSeconds(),
-      publicUrl: options.publicUrl(),
-    }),
-  );
-  const head = [
-    late ? 'HTTP/1.1 408 Request Timeout' : 'HTTP/1.1 400 Bad Request',
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'cache-control: no-store',
-    `x-request-id: ${requestId}`,
-    'connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -1,0 +1,83 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Fail } from '../fail.ts';
+import { errorBody, familyOf } from './error-body.ts';
+import { newRequestId } from './request-id.ts';
+
+export interface BrokenRequestOptions {
+  clock: { nowSeconds(): number };
+  publicUrl: () => string;
+  /** Headers that every answer has. */
+  standardHeaders: Readonly<Record<string, string>>;
+}
+
+type ParseError = Error & { code?: string; rawPacket?: unknown };
+
+const REQUEST_LINE = /^[A-Z-]+ (\S+) HTTP\/1\.[01]\r?\n/;
+/** A request line lies in the first bytes of a packet; the rest is not looked at. */
+const REQUEST_LINE_BYTES_MAX = 16_384;
+
+/** Answers of a connection that are not finished, oldest first. */
+const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+
+/** Remembers which requests of a connection wait for their answers: a broken one may be pipelined behind them. */
+export function followRequests(server: Server): void {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const open = unanswered.get(socket) ?? new Set<ServerResponse>();
+    unanswered.set(socket, open.add(response));
+    response.once('close', () => open.delete(response));
+  });
+}
+
+/**
+ * Bytes that are no HTTP request, or one that never ended: answered once, and closed. Requests that came whole before
+ * them get their own answers first, so that nobody takes the refusal for theirs.
+ */
+export function answerBrokenRequest(error: ParseError, socket: Socket, options: BrokenRequestOptions): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  // What follows broken bytes means nothing; unread, it cannot be taken for a request.
+  socket.pause();
+  const earlier = [...(unanswered.get(socket) ?? [])].filter((response) => response.req.complete).at(-1);
+  if (earlier === undefined) refuse(error, socket, options);
+  else earlier.once('close', () => refuse(error, socket, options));
+}
+
+function refuse(error: ParseError, socket: Socket, options: BrokenRequestOptions): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const fail = late
+    ? new Fail('request_timeout', 'The request did not arrive in time.')
+    : new Fail('invalid_request', 'This is not a valid HTTP/1.1 request.');
+  const requestId = newRequestId();
+  const body = JSON.stringify(
+    errorBody(fail, {
+      family: familyOf(pathOf(error)),
+      requestId,
+      nowSeconds: options.clock.nowSeconds(),
+      publicUrl: options.publicUrl(),
+    }),
+  );
+  const head = [
+    late ? 'HTTP/1.1 408 Request Timeout' : 'HTTP/1.1 400 Bad Request',
+    `x-request-id: ${requestId}`,
+    ...Object.entries(options.standardHeaders).map(([name, value]) => `${name}: ${value}`),
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroySoon());
+}
+
+/** The path that the broken request names, as far as it can be read: it decides the format of the answer. */
+function pathOf(error: ParseError): string {
+  if (!Buffer.isBuffer(error.rawPacket)) return '/';
+  const begin = error.rawPacket.subarray(0, REQUEST_LINE_BYTES_MAX).toString('latin1');
+  return REQUEST_LINE.exec(begin)?.[1] ?? '/';
+}

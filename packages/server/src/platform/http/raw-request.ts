@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify';
+import { Fail } from '../fail.ts';
+import type { RawRequest } from './pipeline.ts';
+
+/** Methods whose body the signature covers; on others a body is refused. */
+const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
+
+/** A path that cannot be decoded names nothing, like any unknown one: its percent signs stand for themselves. */
+export function decodable(url: string): string {
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURI(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+}
+
+export function announcesBody(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** @throws Fail for a request that does not name one host: two proxies on its way may have read it differently */
+export function rawOf(request: FastifyRequest): RawRequest {
+  const headers: Record<string, string> = {};
+  const repeated = new Set<string>();
+  const lines = request.raw.rawHeaders;
+  for (let i = 0; i + 1 < lines.length; i += 2) {
+    const name = (lines[i] ?? '').toLowerCase();
+    if (Object.hasOwn(headers, name)) repeated.add(name);
+    headers[name] = lines[i + 1] ?? '';
+  }
+  if (repeated.has('host') || (headers.host === undefined && request.raw.httpVersion !== '1.0')) {
+    throw new Fail('invalid_request', 'A request names its host exactly once.');
+  }
+  return {
+    method: request.method,
+    url: request.originalUrl,
+    headers,
+    repeated,
+    body: Buffer.isBuffer(request.body) && BODY_METHODS.has(request.method) ? request.body : Buffer.alloc(0),
+    strayBody: announcesBody(headers) && !BODY_METHODS.has(request.method),
+    params: request.params as Record<string, string>,
+    requestId: request.id,
+    remoteAddress: request.ip,
+  };
+}
