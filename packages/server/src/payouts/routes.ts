@@ -52,6 +52,7 @@ function draftRoutes(deps: PayoutDeps): Route[] {
       description:
         'Makes a batch of 1 to 200 items in draft. Items with findings are kept as invalid and named in validation_errors.',
       scope: 'payouts',
+      alwaysCommits: true,
       idempotencyKey: 'required',
       body: PayoutBatchInput,
       precheck: refuseNoItems,
@@ -114,6 +115,7 @@ function lifeRoutes(deps: PayoutDeps): Route[] {
       description:
         'Checks every item anew, reserves the balance and hands the batch on, above the approval threshold to the approvers.',
       scope: 'payouts',
+      alwaysCommits: true,
       params: PayoutBatchPath,
       body: NoFields,
       answer: PayoutBatch,
@@ -137,6 +139,7 @@ function lifeRoutes(deps: PayoutDeps): Route[] {
       summary: 'Cancel a payout batch',
       description: 'Possible until a worker takes the batch. What it reserved is given back.',
       scope: 'payouts',
+      alwaysCommits: true,
       params: PayoutBatchPath,
       body: NoFields,
       answer: PayoutBatch,

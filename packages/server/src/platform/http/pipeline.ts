@@ -88,17 +88,18 @@ export class Pipeline {
 
   /** Runs a call. @throws Fail */
   async run(raw: RawRequest, prepared: PreparedRoute): Promise<Answer<unknown>> {
-    const writes = raw.method !== 'GET';
-    const { caller, hardenNonce } = await this.#admit(raw, writes);
+    const willCommit = prepared.route.alwaysCommits ?? false;
+    const { caller, hardenNonce } = await this.#admit(raw, willCommit);
     try {
       this.#limit(caller);
+      const request = this.#read(raw, caller, prepared);
       checkPath(raw, prepared);
-      const answer = await prepared.route.handle(this.#read(raw, caller, prepared));
-      prepared.checkAnswer?.(answer.body);
-      if (writes && answer.replayed) await hardenNonce();
+      const answer = await prepared.route.handle(request);
+      checkAnswer(answer, prepared);
+      if (willCommit && answer.replayed) await hardenNonce();
       return answer;
     } catch (error) {
-      if (writes) await hardenNonce();
+      if (willCommit) await hardenNonce();
       throw error;
     }
   }
@@ -165,11 +166,21 @@ export class Pipeline {
 
   #checkVersion(raw: RawRequest): void {
     const asked = raw.headers['x-service-version'];
-    if (asked === undefined || this.#options.versions.includes(asked)) return;
+    const once = !raw.repeated.has('x-service-version');
+    if (asked === undefined || (once && this.#options.versions.includes(asked))) return;
     throw new Fail('invalid_request', {
       message: `X-Service-Version names a version that this service does not have. It has ${this.#options.versions.join(', ')}.`,
       param: 'X-Service-Version',
     });
+  }
+}
+
+/** An answer that its own schema refuses is our fault and never the caller's. */
+function checkAnswer(answer: Answer<unknown>, prepared: PreparedRoute): void {
+  try {
+    prepared.checkAnswer?.(answer.body);
+  } catch (error) {
+    throw new Error(`the answer of ${prepared.route.operationId} breaks its schema`, { cause: error });
   }
 }
 
@@ -211,7 +222,10 @@ function readIdempotencyKey(raw: RawRequest): string {
 
 function readBody(raw: RawRequest, prepared: PreparedRoute): unknown {
   if (raw.strayBody) throw new Fail('invalid_request', `A ${raw.method} request has no body.`);
-  if (prepared.checkBody === undefined) return undefined;
+  if (prepared.checkBody === undefined) {
+    if (raw.body.length > 0) throw new Fail('invalid_request', 'This call has no body.');
+    return undefined;
+  }
   const value = raw.body.length === 0 ? {} : parseBody(raw);
   prepared.route.precheck?.(value);
   prepared.checkBody(value);

@@ -55,6 +55,11 @@ export interface Route<
   idempotencyKey?: 'required';
   /** 403 for live merchants. */
   sandboxOnly?: boolean;
+  /**
+   * A busy write whose every 200, but for a replay, follows a synchronous commit of its own: that takes the nonce to the
+   * disk with it. The nonces of all others are made durable by themselves, as a change may turn out to be none.
+   */
+  alwaysCommits?: boolean;
   params?: P;
   query?: Q;
   /** Schema of the body; an empty body is read as `{}` where the schema has no required field. */
