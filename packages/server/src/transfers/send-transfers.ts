@@ -4,13 +4,13 @@ import { getMerchant } from '../stores/index.ts';
 import { reserveAttempts, signReserved } from './make-attempts.ts';
 import { isPaused } from './pauses.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
-import { type Hindrance, nextLookMs } from './states.ts';
+import { type Hindrance, nextRunMs } from './states.ts';
 import { WalletBehind } from './wallet-queries.ts';
 import { sendSigned, watchSent } from './watch-attempts.ts';
 import type { TransferDeps, Work } from './work.ts';
 
 export const SEND_JOB = 'transfers.send';
-/** Undecided for so long, an attempt is worth a person's look. */
+/** Undecided for so long, a transfer is worth a person's look. */
 const ALARM_AFTER_SECONDS = 120;
 
 /** Brings one group of transfers as far as it goes now; asked again until each of them is decided. */
@@ -81,18 +81,18 @@ async function next(work: Work, hindrance: Hindrance): Promise<JobOutcome> {
   const { deps, merchant, groupId, nowSeconds } = work;
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupId);
   const attempts = await readLiveAttempts(deps.db, merchant.merchantId, groupId);
-  const ageOf = (row: { created_at: bigint | number }) => nowSeconds - Number(row.created_at);
-  const isUnsigned = (attempt: AttemptRow) => attempt.status === 'reserved';
-  const old = attempts.filter((attempt) => ageOf(attempt) > ALARM_AFTER_SECONDS);
-  if (old.length > 0) {
-    const fields = { group_id: groupId, attempts: old.length, oldest_seconds: Math.max(...old.map(ageOf)) };
-    deps.log.warn(fields, 'transactions are undecided for long');
+  const ageSeconds = nowSeconds - Math.max(...transfers.map((transfer) => Number(transfer.created_at)));
+  const open = transfers.filter((transfer) => transfer.completed_at === null).length;
+  if (open > 0 && ageSeconds > ALARM_AFTER_SECONDS) {
+    deps.log.warn({ group_id: groupId, transfers: open, age_seconds: ageSeconds }, 'undecided for long');
   }
-  const waitMs = nextLookMs({
+  const unsigned = attempts.filter((attempt) => attempt.status === 'reserved').length;
+  const waitMs = nextRunMs({
     hindrance,
-    queuedAges: transfers.filter((transfer) => transfer.status === 'queued').map(ageOf),
-    unsignedAges: attempts.filter(isUnsigned).map(ageOf),
-    sentAges: attempts.filter((attempt) => !isUnsigned(attempt)).map(ageOf),
+    ageSeconds,
+    queued: transfers.filter((transfer) => transfer.status === 'queued').length,
+    unsigned,
+    sent: attempts.length - unsigned,
   });
   return waitMs === undefined ? 'done' : { againAtMs: deps.clock.nowMs() + waitMs };
 }

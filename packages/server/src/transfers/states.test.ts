@@ -5,7 +5,7 @@ import {
   judge,
   judgeUnbuildable,
   lookAgainMs,
-  nextLookMs,
+  nextRunMs,
   planAttempts,
   retryMs,
   type Standing,
@@ -205,27 +205,27 @@ describe('when to look again', () => {
 
   const standing = (change: Partial<Standing>): Standing => ({
     hindrance: 'none',
-    queuedAges: [],
-    unsignedAges: [],
-    sentAges: [],
+    ageSeconds: 30,
+    queued: 0,
+    unsigned: 0,
+    sent: 0,
     ...change,
   });
   const cases: [string, Partial<Standing>, number | undefined][] = [
     ['all decided: never', {}, undefined],
     ['all decided during an outage: never', { hindrance: 'unavailable' }, undefined],
-    ['something new to send: at once', { queuedAges: [5], sentAges: [1_000] }, 0],
-    ['something new, but paused: later', { hindrance: 'held', queuedAges: [5] }, 1_000],
-    ['paused, yet some are out: as they need', { hindrance: 'held', queuedAges: [600], sentAges: [1] }, 250],
-    ['bytes to be made: at once', { unsignedAges: [1_000] }, 0],
-    ['bytes to be made in an outage: later', { hindrance: 'unavailable', unsignedAges: [100] }, 10_000],
-    ['the youngest decides', { sentAges: [3_600, 20] }, 2_000],
+    ['something new to send: at once', { queued: 1, sent: 3 }, 0],
+    ['something new, but held back: later', { hindrance: 'held', queued: 1, ageSeconds: 600 }, 15_000],
     [
-      'a long outage is asked about at least each 15 s',
-      { hindrance: 'unavailable', sentAges: [9e6] },
-      15_000,
+      'held back, yet some are out: as they need',
+      { hindrance: 'held', queued: 1, sent: 1, ageSeconds: 2 },
+      250,
     ],
+    ['bytes to be made: at once, also when held back', { hindrance: 'held', queued: 1, unsigned: 1 }, 0],
+    ['bytes to be made in an outage: later', { hindrance: 'unavailable', unsigned: 1, sent: 1 }, 3_000],
+    ['all are out: a tenth of the age', { sent: 2, ageSeconds: 20 }, 2_000],
   ];
   test.each(cases)('%s', (_, change, waitMs) => {
-    expect(nextLookMs(standing(change))).toBe(waitMs);
+    expect(nextRunMs(standing(change))).toBe(waitMs);
   });
 });

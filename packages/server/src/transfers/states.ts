@@ -107,7 +107,7 @@ const WAIT_SHARE = 10;
 const tenthOf = (ageSeconds: number, least: number, most: number): number =>
   Math.min(most, Math.max(least, (ageSeconds * MS_PER_SECOND) / WAIT_SHARE));
 
-/** When to look at an undecided attempt of that age again. */
+/** When to look again at transfers that were ordered so long ago and are not decided. */
 export function lookAgainMs(ageSeconds: number): number {
   return tenthOf(ageSeconds, LOOK_AGAIN_MIN_MS, LOOK_AGAIN_MAX_MS);
 }
@@ -120,24 +120,27 @@ export function retryMs(waitedSeconds: number): number {
 /** What keeps transfers back: `held` only new attempts (paused), `unavailable` every call to the network. */
 export type Hindrance = 'none' | 'held' | 'unavailable';
 
-/** How a group stands after a run. Ages in seconds of the merchant's clock. */
+/** How a group stands after a run. */
 export interface Standing {
   hindrance: Hindrance;
+  /** Seconds of the merchant's clock since its transfers were ordered, whatever attempts were made since. */
+  ageSeconds: number;
   /** Transfers without an attempt. */
-  queuedAges: readonly number[];
+  queued: number;
   /** Attempts whose bytes are still to be made. */
-  unsignedAges: readonly number[];
+  unsigned: number;
   /** Attempts whose bytes may be out. */
-  sentAges: readonly number[];
+  sent: number;
 }
 
-/** How long to wait before the group's next run; undefined when all of it is decided. The youngest part decides. */
-export function nextLookMs({ hindrance, queuedAges, unsignedAges, sentAges }: Standing): number | undefined {
-  const fresh = [...queuedAges, ...unsignedAges];
-  if (fresh.length + sentAges.length === 0) return undefined;
-  if (hindrance === 'unavailable') return retryMs(Math.min(...fresh, ...sentAges));
-  if (unsignedAges.length > 0) return 0;
-  const waits = sentAges.map(lookAgainMs);
-  for (const age of queuedAges) waits.push(hindrance === 'held' ? retryMs(age) : 0);
+/** How long to wait before the group's next run; undefined when all of it is decided. */
+export function nextRunMs({ hindrance, ageSeconds, queued, unsigned, sent }: Standing): number | undefined {
+  if (queued + unsigned + sent === 0) return undefined;
+  if (hindrance === 'unavailable') return retryMs(ageSeconds);
+  if (unsigned > 0 || (queued > 0 && hindrance === 'none')) return 0;
+  const waits = [
+    ...(queued > 0 ? [retryMs(ageSeconds)] : []),
+    ...(sent > 0 ? [lookAgainMs(ageSeconds)] : []),
+  ];
   return Math.min(...waits);
 }
