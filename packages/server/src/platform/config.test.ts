@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { CONFIG_OPTIONS, ConfigError, type ConfigKey, readConfig } from './config.ts';
+
+const KEY = 'ab'.repeat(32);
+const read = (env: Record<string, string>, flags = {}) => readConfig(env, flags, { logLevel: 'warn' });
+
+/** What a start says to it: one line. */
+function complaint(env: Record<string, string>): string {
+  try {
+    read(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return 'accepted';
+}
+
+const WHOLE = ['', ' ', '1.5', '-1', '1e3', '0x10', 'ten', '12345678901', '８４２０'];
+const BAD: Record<ConfigKey, string[]> = {
+  host: ['0.0.0.0', '::', '192.168.1.1', '127.0.0.1.example', 'example.com', '127.0.0.1 ', '1270.0.0.1'],
+  port: [...WHOLE.slice(1), '65536'],
+  dataDir: [],
+  databaseUrl: ['localhost:5432', 'mysql://a/b', 'http://a', 'postgres', '/var/run'],
+  simchainUrl: ['localhost', 'redis://a'],
+  masterKey: [
+    'secret',
+    KEY.slice(1),
+    `${KEY}0`,
+    'a'.repeat(43).replace('a', ' '),
+    `${'a'.repeat(42)}!!`,
+    'correct horse battery staple, correct horse!',
+  ],
+  publicUrl: ['example.com', 'ftp://a', '//a'],
+  tlsCertFile: ['/only/one.pem'],
+  tlsKeyFile: ['/only/one.pem'],
+  trustedProxy: ['yes', '1', 'TRUE', 'on'],
+  logLevel: ['verbose', 'WARN', 'trace', ' info'],
+  poolSize: [...WHOLE.slice(1), '0', '1', '1001'],
+  ratePerSecond: [...WHOLE.slice(1), '0', '1000001'],
+  rateBurst: [...WHOLE.slice(1), '0', '1000001'],
+};
+
+test('every setting has its bad values here', () => {
+  expect(Object.keys(BAD).sort()).toEqual(Object.keys(CONFIG_OPTIONS).sort());
+});
+
+for (const [key, values] of Object.entries(BAD) as [ConfigKey, string[]][]) {
+  const { env } = CONFIG_OPTIONS[key];
+  test.each(values)(`${env} %j gives one line that names it`, (value) => {
+    const said = complaint({ [env]: value });
+    expect(said).toContain(env);
+    expect(said).not.toContain('\n');
+    expect(said.length).toBeLessThan(300);
+    // Keys and passwords are not shown on a screen.
+    if (key === 'masterKey' || key === 'databaseUrl') expect(said).not.toContain(JSON.stringify(value));
+  });
+}
+
+test('an empty variable is none, and the defaults are a sandbox on loopback', () => {
+  const config = read(Object.fromEntries(Object.values(CONFIG_OPTIONS).map(({ env }) => [env, ''])));
+  expect(config).toEqual({
+    host: '127.0.0.1',
+    port: 8420,
+    portGiven: false,
+    dataDir: './.florin',
+    databaseUrl: undefined,
+    simchainUrl: undefined,
+    masterKey: undefined,
+    publicUrl: undefined,
+    tls: undefined,
+    trustedProxy: false,
+    logLevel: 'warn',
+    poolSize: 10,
+    rate: { perSecond: 100, burst: 200 },
+  });
+});
+
+test('an address that others can reach needs TLS or a proxy that ends it', () => {
+  const open = { FLORIN_HOST: '0.0.0.0' };
+  const files = { FLORIN_TLS_CERT_FILE: 'a.pem', FLORIN_TLS_KEY_FILE: 'b.pem' };
+  expect(complaint(open)).toContain('FLORIN_TLS_CERT_FILE');
+  expect(complaint({ ...open, FLORIN_TRUSTED_PROXY: 'false' })).toContain('FLORIN_TRUSTED_PROXY');
+  expect(complaint({ ...open, ...files })).toBe('accepted');
+  expect(complaint({ ...open, FLORIN_TRUSTED_PROXY: 'true' })).toBe('accepted');
+  for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) {
+    expect(complaint({ FLORIN_HOST: host })).toBe('accepted');
+  }
+});
+
+test('a flag wins over the environment, and an empty flag is no way around a check', () => {
+  expect(read({ FLORIN_PORT: '1' }, { port: '2' }).port).toBe(2);
+  expect(() => read({}, { host: '' })).toThrow(ConfigError);
+  expect(() => read({}, { port: '' })).toThrow(ConfigError);
+});
+
+test('a master key may be hex or base64, of which both alphabets are the same key', () => {
+  const bytes = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));
+  for (const form of ['hex', 'base64', 'base64url'] as const) {
+    expect(read({ FLORIN_MASTER_KEY: bytes.toString(form) }).masterKey).toEqual(bytes);
+  }
+});
