@@ -1,29 +1,21 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { PayoutBatch } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Tx } from '../platform/db.ts';
-import { Fail, invariant } from '../platform/fail.ts';
+import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
 import { endUnsent } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
 import { type Actor, occasionOf, type PayoutDeps } from './deps.ts';
+import { boundDigest } from './items-digest.ts';
 import { PROCESS_JOB } from './jobs.ts';
 import { presentBatch } from './present.ts';
-import { type BatchRow, itemsDigest, lockBatch, readItems } from './queries.ts';
+import { type BatchRow, lockBatch, readItems } from './queries.ts';
 
 export interface Approval {
   batchId: string;
   approverId: string;
   decision: 'approved' | 'rejected';
-}
-
-/** An approval counts for the very items that it was given for. */
-async function boundDigest(tx: Tx, batch: BatchRow): Promise<Buffer> {
-  const now = itemsDigest(batch, await readItems(tx, batch.merchant_id, batch.batch_id));
-  const submitted = batch.items_digest;
-  invariant(submitted !== null && timingSafeEqual(now, submitted), 'the items are those that were submitted');
-  return now;
 }
 
 function checkMayDecide(batch: BatchRow, approval: Approval): void {
@@ -40,7 +32,8 @@ function checkMayDecide(batch: BatchRow, approval: Approval): void {
 
 /** @returns how many have approved these items */
 async function record(tx: Tx, batch: BatchRow, approval: Approval, nowSeconds: number): Promise<number> {
-  const digest = await boundDigest(tx, batch);
+  // An approval counts for the very items that it was given for.
+  const digest = boundDigest(batch, await readItems(tx, batch.merchant_id, batch.batch_id));
   const { rows } = await sql`
     insert into payout_approval (merchant_id, batch_id, approver_id, decision, items_digest, created_at)
     values (${batch.merchant_id}, ${batch.batch_id}, ${approval.approverId}, ${approval.decision}, ${digest}, ${nowSeconds})

@@ -7,6 +7,7 @@ import { decidedJob, listDecided, requestTransfers, type TransferOrder } from '.
 import { endUnsent } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
 import { type Occasion, occasionOf, type PayoutDeps } from './deps.ts';
+import { boundDigest } from './items-digest.ts';
 import { releasePostings, settlePostings } from './postings.ts';
 import {
   type BatchRow,
@@ -33,6 +34,8 @@ export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Pro
     // Canceled in the meantime, or taken by a run whose answer was lost.
     if (batch.status !== 'pending') return;
     const items = await readItems(tx, job.merchantId, batch.batch_id);
+    // Rows that somebody changed behind the service's back pay nobody: the job says so until a person cancels.
+    boundDigest(batch, items);
     await moveItems(tx, batch, 'processing');
     await requestTransfers(
       tx,

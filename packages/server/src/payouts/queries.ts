@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Asset, formatAmount } from '@florin/contract/money';
 import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
 import { sql, type UpdateObject } from 'kysely';
@@ -234,24 +233,6 @@ export async function giveQuotaBack(tx: Tx, batch: BatchRow): Promise<void> {
     update payout_quota set amount = amount - ${batch.requested_amount}
     where merchant_id = ${batch.merchant_id} and currency = ${batch.currency}
       and day = ${batch.submitted_day}`.execute(tx);
-}
-
-/** What an approver binds to: SHA-256 over recipients, amounts, fees and memos in the order of the batch. */
-export function itemsDigest(batch: BatchRow, items: readonly ItemRow[]): Buffer {
-  const lines = items.map((i) =>
-    JSON.stringify([
-      i.index,
-      i.item_id,
-      i.network,
-      i.address,
-      String(i.amount),
-      String(i.service_fee_amount),
-      i.memo,
-    ]),
-  );
-  return createHash('sha256')
-    .update([batch.batch_id, batch.currency, ...lines].join('\n'))
-    .digest();
 }
 
 /** The item as sent anew; id, index and time of creation stay. */

@@ -9,13 +9,13 @@ import { isPaused } from '../transfers/index.ts';
 import { changeBatch } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
 import { type Occasion, occasionOf, type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
+import { itemsDigest } from './items-digest.ts';
 import { EXPIRE_APPROVAL_JOB, PROCESS_JOB } from './jobs.ts';
 import { reservePostings } from './postings.ts';
 import { presentBatch } from './present.ts';
 import {
   type BatchRow,
   inputOf,
-  itemsDigest,
   lockBatch,
   moveItems,
   readItems,
