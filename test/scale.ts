@@ -1,0 +1,7 @@
+/** A full run: every count as design/reliability.md gives it. */
+export const FULL = process.env.FLORIN_FULL === '1';
+
+/** The count of a full run, or about a hundredth of it. */
+export function scaled(full: number, ci: number = Math.ceil(full / 100)): number {
+  return FULL ? full : ci;
+}
