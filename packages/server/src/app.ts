@@ -1,9 +1,18 @@
 import type { FastifyInstance } from 'fastify';
-import { sql } from 'kysely';
+import packageJson from '../package.json' with { type: 'json' };
 import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
 import { docsPages, type TryOutKey } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
 import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
+import {
+  createStateReader,
+  healthPages,
+  localMetricsPage,
+  metricsPage,
+  observeChains,
+  observeJobs,
+  type ServiceState,
+} from './monitoring/index.ts';
 import {
   EXPIRE_APPROVAL_JOB,
   expireApproval,
@@ -14,12 +23,13 @@ import {
   settleBatch,
 } from './payouts/index.ts';
 import { Clock } from './platform/clock.ts';
-import { connect, type Db } from './platform/db.ts';
+import { connect, countConnections, type Db } from './platform/db.ts';
 import { createHttpServer, openApiDocument, type PublicPage, type Route } from './platform/http/index.ts';
 import { NIL_ID } from './platform/ids.ts';
 import { enqueue, type JobHandler, type JobWorker, startWorker } from './platform/jobs/index.ts';
 import type { Logger } from './platform/log.ts';
-import { migrate, pendingMigrations } from './platform/migrate.ts';
+import { Metrics } from './platform/metrics.ts';
+import { migrate } from './platform/migrate.ts';
 import type { Platform } from './platform/platform.ts';
 import { findServiceRole, grantServiceRights } from './platform/service-role.ts';
 import { transact } from './platform/transact.ts';
@@ -48,6 +58,10 @@ export interface AppOptions {
 /** Everything that operations stand on, opened once per process. */
 export interface App extends Platform {
   databaseUrl: string;
+  simulatedDb: Db;
+  metrics: Metrics;
+  /** What the database says of the installation, read every 5 s at most. */
+  readState: () => Promise<ServiceState>;
   chains: ChainRegistry;
   screen: Screen;
   close(): Promise<void>;
@@ -84,8 +98,14 @@ export async function openApp(options: AppOptions): Promise<App> {
     const vault = await Vault.unlock(db, options.masterKey, clock.nowMs());
     const merchantNow = async (merchantId: string) =>
       clock.nowSeconds() + (await getMerchant(db, merchantId)).clockOffset;
-    const chains = openChains({ simulatedDb, merchantNow });
-    return { db, fastDb, clock, vault, log, databaseUrl, chains, screen, close };
+    const metrics = new Metrics(packageJson.version);
+    metrics.watchPool('main', () => countConnections(db));
+    metrics.watchPool('nonces', () => countConnections(fastDb));
+    metrics.watchPool('simulated_chains', () => countConnections(simulatedDb));
+    const chains = observeChains(openChains({ simulatedDb, merchantNow }), metrics);
+    const readState = createStateReader(db, clock);
+    const pools = { db, fastDb, simulatedDb };
+    return { ...pools, clock, vault, log, metrics, readState, databaseUrl, chains, screen, close };
   } catch (error) {
     await close();
     throw error;
@@ -103,6 +123,8 @@ export interface ServerOptions {
   tls?: { certFile: string; keyFile: string } | undefined;
   /** The sandbox's own key, for the API reference to try requests with. */
   tryOutKey?: TryOutKey | undefined;
+  /** Metrics are served elsewhere, or this machine cannot be told from a proxy's callers. */
+  withoutMetrics?: boolean;
   /** Checks every answer against its schema: for tests. */
   checkAnswers?: boolean;
 }
@@ -113,12 +135,14 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
     routes,
     pages: [
       ...healthPages(app),
+      ...(options.withoutMetrics ? [] : [localMetricsPage(app)]),
       openApiPage(routes, options.publicUrl),
       ...docsPages({ ...options, routes, clock: app.clock }),
     ],
     authenticate: createAuthenticate(app),
     clock: app.clock,
     log: app.log,
+    observer: app.metrics,
     versions: API_VERSIONS,
     rate: options.rate,
     publicUrl: options.publicUrl,
@@ -129,36 +153,9 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-function healthPages(app: App): PublicPage[] {
-  return [
-    {
-      path: '/healthz',
-      handle: async () => ({ status: 200, type: JSON_TYPE, body: JSON.stringify({ status: 'ok' }) }),
-    },
-    {
-      path: '/readyz',
-      handle: async () => {
-        const problems = await findProblems(app.db);
-        const status = problems.length === 0 ? 'ready' : 'not_ready';
-        return {
-          status: problems.length === 0 ? 200 : 503,
-          type: JSON_TYPE,
-          body: JSON.stringify({ status, problems }),
-        };
-      },
-    },
-  ];
-}
-
-/** What keeps this node from serving, in words for an operator. */
-async function findProblems(db: Db): Promise<string[]> {
-  try {
-    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
-    const pending = await pendingMigrations(rows.map((row) => row.name));
-    return pending.length === 0 ? [] : [`migrations to apply: ${pending.join(', ')} (run florin migrate)`];
-  } catch {
-    return ['the database does not answer'];
-  }
+/** What an operator's monitoring reads, for an address of its own. */
+export function monitoringPages(app: App): PublicPage[] {
+  return [...healthPages(app), metricsPage(app)];
 }
 
 function openApiPage(routes: readonly Route[], publicUrl: () => string): PublicPage {
@@ -214,6 +211,6 @@ export async function startWorkers(app: App): Promise<JobWorker> {
     url: app.databaseUrl,
     clock: app.clock,
     log: app.log,
-    handlers: jobHandlers(app),
+    handlers: observeJobs(jobHandlers(app), app.metrics),
   });
 }

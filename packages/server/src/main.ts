@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { type App, createApiServer, migrateAll, openApp, startWorkers } from './app.ts';
+import { type App, createApiServer, migrateAll, monitoringPages, openApp, startWorkers } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import type { TryOutKey } from './docs/index.ts';
 import { listen } from './listening.ts';
+import { listenForMonitoring, type MonitoringListener } from './monitoring/index.ts';
 import { type Config, ConfigError } from './platform/config.ts';
+import { codeOf } from './platform/db.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 import { type Postgres, startPostgres } from './platform/postgres/index.ts';
@@ -35,11 +37,13 @@ interface Parts {
   worker?: JobWorker | undefined;
   app?: App | undefined;
   postgres?: Postgres | undefined;
+  monitoring?: MonitoringListener | undefined;
 }
 
 /** Stops in the order in which nothing loses what it stands on: callers, work, pools, database. */
-async function stopParts({ server, worker, app, postgres }: Parts): Promise<void> {
+async function stopParts({ server, worker, app, postgres, monitoring }: Parts): Promise<void> {
   await Promise.all([server && closeServer(server), worker?.stop(GRACE_MS)]);
+  await monitoring?.close();
   await app?.close();
   await postgres?.stop();
 }
@@ -121,10 +125,22 @@ async function startServer(parts: Parts, config: Config, tryOutKey?: TryOutKey):
   if (app === undefined) throw new Error('the server starts after the database');
   checkTlsFiles(config);
   const { rate, tls } = config;
-  const server = createApiServer(app, { publicUrl: () => publicUrl, rate, tls, tryOutKey });
+  const withoutMetrics = config.metrics !== undefined || config.trustedProxy;
+  const server = createApiServer(app, { publicUrl: () => publicUrl, rate, tls, tryOutKey, withoutMetrics });
   parts.server = server;
   publicUrl = await listen(server, config);
+  await startMonitoring(parts, config);
   return publicUrl;
+}
+
+async function startMonitoring(parts: Parts, { metrics }: Config): Promise<void> {
+  if (metrics === undefined || parts.app === undefined) return;
+  try {
+    parts.monitoring = await listenForMonitoring(monitoringPages(parts.app), metrics);
+  } catch (error) {
+    const { host, port } = metrics;
+    throw new ConfigError(`FLORIN_METRICS_PORT ${port} on ${host} cannot be used: ${codeOf(error)}.`);
+  }
 }
 
 function checkTlsFiles({ tls }: Config): void {
@@ -176,6 +192,7 @@ export async function work(config: Config): Promise<Running> {
   return await orClose(parts, async () => {
     parts.app = await openProduction(config, createLogger(config.logLevel));
     parts.worker = await startWorkers(parts.app);
+    await startMonitoring(parts, config);
     return { baseUrl: undefined, stop: () => stopParts(parts) };
   });
 }

@@ -1,4 +1,5 @@
 export { type Account, type Balances, imbalance } from './accounts.ts';
+export { ledgerImbalance } from './health.ts';
 export { BelowFloor, type Posting, post } from './post.ts';
 export { presentBalances } from './present.ts';
 export { readBalances, recomputeBalances, sumOfEntries } from './queries.ts';

@@ -38,6 +38,8 @@ const BAD: Record<ConfigKey, string[]> = {
   poolSize: [...WHOLE.slice(1), '0', '1', '1001'],
   ratePerSecond: [...WHOLE.slice(1), '0', '1000001'],
   rateBurst: [...WHOLE.slice(1), '0', '1000001'],
+  metricsPort: [...WHOLE.slice(1), '65536'],
+  metricsHost: ['127.0.0.1'],
 };
 
 test('every setting has its bad values here', () => {

@@ -19,6 +19,8 @@ export interface Config {
   logLevel: LogLevel;
   poolSize: number;
   rate: { perSecond: number; burst: number };
+  /** Where metrics and health are served apart from the API; on the API's own address, to this machine, without. */
+  metrics: { host: string; port: number } | undefined;
 }
 
 interface Option {
@@ -76,6 +78,16 @@ export const CONFIG_OPTIONS = {
   ),
   poolSize: option('FLORIN_POOL_SIZE', 'number', 'Database connections of this process (10).'),
   ratePerSecond: option('FLORIN_RATE_PER_SECOND', 'number', 'Requests per second and API key (100).'),
+  metricsPort: option(
+    'FLORIN_METRICS_PORT',
+    'port',
+    'Port of its own for /metrics, /healthz and /readyz (else on the main one, for this machine only).',
+  ),
+  metricsHost: option(
+    'FLORIN_METRICS_HOST',
+    'address',
+    'Address of that port (127.0.0.1): a private one, as it asks nobody who they are.',
+  ),
   rateBurst: option('FLORIN_RATE_BURST', 'number', 'Requests that an API key may send at once (200).'),
 } as const;
 export type ConfigKey = keyof typeof CONFIG_OPTIONS;
@@ -121,6 +133,15 @@ function readTls({ text }: Reader): Config['tls'] {
   if (certFile === undefined && keyFile === undefined) return undefined;
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
   throw new ConfigError('FLORIN_TLS_CERT_FILE and FLORIN_TLS_KEY_FILE go together: one of them is missing.');
+}
+
+function readMetrics({ text, whole, wrong }: Reader): Config['metrics'] {
+  const host = text('metricsHost');
+  if (text('metricsPort') !== undefined) {
+    return { host: host ?? '127.0.0.1', port: whole('metricsPort', 0, [0, 65_535]) };
+  }
+  if (host !== undefined) throw wrong('metricsHost', 'given together with FLORIN_METRICS_PORT');
+  return undefined;
 }
 
 function readFlag({ text, wrong }: Reader, key: ConfigKey): boolean {
@@ -173,6 +194,7 @@ export function readConfig(
       perSecond: read.whole('ratePerSecond', 100, [1, 1_000_000]),
       burst: read.whole('rateBurst', 200, [1, 1_000_000]),
     },
+    metrics: readMetrics(read),
   };
   refusePlainHttp(config);
   return config;

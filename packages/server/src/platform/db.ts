@@ -53,7 +53,17 @@ export function connect(options: ConnectOptions): Db {
   // The pool listens to idle connections only: one that breaks between two statements of a transaction would end the
   // process too. Its next statement fails, which is all that anybody needs to know.
   pool.on('connect', (client) => client.on('error', () => {}));
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  pools.set(db, pool);
+  return db;
+}
+
+const pools = new WeakMap<object, pg.Pool>();
+
+/** Connections of a pool that `connect` made, and callers who wait for one. */
+export function countConnections(db: Db): { total: number; idle: number; waiting: number } {
+  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db) ?? {};
+  return { total: totalCount, idle: idleCount, waiting: waitingCount };
 }
 
 /** One session of its own for LISTEN and for locks that live as long as the session. */

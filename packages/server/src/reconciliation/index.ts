@@ -1,1 +1,2 @@
+export { findLastReport } from './last-report.ts';
 export { type Difference, type VerifyDeps, type VerifyReport, verifyLedger } from './verify-ledger.ts';

@@ -8,6 +8,7 @@ import { encodeId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listMerchants, type Merchant } from '../stores/index.ts';
 import { listUnsettled, paidByTransfers, signedOf } from '../transfers/index.ts';
+import { rememberReport } from './last-report.ts';
 
 export interface VerifyDeps extends Platform {
   chains: ChainRegistry;
@@ -52,6 +53,9 @@ export async function verifyLedger(
     for (const network of NETWORKS) await verifyNetwork(deps, { merchant, network }, report);
     onProgress(done + 1, merchants.length);
   }
+  const { differences, unseen } = report;
+  const summary = { differences: differences.length, unseen: unseen.length };
+  await rememberReport(deps.db, { at_ms: deps.clock.nowMs(), ...summary });
   return report;
 }
 

@@ -10,12 +10,13 @@ const SIGNED_HEADERS = ['authorization', 'x-service-timestamp', 'x-service-nonce
 const DUMMY_SECRET = Buffer.from('an unknown key costs the same work');
 const SECRETS_KEPT = 10_000;
 
-/** One text for every cause: nobody learns which part was wrong. */
-const refusal = () =>
-  new Fail(
-    'authentication_required',
-    'Authentication failed. Check the API key, the timestamp, the nonce (used once) and the signature.',
-  );
+/** One text for every reason: nobody but the operator, by the metrics, learns which part was wrong. */
+const refusal = (reason: 'headers' | 'key' | 'signature' | 'timestamp' | 'ended' | 'nonce') =>
+  new Fail('authentication_required', {
+    message:
+      'Authentication failed. Check the API key, the timestamp, the nonce (used once) and the signature.',
+    cause: reason,
+  });
 
 interface Credentials extends SignedParts {
   apiKey: string;
@@ -102,7 +103,7 @@ export function createAuthenticate(platform: Platform): Authenticate {
 
   const identify = async (raw: RawRequest): Promise<{ access: KeyAccess; spent: NonceRow }> => {
     const credentials = readCredentials(raw);
-    if (credentials === undefined) throw refusal();
+    if (credentials === undefined) throw refusal('headers');
     const nowMs = platform.clock.nowMs();
     const key = parseApiKey(credentials.apiKey);
     const access = key && (await findKeyAccess(platform.db, key.merchantId, key.digest));
@@ -115,8 +116,10 @@ export function createAuthenticate(platform: Platform): Authenticate {
       credentials,
     );
     const skew = Math.abs(Math.floor(nowMs / 1000) - Number(credentials.timestamp));
-    if (key === undefined || access === undefined || !matches) throw refusal();
-    if (skew > TIMESTAMP_SKEW_MAX_SECONDS || !isUsable(access, nowMs)) throw refusal();
+    if (key === undefined || access === undefined) throw refusal('key');
+    if (!matches) throw refusal('signature');
+    if (skew > TIMESTAMP_SKEW_MAX_SECONDS) throw refusal('timestamp');
+    if (!isUsable(access, nowMs)) throw refusal('ended');
     return {
       access,
       spent: { merchantId: key.merchantId, keyId: access.key_id, nonce: credentials.nonce, nowMs },
@@ -126,7 +129,7 @@ export function createAuthenticate(platform: Platform): Authenticate {
   return async (raw, willCommit): Promise<Authenticated> => {
     const { access, spent } = await identify(raw);
     const fresh = await recordNonce(() => spendNonce(willCommit ? platform.fastDb : platform.db, spent));
-    if (!fresh) throw refusal();
+    if (!fresh) throw refusal('nonce');
     const hardenNonce = () => recordNonce(() => rewriteNonce(platform.db, spent));
     try {
       checkRights(access);

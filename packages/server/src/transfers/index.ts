@@ -1,4 +1,5 @@
 export { adoptSequence } from './adopt-sequence.ts';
+export { type TransferHealth, transferHealth } from './health.ts';
 export { isPaused, TRANSFER_SETTINGS } from './pauses.ts';
 export { listDecided, listUnsettled, paidByTransfers, signedOf, type TransferOrder } from './queries.ts';
 export { requestTransfers } from './request-transfers.ts';

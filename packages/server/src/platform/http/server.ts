@@ -4,9 +4,11 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { codeOf, isUnavailable } from '../db.ts';
 import { Fail } from '../fail.ts';
 import type { Logger } from '../log.ts';
+import { traced } from '../tracing.ts';
 import { CommitUnknown } from '../transact.ts';
 import { answerBrokenRequest, followRequests } from './broken-request.ts';
 import { errorBody, errorHeaders, familyOf, statusOf } from './error-body.ts';
+import { type HttpObserver, observeAnswers } from './observe.ts';
 import { addPage, type PublicPage } from './page.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { announcesBody, decodable, rawOf } from './raw-request.ts';
@@ -33,6 +35,7 @@ export interface HttpOptions extends PipelineOptions {
   publicUrl: () => string;
   tls?: { certFile: string; keyFile: string };
   timeouts?: HttpTimeouts;
+  observer: HttpObserver;
 }
 
 /** Builds the server; `listen` is the caller's. */
@@ -65,6 +68,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   addStandardHeaders(app, standardHeaders);
   limitUploadTime(app, timeouts.bodyMs);
   logRequests(app, options.log);
+  observeAnswers(app, options.observer);
   for (const page of options.pages) addPage(app, page);
   for (const route of options.routes) addRoute(app, pipeline, route);
   addRefusals(app, pipeline, options.routes);
@@ -152,7 +156,14 @@ function addRoute(app: FastifyInstance, pipeline: Pipeline, route: Route): void 
     method: route.method,
     url: routerPath(route.path),
     handler: async (request, reply) => {
-      const answer = await pipeline.run(rawOf(request), prepared);
+      const raw = rawOf(request);
+      const attributes = {
+        'http.request.method': route.method,
+        'http.route': route.path,
+        'florin.request_id': raw.requestId,
+      };
+      const span = { kind: 'request', attributes, headers: raw.headers } as const;
+      const answer = await traced(`${route.method} ${route.path}`, span, () => pipeline.run(raw, prepared));
       if (answer.replayed) reply.header('idempotent-replayed', 'true');
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
     },

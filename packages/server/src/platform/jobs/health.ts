@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db.ts';
+import { LOCK_CLASS } from './presence.ts';
+import { listPresentOwners } from './queries.ts';
 
 const LATE_AFTER_MS = 5_000;
 const FAILING_ATTEMPTS_MIN = 3;
@@ -36,4 +38,9 @@ export async function jobHealth(db: Db, nowMs: number): Promise<JobKindHealth[]>
     oldestDueMs: row.oldest === null ? undefined : Number(row.oldest),
     failing: Number(row.failing),
   }));
+}
+
+/** Workers of all processes whose session is up. */
+export async function countWorkers(db: Db): Promise<number> {
+  return (await listPresentOwners(db, LOCK_CLASS)).length;
 }

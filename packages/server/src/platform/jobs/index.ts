@@ -1,4 +1,4 @@
 export { enqueue, type JobSpec } from './enqueue.ts';
-export { type JobKindHealth, jobHealth } from './health.ts';
+export { countWorkers, type JobKindHealth, jobHealth } from './health.ts';
 export { type Job, type JobHandler, type JobLog, type JobOutcome, type JobRun, LeaseLost } from './job.ts';
 export { type JobWorker, startWorker, type WorkerOptions } from './worker.ts';

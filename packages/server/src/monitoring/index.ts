@@ -1,0 +1,5 @@
+export { listenForMonitoring, type MonitoringListener } from './listener.ts';
+export { localMetricsPage, metricsPage } from './metrics-page.ts';
+export { observeChains, observeJobs } from './observed.ts';
+export { healthPages } from './readiness.ts';
+export { createStateReader, type ServiceState } from './state.ts';

@@ -1,0 +1,113 @@
+import type { Clock } from '../platform/clock.ts';
+import { Fail } from '../platform/fail.ts';
+import { isLocal, type PublicPage } from '../platform/http/index.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { ServiceState } from './state.ts';
+
+export interface MetricsDeps {
+  metrics: Metrics;
+  clock: Clock;
+  log: Logger;
+  readState: () => Promise<ServiceState>;
+}
+
+/** `/metrics` for Prometheus on this machine; for others there is nothing at this path. */
+export function localMetricsPage(deps: MetricsDeps): PublicPage {
+  const page = metricsPage(deps);
+  return {
+    ...page,
+    handle: async (request) => {
+      if (!isLocal(request)) throw new Fail('resource_not_found', 'There is nothing at this path.');
+      return await page.handle(request);
+    },
+  };
+}
+
+/** `/metrics` for whoever reaches it. Without the database it still tells what the process itself knows. */
+export function metricsPage({ metrics, clock, log, readState }: MetricsDeps): PublicPage {
+  return {
+    path: '/metrics',
+    handle: async () => {
+      metrics.setGauge(
+        'florin_clock_offset_seconds',
+        "How far the database's clock is ahead of this machine's.",
+        [{ value: clock.offsetMs / 1000 }],
+      );
+      const state = await readState().catch((error: unknown) => {
+        log.warn({ err: error }, 'metrics without what the database says');
+        return undefined;
+      });
+      metrics.setGauge('florin_database_up', 'Whether the database answered when it was last asked.', [
+        { value: state === undefined ? 0 : 1 },
+      ]);
+      if (state !== undefined) showState(metrics, state);
+      return { status: 200, type: metrics.contentType, body: await metrics.text() };
+    },
+  };
+}
+
+function showState(metrics: Metrics, state: ServiceState): void {
+  showJobs(metrics, state);
+  showTransfers(metrics, state);
+  showLedger(metrics, state);
+}
+
+function showJobs(metrics: Metrics, { jobs, workers, atMs }: ServiceState): void {
+  const byKind = (value: (job: (typeof jobs)[number]) => number) =>
+    jobs.map((job) => ({ labels: { kind: job.kind }, value: value(job) }));
+  metrics.setGauge(
+    'florin_jobs_waiting',
+    'Jobs that are there, due or not.',
+    byKind((job) => job.waiting),
+  );
+  metrics.setGauge(
+    'florin_jobs_late',
+    'Jobs due for more than 5 s and run by nobody.',
+    byKind((job) => job.late),
+  );
+  metrics.setGauge(
+    'florin_jobs_failing',
+    'Jobs that failed three times or more in a row.',
+    byKind((job) => job.failing),
+  );
+  const lateness = byKind((job) => Math.max(0, atMs - (job.oldestDueMs ?? atMs)) / 1000);
+  metrics.setGauge('florin_jobs_lateness_seconds', 'How long the oldest due job has waited.', lateness);
+  metrics.setGauge('florin_workers', 'Workers whose session is up, of all processes.', [{ value: workers }]);
+}
+
+function showTransfers(metrics: Metrics, { transfers, atMs }: ServiceState): void {
+  const byStatus = [...transfers.byStatus].map(([status, value]) => ({ labels: { status }, value }));
+  metrics.setGauge('florin_transfers', 'Transfers by status.', byStatus);
+  const of = (value: (attempt: (typeof transfers.undecided)[number]) => number) =>
+    transfers.undecided.map((attempt) => ({ labels: { status: attempt.status }, value: value(attempt) }));
+  metrics.setGauge(
+    'florin_transfer_attempts_undecided',
+    'Transactions whose fate is open.',
+    of((a) => a.count),
+  );
+  metrics.setGauge(
+    'florin_transfer_attempts_undecided_oldest_seconds',
+    'Age of the oldest transaction whose fate is open.',
+    of((attempt) => Math.max(0, atMs / 1000 - attempt.oldestCreatedAt)),
+  );
+}
+
+function showLedger(metrics: Metrics, { imbalances, lastReport }: ServiceState): void {
+  metrics.setGauge(
+    'florin_ledger_imbalance_units',
+    'What is owed less what lies on the networks, in the smallest unit. Anything but 0 is an alarm.',
+    [...imbalances].map(([currency, value]) => ({ labels: { currency }, value: Number(value) })),
+  );
+  if (lastReport === undefined) return;
+  const { differences, unseen, at_ms } = lastReport;
+  metrics.setGauge('florin_ledger_differences', 'Differences that the last `florin ledger verify` found.', [
+    { value: differences },
+  ]);
+  metrics.setGauge('florin_ledger_unseen', 'What the last `florin ledger verify` could not look at.', [
+    { value: unseen },
+  ]);
+  metrics.setGauge('florin_ledger_verified_timestamp_seconds', 'When `florin ledger verify` last ended.', [
+    { value: at_ms / 1000 },
+  ]);
+}

@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+import type { Clock } from '../platform/clock.ts';
+import type { Db } from '../platform/db.ts';
+import type { PageAnswer, PublicPage } from '../platform/http/index.ts';
+import { pendingMigrations } from '../platform/migrate.ts';
+import type { ServiceState } from './state.ts';
+
+const ANSWER_WITHIN_MS = 3_000;
+const CLOCK_OFFSET_MS_MAX = 30_000;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export interface ReadinessDeps {
+  db: Db;
+  simulatedDb: Db;
+  clock: Pick<Clock, 'offsetMs'>;
+  readState: () => Promise<ServiceState>;
+}
+
+/** `failed` takes the node out of service; `warning` is for people, as another node would be no better. */
+export interface Check {
+  name: string;
+  status: 'ok' | 'warning' | 'failed';
+  message?: string;
+}
+
+type Finding = Omit<Check, 'name'>;
+const OK: Finding = { status: 'ok' };
+const failed = (message: string): Finding => ({ status: 'failed', message });
+const warning = (message: string): Finding => ({ status: 'warning', message });
+
+/** `/healthz`: the process answers. `/readyz`: it can serve, and if not, why. */
+export function healthPages(deps: ReadinessDeps): PublicPage[] {
+  return [
+    { path: '/healthz', handle: async () => json(200, { status: 'ok' }) },
+    {
+      path: '/readyz',
+      handle: async () => {
+        const checks = await checkAll(deps);
+        const isReady = checks.every((check) => check.status !== 'failed');
+        return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', checks });
+      },
+    },
+  ];
+}
+
+const json = (status: number, body: object): PageAnswer => ({
+  status,
+  type: JSON_TYPE,
+  body: JSON.stringify(body),
+});
+
+async function checkAll(deps: ReadinessDeps): Promise<Check[]> {
+  const { db, simulatedDb, clock, readState } = deps;
+  const checks: Record<string, Promise<Finding>> = {
+    database: ask(db, 'the database'),
+    migrations: checkMigrations(db),
+    simulated_chains: ask(simulatedDb, 'the database of the simulated chains'),
+    clock: Promise.resolve(checkClock(clock.offsetMs)),
+    workers: checkWorkers(readState),
+  };
+  return await Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ...(await check) })));
+}
+
+/** Rejects instead of waiting for a database that takes connections and says nothing. */
+async function within<T>(work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('no answer in time')), ANSWER_WITHIN_MS);
+  return await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}
+
+async function ask(db: Db, what: string): Promise<Finding> {
+  try {
+    await within(sql`select 1`.execute(db));
+    return OK;
+  } catch {
+    return failed(`${what} does not answer`);
+  }
+}
+
+async function checkMigrations(db: Db): Promise<Finding> {
+  try {
+    const { rows } = await within(sql<{ name: string }>`select name from kysely_migration`.execute(db));
+    const pending = await pendingMigrations(rows.map((row) => row.name));
+    return pending.length === 0 ? OK : failed(`to apply: ${pending.join(', ')} (run florin migrate)`);
+  } catch {
+    return failed('unknown, as the database does not answer');
+  }
+}
+
+function checkClock(offsetMs: number): Finding {
+  if (Math.abs(offsetMs) <= CLOCK_OFFSET_MS_MAX) return OK;
+  const seconds = Math.round(offsetMs / 1000);
+  return failed(
+    `this machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} the database's`,
+  );
+}
+
+async function checkWorkers(readState: ReadinessDeps['readState']): Promise<Finding> {
+  try {
+    const { workers, jobs } = await within(readState());
+    const late = jobs.reduce((sum, job) => sum + job.late, 0);
+    if (workers > 0 || late === 0) return OK;
+    return warning(`${late} jobs are due and no worker runs (florin work)`);
+  } catch {
+    return warning('unknown, as the database does not answer');
+  }
+}

@@ -1,0 +1,50 @@
+import { ledgerImbalance } from '../ledger/index.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Db } from '../platform/db.ts';
+import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
+import { findLastReport } from '../reconciliation/index.ts';
+import { transferHealth } from '../transfers/index.ts';
+
+const KEEP_MS_MIN = 5_000;
+/** Looking takes at most this part of the time, however large the tables have grown. */
+const SHARE_OF_TIME = 1 / 50;
+
+/** What the database says of the installation as a whole. */
+export type ServiceState = Awaited<ReturnType<typeof readState>>;
+
+async function readState(db: Db, clock: Clock) {
+  const nowMs = clock.nowMs();
+  // One after the other: a monitor takes one connection, never several.
+  const jobs = await jobHealth(db, nowMs);
+  const workers = await countWorkers(db);
+  const transfers = await transferHealth(db);
+  const imbalances = await ledgerImbalance(db);
+  const lastReport = await findLastReport(db);
+  return { atMs: nowMs, jobs, workers, transfers, imbalances, lastReport };
+}
+
+/**
+ * Reads the state, at most every 5 s and less often where reading takes long; callers in between, and at the same
+ * time, share one answer. A failure is not kept.
+ */
+export function createStateReader(db: Db, clock: Clock): () => Promise<ServiceState> {
+  let reading: Promise<ServiceState> | undefined;
+  let keepUntilMs = 0;
+  const read = async () => {
+    const startedMs = performance.now();
+    const state = await readState(db, clock);
+    const endedMs = performance.now();
+    keepUntilMs = endedMs + Math.max(KEEP_MS_MIN, (endedMs - startedMs) / SHARE_OF_TIME);
+    return state;
+  };
+  return () => {
+    if (reading === undefined || (keepUntilMs > 0 && performance.now() > keepUntilMs)) {
+      keepUntilMs = 0;
+      reading = read();
+      reading.catch(() => {
+        reading = undefined;
+      });
+    }
+    return reading;
+  };
+}

@@ -1,0 +1,35 @@
+import type { FastifyInstance } from 'fastify';
+import { Fail } from '../fail.ts';
+
+/** Who counts what the server answers. */
+export interface HttpObserver {
+  answered(sample: { method: string; route: string; status: number; seconds: number }): void;
+  /** A request was answered 401; the caller does not learn the reason. */
+  refused(reason: string): void;
+}
+
+/** All documentation pages count as one: there is one for each error code. */
+const DOCS = '/docs';
+const UNMATCHED = 'unmatched';
+
+/** Tells the observer of every answer, by the template of its route. */
+export function observeAnswers(app: FastifyInstance, observer: HttpObserver): void {
+  app.addHook('onResponse', async (request, reply) => {
+    observer.answered({
+      method: request.method,
+      route: templateOf(request.is404 ? undefined : request.routeOptions.url),
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+    });
+  });
+  app.addHook('onError', async (_request, _reply, error: unknown) => {
+    if (!(error instanceof Fail) || error.code !== 'authentication_required') return;
+    observer.refused(typeof error.details.cause === 'string' ? error.details.cause : 'other');
+  });
+}
+
+/** As OpenAPI writes it: `:name` of the router becomes `{name}`. */
+function templateOf(url: string | undefined): string {
+  if (url === undefined) return UNMATCHED;
+  return url.startsWith(DOCS) ? DOCS : url.replaceAll(/:(\w+)/g, '{$1}');
+}

@@ -1,0 +1,122 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** One answered request. */
+export interface RequestSample {
+  method: string;
+  /** The route's template (`/api/v1/payout-batches/{batch_id}`), never the path that was asked for. */
+  route: string;
+  status: number;
+  seconds: number;
+}
+
+/** One value of a gauge: its labels, each out of a known set, and the number. */
+export interface GaugeSample {
+  labels?: Readonly<Record<string, string>>;
+  value: number;
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** The delay of the event loop is sampled this often: rarely enough that an idle process stays idle. */
+const EVENT_LOOP_SAMPLE_MS = 50;
+
+/** The numbers of this process in Prometheus' format. Every label's values come from a closed set. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #gauges = new Map<string, Gauge>();
+  readonly #pools = new Map<string, () => Record<string, number>>();
+  readonly #requests: Histogram<'method' | 'route' | 'status'>;
+  readonly #refusals: Counter<'reason'>;
+  readonly #jobs: Histogram<'kind' | 'outcome'>;
+  readonly #chainCalls: Histogram<'network' | 'call' | 'outcome'>;
+
+  /** @param version of this release, shown as `florin_build_info` */
+  constructor(version: string) {
+    const registers = [this.#registry];
+    const buckets = SECONDS_BUCKETS;
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
+    this.#requests = new Histogram({
+      name: 'florin_http_request_duration_seconds',
+      help: 'Requests answered, by how long they took.',
+      labelNames: ['method', 'route', 'status'],
+      buckets,
+      registers,
+    });
+    this.#refusals = new Counter({
+      name: 'florin_authentication_refusals_total',
+      help: 'Requests answered 401, by what was wrong. `nonce` is a replay.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#jobs = new Histogram({
+      name: 'florin_job_run_duration_seconds',
+      help: 'Runs of jobs in this process, by kind and outcome.',
+      labelNames: ['kind', 'outcome'],
+      buckets,
+      registers,
+    });
+    this.#chainCalls = new Histogram({
+      name: 'florin_chain_call_duration_seconds',
+      help: 'Calls to chains, by network, call and outcome.',
+      labelNames: ['network', 'call', 'outcome'],
+      buckets,
+      registers,
+    });
+    this.setGauge('florin_build_info', 'Always 1; the labels say what runs.', [
+      { labels: { version, node: process.version }, value: 1 },
+    ]);
+  }
+
+  answered({ method, route, status, seconds }: RequestSample): void {
+    const known = METHODS.has(method) ? method : 'other';
+    this.#requests.observe({ method: known, route, status: String(status) }, seconds);
+  }
+
+  /** @param reason one of a closed set, see `stores/authenticate.ts` */
+  refused(reason: string): void {
+    this.#refusals.inc({ reason });
+  }
+
+  ranJob(kind: string, outcome: 'done' | 'failed', seconds: number): void {
+    this.#jobs.observe({ kind, outcome }, seconds);
+  }
+
+  calledChain(labels: { network: string; call: string; outcome: 'done' | 'failed' }, seconds: number): void {
+    this.#chainCalls.observe(labels, seconds);
+  }
+
+  /** Counts the connections of a pool whenever the metrics are read. */
+  watchPool(name: string, counts: () => Record<'total' | 'idle' | 'waiting', number>): void {
+    this.#pools.set(name, counts);
+  }
+
+  /** Replaces all samples of a gauge, which has the labels of its first one. */
+  setGauge(name: string, help: string, samples: readonly GaugeSample[]): void {
+    const [first] = samples;
+    if (first === undefined) {
+      this.#gauges.get(name)?.reset();
+      return;
+    }
+    const gauge = this.#gauges.get(name) ?? this.#addGauge(name, help, Object.keys(first.labels ?? {}));
+    gauge.reset();
+    for (const { labels = {}, value } of samples) gauge.set(labels, value);
+  }
+
+  #addGauge(name: string, help: string, labelNames: string[]): Gauge {
+    const gauge = new Gauge({ name, help, labelNames, registers: [this.#registry] });
+    this.#gauges.set(name, gauge);
+    return gauge;
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  async text(): Promise<string> {
+    const states = [...this.#pools].flatMap(([pool, counts]) =>
+      Object.entries(counts()).map(([state, value]) => ({ labels: { pool, state }, value })),
+    );
+    this.setGauge('florin_database_connections', 'Connections of this process; waiting are callers.', states);
+    return await this.#registry.metrics();
+  }
+}

@@ -1,0 +1,27 @@
+import { sql } from 'kysely';
+import type { Db } from '../platform/db.ts';
+import type { AttemptStatus, TransferStatus } from './states.ts';
+import './tables.ts';
+
+export interface TransferHealth {
+  byStatus: ReadonlyMap<TransferStatus, number>;
+  /** Attempts that the chain has not decided, by status. */
+  undecided: readonly { status: AttemptStatus; count: number; oldestCreatedAt: number }[];
+}
+
+/** Counts transfers over all merchants. It reads the whole table: for a metric every so often, not for requests. */
+export async function transferHealth(db: Db): Promise<TransferHealth> {
+  const transfers = await sql<{ status: TransferStatus; count: bigint }>`
+    select status, count(*) as count from transfer group by status`.execute(db);
+  const attempts = await sql<{ status: AttemptStatus; count: bigint; oldest: bigint }>`
+    select status, count(*) as count, min(created_at) as oldest from transfer_attempt
+    where status in ('reserved', 'signed', 'sent') group by status`.execute(db);
+  return {
+    byStatus: new Map(transfers.rows.map(({ status, count }) => [status, Number(count)])),
+    undecided: attempts.rows.map(({ status, count, oldest }) => ({
+      status,
+      count: Number(count),
+      oldestCreatedAt: Number(oldest),
+    })),
+  };
+}
