@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { migrateAll, openApp } from '../../packages/server/src/app.ts';
+import { createLogger } from '../../packages/server/src/platform/log.ts';
+import * as stores from '../../packages/server/src/stores/index.ts';
+
+/** A database with one live merchant who may pay out. */
+export interface Premises {
+  databaseUrl: string;
+  masterKey: Buffer;
+  apiKey: string;
+  secretKey: string;
+}
+
+export async function furnish(databaseUrl: string): Promise<Premises> {
+  const masterKey = randomBytes(32);
+  await migrateAll(databaseUrl, undefined);
+  const app = await openApp({ databaseUrl, masterKey, log: createLogger('silent'), poolSize: 2 });
+  try {
+    const { merchantId } = await stores.createMerchant(app, { name: 'Bench', mode: 'live' });
+    const storeId = await stores.createStore(app, { merchantId, name: 'Bench', channelType: 'api' });
+    await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
+    const scopes = ['read', 'write', 'payouts'];
+    const key = await stores.createKey(app, { merchantId, storeId, name: 'Bench', validityDays: 0, scopes });
+    return { databaseUrl, masterKey, apiKey: key.apiKey, secretKey: key.secretKey };
+  } finally {
+    await app.close();
+  }
+}

@@ -1,0 +1,74 @@
+import pg from 'pg';
+import { createApiServer, openApp } from '../../packages/server/src/app.ts';
+import { createLogger } from '../../packages/server/src/platform/log.ts';
+import type { Premises } from './merchant.ts';
+import { signedHeaders } from './requests.ts';
+
+/** One statement as the service sent it. */
+export interface Statement {
+  text: string;
+  values: readonly unknown[];
+  /** Options of the session it was sent on. */
+  session: string;
+}
+
+/** What a request sends to the database: the statements of two requests with the same body. */
+export interface Recording {
+  first: Statement[];
+  second: Statement[];
+}
+
+type Query = (...args: unknown[]) => unknown;
+
+/** Writes down what goes through `pg` while `work` runs. */
+async function record(work: () => Promise<void>): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const prototype = pg.Client.prototype as unknown as { query: Query };
+  const original = prototype.query;
+  prototype.query = function recorded(this: { connectionParameters: { options?: string } }, ...args) {
+    const [config, values] = args;
+    const named = typeof config === 'object' ? (config as { text: string; values?: unknown[] }) : undefined;
+    statements.push({
+      text: named?.text ?? String(config),
+      values: named?.values ?? (Array.isArray(values) ? values : []),
+      session: this.connectionParameters.options ?? '',
+    });
+    return original.apply(this, args);
+  };
+  try {
+    await work();
+  } finally {
+    prototype.query = original;
+  }
+  return statements;
+}
+
+/**
+ * Runs the real service in this process and records the SQL of a create request, so that what pgbench runs is the same
+ * SQL by construction, whatever the service becomes.
+ */
+export async function recordCreate(premises: Premises, body: Buffer): Promise<Recording> {
+  const { databaseUrl, masterKey } = premises;
+  const app = await openApp({ databaseUrl, masterKey, log: createLogger('silent'), poolSize: 1 });
+  const rate = { perSecond: 1_000, burst: 1_000 };
+  const server = createApiServer(app, { publicUrl: () => 'http://127.0.0.1', rate });
+  const create = async () => {
+    const headers = signedHeaders(premises, body);
+    const answer = await server.inject({
+      method: 'POST',
+      url: '/api/v1/payout-batches',
+      headers,
+      payload: body,
+    });
+    if (answer.statusCode !== 200)
+      throw new Error(`the service answered ${answer.statusCode}: ${answer.body}`);
+  };
+  try {
+    // The first request opens connections and fills what the process keeps.
+    await create();
+    return { first: await record(create), second: await record(create) };
+  } finally {
+    await server.close();
+    await app.close();
+  }
+}

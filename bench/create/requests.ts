@@ -1,0 +1,62 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import type { Network } from '../../packages/contract/src/money.ts';
+import { randomAddress } from './addresses.ts';
+
+export interface Credentials {
+  apiKey: string;
+  secretKey: string;
+}
+
+const PATH = '/api/v1/payout-batches';
+const ADDRESSES = 4_000;
+
+/** Writes bodies of payout batches: every item another recipient. */
+export function bodyWriter(network: Network): (items: number) => Buffer {
+  const addresses = Array.from({ length: ADDRESSES }, () => randomAddress(network));
+  let at = 0;
+  return (items) => {
+    const list = Array.from({ length: items }, (_, i) => {
+      at = (at + 1) % ADDRESSES;
+      return {
+        network,
+        address: addresses[at],
+        amount: `${10 + (i % 90)}.50`,
+        real_name: `Recipient ${at}`,
+        memo: `No. ${at}`,
+      };
+    });
+    return Buffer.from(JSON.stringify({ currency: 'USDT', items: list }));
+  };
+}
+
+/** The headers of one signed request with a nonce and an Idempotency-Key of its own. */
+export function signedHeaders({ apiKey, secretKey }: Credentials, body: Buffer): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const nonce = randomUUID();
+  const signature = createHmac('sha256', secretKey)
+    .update(`${timestamp}.${nonce}.`)
+    .update(body)
+    .digest('hex');
+  return {
+    authorization: `Bearer ${apiKey}`,
+    'x-service-timestamp': timestamp,
+    'x-service-nonce': nonce,
+    'x-service-signature': signature,
+    'idempotency-key': randomUUID(),
+    'content-type': 'application/json',
+  };
+}
+
+/** Whole HTTP requests as bytes, made before the clock starts. */
+export function buildRequests(credentials: Credentials, count: number, writeBody: () => Buffer): Buffer[] {
+  return Array.from({ length: count }, () => {
+    const body = writeBody();
+    const headers = {
+      host: 'bench',
+      ...signedHeaders(credentials, body),
+      'content-length': String(body.length),
+    };
+    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    return Buffer.concat([Buffer.from(`POST ${PATH} HTTP/1.1\r\n${head.join('')}\r\n`), body]);
+  });
+}

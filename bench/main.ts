@@ -1,0 +1,109 @@
+import { parseArgs } from 'node:util';
+import { runCreate } from './create/experiment.ts';
+import { pgbenchVersion } from './create/pgbench.ts';
+import { type BenchServer, startServer } from './database.ts';
+import { describeMachine } from './machine.ts';
+import { installPeers, peerVersions } from './peers/peers.ts';
+import { watchSteal } from './procfs.ts';
+import { runCrash } from './queue/crash.ts';
+import { runDrain } from './queue/drain.ts';
+import { runIdle } from './queue/idle.ts';
+import { closing, markdown, type Report, table, writeReport } from './report.ts';
+import { type Findings, ROWS, type RowId, type RunOptions } from './rows.ts';
+import { runStart } from './start/experiment.ts';
+import { runValidate } from './validate/experiment.ts';
+
+const USAGE = `npm run bench -- [options]
+  --quick          fewer and shorter rounds, for development
+  --rounds <n>     interleaved rounds of every setting (5; quick: 3)
+  --only <rows>    such as 1,2,6: these rows alone
+  --no-peers       do not install graphile-worker and pg-boss
+  --profile <dir>  write CPU profiles of the measured processes
+  --write-docs     write docs/benchmarks.md`;
+
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    only: { type: 'string' },
+    'no-peers': { type: 'boolean', default: false },
+    profile: { type: 'string' },
+    'write-docs': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+/** `2,6a` → 2a, 2b, 6a. */
+function wantedRows(only: string | undefined): Set<RowId> {
+  const all = Object.keys(ROWS) as RowId[];
+  if (only === undefined) return new Set(all);
+  const asked = only.split(',').map((name) => name.trim());
+  return new Set(all.filter((row) => asked.includes(row) || asked.includes(row.replace(/[a-z]$/, ''))));
+}
+
+interface Experiment {
+  rows: readonly RowId[];
+  run(server: BenchServer, options: RunOptions): Promise<Findings>;
+}
+
+const EXPERIMENTS: readonly Experiment[] = [
+  { rows: ['1', '2a', '2b', '3'], run: runCreate },
+  { rows: ['4'], run: runValidate },
+  { rows: ['6a', '6b', '6c', '6d'], run: runDrain },
+  { rows: ['7'], run: runIdle },
+  { rows: ['8a', '8b', '8c'], run: runCrash },
+  { rows: ['12a', '12b'], run: runStart },
+];
+
+async function runAll(options: RunOptions): Promise<Report> {
+  const stolen = watchSteal();
+  const server = await startServer();
+  const findings: Findings = { results: [], remarks: [] };
+  try {
+    for (const experiment of EXPERIMENTS.filter(({ rows }) => rows.some((row) => options.wanted.has(row)))) {
+      options.log(`Rows ${experiment.rows.filter((row) => options.wanted.has(row)).join(', ')}`);
+      const { results, remarks } = await experiment.run(server, options);
+      findings.results.push(...results);
+      findings.remarks.push(...remarks);
+    }
+    return {
+      ...findings,
+      command: `npm run bench${process.argv.length > 2 ? ` -- ${process.argv.slice(2).join(' ')}` : ''}`,
+      quick: options.quick,
+      rounds: options.rounds,
+      stolenShare: stolen(),
+      machine: describeMachine(),
+      versions: {
+        postgresql: server.version,
+        settings: server.settings,
+        pgbench: pgbenchVersion() ?? 'absent: the same SQL by the pg driver',
+        ...Object.fromEntries(
+          Object.entries(peerVersions()).map(([peer, version]) => [peer, version ?? 'absent']),
+        ),
+      },
+    };
+  } finally {
+    await server.stop();
+  }
+}
+
+if (flags.help) {
+  console.log(USAGE);
+} else {
+  const log = (line: string) => console.log(line);
+  const wanted = wantedRows(flags.only);
+  if (!flags['no-peers'] && ['6a', '6b', '6c', '6d', '7'].some((row) => wanted.has(row as RowId))) {
+    await installPeers(log);
+  }
+  if (pgbenchVersion() === undefined) {
+    log(
+      'pgbench is not installed (Debian: apt-get install postgresql-contrib): the same SQL runs by the pg driver.',
+    );
+  }
+  const rounds = Number(flags.rounds ?? (flags.quick ? 3 : 5));
+  const report = await runAll({ wanted, rounds, quick: flags.quick, profileDir: flags.profile, log });
+  console.log(`\n${table(report)}\n`);
+  await writeReport(report, flags['write-docs'] ? markdown(report) : undefined);
+  console.log(closing(report));
+  process.exitCode = closing(report).includes('FAILED') ? 1 : 0;
+}

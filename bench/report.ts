@@ -1,0 +1,100 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import type { Machine } from './machine.ts';
+import { type Findings, ROWS, type RowDefinition, type RowResult } from './rows.ts';
+import { median, medianAndSpread } from './statistics.ts';
+
+export interface Report extends Findings {
+  command: string;
+  quick: boolean;
+  rounds: number;
+  stolenShare: number;
+  machine: Machine;
+  versions: Record<string, string>;
+}
+
+export type Verdict = 'goal reached' | 'above the floor' | 'BELOW THE FLOOR' | 'not measured';
+
+/** How a row stands. The median decides. */
+export function verdictOf(result: RowResult): Verdict {
+  if ('missing' in result) return 'not measured';
+  const row: RowDefinition = ROWS[result.row];
+  const value = median(result.values);
+  const meets = (limit: number) => (row.better === 'higher' ? value >= limit : value <= limit);
+  if (meets(row.goal)) return 'goal reached';
+  return meets(row.floor) ? 'above the floor' : 'BELOW THE FLOOR';
+}
+
+function cells(result: RowResult): string[] {
+  const { title, unit, better, goal, floor }: RowDefinition = ROWS[result.row];
+  const sign = better === 'higher' ? '>=' : '<=';
+  const suffix = unit === '' ? '' : ` ${unit}`;
+  const measured = 'missing' in result ? result.missing : `${medianAndSpread(result.values)}${suffix}`;
+  const note = 'note' in result && result.note !== undefined ? ` (${result.note})` : '';
+  const goals = [goal, floor].map((limit) => `${sign} ${limit}${suffix}`);
+  return [result.row, title, `${measured}${note}`, ...goals, verdictOf(result)];
+}
+
+const HEAD = ['#', 'what', 'median [min-max]', 'goal', 'floor', 'verdict'];
+
+/** For a terminal. */
+export function table(report: Report): string {
+  const rows = [HEAD, ...report.results.map(cells)];
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [...lines, '', ...report.remarks, ...circumstances(report)].join('\n');
+}
+
+function circumstances({ machine, versions, rounds, quick, stolenShare }: Report): string[] {
+  return [
+    `Machine: ${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}; ` +
+      `client, service and database share it; ${(stolenShare * 100).toFixed(1)} % of it was stolen during the run.`,
+    `Versions: ${Object.entries(versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join('; ')}.`,
+    `Rounds: ${rounds}, interleaved${quick ? ', short (--quick: rough numbers)' : ''}. Only ratios of one run compare.`,
+  ];
+}
+
+/** The page of the documentation. */
+export function markdown(report: Report): string {
+  const line = (row: readonly string[]) => `| ${row.join(' | ')} |`;
+  return [
+    '# Benchmarks',
+    '',
+    'Written by `npm run bench -- --write-docs`. Rates depend on the machine, so every row is a ratio of things measured',
+    'beside each other in one run, or an absolute limit that any machine should keep. The floor fails the command.',
+    '',
+    `    ${report.command}`,
+    '',
+    line(HEAD),
+    line(HEAD.map(() => '---')),
+    ...report.results.map((result) => line(cells(result))),
+    '',
+    ...[...report.remarks, ...circumstances(report)].map((text) => `- ${text}`),
+    '',
+  ].join('\n');
+}
+
+/** Beside the table: everything that was measured, for programs. And the page, where it is asked for. */
+export async function writeReport(report: Report, page: string | undefined): Promise<void> {
+  const folder = new URL('./results/', import.meta.url);
+  await mkdir(folder, { recursive: true });
+  const results = report.results.map((result) => ({ ...result, verdict: verdictOf(result) }));
+  await writeFile(new URL('latest.json', folder), `${JSON.stringify({ ...report, results }, null, 2)}\n`);
+  if (page !== undefined) await writeFile(new URL('../docs/benchmarks.md', import.meta.url), page);
+}
+
+/** The last line of a run. */
+export function closing({ results }: Report): string {
+  const count = (verdict: Verdict) => results.filter((result) => verdictOf(result) === verdict).length;
+  const failed = count('BELOW THE FLOOR');
+  return (
+    `${results.length} rows: ${count('goal reached')} reached their goal, ${count('above the floor')} are above their ` +
+    `floor, ${failed} below it, ${count('not measured')} not measured${failed > 0 ? ': FAILED' : ''}`
+  );
+}

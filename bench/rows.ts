@@ -1,0 +1,91 @@
+/** A row of design goals: what is measured, what is aimed at, and what fails the run. */
+export interface RowDefinition {
+  title: string;
+  unit: '' | 's' | 'MB';
+  better: 'higher' | 'lower';
+  goal: number;
+  /** The worst value that still passes. */
+  floor: number;
+}
+
+const ratio = (
+  title: string,
+  better: 'higher' | 'lower',
+  [goal, floor]: [number, number],
+): RowDefinition => ({
+  title,
+  unit: '',
+  better,
+  goal,
+  floor,
+});
+
+const CREATE = 'create payout batch, requests/s against pgbench with the same SQL';
+const DRAIN = 'jobs drained/s';
+
+export const ROWS = {
+  '1': ratio(`${CREATE}: 200 items`, 'higher', [0.8, 0.55]),
+  '2a': ratio(`${CREATE}: 10 items`, 'higher', [0.65, 0.45]),
+  '2b': ratio(`${CREATE}: 1 item`, 'higher', [0.45, 0.28]),
+  '3': ratio('items/s in batches of 200 against requests of 1 item', 'higher', [30, 20]),
+  '4': ratio('CPU of a signed, validated request of 200 items against its JSON alone', 'lower', [1.6, 2.2]),
+  '6a': ratio(`${DRAIN}, 1 merchant, against graphile-worker with localQueue`, 'higher', [2.5, 1.3]),
+  '6b': ratio(`${DRAIN}, 1,000 merchants, against graphile-worker with localQueue`, 'higher', [2.5, 1.3]),
+  '6c': ratio(`${DRAIN}, 1 merchant, against pg-boss in batches`, 'higher', [5, 2.5]),
+  '6d': ratio(`${DRAIN}, 1,000 merchants, against pg-boss in batches`, 'higher', [5, 2.5]),
+  '7': ratio('idle enqueue-to-start p50 against graphile-worker', 'lower', [0.5, 1]),
+  '8a': {
+    title: 'kill -9 of a worker until another takes its job over',
+    unit: 's',
+    better: 'lower',
+    goal: 1,
+    floor: 6,
+  },
+  '8b': { title: 'jobs lost by killed and frozen workers', unit: '', better: 'lower', goal: 0, floor: 0 },
+  '8c': { title: 'completions accepted twice', unit: '', better: 'lower', goal: 0, floor: 0 },
+  '12a': {
+    title: 'start of the sandbox on existing data until ready',
+    unit: 's',
+    better: 'lower',
+    goal: 3,
+    floor: 8,
+  },
+  '12b': { title: 'memory of the idle Node process', unit: 'MB', better: 'lower', goal: 120, floor: 200 },
+} satisfies Record<string, RowDefinition>;
+export type RowId = keyof typeof ROWS;
+
+/** What was measured of one row. */
+export interface Measured {
+  row: RowId;
+  /** One value a round. */
+  values: number[];
+  /** The measured numbers behind the values, each with its unit, for the JSON. */
+  raw?: Record<string, number[]>;
+  /** What a reader of the number has to know. */
+  note?: string;
+}
+
+/** A row that could not be measured, and why. */
+export interface Missing {
+  row: RowId;
+  missing: string;
+}
+export type RowResult = Measured | Missing;
+
+/** What an experiment finds beside its rows, told as a sentence. */
+export interface Findings {
+  results: RowResult[];
+  remarks: string[];
+}
+
+export interface RunOptions {
+  /** Rows that were asked for; an experiment leaves out what serves none of them. */
+  wanted: ReadonlySet<RowId>;
+  /** Interleaved rounds of every setting. */
+  rounds: number;
+  /** Shorter rounds, for development: the numbers are rough. */
+  quick: boolean;
+  /** Folder for CPU profiles of the measured processes. */
+  profileDir?: string | undefined;
+  log: (line: string) => void;
+}

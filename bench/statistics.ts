@@ -1,0 +1,31 @@
+/** Middle value; of an even count the mean of the two in the middle. NaN where there is none. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** The value below which a share (0 to 1) of the values lies. NaN where there is none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** Element by element: rounds that ran beside each other are compared with each other. */
+export function ratios(ours: readonly number[], theirs: readonly number[]): number[] {
+  return ours.map((value, round) => value / (theirs[round] ?? Number.NaN));
+}
+
+/** Three significant digits, without an exponent. */
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return '-';
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** `0.71 [0.65-0.80]` */
+export function medianAndSpread(values: readonly number[]): string {
+  if (values.length === 1) return short(values[0] ?? Number.NaN);
+  return `${short(median(values))} [${short(Math.min(...values))}-${short(Math.max(...values))}]`;
+}
