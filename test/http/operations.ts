@@ -14,6 +14,7 @@ export interface Schema {
   minLength?: number;
   maxLength?: number;
   minimum?: number;
+  maximum?: number;
   additionalProperties?: unknown;
 }
 
@@ -75,29 +76,71 @@ export async function loadApi(baseUrl: string): Promise<Api> {
 /** Texts for the patterns of this API, the first that fits is taken. */
 const TEXTS = ['text', '1.00', 'https://shop.example/', 'id-1', 'EUR', 'a@shop.example'];
 
-/** A value that fits a schema, with nothing in it that is not required. */
-export function sampleOf(api: Api, schema: Schema): unknown {
-  if (schema.$ref !== undefined) {
-    const name = schema.$ref.split('/').at(-1) ?? '';
-    return sampleOf(api, api.components[name] ?? {});
-  }
+/** The schema itself, where a component is named. */
+export function resolved(api: Api, schema: Schema): Schema {
+  return schema.$ref === undefined ? schema : (api.components[schema.$ref.split('/').at(-1) ?? ''] ?? {});
+}
+
+/** A value that fits a schema: with nothing in it that is not required, or with every field. */
+export function sampleOf(api: Api, given: Schema, fields: 'required' | 'all' = 'required'): unknown {
+  const schema = resolved(api, given);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
-  if (schema.anyOf !== undefined) return sampleOf(api, schema.anyOf[0] ?? {});
+  if (schema.anyOf !== undefined) return sampleOf(api, schema.anyOf[0] ?? {}, fields);
   if (schema.type === 'object') {
-    const required = (schema.required ?? []).map((name) => [
-      name,
-      sampleOf(api, schema.properties?.[name] ?? {}),
-    ]);
-    return Object.fromEntries(required);
+    const properties = Object.entries(schema.properties ?? {});
+    const wanted = properties.filter(([name]) => fields === 'all' || schema.required?.includes(name));
+    return Object.fromEntries(wanted.map(([name, inner]) => [name, sampleOf(api, inner, fields)]));
   }
-  if (schema.type === 'array') return [sampleOf(api, schema.items ?? {})];
+  if (schema.type === 'array') return [sampleOf(api, schema.items ?? {}, fields)];
   if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1;
   if (schema.type === 'boolean') return true;
   const fits = api.compile(schema);
   const text = TEXTS.find((candidate) => fits(candidate));
   if (text === undefined) throw new Error(`no sample fits ${JSON.stringify(schema)}: add one to TEXTS`);
   return text;
+}
+
+/** A field of a body: where it lies, and what it may be. */
+export interface Field {
+  steps: (string | number)[];
+  schema: Schema;
+  required: boolean;
+}
+
+/** Every field of a body, the ones inside of objects and of the first entry of arrays too. */
+export function fieldsOf(api: Api, given: Schema, steps: Field['steps'] = []): Field[] {
+  const schema = resolved(api, given);
+  if (schema.type === 'array') return fieldsOf(api, schema.items ?? {}, [...steps, 0]);
+  return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => [
+    {
+      steps: [...steps, name],
+      schema: resolved(api, inner),
+      required: schema.required?.includes(name) ?? false,
+    },
+    ...fieldsOf(api, inner, [...steps, name]),
+  ]);
+}
+
+/** `items[0].amount`, as errors name a field. */
+export const paramOf = (steps: Field['steps']) =>
+  steps.reduce<string>(
+    (path, step) => (typeof step === 'number' ? `${path}[${step}]` : path === '' ? step : `${path}.${step}`),
+    '',
+  );
+
+/** The JSON of a value with raw JSON text at one place of it, or without that place. */
+export function jsonWith(value: unknown, steps: Field['steps'], raw: string | undefined): string {
+  const [step, ...rest] = steps;
+  if (step === undefined) return raw ?? 'null';
+  if (Array.isArray(value)) return `[${value.map((entry) => jsonWith(entry, rest, raw)).join(',')}]`;
+  const entries = Object.entries({ [step]: undefined, ...(value as object) });
+  const texts = entries.flatMap(([name, inner]) => {
+    if (name !== String(step)) return [`${JSON.stringify(name)}:${JSON.stringify(inner)}`];
+    if (rest.length === 0 && raw === undefined) return [];
+    return [`${JSON.stringify(name)}:${jsonWith(inner, rest, raw)}`];
+  });
+  return `{${texts.join(',')}}`;
 }
 
 /** Parameters of a path whose values name no resource. */
