@@ -72,18 +72,19 @@ async function orClose<T>(parts: Parts, start: () => Promise<T>): Promise<T> {
 export async function startSandbox(config: Config): Promise<RunningSandbox> {
   const folder = new DataFolder(config.dataDir);
   folder.create();
-  const log = createLogger(config.logLevel);
   const parts: Parts = {};
   return await orClose(parts, async () => {
     if (config.databaseUrl === undefined) {
+      const postgresLog = createLogger(config.logLevel);
       parts.postgres = await startPostgres({
         dataDir: folder.file('postgres'),
-        onLog: (line) => log.debug({ postgres: line }, 'postgres'),
+        onLog: (line) => postgresLog.debug({ postgres: line }, 'postgres'),
       });
     }
     const databaseUrl = config.databaseUrl ?? parts.postgres?.url ?? '';
-    await migrateAll(databaseUrl, config.simchainUrl);
     const masterKey = config.masterKey ?? folder.ensureMasterKey();
+    const log = openLog(config, { databaseUrl, masterKey });
+    await migrateAll(databaseUrl, config.simchainUrl);
     parts.app = await openApp({
       databaseUrl,
       simchainUrl: config.simchainUrl,
@@ -117,6 +118,16 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
       },
     };
   });
+}
+
+/** The process's log, which knows the secrets that this process was started with. */
+function openLog(config: Config, opened: { databaseUrl: string; masterKey: Buffer }): Logger {
+  const urls = [opened.databaseUrl, config.simchainUrl].filter((url) => url !== undefined);
+  const passwords = urls
+    .map((url) => new URL(url).password)
+    ;
+  const keys = (['hex', 'base64', 'base64url'] as const).map((form) => opened.masterKey.toString(form));
+  return createLogger(config.logLevel, { secrets: [...passwords, ...keys] });
 }
 
 async function startServer(parts: Parts, config: Config, tryOutKey?: TryOutKey): Promise<string> {
@@ -164,8 +175,9 @@ function productionDatabase(config: Config): { databaseUrl: string; masterKey: B
   return { databaseUrl, masterKey };
 }
 
-async function openProduction(config: Config, log: Logger): Promise<App> {
+async function openProduction(config: Config): Promise<App> {
   const { databaseUrl, masterKey } = productionDatabase(config);
+  const log = openLog(config, { databaseUrl, masterKey });
   await migrateAll(databaseUrl, config.simchainUrl);
   return await openApp({
     databaseUrl,
@@ -180,7 +192,7 @@ async function openProduction(config: Config, log: Logger): Promise<App> {
 export async function serve(config: Config): Promise<Running> {
   const parts: Parts = {};
   return await orClose(parts, async () => {
-    parts.app = await openProduction(config, createLogger(config.logLevel));
+    parts.app = await openProduction(config);
     const baseUrl = await startServer(parts, config);
     return { baseUrl, stop: () => stopParts(parts) };
   });
@@ -190,7 +202,7 @@ export async function serve(config: Config): Promise<Running> {
 export async function work(config: Config): Promise<Running> {
   const parts: Parts = {};
   return await orClose(parts, async () => {
-    parts.app = await openProduction(config, createLogger(config.logLevel));
+    parts.app = await openProduction(config);
     parts.worker = await startWorkers(parts.app);
     await startMonitoring(parts, config);
     return { baseUrl: undefined, stop: () => stopParts(parts) };

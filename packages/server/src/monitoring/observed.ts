@@ -1,5 +1,6 @@
 import type { Chain, ChainRegistry } from '../chains/index.ts';
 import type { JobHandler } from '../platform/jobs/index.ts';
+import { withLogFields } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { traced } from '../platform/tracing.ts';
 
@@ -30,7 +31,10 @@ export function observeJobs(
     return (job, run) => {
       const attributes = { 'florin.job.id': job.jobId, 'florin.job.attempts': job.attempts };
       return timed(
-        () => traced(`job ${kind}`, { kind: 'job', attributes }, () => handle(job, run)),
+        () =>
+          withLogFields({ job_id: job.jobId, job: kind }, () =>
+            traced(`job ${kind}`, { kind: 'job', attributes }, () => handle(job, run)),
+          ),
         (outcome, seconds) => metrics.ranJob(kind, outcome, seconds),
       );
     };

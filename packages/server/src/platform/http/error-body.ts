@@ -6,6 +6,7 @@ import {
   type StructuredType,
 } from '@florin/contract/errors';
 import type { Fail, FailCode } from '../fail.ts';
+import { redact } from '../redact.ts';
 
 export const PAYOUT_PATH = '/api/v1/payout-batches';
 export type Family = 'structured' | 'payout';
@@ -84,7 +85,9 @@ export interface ErrorContext {
 /** The body of an error answer in the family of its path. */
 export function errorBody(fail: Fail, context: ErrorContext): object {
   const { status, type, code, payout } = WORDS[fail.code];
-  const { message, param } = fail.details;
+  // A name that the caller made up is quoted; one who puts a key there gets it back masked.
+  const message = redact(fail.details.message);
+  const param = fail.details.param === undefined ? undefined : redact(fail.details.param);
   if (context.family === 'payout') {
     return { code: status, message, errorCode: payout, data: null };
   }

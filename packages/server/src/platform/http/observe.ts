@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Fail } from '../fail.ts';
 
 /** Who counts what the server answers. */
@@ -10,14 +10,14 @@ export interface HttpObserver {
 
 /** All documentation pages count as one: there is one for each error code. */
 const DOCS = '/docs';
-const UNMATCHED = 'unmatched';
+export const UNMATCHED = 'unmatched';
 
 /** Tells the observer of every answer, by the template of its route. */
 export function observeAnswers(app: FastifyInstance, observer: HttpObserver): void {
   app.addHook('onResponse', async (request, reply) => {
     observer.answered({
       method: request.method,
-      route: templateOf(request.is404 ? undefined : request.routeOptions.url),
+      route: routeOf(request),
       status: reply.statusCode,
       seconds: reply.elapsedTime / 1000,
     });
@@ -28,8 +28,9 @@ export function observeAnswers(app: FastifyInstance, observer: HttpObserver): vo
   });
 }
 
-/** As OpenAPI writes it: `:name` of the router becomes `{name}`. */
-function templateOf(url: string | undefined): string {
-  if (url === undefined) return UNMATCHED;
+/** The template of a request's route as OpenAPI writes it, one for all that there is nothing at. */
+export function routeOf(request: FastifyRequest): string {
+  const { url } = request.routeOptions;
+  if (url === undefined || request.is404) return UNMATCHED;
   return url.startsWith(DOCS) ? DOCS : url.replaceAll(/:(\w+)/g, '{$1}');
 }

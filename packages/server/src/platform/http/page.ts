@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { inRequest } from './in-request.ts';
 import type { RawRequest } from './pipeline.ts';
 import { rawOf } from './raw-request.ts';
 
@@ -26,7 +27,8 @@ export function addPage(app: FastifyInstance, page: PublicPage): void {
     method: page.method ?? ['GET', 'HEAD'],
     url: page.path,
     handler: async (request, reply) => {
-      const { status, type, body, headers = {} } = await page.handle(rawOf(request));
+      const raw = rawOf(request);
+      const { status, type, body, headers = {} } = await inRequest(raw, page.path, () => page.handle(raw));
       return reply.code(status).headers(headers).type(type).send(body);
     },
   });

@@ -1,10 +1,13 @@
 import { newId } from '../ids.ts';
+import { redact } from '../redact.ts';
 
 const CALLERS_FORM = /^[A-Za-z0-9_-]{8,64}$/;
 
-/** The caller's own request id, where it has the form that is taken over. */
+/** The caller's own request id, where it has the form that is taken over and is not a key put there by mistake. */
 export function readRequestId(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' && CALLERS_FORM.test(header) ? header : undefined;
+  return typeof header === 'string' && CALLERS_FORM.test(header) && redact(header) === header
+    ? header
+    : undefined;
 }
 
 export function newRequestId(): string {

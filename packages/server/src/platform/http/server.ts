@@ -4,11 +4,11 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { codeOf, isUnavailable } from '../db.ts';
 import { Fail } from '../fail.ts';
 import type { Logger } from '../log.ts';
-import { traced } from '../tracing.ts';
 import { CommitUnknown } from '../transact.ts';
 import { answerBrokenRequest, followRequests } from './broken-request.ts';
 import { errorBody, errorHeaders, familyOf, statusOf } from './error-body.ts';
-import { type HttpObserver, observeAnswers } from './observe.ts';
+import { inRequest } from './in-request.ts';
+import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
 import { addPage, type PublicPage } from './page.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { announcesBody, decodable, rawOf } from './raw-request.ts';
@@ -138,7 +138,9 @@ function logRequests(app: FastifyInstance, log: Logger): void {
       {
         request_id: request.id,
         method: request.method,
-        path: request.originalUrl.split('?', 1)[0],
+        route: routeOf(request),
+        // What was asked for where there is nothing may be anything, a secret in the wrong place too.
+        ...(request.is404 ? {} : { path: request.originalUrl.split('?', 1)[0] }),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
       },
@@ -157,13 +159,7 @@ function addRoute(app: FastifyInstance, pipeline: Pipeline, route: Route): void 
     url: routerPath(route.path),
     handler: async (request, reply) => {
       const raw = rawOf(request);
-      const attributes = {
-        'http.request.method': route.method,
-        'http.route': route.path,
-        'florin.request_id': raw.requestId,
-      };
-      const span = { kind: 'request', attributes, headers: raw.headers } as const;
-      const answer = await traced(`${route.method} ${route.path}`, span, () => pipeline.run(raw, prepared));
+      const answer = await inRequest(raw, route.path, () => pipeline.run(raw, prepared));
       if (answer.replayed) reply.header('idempotent-replayed', 'true');
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
     },
@@ -182,13 +178,17 @@ function addRefusals(app: FastifyInstance, pipeline: Pipeline, routes: readonly 
     app.route({
       method: others,
       url,
-      handler: async (request) =>
-        await pipeline.refuse(rawOf(request), new Fail('method_not_allowed', { message, allow })),
+      handler: async (request) => {
+        const raw = rawOf(request);
+        const fail = new Fail('method_not_allowed', { message, allow });
+        return await inRequest(raw, routeOf(request), () => pipeline.refuse(raw, fail));
+      },
     });
   }
   app.setNotFoundHandler(async (request) => {
     const fail = new Fail('resource_not_found', 'There is nothing at this path.');
-    return await pipeline.refuse(rawOf(request), fail);
+    const raw = rawOf(request);
+    return await inRequest(raw, UNMATCHED, () => pipeline.refuse(raw, fail));
   });
 }
 
