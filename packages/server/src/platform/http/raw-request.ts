@@ -20,6 +20,9 @@ export function announcesBody(headers: Readonly<Record<string, string | string[]
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+/** The parser lets 0.9 and 2.0 through, which nobody speaks on this connection. */
+const VERSIONS = new Set(['1.0', '1.1']);
+
 /** @throws Fail for a request that does not name one host: two proxies on its way may have read it differently */
 export function rawOf(request: FastifyRequest): RawRequest {
   const headers: Record<string, string> = {};
@@ -29,6 +32,9 @@ export function rawOf(request: FastifyRequest): RawRequest {
     const name = (lines[i] ?? '').toLowerCase();
     if (Object.hasOwn(headers, name)) repeated.add(name);
     headers[name] = lines[i + 1] ?? '';
+  }
+  if (!VERSIONS.has(request.raw.httpVersion)) {
+    throw new Fail('invalid_request', 'This is not a valid HTTP/1.1 request.');
   }
   if (repeated.has('host') || (headers.host === undefined && request.raw.httpVersion !== '1.0')) {
     throw new Fail('invalid_request', 'A request names its host exactly once.');
