@@ -50,6 +50,8 @@ export interface ServiceOptions {
   worker?: boolean;
   /** How long a request waits for a row that somebody else holds, in milliseconds (10,000). */
   lockTimeoutMs?: number;
+  /** Connections of each pool (10). */
+  poolSize?: number;
 }
 
 const MILLION = 1_000_000_000_000n;
@@ -63,8 +65,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const database = await createDatabase();
   await migrateAll(database.url, undefined);
   const log = createLogger('silent');
-  const { lockTimeoutMs } = options;
-  const place = { databaseUrl: database.url, masterKey: randomBytes(32), log, poolSize: 10, lockTimeoutMs };
+  const { lockTimeoutMs, poolSize = 10 } = options;
+  const place = { databaseUrl: database.url, masterKey: randomBytes(32), log, poolSize, lockTimeoutMs };
   const app = await openApp(place);
   const apps = [app];
   const servers: FastifyInstance[] = [];

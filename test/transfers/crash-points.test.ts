@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectLedgerWhole } from '../ledger.ts';
+import { scaled } from '../scale.ts';
+import { startService, type TestService } from '../service.ts';
+import { expectPaidOnce, finishAll, NETWORKS, newPayout, type Payout } from './payouts.ts';
+import { GivenUp, giveUpAt, Process } from './process.ts';
+
+/** Processes that run at once while the crash points are gone through. */
+const AT_ONCE = 8;
+const OUTCOME = { status: 'partially_completed', success_count: 2, failed_count: 1, frozen_amount: '0.00' };
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+async function inParallel<T>(count: number, work: (number: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (let i = 1; i <= count; i += AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(AT_ONCE, count - i + 1) }, (_, j) => i + j);
+    results.push(...(await Promise.all(numbers.map(work))));
+  }
+  return results;
+}
+
+/** A fresh worker, which knows nothing of the processes before it, brings the payouts to their end. */
+async function recover(payouts: readonly Payout[]): Promise<void> {
+  const worker = await service.startWorker();
+  try {
+    await finishAll(service, payouts, 60_000);
+  } finally {
+    await worker.stop(1_000);
+  }
+  await expectPaidOnce(service, payouts);
+  for (const { merchant, batchId } of payouts) {
+    expect(await merchant.sdk.payouts.retrieve(batchId)).toMatchObject(OUTCOME);
+  }
+}
+
+const FAULT = { erc20: 'fault 4', trc20: 'fault 5', spl: 'fault 6' } as const;
+
+describe.each(NETWORKS)('%s', (network) => {
+  test(`J1: ${FAULT[network]}: the process given up between any two steps pays once`, async () => {
+    const whole = await newPayout(service, network);
+    const dry = new Process(service.app, whole.merchant.merchantId);
+    await dry.finish(network);
+    await expectPaidOnce(service, [whole]);
+    for (const name of ['claim', 'step', 'build', 'broadcast', 'status', 'outcome']) {
+      expect(dry.crossed).toContain(`before ${name}`);
+      expect(dry.crossed).toContain(`after ${name}`);
+    }
+    const reached: string[] = [];
+    const payouts = await inParallel(dry.crossed.length, async (k) => {
+      const payout = await newPayout(service, network);
+      const process = new Process(service.app, payout.merchant.merchantId, { at: giveUpAt(k) });
+      await expect(process.finish(network)).rejects.toThrow(GivenUp);
+      reached[k - 1] = process.crossed[k - 1] ?? '';
+      return payout;
+    });
+    expect(reached).toHaveLength(dry.crossed.length);
+    await recover(payouts);
+  }, 120_000);
+
+  test(`J1: ${FAULT[network]}: given up again and again`, async () => {
+    const payouts = await inParallel(scaled(200, 6), async (seed) => {
+      const payout = await newPayout(service, network);
+      const deadOwners: number[] = [];
+      for (let life = 0; life < 5; life++) {
+        // Each life is cut somewhere else; every payout in another way.
+        const at = giveUpAt(1 + ((seed * 7 + life * 5) % 19));
+        const process = new Process(service.app, payout.merchant.merchantId, { at, deadOwners });
+        await process.finish(network).catch((error: unknown) => expect(error).toBeInstanceOf(GivenUp));
+        deadOwners.push(process.owner);
+      }
+      return payout;
+    });
+    await recover(payouts);
+  }, 120_000);
+});
+
+test('I1: after all of it ledger and chains agree', () => expectLedgerWhole(service));

@@ -1,0 +1,161 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addRiskAddress, testAddresses } from '../../packages/server/src/chains/index.ts';
+import type { Logger } from '../../packages/server/src/platform/log.ts';
+import { clearSetting, writeSetting } from '../../packages/server/src/platform/settings.ts';
+import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
+import { TRANSFER_SETTINGS } from '../../packages/server/src/transfers/index.ts';
+import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { startService, type TestService } from '../service.ts';
+import {
+  attemptsOf,
+  expectPaidOnce,
+  type Item,
+  moveClock,
+  NETWORKS,
+  newMerchant,
+  newPayout,
+  statusOf,
+  submitItems,
+} from './payouts.ts';
+import { Process } from './process.ts';
+
+const ITEMS: Item[] = [
+  { to: 'succeed', amount: '10.00' },
+  { to: 'succeed', amount: '2.50' },
+  { to: 'succeed', amount: '1.25' },
+];
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+const step = async (process: Process, times: number) => {
+  for (let i = 0; i < times; i++) await process.step();
+};
+
+/** Keeps the texts of warnings and errors. */
+function listen(): { heard: string[]; log: Logger } {
+  const heard: string[] = [];
+  const write = (_fields: unknown, text?: string) => void heard.push(text ?? '');
+  return { heard, log: Object.assign(Object.create(service.app.log), { warn: write, error: write }) };
+}
+
+describe.each(NETWORKS)('%s', (network) => {
+  test('J6: an address that is listed after submit: that item fails with its money back, the others are paid', async () => {
+    const items: Item[] = [...ITEMS, { to: 'fail', amount: '7.77' }];
+    const payout = await newPayout(service, network, items);
+    const { fail: address } = testAddresses(network);
+    const { db, clock } = service.app;
+    await addRiskAddress(db, { network, address, reason: 'test' }, clock.nowMs());
+    await new Process(service.app, payout.merchant.merchantId).finish(network);
+    await asOwner(service, 'delete from risk_address');
+    const { data } = await payout.merchant.sdk.payouts.items(payout.batchId).page();
+    expect(data.filter((item) => item.status === 'succeeded')).toHaveLength(ITEMS.length);
+    expect(data.find((item) => item.status === 'failed')).toMatchObject({
+      failure_code: 'address_risk',
+      amount: '7.77',
+      tx_id: null,
+    });
+    await expectPaidOnce(service, [payout]);
+  });
+
+  test('fault 55: paused after submit: nothing is sent and it is said, until the pause is over', async () => {
+    const payout = await newPayout(service, network, ITEMS);
+    const { merchantId } = payout.merchant;
+    const { db } = service.app;
+    await writeSetting(db, merchantId, TRANSFER_SETTINGS.paused, [`USDT:${network}`]);
+    const { heard, log } = listen();
+    const process = new Process(service.app, merchantId, { log });
+    await step(process, 4);
+    expect(heard).toContain('paused, transfers wait');
+    expect(await statusOf(payout)).toBe('processing');
+    expect(await attemptsOf(service, payout)).toEqual([]);
+    await clearSetting(db, merchantId, TRANSFER_SETTINGS.paused);
+    await process.finish(network);
+    expect(await statusOf(payout)).toBe('completed');
+    await expectPaidOnce(service, [payout]);
+  });
+
+  test('fault 55: what was signed before the pause goes on: it may be out already', async () => {
+    const payout = await newPayout(service, network, ITEMS);
+    const { merchantId } = payout.merchant;
+    const process = new Process(service.app, merchantId);
+    await step(process, 2);
+    await writeSetting(service.app.db, merchantId, TRANSFER_SETTINGS.paused, [network]);
+    await process.finish(network);
+    expect(await statusOf(payout)).toBe('completed');
+    await expectPaidOnce(service, [payout]);
+  });
+
+  test('canceled before a worker took it: nothing is sent, all money is back', async () => {
+    const payout = await newPayout(service, network, ITEMS);
+    const { sdk, merchantId } = payout.merchant;
+    expect(await sdk.payouts.cancel(payout.batchId)).toMatchObject({
+      status: 'canceled',
+      frozen_amount: '0.00',
+    });
+    const process = new Process(service.app, merchantId);
+    await process.finish(network);
+    expect(process.crossed).not.toContain('before build');
+    expect((await payout.chain.transfers({ limit: 50 })).data).toHaveLength(1);
+    await expect(sdk.payouts.cancel(payout.batchId)).rejects.toMatchObject({ status: 400 });
+  });
+
+  test('a payment to the stuck address waits for its hour; other batches of the merchant do not', async () => {
+    const merchant = await newMerchant(service, network);
+    const stuck = await submitItems(service, merchant, { network, items: [{ to: 'stuck', amount: '3.00' }] });
+    const other = await submitItems(service, merchant, { network, items: ITEMS });
+    const { heard, log } = listen();
+    const process = new Process(service.app, merchant.merchantId, { log });
+    const bothGoOn = async () => {
+      await step(process, 3);
+      await stuck.chain.mine(2);
+      return await statusOf(other);
+    };
+    await expect.poll(bothGoOn, { timeout: 15_000 }).toBe('completed');
+    expect(await statusOf(stuck)).toBe('processing');
+    await moveClock(service, stuck, 1_800);
+    await step(process, 3);
+    expect(await statusOf(stuck)).toBe('processing');
+    expect(heard).toContain('undecided for long');
+    await moveClock(service, stuck, 1_801);
+    await process.finish(network);
+    expect(await statusOf(stuck)).toBe('completed');
+    await expectPaidOnce(service, [stuck, other]);
+  });
+});
+
+test('I1: after all of it ledger and chains agree', () => expectLedgerWhole(service));
+
+test('J6: a wallet holds less than the books say: what it covers is paid, the rest goes back once, verify tells', async () => {
+  const left = 4_000_000n;
+  const wallets: string[] = [];
+  for (const network of NETWORKS) {
+    const payout = await newPayout(service, network, ITEMS);
+    const { merchantId, sdk } = payout.merchant;
+    const wallet = await payout.chain.hotAddress();
+    wallets.push(wallet);
+    await sql`update simchain.account set balance = ${left}
+      where merchant_id = ${merchantId} and address = ${wallet}`.execute(service.app.db);
+    await new Process(service.app, merchantId).finish(network);
+    expect(await sdk.payouts.retrieve(payout.batchId)).toMatchObject({
+      status: 'partially_completed',
+      success_count: 2,
+      failed_count: 1,
+      frozen_amount: '0.00',
+    });
+  }
+  const { differences } = await verifyLedger(service.app, () => {});
+  expect(differences).toHaveLength(wallets.length);
+  for (const wallet of wallets) {
+    // 1,000,000.00 less the two items that were paid is what the books expect.
+    expect(differences.find((difference) => difference.what.includes(wallet))).toMatchObject({
+      currency: 'USDT',
+      expected: 999_996_250_000n,
+      found: left - 3_750_000n,
+    });
+  }
+});

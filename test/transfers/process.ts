@@ -1,0 +1,177 @@
+import { randomInt } from 'node:crypto';
+import type { Network } from '@florin/contract/money';
+import type { App } from '../../packages/server/src/app.ts';
+import type { Chain, ChainRegistry, SignedTx, TransferSpec } from '../../packages/server/src/chains/index.ts';
+import {
+  PROCESS_JOB,
+  processBatch,
+  SETTLE_JOB,
+  settleBatch,
+} from '../../packages/server/src/payouts/index.ts';
+import { settleOutcome } from '../../packages/server/src/platform/jobs/decisions.ts';
+import type { Job, JobOutcome, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
+import type { ClaimedJob } from '../../packages/server/src/platform/jobs/job.ts';
+import { claimJobs, releaseJobs, removeJobs } from '../../packages/server/src/platform/jobs/queries.ts';
+import { ActiveRun } from '../../packages/server/src/platform/jobs/run.ts';
+import { SEND_JOB, sendTransfers } from '../../packages/server/src/transfers/index.ts';
+
+const LEASE_MS = 300_000;
+/** Jobs that a process asks for later are taken at once: a test moves the chain instead of waiting. */
+const AHEAD_MS = 200_000;
+/** More than a block needs to become final, so that no tick of the clock changes how often is looked. */
+const FINAL_BLOCKS = 4;
+const OWNER_MAX = 2 ** 31 - 1;
+
+/** The process was given up: nothing of it runs on. */
+export class GivenUp extends Error {}
+
+/** Where an effect outside this process's memory is about to happen, or has just happened. */
+export interface Boundary {
+  /** From 1. */
+  count: number;
+  /** `before broadcast`, `after reserve`… */
+  name: string;
+}
+
+/** What a test does at a boundary; a throw ends the process there. */
+export type AtBoundary = (boundary: Boundary) => Promise<void> | void;
+
+export const giveUpAt =
+  (k: number): AtBoundary =>
+  ({ count, name }) => {
+    if (count === k) throw new GivenUp(name);
+  };
+
+/** Everything that a worker's process writes or calls goes through here. After a throw nothing passes any more. */
+class Border {
+  readonly crossed: string[] = [];
+  readonly #at: AtBoundary;
+  #over: unknown;
+
+  constructor(at: AtBoundary) {
+    this.#at = at;
+  }
+
+  async around<T>(name: string, effect: () => Promise<T>): Promise<T> {
+    await this.#cross(`before ${name}`);
+    const result = await effect();
+    await this.#cross(`after ${name}`);
+    return result;
+  }
+
+  async #cross(name: string): Promise<void> {
+    if (this.#over !== undefined) throw this.#over;
+    const count = this.crossed.push(name);
+    try {
+      await this.#at({ count, name });
+    } catch (error) {
+      this.#over = error;
+      throw error;
+    }
+  }
+}
+
+/** The port, with a border before every call that builds, sends or looks. */
+function borderedChain(chain: Chain, border: Border): Chain {
+  return {
+    network: chain.network,
+    caps: chain.caps,
+    validateAddress: (address, options) => chain.validateAddress(address, options),
+    sender: (keyRef) => chain.sender(keyRef),
+    nextSequence: (sender) => border.around('nextSequence', () => chain.nextSequence(sender)),
+    head: () => chain.head(),
+    balance: (address, asset, at) => chain.balance(address, asset, at),
+    buildTransfer: (spec: TransferSpec) => border.around('build', () => chain.buildTransfer(spec)),
+    broadcast: (tx: SignedTx) => border.around('broadcast', () => chain.broadcast(tx)),
+    status: (tx: SignedTx) => border.around('status', () => chain.status(tx)),
+    estimateFee: (kind, items) => chain.estimateFee(kind, items),
+    health: () => chain.health(),
+  };
+}
+
+export interface ProcessOptions {
+  at?: AtBoundary;
+  /** Owners of leases that are free: processes that were given up before. */
+  deadOwners?: readonly number[];
+  log?: App['log'];
+}
+
+/**
+ * One worker process of one merchant, driven from job to job: the real handlers, claims, leases and chain. It holds
+ * its leases under a number that no session vouches for, so that real workers see it as dead.
+ */
+export class Process {
+  readonly owner = randomInt(1, OWNER_MAX);
+  readonly #app: App;
+  readonly #merchantId: string;
+  readonly #options: ProcessOptions;
+  readonly #border: Border;
+  readonly #handlers: Map<string, (job: Job, run: JobRun) => Promise<JobOutcome>>;
+
+  constructor(app: App, merchantId: string, options: ProcessOptions = {}) {
+    const border = new Border(options.at ?? (() => {}));
+    const chains: ChainRegistry = {
+      of: (merchant, network) => borderedChain(app.chains.of(merchant, network), border),
+      sandbox: (id, network) => app.chains.sandbox(id, network),
+    };
+    const deps = { ...app, chains, log: options.log ?? app.log };
+    this.#app = app;
+    this.#merchantId = merchantId;
+    this.#options = options;
+    this.#border = border;
+    this.#handlers = new Map([
+      [PROCESS_JOB, (job: Job, run: JobRun) => processBatch(deps, job, run)],
+      [SEND_JOB, (job: Job, run: JobRun) => sendTransfers(deps, job, run)],
+      [SETTLE_JOB, (job: Job, run: JobRun) => settleBatch(deps, job, run)],
+    ]);
+  }
+
+  /** Boundaries crossed so far. */
+  get crossed(): readonly string[] {
+    return this.#border.crossed;
+  }
+
+  /** Takes one job that is due within the next minutes and runs it. @returns its kind; undefined when there is none */
+  async step(): Promise<string | undefined> {
+    const [job] = await this.#border.around('claim', () => this.#claim());
+    if (job === undefined) return undefined;
+    const run = new ActiveRun(this.#app.db, job, this.#app.clock.nowMs() + LEASE_MS);
+    const outcome = await this.#handlers.get(job.kind)?.(job, this.#bordered(run));
+    await this.#border.around('outcome', () => this.#write(job, outcome ?? 'done'));
+    return job.kind;
+  }
+
+  /** Runs until nothing is left to do; after each run of the sender, what it sent becomes final. */
+  async finish(network: Network): Promise<void> {
+    for (let kind = await this.step(); kind !== undefined; kind = await this.step()) {
+      if (kind === SEND_JOB) await this.#app.chains.sandbox(this.#merchantId, network).mine(FINAL_BLOCKS);
+    }
+  }
+
+  #bordered(run: ActiveRun): JobRun {
+    return {
+      step: (change) => this.#border.around('step', () => run.step(change)),
+      finish: (change, outcome) => this.#border.around('step', () => run.finish(change, outcome)),
+      signal: run.signal,
+    };
+  }
+
+  #claim(): Promise<ClaimedJob[]> {
+    const nowMs = this.#app.clock.nowMs();
+    return claimJobs(this.#app.db, this.#merchantId, {
+      nowMs: nowMs + AHEAD_MS,
+      kinds: [...this.#handlers.keys()],
+      deadOwners: this.#options.deadOwners ?? [],
+      owner: this.owner,
+      leaseUntilMs: nowMs + LEASE_MS,
+      limit: 1,
+    });
+  }
+
+  async #write(job: ClaimedJob, outcome: JobOutcome): Promise<void> {
+    const settlement = settleOutcome(outcome);
+    const { db } = this.#app;
+    if (settlement.act === 'remove') await removeJobs(db, job.merchantId, [job]);
+    else await releaseJobs(db, job.merchantId, [{ lease: job, release: settlement }]);
+  }
+}
