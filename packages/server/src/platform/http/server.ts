@@ -19,6 +19,7 @@ const BODY_BYTES_MAX = 1_048_576;
 const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, bodyMs: 30_000 };
 const TIMEOUT_CHECK_MS_MAX = 1_000;
 const SWEEP_EVERY_MS = 60_000;
+const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
 
 /** How long a request may take to arrive before it is answered 408. */
 export interface HttpTimeouts {
@@ -110,6 +111,10 @@ function addStandardHeaders(app: FastifyInstance, headers: Record<string, string
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.headers(headers);
+    // Nobody reads a body here: it may have no end, so nothing after it is waited for.
+    if (BODYLESS_METHODS.has(request.method) && announcesBody(request.raw.headers)) {
+      reply.header('connection', 'close');
+    }
     // Fastify judges a missing or malformed Content-Type before authentication; the pipeline reads the raw headers.
     if (request.raw.headers['content-type'] !== undefined || request.method === 'QUERY') {
       request.raw.headers['content-type'] = 'application/octet-stream';
