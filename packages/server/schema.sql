@@ -82,6 +82,29 @@ create table public.data_key (
   constraint data_key_pkey PRIMARY KEY (data_key_id)
 );
 
+create table public.event (
+  merchant_id uuid not null,
+  event_id uuid not null,
+  store_id uuid not null,
+  type text not null,
+  resource text not null,
+  sequence bigint not null,
+  body text not null,
+  created_at bigint not null,
+  recorded_at_ms bigint not null,
+  constraint event_pkey PRIMARY KEY (merchant_id, event_id)
+);
+CREATE INDEX event_order ON public.event USING btree (merchant_id, store_id, created_at DESC, event_id DESC);
+CREATE UNIQUE INDEX event_sequence_once ON public.event USING btree (merchant_id, resource, sequence);
+CREATE INDEX event_type ON public.event USING btree (merchant_id, store_id, type, created_at DESC, event_id DESC);
+
+create table public.event_sequence (
+  merchant_id uuid not null,
+  resource text not null,
+  sequence bigint not null,
+  constraint event_sequence_pkey PRIMARY KEY (merchant_id, resource)
+);
+
 create table public.idempotency_key (
   merchant_id uuid not null,
   operation text not null,
