@@ -1,8 +1,8 @@
 import { CursorList } from './cursor-list.ts';
 import { Payouts } from './payouts.ts';
 import { TestHelpers } from './test-helpers.ts';
-import { Transport } from './transport.ts';
-import type { Balances, LedgerEntry, LedgerEntryQuery } from './types.ts';
+import { segment, Transport } from './transport.ts';
+import type { Balances, EventQuery, LedgerEntry, LedgerEntryQuery, WebhookEvent } from './types.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 2;
@@ -32,6 +32,7 @@ export class Florin {
   readonly payouts: Payouts;
   readonly balances: BalancesResource;
   readonly ledgerEntries: LedgerEntries;
+  readonly events: Events;
   readonly testHelpers: TestHelpers;
 
   /** Throws a TypeError for options that could never work. */
@@ -48,6 +49,7 @@ export class Florin {
     this.payouts = new Payouts(transport);
     this.balances = new BalancesResource(transport);
     this.ledgerEntries = new LedgerEntries(transport);
+    this.events = new Events(transport);
     this.testHelpers = new TestHelpers(transport);
   }
 }
@@ -75,6 +77,23 @@ class LedgerEntries {
   /** Every transfer of value of the merchant, newest first. */
   list(query: LedgerEntryQuery = {}): CursorList<LedgerEntry> {
     return new CursorList(this.#transport, '/ledger_entries', query, (entry) => entry.id);
+  }
+}
+
+class Events {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The store's events, newest first. */
+  list(query: EventQuery = {}): CursorList<WebhookEvent> {
+    return new CursorList(this.#transport, '/events', query, (event) => event.id);
+  }
+
+  retrieve(eventId: string): Promise<WebhookEvent> {
+    return this.#transport.send({ method: 'GET', path: `/events/${segment(eventId)}`, onDoubt: 'repeat' });
   }
 }
 

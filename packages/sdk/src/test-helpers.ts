@@ -1,7 +1,18 @@
 import { baseUnits } from './amounts.ts';
 import { CursorList } from './cursor-list.ts';
 import { segment, type Transport } from './transport.ts';
-import type { Balances, FundInput, Network, PageQuery, SimulatedTransfer, TestAddresses } from './types.ts';
+import type {
+  Balances,
+  ChainControl,
+  ChainHeight,
+  ClockAdvanced,
+  ClockState,
+  FundInput,
+  Network,
+  PageQuery,
+  SimulatedTransfer,
+  TestAddresses,
+} from './types.ts';
 
 const PATH = '/test_helpers';
 
@@ -29,5 +40,43 @@ export class TestHelpers {
     const query = address === undefined ? page : { ...page, address };
     const path = `${PATH}/chains/${segment(network)}/transfers`;
     return new CursorList(this.#transport, path, query, (transfer) => transfer.id);
+  }
+
+  /** Mines, reorganises or disturbs a simulated chain. Not repeated when in doubt. */
+  controlChain(network: Network, order: ChainControl): Promise<ChainHeight> {
+    const path = `${PATH}/chains/${segment(network)}`;
+    return this.#transport.send({ method: 'POST', path, body: order, onDoubt: 'stop' });
+  }
+
+  /** The merchant's clock, Unix seconds. */
+  async now(): Promise<number> {
+    const clock = await this.#transport.send<ClockState>({
+      method: 'GET',
+      path: `${PATH}/clock`,
+      onDoubt: 'repeat',
+    });
+    return clock.now;
+  }
+
+  /**
+   * Moves the merchant's clock ahead; everything due on the way has happened when it answers. A long way takes several
+   * calls, each up to 20 s.
+   *
+   * @returns the clock's new time, Unix seconds
+   */
+  async advanceClock(seconds: number): Promise<number> {
+    const until = (await this.now()) + seconds;
+    for (let left = seconds; ; ) {
+      const body = { seconds: left };
+      const path = `${PATH}/clock/advance`;
+      const clock = await this.#transport.send<ClockAdvanced>({
+        method: 'POST',
+        path,
+        body,
+        onDoubt: 'stop',
+      });
+      left = Math.max(0, until - clock.now);
+      if (clock.done) return clock.now;
+    }
   }
 }

@@ -5,6 +5,10 @@ import type * as wire from './wire.ts';
 export type {
   Balance,
   Balances,
+  ChainControl,
+  ChainHeight,
+  ClockAdvanced,
+  ClockState,
   LedgerEntry,
   Network,
   PayoutBatch,
@@ -61,20 +65,13 @@ export interface LedgerEntryQuery extends PageQuery {
 export type FundInput = Omit<wire.FundInput, 'amount'> & { amount: Amount };
 
 /** What a webhook carries. `sequence` rises by 1 with each event of the resource: drop what is older than seen. */
-export interface WebhookEvent {
-  id: string;
-  object: 'event';
-  type: string;
-  api_version: string;
-  created: number;
-  store_id: string;
-  livemode: boolean;
-  sequence: number;
-  data: {
-    object: Record<string, unknown>;
-    /** Old values of the fields that changed; null when the change made the resource. */
-    previous_attributes: Record<string, unknown> | null;
-  };
+export type WebhookEvent = wire.Event;
+export type EventType = wire.Event['type'];
+
+export interface EventQuery extends PageQuery {
+  type?: EventType;
+  /** Id of the resource that changed. */
+  resource?: string;
 }
 
 export interface CreateOptions {

@@ -14,7 +14,12 @@ export interface WireTypes {
   Balances: Balances;
   ChainControl: ChainControl;
   ChainHeight: ChainHeight;
+  ClockAdvance: ClockAdvance;
+  ClockAdvanced: ClockAdvanced;
+  ClockState: ClockState;
   Currency: Currency;
+  Event: Event;
+  EventList: EventList;
   FundInput: FundInput;
   LedgerEntry: LedgerEntry;
   LedgerEntryList: LedgerEntryList;
@@ -121,6 +126,86 @@ export interface ChainControl {
 export interface ChainHeight {
   height: number;
   final_height: number;
+}
+export interface ClockAdvance {
+  seconds: number;
+}
+export interface ClockAdvanced {
+  /**
+   * The clock of the merchant, Unix seconds.
+   */
+  now: number;
+  /**
+   * False: stopped early at now; call again for the rest.
+   */
+  done: boolean;
+}
+export interface ClockState {
+  /**
+   * The clock of the merchant, Unix seconds.
+   */
+  now: number;
+}
+/**
+ * data.object is the resource as it stood after the change; previous_attributes holds the old values of the fields that changed, and is null when the change made the resource.
+ */
+export interface Event {
+  /**
+   * Equals X-Service-Event-ID of each delivery.
+   */
+  id: string;
+  object: 'event';
+  type:
+    | 'payment.completed'
+    | 'payment.failed'
+    | 'payment.expired'
+    | 'payment.cancelled'
+    | 'refund.succeeded'
+    | 'refund.failed'
+    | 'subscription.created'
+    | 'subscription.trialing'
+    | 'subscription.active'
+    | 'subscription.past_due'
+    | 'subscription.canceled'
+    | 'subscription.updated'
+    | 'subscription.incomplete_expired'
+    | 'invoice.created'
+    | 'invoice.paid'
+    | 'invoice.payment_failed'
+    | 'payout_batch.updated'
+    | 'payment_method.updated'
+    | 'payment.updated';
+  api_version: string;
+  /**
+   * When the change was committed, by the clock of the merchant, Unix seconds.
+   */
+  created: number;
+  store_id: string;
+  livemode: boolean;
+  /**
+   * Starts at 1 and rises by 1 with each event of the resource: drop what is older than seen.
+   */
+  sequence: number;
+  data: {
+    object: {
+      [k: string]: unknown | undefined;
+    };
+    previous_attributes: {
+      [k: string]: unknown | undefined;
+    } | null;
+  };
+}
+export interface EventList {
+  object: 'list';
+  data: Event[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
 }
 export interface FundInput {
   currency: Currency;

@@ -88,3 +88,21 @@ export const ChainHeight = Type.Object(
   { ...CLOSED, $id: 'ChainHeight' },
 );
 export type ChainHeight = Static<typeof ChainHeight>;
+
+/** Two years: a leap year and an ordinary one. */
+export const CLOCK_ADVANCE_MAX = 63_158_400;
+export const ClockAdvance = Type.Object(
+  { seconds: Type.Integer({ minimum: 0, maximum: CLOCK_ADVANCE_MAX }) },
+  { ...CLOSED, $id: 'ClockAdvance' },
+);
+export const ClockState = Type.Object(
+  { now: Type.Integer({ minimum: 0, description: 'The clock of the merchant, Unix seconds.' }) },
+  { ...CLOSED, $id: 'ClockState' },
+);
+export const ClockAdvanced = Type.Object(
+  {
+    now: Type.Integer({ minimum: 0, description: 'The clock of the merchant, Unix seconds.' }),
+    done: Type.Boolean({ description: 'False: stopped early at now; call again for the rest.' }),
+  },
+  { ...CLOSED, $id: 'ClockAdvanced' },
+);

@@ -2,6 +2,9 @@ import {
   Balances,
   ChainControl,
   ChainHeight,
+  ClockAdvance,
+  ClockAdvanced,
+  ClockState,
   FundInput,
   NetworkPath,
   SimulatedTransferList,
@@ -12,6 +15,7 @@ import {
 import { type SimulatedChain, type SimulatedTransfer, testAddresses } from '../chains/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
 import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
+import { advanceClock } from './advance-clock.ts';
 import { fund, type SandboxDeps } from './fund.ts';
 
 const PATH = '/api/v1/test_helpers';
@@ -116,6 +120,40 @@ function chainRoutes(deps: SandboxDeps): Route[] {
   ];
 }
 
+function clockRoutes(deps: SandboxDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/clock`,
+      operationId: 'retrieveClock',
+      tag,
+      summary: 'Read the clock of the sandbox merchant',
+      scope: 'read',
+      sandboxOnly: true,
+      answer: ClockState,
+      refusals: [],
+      handle: async ({ caller }) => ({ body: { now: deps.clock.nowSeconds() + caller.clockOffset } }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/clock/advance`,
+      operationId: 'advanceClock',
+      tag,
+      summary: 'Move the clock of the sandbox merchant ahead',
+      description:
+        'Goes from due time to due time and answers when everything due on the way has happened, or after 20 s with done: false.',
+      scope: 'write',
+      sandboxOnly: true,
+      body: ClockAdvance,
+      answer: ClockAdvanced,
+      refusals: [],
+      handle: async ({ caller, body }) => ({
+        body: await advanceClock(deps, caller.merchantId, body.seconds),
+      }),
+    }),
+  ];
+}
+
 export function sandboxRoutes(deps: SandboxDeps): Route[] {
-  return [...moneyRoutes(deps), ...chainRoutes(deps)];
+  return [...moneyRoutes(deps), ...chainRoutes(deps), ...clockRoutes(deps)];
 }

@@ -1,3 +1,4 @@
+import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -49,4 +50,14 @@ export async function setMerchantStatus(
   status: 'active' | 'suspended',
 ): Promise<void> {
   await platform.db.updateTable('merchant').set({ status }).where('merchant_id', '=', merchantId).execute();
+}
+
+/** Moves a sandbox merchant's clock; it only ever goes on. The caller moves what is due by it in the same change. */
+export async function moveClock(tx: Tx, merchantId: string, seconds: number): Promise<void> {
+  await tx
+    .updateTable('merchant')
+    .set((e) => ({ clock_offset: e('clock_offset', '+', BigInt(seconds)) }))
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', 'sandbox')
+    .execute();
 }

@@ -1,5 +1,5 @@
 export { createAuthenticate } from './authenticate.ts';
-export { createMerchant, setMerchantStatus } from './create-merchant.ts';
+export { createMerchant, moveClock, setMerchantStatus } from './create-merchant.ts';
 export { macOf } from './credentials.ts';
 export { addApprover, identifyApprover, listApprovers, removeApprover } from './manage-approvers.ts';
 export { createKey, type KeySecrets, listKeys, revokeKey, rotateKey } from './manage-keys.ts';

@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../db.ts';
+import { CHANNEL } from './enqueue.ts';
+
+/** When the next job that follows the merchant's clock is due (real Unix milliseconds); undefined: there is none. */
+export async function nextClockJobMs(db: Db, merchantId: string): Promise<number | undefined> {
+  const { rows } = await sql<{ due_at_ms: bigint | null }>`
+    select min(due_at_ms) as due_at_ms from job
+    where merchant_id = ${merchantId} and follows_clock`.execute(db);
+  const due = rows[0]?.due_at_ms ?? null;
+  return due === null ? undefined : Number(due);
+}
+
+/** Whether a job of the merchant is due or running now; jobs of the kinds in `except` do not count. */
+export async function hasDueJobs(
+  db: Db,
+  merchantId: string,
+  { nowMs, except }: { nowMs: number; except: readonly string[] },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from job
+    where merchant_id = ${merchantId} and due_at_ms <= ${nowMs} and kind <> all(${except}::text[])
+    limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Brings what follows the merchant's clock nearer by as much as the clock is moved, and calls the workers. */
+export async function advanceClockJobs(tx: Tx, merchantId: string, ms: number): Promise<void> {
+  await sql`
+    update job set due_at_ms = due_at_ms - ${ms}
+    where merchant_id = ${merchantId} and follows_clock`.execute(tx);
+  await sql`select pg_notify(${CHANNEL}, ${merchantId})`.execute(tx);
+}

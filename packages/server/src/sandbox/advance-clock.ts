@@ -1,0 +1,60 @@
+import { advanceClockJobs, hasDueJobs, nextClockJobMs } from '../platform/jobs/index.ts';
+import { transact } from '../platform/transact.ts';
+import { getMerchant, moveClock } from '../stores/index.ts';
+import type { SandboxDeps } from './fund.ts';
+
+/** How long one call may take before it answers with what it has reached. */
+const PATIENCE_MS = 20_000;
+const LOOK_AGAIN_MS = 15;
+/** What no clock waits for: deliveries to merchants' servers go out afterwards. */
+const NOT_WAITED_FOR: readonly string[] = [];
+
+export interface AdvancedClock {
+  now: number;
+  done: boolean;
+}
+
+/**
+ * Moves a merchant's clock ahead from due time to due time, each one's work done by the workers before the next, so
+ * that years pass in the order in which they would have. Two calls at once add up.
+ *
+ * @param seconds of the merchant's clock
+ */
+export async function advanceClock(
+  deps: SandboxDeps,
+  merchantId: string,
+  seconds: number,
+): Promise<AdvancedClock> {
+  const endsAtMs = deps.clock.nowMs() + PATIENCE_MS;
+  let left = seconds;
+  let quiet = await becomeQuiet(deps, merchantId, endsAtMs);
+  while (quiet && left > 0 && deps.clock.nowMs() < endsAtMs) {
+    const step = await nextStep(deps, merchantId, left);
+    await transact(deps.db, async (tx) => {
+      await moveClock(tx, merchantId, step);
+      await advanceClockJobs(tx, merchantId, step * 1000);
+    });
+    left -= step;
+    quiet = await becomeQuiet(deps, merchantId, endsAtMs);
+  }
+  const { clockOffset } = await getMerchant(deps.db, merchantId);
+  return { now: deps.clock.nowSeconds() + clockOffset, done: quiet && left === 0 };
+}
+
+/** To the next due time in whole seconds, or to the end where nothing is due before. */
+async function nextStep(deps: SandboxDeps, merchantId: string, left: number): Promise<number> {
+  const nextMs = await nextClockJobMs(deps.db, merchantId);
+  if (nextMs === undefined) return left;
+  const seconds = Math.ceil((nextMs - deps.clock.nowMs()) / 1000);
+  return Math.min(left, Math.max(1, seconds));
+}
+
+/** @returns false when something is still due as the patience ends */
+async function becomeQuiet(deps: SandboxDeps, merchantId: string, endsAtMs: number): Promise<boolean> {
+  for (;;) {
+    const nowMs = deps.clock.nowMs();
+    if (!(await hasDueJobs(deps.db, merchantId, { nowMs, except: NOT_WAITED_FOR }))) return true;
+    if (nowMs >= endsAtMs) return false;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+}

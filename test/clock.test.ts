@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestMerchant, type TestService } from './service.ts';
+
+const HOUR = 3_600;
+const DAY = 86_400;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+});
+afterAll(() => service.stop());
+
+async function submit(merchant: TestMerchant, address: string, amount = '1.00'): Promise<string> {
+  const items = [{ network: 'trc20' as const, address, amount }];
+  const { batch_id } = await merchant.sdk.payouts.create({ currency: 'USDT', items });
+  await merchant.sdk.payouts.submit(batch_id);
+  return batch_id;
+}
+
+test('a payout to the stuck address is over once an hour of the clock has passed', async () => {
+  const merchant = await service.createMerchant();
+  const { trc20 } = await merchant.sdk.testHelpers.addresses();
+  const stuck = await submit(merchant, trc20.stuck);
+  await merchant.sdk.testHelpers.advanceClock(HOUR / 2);
+  expect((await merchant.sdk.payouts.retrieve(stuck)).status).toBe('processing');
+  await merchant.sdk.testHelpers.advanceClock(HOUR);
+  const batch = await merchant.sdk.payouts.retrieve(stuck);
+  expect(batch.status).toBe('completed');
+  expect((batch.completed_at ?? 0) - (batch.submitted_at ?? 0)).toBeGreaterThanOrEqual(HOUR);
+});
+
+test('a payout is final on the chain before an advance over it answers', async () => {
+  const merchant = await service.createMerchant();
+  const { trc20 } = await merchant.sdk.testHelpers.addresses();
+  const batch = await submit(merchant, trc20.succeed);
+  await merchant.sdk.testHelpers.advanceClock(10);
+  expect((await merchant.sdk.payouts.retrieve(batch)).status).toBe('completed');
+});
+
+test('a batch that nobody approves for seven days is rejected, in order with everything else', async () => {
+  const merchant = await service.createMerchant();
+  const { trc20 } = await merchant.sdk.testHelpers.addresses();
+  const waiting = await submit(merchant, trc20.succeed, '10000.01');
+  await merchant.sdk.testHelpers.advanceClock(7 * DAY - 60);
+  expect((await merchant.sdk.payouts.retrieve(waiting)).status).toBe('pending_approval');
+  await merchant.sdk.testHelpers.advanceClock(120);
+  const rejected = await merchant.sdk.payouts.retrieve(waiting);
+  expect(rejected).toMatchObject({ status: 'rejected', frozen_amount: '0.00' });
+  const balances = await merchant.sdk.balances.retrieve();
+  expect(balances.data[0]).toMatchObject({ available: 3_000_000_000_000, payout_hold: 0 });
+});
+
+test('the clock stands ahead by what it was moved, and other merchants notice nothing', async () => {
+  const [mover, other] = [await service.createMerchant(), await service.createMerchant({ funds: 0n })];
+  const before = await mover.sdk.testHelpers.now();
+  await Promise.all([mover.sdk.testHelpers.advanceClock(400 * DAY), mover.sdk.testHelpers.advanceClock(0)]);
+  const moved = (await mover.sdk.testHelpers.now()) - before;
+  expect(moved).toBeGreaterThanOrEqual(400 * DAY);
+  expect(moved).toBeLessThan(400 * DAY + 60);
+  expect(Math.abs((await other.sdk.testHelpers.now()) - Date.now() / 1000)).toBeLessThan(60);
+});
+
+test('two years are the most that one call takes, and live merchants have no clock to move', async () => {
+  const merchant = await service.createMerchant({ funds: 0n });
+  const live = await service.createMerchant({ mode: 'live' });
+  await expect(merchant.sdk.testHelpers.advanceClock(63_158_401)).rejects.toMatchObject({ status: 400 });
+  await expect(live.sdk.testHelpers.now()).rejects.toMatchObject({ status: 403 });
+});
