@@ -1,5 +1,6 @@
 import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
+import { explain } from './operator/explain.ts';
 import { approverCommands, keyCommands, merchantCommands, storeCommands } from './operator/merchants.ts';
 import { payoutCommands } from './operator/payouts.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
@@ -8,6 +9,7 @@ import {
   type Config,
   ConfigError,
   type ConfigFlags,
+  type ConfigKey,
   processEnvironment,
   readConfig,
 } from './platform/config.ts';
@@ -78,13 +80,15 @@ export async function migrateDatabase(config: Config): Promise<string[]> {
   return await migrateAll(config.databaseUrl, config.simchainUrl);
 }
 
-export { serve, startSandbox, work } from './main.ts';
+export { type Running, type RunningSandbox, serve, startSandbox, work } from './main.ts';
 export {
   CONFIG_OPTIONS,
   type Config,
   ConfigError,
   type ConfigFlags,
+  type ConfigKey,
   DataFolder,
+  explain,
   Fail,
   processEnvironment,
   readConfig,

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import { isoOf } from '../platform/clock.ts';
+import { invariant } from '../platform/fail.ts';
 import { encodeId } from '../platform/ids.ts';
 import * as stores from '../stores/index.ts';
 import { idOf, merchantBy } from './context.ts';
@@ -47,7 +48,9 @@ export function storeCommands(app: App) {
   });
   const show = async (place: { merchantId: string; storeId: string }) => {
     const all = await stores.listStores(app, place.merchantId);
-    return all.filter((store) => store.store_id === place.storeId).map(showStore)[0];
+    const row = all.find((store) => store.store_id === place.storeId);
+    invariant(row, 'a store that was found stays');
+    return showStore(row);
   };
   const change = (change: stores.StoreChange) => async (store: string) => {
     const place = await locate(store);
@@ -55,7 +58,7 @@ export function storeCommands(app: App) {
     return await show(place);
   };
   return {
-    create: async (input: { merchant?: string; name: string; channelType: 'api' | 'hosted' }) => {
+    create: async (input: { merchant?: string | undefined; name: string; channelType: 'api' | 'hosted' }) => {
       const { merchantId } = await merchantBy(app, input.merchant);
       const { name, channelType } = input;
       return await show({
@@ -93,7 +96,7 @@ export interface NewKey {
   /** 0: never expires. */
   validityDays: number;
   scopes: readonly string[];
-  owner?: string;
+  owner?: string | undefined;
 }
 
 export function keyCommands(app: App) {

@@ -1,6 +1,7 @@
-import type { PayoutBatchStatus } from '@florin/contract/schemas';
+import { PAYOUT_BATCH_STATUSES, type PayoutBatchStatus } from '@florin/contract/schemas';
 import type { App } from '../app.ts';
 import { batchIdOf, decideApproval, listBatches, merchantOfBatch, presentBatch } from '../payouts/index.ts';
+import { Fail } from '../platform/fail.ts';
 import { getMerchant, identifyApprover, listMerchants } from '../stores/index.ts';
 import { merchantBy } from './context.ts';
 
@@ -9,6 +10,14 @@ export interface Verdict {
   /** Name of the registered approver. */
   as: string;
   token: string;
+}
+
+/** @throws Fail for a word that no batch has as its status, which would else look like an empty list */
+function statusOf(text: string): PayoutBatchStatus {
+  const status = PAYOUT_BATCH_STATUSES.find((known) => known === text);
+  if (status !== undefined) return status;
+  const message = `The status is one of ${PAYOUT_BATCH_STATUSES.join(', ')}.`;
+  throw new Fail('invalid_request', { message, param: 'status' });
 }
 
 export function payoutCommands(app: App) {
@@ -24,12 +33,12 @@ export function payoutCommands(app: App) {
     approve: decide('approved'),
     reject: decide('rejected'),
     /** Of one merchant, or of all; at most 100 each, newest first. */
-    list: async (filter: { merchant?: string; status?: PayoutBatchStatus }) => {
+    list: async (filter: { merchant?: string | undefined; status?: string | undefined }) => {
       const merchants =
         filter.merchant === undefined
           ? await listMerchants(app.db)
           : [await merchantBy(app, filter.merchant)];
-      const status = filter.status === undefined ? {} : { status: filter.status };
+      const status = filter.status === undefined ? {} : { status: statusOf(filter.status) };
       const lists = merchants.map(({ merchantId }) =>
         listBatches(app.db, merchantId, { limit: 99, ...status }),
       );

@@ -29,20 +29,30 @@ function settingBy(name: string): Setting<unknown> {
   });
 }
 
+const MODES: readonly MerchantMode[] = ['sandbox', 'live'];
+
 /** Of one merchant, or of the installation: what every merchant has that has no value of its own. */
-async function scopeOf(
-  app: App,
-  merchant: string | undefined,
-): Promise<{ merchantId: string; mode: MerchantMode }> {
-  return merchant === undefined ? { merchantId: NIL_ID, mode: 'sandbox' } : await merchantBy(app, merchant);
+async function ownerOf(app: App, merchant: string | undefined): Promise<string> {
+  return merchant === undefined ? NIL_ID : (await merchantBy(app, merchant)).merchantId;
 }
 
 export function settingCommands(app: App) {
-  const show = async (setting: Setting<unknown>, merchant: string | undefined) => {
-    const scope = await scopeOf(app, merchant);
+  const read = async (setting: Setting<unknown>, scope: { merchantId: string; mode: MerchantMode }) => {
     const { value } = await readSettings(app.db, scope, { value: setting });
-    const of = scope.merchantId === NIL_ID ? 'all merchants' : encodeId('merchant', scope.merchantId);
-    return { name: setting.name, value: setting.write(value), of, description: setting.description };
+    return setting.write(value);
+  };
+  const show = async (setting: Setting<unknown>, merchant: string | undefined) => {
+    const { name, description } = setting;
+    if (merchant !== undefined) {
+      const scope = await merchantBy(app, merchant);
+      const of = encodeId('merchant', scope.merchantId);
+      return { name, value: await read(setting, scope), of, description };
+    }
+    const [sandbox, live] = await Promise.all(
+      MODES.map((mode) => read(setting, { merchantId: NIL_ID, mode })),
+    );
+    const value = String(sandbox) === String(live) ? sandbox : { sandbox, live };
+    return { name, value, of: 'all merchants', description };
   };
   return {
     list: async (merchant?: string) =>
@@ -50,12 +60,12 @@ export function settingCommands(app: App) {
     get: async (name: string, merchant?: string) => await show(settingBy(name), merchant),
     set: async (name: string, value: string, merchant?: string) => {
       const setting = settingBy(name);
-      await writeSetting(app.db, (await scopeOf(app, merchant)).merchantId, setting, value);
+      await writeSetting(app.db, await ownerOf(app, merchant), setting, value);
       return await show(setting, merchant);
     },
     unset: async (name: string, merchant?: string) => {
       const setting = settingBy(name);
-      await clearSetting(app.db, (await scopeOf(app, merchant)).merchantId, setting);
+      await clearSetting(app.db, await ownerOf(app, merchant), setting);
       return await show(setting, merchant);
     },
   };

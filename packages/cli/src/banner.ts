@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Config, RunningSandbox } from '@florin/server/operator';
+import { shellQuote } from './shell-quote.ts';
+
+/** An ordinary Ethereum address that every check accepts. */
+const RECIPIENT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const BATCH = { currency: 'USDT', items: [{ network: 'erc20', address: RECIPIENT, amount: '12.50' }] };
+
+/** How this command is called from where the person stands. */
+function ownName(): string {
+  const linked = path.resolve('node_modules', '.bin', 'florin');
+  return existsSync(linked) ? 'npx florin' : `node ${shellQuote(path.resolve(process.argv[1] ?? 'florin'))}`;
+}
+
+function nextStep(config: Config): string {
+  const isDefault = path.resolve(config.dataDir) === path.resolve('.florin');
+  const folder = isDefault ? '' : ` --data-dir ${shellQuote(path.resolve(config.dataDir))}`;
+  const body = shellQuote(JSON.stringify(BATCH));
+  return `${ownName()} sign POST /api/v1/payout-batches${folder} --data ${body} | sh`;
+}
+
+function whereData(config: Config, sandbox: RunningSandbox): string {
+  const folder = path.resolve(config.dataDir);
+  const { databaseFolder } = sandbox;
+  if (databaseFolder === undefined) return `${folder}, and the database of DATABASE_URL`;
+  return databaseFolder.startsWith(folder + path.sep) ? folder : `${folder}, database in ${databaseFolder}`;
+}
+
+/** What a person needs at the start. The secret key stays in its file: terminals are shared and recorded. */
+export function sandboxBanner(config: Config, sandbox: RunningSandbox): string {
+  const { baseUrl, credentials, credentialsFile } = sandbox;
+  return `
+Florin is running: a sandbox with simulated money.
+
+  Address      ${baseUrl}/api/v1
+  Reference    ${baseUrl}/docs (as OpenAPI: ${baseUrl}/openapi.json)
+  API key      ${credentials.api_key}
+  Secret key   in ${credentialsFile}, with all that a client needs
+  Data         ${whereData(config, sandbox)}
+
+Create your first payout batch, in another terminal:
+
+  ${nextStep(config)}
+
+Stop with Ctrl-C, or kill ${process.pid}. The next start keeps all data.
+`;
+}

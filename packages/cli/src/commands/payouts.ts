@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import type { Operator } from '@florin/server/operator';
+import type { Command } from 'commander';
+import { askHidden } from '../ask-hidden.ts';
+import { examples } from '../examples.ts';
+import { CommandFailure } from '../failure.ts';
+import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
+import { show } from '../show.ts';
+
+type Batch = Awaited<ReturnType<Operator['payouts']['list']>>[number];
+
+interface VerdictFlags extends DatabaseFlags {
+  as: string;
+  tokenFile?: string;
+}
+
+const OTHER_WAYS = 'give --token-file FILE or set FLORIN_APPROVER_TOKEN.';
+const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+/** What decides about a batch; the counts and fees are in `--json`. */
+const summary = (batch: Batch) => ({
+  batch_id: batch.batch_id,
+  status: batch.status,
+  items: batch.total_count,
+  total: batch.total_amount,
+  debit: batch.debit_amount,
+  currency: batch.currency,
+  network: batch.network,
+  created: timeOf(batch.created_at),
+  description: batch.description,
+});
+
+/** The approver's token. Never an argument: those are shown to everybody on the machine. */
+async function findToken({ tokenFile, as }: VerdictFlags): Promise<string> {
+  if (tokenFile !== undefined) return readToken(tokenFile);
+  return process.env.FLORIN_APPROVER_TOKEN || (await askHidden(`Token of ${as}`, OTHER_WAYS)).trim();
+}
+
+function readToken(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure('token_file', `The token file cannot be read: ${reason}`, { cause: error });
+  }
+}
+
+function addVerdict(group: Command, verb: 'approve' | 'reject', description: string): void {
+  const lines = [
+    `florin payouts ${verb} pb_01… --as "Ada Lovelace"`,
+    `florin payouts ${verb} pb_01… --as "Ada Lovelace" --token-file ada.token`,
+  ];
+  databaseCommand(group, `${verb} <batch>`, lines)
+    .description(`${description} The token: --token-file, FLORIN_APPROVER_TOKEN, or asked for.`)
+    .requiredOption('--as <name>', 'the registered approver who decides')
+    .option('--token-file <file>', "file that holds the approver's token")
+    .action(async (batch: string, flags: VerdictFlags, command: Command) => {
+      const token = await findToken(flags);
+      const verdict = { batch, as: flags.as, token };
+      show(command, await withOperator(flags, (operator) => operator.payouts[verb](verdict)), summary);
+    });
+}
+
+export function addPayouts(program: Command): void {
+  const group = program.command('payouts').description('Payout batches, and approval of large ones');
+  examples(group, [
+    'florin payouts list --status pending_approval',
+    'florin payouts approve pb_01… --as "Ada Lovelace"',
+  ]);
+  addVerdict(group, 'approve', 'Approve a batch that is pending_approval.');
+  addVerdict(group, 'reject', 'Reject a batch that is pending_approval; what it reserved is given back.');
+
+  const lines = [
+    'florin payouts list --status pending_approval',
+    'florin payouts list --merchant mer_01… --json',
+  ];
+  databaseCommand(group, 'list', lines)
+    .description('List the newest payout batches')
+    .option('--status <status>', 'in this state alone')
+    .option('--merchant <id>', 'of this merchant alone')
+    .action(async (flags: DatabaseFlags & { status?: string; merchant?: string }, command: Command) => {
+      const { status, merchant } = flags;
+      const list = await withOperator(flags, (operator) => operator.payouts.list({ status, merchant }));
+      show(command, list, summary);
+    });
+}

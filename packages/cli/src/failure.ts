@@ -1,0 +1,47 @@
+import { CommanderError } from 'commander';
+import { note } from './terminal.ts';
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+interface FailureOptions {
+  exitCode?: number;
+  cause?: unknown;
+}
+
+/** What the command could not do, in one line for the person who typed it. */
+export class CommandFailure extends Error {
+  readonly code: string;
+  readonly exitCode: number;
+
+  constructor(code: string, message: string, { exitCode = FAILED, cause }: FailureOptions = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
+
+/** The command line asks for something that no state of the service could give. */
+export function wrongUsage(message: string): CommandFailure {
+  return new CommandFailure('usage', message, { exitCode: WRONG_USAGE });
+}
+
+/** Says what went wrong on standard error, once. @returns the exit code */
+export function reportError(error: unknown, { json }: { json: boolean }): number {
+  const failure = failureOf(error);
+  if (failure.exitCode === 0) return 0;
+  if (json) note(JSON.stringify({ error: { code: failure.code, message: failure.message } }));
+  // Commander has written its own lines by now.
+  else if (!(error instanceof CommanderError)) note(`florin: ${failure.message}`);
+  if (process.env.FLORIN_LOG_LEVEL === 'debug' && error instanceof Error) note(error.stack ?? '');
+  return failure.exitCode;
+}
+
+function failureOf(error: unknown): CommandFailure {
+  if (error instanceof CommandFailure) return error;
+  if (error instanceof CommanderError) {
+    const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+    return new CommandFailure('usage', message, { exitCode: error.exitCode === 0 ? 0 : WRONG_USAGE });
+  }
+  return new CommandFailure('internal_error', error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { addApprovers } from './commands/approvers.ts';
+import { addKeys } from './commands/keys.ts';
+import { addLedger } from './commands/ledger.ts';
+import { addMerchants } from './commands/merchants.ts';
+import { addPayouts } from './commands/payouts.ts';
+import { addRisk } from './commands/risk.ts';
+import { addServiceSettings, addServices } from './commands/services.ts';
+import { addSettings } from './commands/settings.ts';
+import { addSign } from './commands/sign.ts';
+import { addStores } from './commands/stores.ts';
+import { examples } from './examples.ts';
+
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return String(version);
+}
+
+/** `florin help keys create` says what `florin keys create --help` says. */
+function addHelp(program: Command): void {
+  const help = program
+    .helpCommand(false)
+    .command('help [command...]')
+    .description('Explain a command')
+    .action(async (names: string[]) => {
+      await program.parseAsync([...names, '--help'], { from: 'user' });
+    });
+  examples(help, ['florin help', 'florin help keys create']);
+}
+
+/** The whole command line. With `json`, nothing but JSON is written on standard error. */
+export function createProgram({ json }: { json: boolean }): Command {
+  const program = new Command('florin')
+    .description('Run and look after Florin, a payment service of your own.')
+    .version(readVersion())
+    .option('--json', 'print JSON; errors too, as {"error":{"code","message"}} on standard error')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeErr: (text) => void (json || process.stderr.write(text)) })
+    .showHelpAfterError('Add --help to see what it takes.')
+    .exitOverride();
+  examples(program, [
+    'florin start                           # a sandbox on this machine',
+    'florin sign GET /api/v1/balances | sh  # a signed request to it',
+    'florin stores list --json              # what is in it',
+    'florin ledger verify                   # do the books agree with the chains?',
+  ]);
+  const groups: ((program: Command) => void)[] = [
+    addServices,
+    addSign,
+    addMerchants,
+    addStores,
+    addKeys,
+    addApprovers,
+    addPayouts,
+    addSettings,
+    addRisk,
+    addLedger,
+    addHelp,
+  ];
+  for (const add of groups) add(program);
+  return program.hook('preSubcommand', (_program, command) => addServiceSettings(command));
+}

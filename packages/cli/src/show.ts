@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { formatDetails, formatTable, type Row } from './table.ts';
+
+/** True where the command line asks for JSON. */
+export function wantsJson(command: Command): boolean {
+  return command.optsWithGlobals<{ json?: true }>().json === true;
+}
+
+/** JSON for programs: integers of any size as strings, so that none is rounded on the way. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, field) => (typeof field === 'bigint' ? String(field) : field), 2);
+}
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Prints one thing or a list of them. `toRow` picks what a person sees of each; JSON always holds everything. */
+export function show<T extends object>(
+  command: Command,
+  value: T | readonly T[],
+  toRow: (one: T) => Row = (one) => one as Row,
+): void {
+  if (wantsJson(command)) print(toJson(value));
+  else if (Array.isArray(value)) print(formatTable(value.map(toRow)));
+  else print(formatDetails(toRow(value as T)));
+}

@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { formatUnits } from './units.ts';
+
+test('units are written with all six digits', () => {
+  expect([0n, 1n, -1n, 12_500_000n, -1_500_000n].map(formatUnits)).toEqual([
+    '0.000000',
+    '0.000001',
+    '-0.000001',
+    '12.500000',
+    '-1.500000',
+  ]);
+});
+
+test('no unit is lost, however large the sum', () => {
+  fc.assert(
+    fc.property(fc.bigInt(), (units) => {
+      expect(BigInt(formatUnits(units).replace('.', ''))).toBe(units);
+    }),
+  );
+});
