@@ -16,6 +16,8 @@ export {
 } from './errors.ts';
 export type { FlorinOptions } from './florin.ts';
 export { Florin } from './florin.ts';
+export type { Stamp } from './sign.ts';
+export { freshStamp, signatureHeaders } from './sign.ts';
 export type * from './types.ts';
 export type { VerifyOptions, WebhookHeaders, WebhookRefusal } from './webhooks.ts';
 export { WebhookVerificationError, webhooks } from './webhooks.ts';
