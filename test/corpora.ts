@@ -1,16 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { test } from 'vitest';
 
 /** Bad inputs of public test suites; they lie beside the repository and are never copied into it. */
 const FOLDER = path.resolve(import.meta.dirname, '..', '..', 'shared', 'corpora');
-const isThere = existsSync(FOLDER);
 
-/** A test that reads corpora; where their folder is absent it says so and is skipped. */
-export function testWithCorpora(title: string, run: () => Promise<void> | void, timeoutMs?: number): void {
-  if (!isThere) console.warn(`skipped, as there are no corpora at ${FOLDER}: ${title}`);
-  test.skipIf(!isThere)(title, run, timeoutMs);
-}
+/** For `test.skipIf(NO_CORPORA)`: a test that reads corpora is skipped, and says why, where there are none. */
+export const NO_CORPORA = !existsSync(FOLDER);
+if (NO_CORPORA) console.warn(`tests of bad inputs are skipped: there are no corpora at ${FOLDER}`);
 
 function readText(name: string): string {
   return readFileSync(path.join(FOLDER, name), 'utf8');

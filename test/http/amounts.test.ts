@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { corpus, testWithCorpora } from '../corpora.ts';
+import { corpus, NO_CORPORA } from '../corpora.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Answer, send } from '../signed-request.ts';
 import { expectError } from './expect-error.ts';
@@ -20,8 +20,8 @@ beforeAll(async () => {
   service = await startService();
   merchant = await service.createMerchant({ funds: 0n });
   const batch = await create('"1.00"');
-  const items = await send(`${service.baseUrl}${BATCHES}/${batch.json.batch_id}/items`, merchant);
-  itemPath = `${BATCHES}/${batch.json.batch_id}/items/${(items.json.data as { item_id: string }[])[0]?.item_id}`;
+  const items = await send(`${service.baseUrl}${BATCHES}/${String(batch.json.batch_id)}/items`, merchant);
+  itemPath = `${BATCHES}/${String(batch.json.batch_id)}/items/${(items.json.data as { item_id: string }[])[0]?.item_id}`;
 });
 afterAll(() => service.stop());
 
@@ -50,7 +50,7 @@ function expectAsPattern(answer: Answer, text: string): void {
     });
 }
 
-testWithCorpora(
+test.skipIf(NO_CORPORA)(
   'D3: 320 texts as the amount of an item: those of the pattern are taken, all others are 400',
   async () => {
     const { vectors } = corpus<{ vectors: string[] }>('money/amount_strings.json');
@@ -64,7 +64,7 @@ testWithCorpora(
   60_000,
 );
 
-testWithCorpora(
+test.skipIf(NO_CORPORA)(
   'D3: the same without quotes are 400: money of payouts is text',
   async () => {
     const { vectors } = corpus<{ vectors: string[] }>('money/amount_strings.json');
@@ -77,7 +77,7 @@ testWithCorpora(
   60_000,
 );
 
-testWithCorpora(
+test.skipIf(NO_CORPORA)(
   'D3: where money is an integer, plain digits within bounds are taken and nothing else',
   async () => {
     const { vectors } = corpus<{ vectors: string[] }>('money/amount_strings.json');
@@ -106,7 +106,7 @@ const WRITTEN: [sent: string, read: string][] = [
 for (const [sent, read] of WRITTEN) {
   test(`D3: ${sent} is kept to the cent and read as ${read}`, async () => {
     const { json } = await create(JSON.stringify(sent));
-    const items = await send(`${service.baseUrl}${BATCHES}/${json.batch_id}/items`, merchant);
+    const items = await send(`${service.baseUrl}${BATCHES}/${String(json.batch_id)}/items`, merchant);
     expect(items.json.data).toMatchObject([{ amount: read }]);
   });
 }

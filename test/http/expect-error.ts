@@ -20,7 +20,7 @@ export interface AnyAnswer {
   json: Record<string, unknown>;
 }
 
-export function headerOf(answer: AnyAnswer, name: string): string | undefined {
+function headerOf(answer: AnyAnswer, name: string): string | undefined {
   return answer.headers instanceof Headers ? (answer.headers.get(name) ?? undefined) : answer.headers[name];
 }
 

@@ -57,7 +57,7 @@ test('A2: the nonce of a busy write is flushed by the commit of its effect', asy
     const created = await watch(url, { body, headers: { 'idempotency-key': action } });
     expect(created).toMatchObject({ answer: { status: 200 }, commits: ['off'] });
     const before = await productRows();
-    const acted = await watch(`${url}/${created.answer.json.batch_id}/${action}`, { method: 'POST' });
+    const acted = await watch(`${url}/${String(created.answer.json.batch_id)}/${action}`, { method: 'POST' });
     expect(acted).toMatchObject({ answer: { status: 200 }, commits: ['off'] });
     expect(await productRows()).not.toBe(before);
   }

@@ -97,7 +97,7 @@ test('A2: of copies sent at once to two nodes exactly one is taken', async () =>
     const copies = Array.from({ length: 20 }, (_, at) =>
       play(captured, FUND, { node: at % 2 === 0 ? second : service.baseUrl }),
     );
-    const statuses = (await Promise.all(copies)).map(({ status }) => status).sort();
+    const statuses = (await Promise.all(copies)).map(({ status }) => status).sort((a, b) => a - b);
     expect(statuses).toEqual([200, ...Array<number>(19).fill(401)]);
     expect(await available()).toBe(before + 1_000_000);
   }

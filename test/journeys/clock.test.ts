@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startService, type TestMerchant, type TestService } from './service.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expectLedgerWhole } from '../ledger.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 const HOUR = 3_600;
 const DAY = 86_400;
@@ -9,10 +10,12 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService({ worker: true });
 });
+/** No journey ends with money that is nowhere. */
+afterEach(() => expectLedgerWhole(service));
 afterAll(() => service.stop());
 
 async function submit(merchant: TestMerchant, address: string, amount = '1.00'): Promise<string> {
-  const items = [{ network: 'trc20' as const, address, amount }];
+  const items = [{ network: 'erc20' as const, address, amount }];
   const { batch_id } = await merchant.sdk.payouts.create({ currency: 'USDT', items });
   await merchant.sdk.payouts.submit(batch_id);
   return batch_id;
@@ -20,8 +23,8 @@ async function submit(merchant: TestMerchant, address: string, amount = '1.00'):
 
 test('a payout to the stuck address is over once an hour of the clock has passed', async () => {
   const merchant = await service.createMerchant();
-  const { trc20 } = await merchant.sdk.testHelpers.addresses();
-  const stuck = await submit(merchant, trc20.stuck);
+  const { erc20 } = await merchant.sdk.testHelpers.addresses();
+  const stuck = await submit(merchant, erc20.stuck);
   await merchant.sdk.testHelpers.advanceClock(HOUR / 2);
   expect((await merchant.sdk.payouts.retrieve(stuck)).status).toBe('processing');
   await merchant.sdk.testHelpers.advanceClock(HOUR);
@@ -32,16 +35,16 @@ test('a payout to the stuck address is over once an hour of the clock has passed
 
 test('a payout is final on the chain before an advance over it answers', async () => {
   const merchant = await service.createMerchant();
-  const { trc20 } = await merchant.sdk.testHelpers.addresses();
-  const batch = await submit(merchant, trc20.succeed);
+  const { erc20 } = await merchant.sdk.testHelpers.addresses();
+  const batch = await submit(merchant, erc20.succeed);
   await merchant.sdk.testHelpers.advanceClock(10);
   expect((await merchant.sdk.payouts.retrieve(batch)).status).toBe('completed');
 });
 
 test('a batch that nobody approves for seven days is rejected, in order with everything else', async () => {
   const merchant = await service.createMerchant();
-  const { trc20 } = await merchant.sdk.testHelpers.addresses();
-  const waiting = await submit(merchant, trc20.succeed, '10000.01');
+  const { erc20 } = await merchant.sdk.testHelpers.addresses();
+  const waiting = await submit(merchant, erc20.succeed, '10000.01');
   await merchant.sdk.testHelpers.advanceClock(7 * DAY - 60);
   expect((await merchant.sdk.payouts.retrieve(waiting)).status).toBe('pending_approval');
   await merchant.sdk.testHelpers.advanceClock(120);

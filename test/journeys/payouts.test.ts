@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startService, type TestMerchant, type TestService } from './service.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expectLedgerWhole } from '../ledger.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 let service: TestService;
 let merchant: TestMerchant;
@@ -8,6 +9,8 @@ beforeAll(async () => {
   service = await startService({ worker: true });
   merchant = await service.createMerchant();
 });
+/** No journey ends with money that is nowhere. */
+afterEach(() => expectLedgerWhole(service));
 afterAll(() => service.stop());
 
 for (const network of ['erc20', 'trc20', 'spl'] as const) {

@@ -1,12 +1,15 @@
 import type { WebhookEvent } from '@florin/sdk';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startService, type TestMerchant, type TestService } from './service.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expectLedgerWhole } from '../ledger.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 let service: TestService;
 
 beforeAll(async () => {
   service = await startService({ worker: true });
 });
+/** No journey ends with money that is nowhere. */
+afterEach(() => expectLedgerWhole(service));
 afterAll(() => service.stop());
 
 async function eventsOf(merchant: TestMerchant, resource: string): Promise<WebhookEvent[]> {
