@@ -131,7 +131,7 @@ test('D7: a body that does not come in time is 408 in the format of its path, an
 });
 
 test('D7: many slow clients do not hold up others', async () => {
-  const slow = await serveWith(service, { timeouts: { headersMs: 1_500, bodyMs: 1_500 } });
+  const slow = await serveWith(service, { timeouts: { headersMs: 3_000, bodyMs: 3_000 } });
   try {
     const begin = head(`POST ${FUND}`, [...signed(FUNDING), ['Content-Length', '1000']]);
     const clients = Array.from({ length: scaled(5_000, 100) }, (_, at) =>
@@ -160,7 +160,7 @@ test('a client that leaves in the middle of its body leaves nothing behind', asy
 });
 
 test('429 says in both formats when to come back, and then the key is served again', async () => {
-  const node = await service.addNode({ rate: { perSecond: 2, burst: 3 } });
+  const node = await service.addNode({ rate: { perSecond: 0.5, burst: 3 } });
   const ask = (path: string, sender: TestMerchant) => send(`${node}${path}`, sender);
   for (const path of [BALANCES, BATCHES]) {
     const sender = await service.createMerchant({ funds: 0n });
@@ -169,10 +169,10 @@ test('429 says in both formats when to come back, and then the key is served aga
     const refused = await ask(path, sender);
     const code = isPayoutPath(path) ? 'rate_limited' : 'RATE_LIMIT_EXCEEDED';
     expectError(refused, path, { status: 429, code });
-    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(refused.headers.get('retry-after')).toMatch(/^[12]$/);
     expect((await ask(path, sister)).status).toBe(200);
     await expect
-      .poll(async () => (await ask(path, sender)).status, { timeout: 2_000, interval: 250 })
+      .poll(async () => (await ask(path, sender)).status, { timeout: 5_000, interval: 250 })
       .toBe(200);
   }
 });

@@ -48,7 +48,7 @@ export async function exchange(
   await once(socket, 'connect');
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   const pouring = options.pour === undefined ? Promise.resolve(0) : pour(socket, options.pour, () => closed);
-  const until = Date.now() + (options.timeoutMs ?? 5_000);
+  const until = Date.now() + (options.timeoutMs ?? 10_000);
   const wanted = options.answers ?? Number.POSITIVE_INFINITY;
   while (!closed && readAnswers(received).answers.length < wanted && Date.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, 5));
