@@ -11,6 +11,7 @@ import {
   attemptsOf,
   expectPaidOnce,
   type Item,
+  moveClock,
   NETWORKS,
   newMerchant,
   statusOf,
@@ -98,6 +99,30 @@ test('J3: the sequence of a transaction that cannot be built is used up, also by
   expect(await transfersOf(group)).toMatchObject([{ status: 'failed' }]);
   expect(await chain.nextSequence(await chain.hotAddress())).toBe('1');
   expect(await outgoing(chain)).toEqual([]);
+});
+
+test('I2: a group that is tried again one by one leaves the groups alone that are still out', async () => {
+  const merchant = await newMerchant(service, 'spl');
+  const items = Array.from({ length: 16 }, (_, i): Item => ({ to: 'succeed', amount: `${i + 1}.00` }));
+  // The first eight wait for an hour; the others fail together before that and go out again alone.
+  const special = { 3: 'stuck', 12: 'fail' } as const;
+  for (const [i, to] of Object.entries(special)) items[Number(i)] = { to, amount: `${Number(i) + 1}.00` };
+  const payout = await submitItems(service, merchant, { network: 'spl', items });
+  const process = new Process(service.app, merchant.merchantId);
+  for (let i = 0; i < 8; i++) {
+    await process.step();
+    await payout.chain.mine(2);
+  }
+  const attempts = await attemptsOf(service, payout);
+  expect(attempts.slice(0, 2)).toEqual(['sent', 'failed']);
+  expect(attempts).toHaveLength(2 + 8);
+  await moveClock(service, payout, 3_601);
+  await process.finish('spl');
+  expect(await payout.merchant.sdk.payouts.retrieve(payout.batchId)).toMatchObject({
+    success_count: 15,
+    failed_count: 1,
+  });
+  await expectPaidOnce(service, [payout]);
 });
 
 /** A payment of the wallet to itself that the service knows nothing of. */

@@ -25,7 +25,7 @@ export interface Item {
   amount: string;
 }
 
-export const TWO_GOOD_ONE_BAD: Item[] = [
+const TWO_GOOD_ONE_BAD: Item[] = [
   { to: 'succeed', amount: '10.00' },
   { to: 'fail', amount: '5.50' },
   { to: 'succeed', amount: '1.25' },
