@@ -52,23 +52,20 @@ interface ClaimedRow {
  */
 export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): Promise<ClaimedJob[]> {
   const { rows } = await sql<ClaimedRow>`
-    with due as materialized (
+    update job set
+      lease_until_ms = ${claimer.leaseUntilMs},
+      lease_owner = ${claimer.owner},
+      fence = fence + 1,
+      attempts = attempts + case when lease_owner is null then 0 else 1 end
+    where merchant_id = ${merchantId}::uuid and job_id = any(array(
       select job_id from job
       where merchant_id = ${merchantId}::uuid and due_at_ms <= ${claimer.nowMs}
         and kind = any(${claimer.kinds}::text[]) and ${isFree(claimer)}
       order by due_at_ms
       limit ${claimer.limit}
       for update skip locked
-    )
-    update job set
-      lease_until_ms = ${claimer.leaseUntilMs},
-      lease_owner = ${claimer.owner},
-      fence = job.fence + 1,
-      attempts = job.attempts + case when job.lease_owner is null then 0 else 1 end
-    from due
-    where job.merchant_id = ${merchantId}::uuid and job.job_id = due.job_id
-    returning job.job_id, job.kind, job.payload, job.attempts, job.last_error, job.due_at_ms, job.fence,
-      job.revision`.execute(db);
+    ))
+    returning job_id, kind, payload, attempts, last_error, due_at_ms, fence, revision`.execute(db);
   const jobs = rows.map((row) => toClaimedJob(merchantId, row));
   return jobs.sort((a, b) => a.dueAtMs - b.dueAtMs || (a.jobId < b.jobId ? -1 : 1));
 }
@@ -107,9 +104,13 @@ const leasesOf = (leases: readonly Lease[]) => sql`
     ${leases.map((lease) => lease.revision)}::integer[]
   ) as held (job_id, fence, revision)`;
 
+/**
+ * Plain `is not null` would tell the planner that there are next to none of them, as statistics are mostly made while
+ * nothing is leased: it would then compare each of a merchant's jobs with each held one.
+ */
 const isHeld = (merchantId: string) => sql<boolean>`
   job.merchant_id = ${merchantId}::uuid and job.job_id = held.job_id and job.fence = held.fence
-  and job.lease_owner is not null`;
+  and coalesce(job.lease_owner, 0) <> 0`;
 
 /** Extends leases under the worker's present number. @returns ids of the jobs that are still its own. */
 export async function renewLeases(

@@ -61,14 +61,17 @@ test('a merchant with one job does not wait for another with 1,000 that are stuc
   await bench.add(
     ...Array.from({ length: 1_000 }, () => ({ kind: 'a', dueAtMs: bench.clock.nowMs() - 1_000 })),
   );
-  const worker = bench.start({
-    a: async (job) => {
-      order.push(job.merchantId);
-      if (job.merchantId === small) smallRan.open();
-      else await smallRan.opened;
-      return 'done';
+  const worker = bench.start(
+    {
+      a: async (job) => {
+        order.push(job.merchantId);
+        if (job.merchantId === small) smallRan.open();
+        else await smallRan.opened;
+        return 'done';
+      },
     },
-  });
+    { batchSize: 50, runningMax: 400 },
+  );
   // The backlog has taken all that it may take alone, and none of it ends before the small one has run.
   await expect.poll(() => order.length).toBe(200);
   await bench.add({ kind: 'a', merchantId: small });

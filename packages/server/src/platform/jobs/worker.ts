@@ -16,8 +16,8 @@ import { Bell, pause } from './waiting.ts';
 
 const DEFAULTS = {
   merchantsAtOnce: 8,
-  batchSize: 50,
-  runningMax: 400,
+  batchSize: 100,
+  runningMax: 1_000,
   pollEveryMs: 500,
   leaseMs: 30_000,
   renewEveryMs: 5_000,
@@ -37,9 +37,9 @@ export interface WorkerOptions {
   log: JobLog;
   /** Claims under way at once, each of one merchant. Default 8. */
   merchantsAtOnce?: number;
-  /** Jobs of one merchant running at once; few merchants divide half of `runningMax`. Default 50. */
+  /** Jobs of one merchant running at once; few merchants divide half of `runningMax`. Default 100. */
   batchSize?: number;
-  /** Jobs running or waiting for their outcome to be written, of all merchants. Default 400. */
+  /** Jobs running or waiting for their outcome to be written, of all merchants. Default 1,000. */
   runningMax?: number;
   /** How often to look for work that nobody called for: due times, retries, dead workers. Default 500. */
   pollEveryMs?: number;
