@@ -226,7 +226,12 @@ function itemEditRoutes(deps: PayoutDeps): Route[] {
       scope: 'payouts',
       params: PayoutItemPath,
       answer: PayoutBatch,
-      refusals: ['resource_not_found', 'batch_empty_items', 'batch_amount_too_low'],
+      refusals: [
+        'resource_not_found',
+        'batch_empty_items',
+        'batch_amount_too_low',
+        'batch_amount_limit_exceeded',
+      ],
       handle: async ({ caller, params }) => ({
         body: await deletePayoutItem(deps, caller, {
           batchId: batchIdOf(params.batch_id),

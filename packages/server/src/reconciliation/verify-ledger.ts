@@ -1,13 +1,13 @@
-import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
+import { ASSETS, type Asset, NETWORKS } from '@florin/contract/money';
 import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
-import { type Account, imbalance, readBalances, recomputeBalances, sumOfEntries } from '../ledger/index.ts';
+import { type Account, imbalance, readBalances, recomputeBalances } from '../ledger/index.ts';
 import { payoutHolds } from '../payouts/index.ts';
 import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listMerchants, type Merchant } from '../stores/index.ts';
-import { listUnsettled, paidByTransfers, signedOf } from '../transfers/index.ts';
+import { type ChainDifference, coinsOn, compareWithChain, type Place } from './compare-with-chain.ts';
 import { rememberReport } from './last-report.ts';
 
 export interface VerifyDeps extends Platform {
@@ -108,22 +108,18 @@ async function verifyBooks(db: Db, merchant: Merchant): Promise<Checked> {
     });
 }
 
-interface Place {
-  merchant: Merchant;
-  network: Network;
-}
-
-/** Compares ledger and chain. A change under way may be seen on one side only, so a difference is looked at again. */
+/** A change under way may still be seen on one side only, so a difference is looked at again before it counts. */
 async function verifyNetwork(deps: VerifyDeps, place: Place, report: VerifyReport): Promise<void> {
   try {
-    let differences: Difference[] = [];
+    let differences: ChainDifference[] = [];
     for (let look = 1; look <= LOOKS_MAX; look++) {
       differences = await compareWithChain(deps, place);
       if (differences.length === 0) break;
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
     }
     report.checks += ASSETS.length;
-    report.differences.push(...differences);
+    const merchantId = encodeId('merchant', place.merchant.merchantId);
+    report.differences.push(...differences.map((difference) => ({ merchant_id: merchantId, ...difference })));
   } catch (error) {
     if (!(error instanceof ChainUnavailable || error instanceof Fail)) throw error;
     if (await isEmpty(deps, place)) return;
@@ -137,49 +133,4 @@ async function verifyNetwork(deps: VerifyDeps, place: Place, report: VerifyRepor
 async function isEmpty({ db }: VerifyDeps, { merchant, network }: Place): Promise<boolean> {
   const balances = await readBalances(db, merchant.merchantId);
   return ASSETS.every((asset) => coinsOn(balances.get(asset), network) === 0n);
-}
-
-const coinsOn = (balances: ReadonlyMap<Account, bigint> | undefined, network: Network) =>
-  (balances?.get(`custody:${network}`) ?? 0n) + (balances?.get(`custody_hold:${network}`) ?? 0n);
-
-async function compareWithChain(deps: VerifyDeps, { merchant, network }: Place): Promise<Difference[]> {
-  const chain = deps.chains.of(merchant, network);
-  const sender = await chain.sender('hot');
-  const underWay = await paidNotDecided(deps, { merchant, network });
-  const differences: Difference[] = [];
-  for (const currency of ASSETS) {
-    const balances = await readBalances(deps.db, merchant.merchantId);
-    const paid = await paidByTransfers(deps.db, merchant.merchantId, { network, currency });
-    const flow = { debit: 'payout_hold', credit: `custody_hold:${network}`, currency } as const;
-    const booked = await sumOfEntries(deps.db, merchant.merchantId, flow);
-    const expected =
-      coinsOn(balances.get(currency), network) - (paid - booked) - (underWay.get(currency) ?? 0n);
-    const found = await chain.balance(sender, currency, 'tip');
-    if (expected === found) continue;
-    const what = `custody on ${network}: balance of ${sender} on the chain`;
-    differences.push({
-      merchant_id: encodeId('merchant', merchant.merchantId),
-      currency,
-      what,
-      expected,
-      found,
-    });
-  }
-  return differences;
-}
-
-/** What transactions that lie in a block have paid, before we have written down their outcome. */
-async function paidNotDecided(deps: VerifyDeps, { merchant, network }: Place): Promise<Map<Asset, bigint>> {
-  const chain = deps.chains.of(merchant, network);
-  const paid = new Map<Asset, bigint>();
-  for (const attempt of await listUnsettled(deps.db, merchant.merchantId, network)) {
-    const status = await chain.status(signedOf(attempt));
-    if (status.state !== 'included' && status.state !== 'final') continue;
-    const sum = attempt.amounts.reduce(
-      (total, amount, i) => total + ((status.itemOk?.[i] ?? true) ? amount : 0n),
-      0n,
-    );
-    paid.set(attempt.currency, (paid.get(attempt.currency) ?? 0n) + sum);
-  }
-  return paid;
 }

@@ -9,21 +9,23 @@ import { findApproverByName, getMerchant } from './queries.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Registers a person who may approve payouts. @returns the token, shown once; only its digest is kept */
-export async function addApprover(platform: Platform, merchantId: string, name: string): Promise<string> {
+/**
+ * Registers a person who may approve payouts. A name that was registered before is the same person again, under the
+ * same id: what that person has approved, and the keys they own, still count as theirs.
+ *
+ * @returns the token, shown once; only its digest is kept
+ */
+export async function addApprover(platform: Platform, merchantId: string, typed: string): Promise<string> {
   const merchant = await getMerchant(platform.db, merchantId);
+  const name = checkName(typed, 'name');
   const token = makeApproverToken();
+  const approver = { name, token_digest: digestOf(token), removed_at: null };
   try {
+    if (await takeBack(platform, merchantId, approver)) return token;
+    const createdAt = platform.clock.nowSeconds() + merchant.clockOffset;
     await platform.db
       .insertInto('approver')
-      .values({
-        merchant_id: merchantId,
-        approver_id: newId(),
-        name: checkName(name, 'name'),
-        token_digest: digestOf(token),
-        removed_at: null,
-        created_at: platform.clock.nowSeconds() + merchant.clockOffset,
-      })
+      .values({ ...approver, merchant_id: merchantId, approver_id: newId(), created_at: createdAt })
       .execute();
   } catch (error) {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
@@ -32,7 +34,23 @@ export async function addApprover(platform: Platform, merchantId: string, name: 
   return token;
 }
 
-/** The row stays, as approvals point to it; the name is free again. */
+/** @returns false where nobody of that name was removed */
+async function takeBack(
+  platform: Platform,
+  merchantId: string,
+  approver: { name: string; token_digest: Buffer; removed_at: null },
+): Promise<boolean> {
+  const { numUpdatedRows } = await platform.db
+    .updateTable('approver')
+    .set(approver)
+    .where('merchant_id', '=', merchantId)
+    .where('name', '=', approver.name)
+    .where('removed_at', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** The row stays: approvals point to it, and the name stays this person's. */
 export async function removeApprover(platform: Platform, merchantId: string, name: string): Promise<void> {
   const approver = await findApproverByName(platform.db, merchantId, name);
   if (approver === undefined) throw new Fail('resource_not_found', `There is no approver ${name}.`);

@@ -1,0 +1,95 @@
+import { ASSETS, type Asset, type Network } from '@florin/contract/money';
+import type { Chain, ChainRegistry } from '../chains/index.ts';
+import { type Account, type Balances, readBalances, sumOfEntries } from '../ledger/index.ts';
+import type { Db } from '../platform/db.ts';
+import type { Merchant } from '../stores/index.ts';
+import { listUnsettled, paidByTransfers, signedOf } from '../transfers/index.ts';
+
+// The books are read as of one moment, then the chain as of one final block that is newer. Whatever the books call paid
+// was final before, so it is in that block; what they do not call decided is asked about and counted up to that block;
+// and what begins after the books were read cannot be final yet. So money that moves meanwhile makes no difference.
+
+export interface Place {
+  merchant: Merchant;
+  network: Network;
+}
+
+export interface ChainDifference {
+  currency: Asset;
+  what: string;
+  expected: bigint;
+  found: bigint;
+}
+
+interface Books {
+  balances: Balances;
+  /** Paid by transfers and not yet booked by their owners. */
+  unbooked: ReadonlyMap<Asset, bigint>;
+  undecided: Awaited<ReturnType<typeof listUnsettled>>;
+}
+
+/** All that lies on a network for a merchant, by the ledger. */
+export const coinsOn = (balances: ReadonlyMap<Account, bigint> | undefined, network: Network): bigint =>
+  (balances?.get(`custody:${network}`) ?? 0n) + (balances?.get(`custody_hold:${network}`) ?? 0n);
+
+/** @throws ChainUnavailable; Fail where the installation has no node for the network */
+export async function compareWithChain(
+  deps: { db: Db; chains: ChainRegistry },
+  { merchant, network }: Place,
+): Promise<ChainDifference[]> {
+  const chain = deps.chains.of(merchant, network);
+  const sender = await chain.sender('hot');
+  const books = await readBooks(deps.db, { merchant, network });
+  const { height, found } = await readFinal(chain, sender);
+  const paid = await paidUpTo(chain, books, height);
+  const what = `custody on ${network}: balance of ${sender} on the chain`;
+  return ASSETS.flatMap((currency) => {
+    const unbooked = (books.unbooked.get(currency) ?? 0n) + (paid.get(currency) ?? 0n);
+    const expected = coinsOn(books.balances.get(currency), network) - unbooked;
+    const onChain = found.get(currency) ?? 0n;
+    return expected === onChain ? [] : [{ currency, what, expected, found: onChain }];
+  });
+}
+
+async function readBooks(db: Db, { merchant, network }: Place): Promise<Books> {
+  const { merchantId } = merchant;
+  return await db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => {
+      const unbooked = new Map<Asset, bigint>();
+      for (const currency of ASSETS) {
+        const paid = await paidByTransfers(tx, merchantId, { network, currency });
+        const flow = { debit: 'payout_hold', credit: `custody_hold:${network}`, currency } as const;
+        unbooked.set(currency, paid - (await sumOfEntries(tx, merchantId, flow)));
+      }
+      const undecided = await listUnsettled(tx, merchantId, network);
+      return { balances: await readBalances(tx, merchantId), unbooked, undecided };
+    });
+}
+
+/** Balances as of one final block: read again where a further block became final between them. */
+async function readFinal(
+  chain: Chain,
+  sender: string,
+): Promise<{ height: bigint; found: Map<Asset, bigint> }> {
+  for (;;) {
+    const { finalHeight } = await chain.head();
+    const found = new Map<Asset, bigint>();
+    for (const currency of ASSETS) found.set(currency, await chain.balance(sender, currency, 'final'));
+    if ((await chain.head()).finalHeight === finalHeight) return { height: finalHeight, found };
+  }
+}
+
+/** What undecided transactions have paid up to a block. */
+async function paidUpTo(chain: Chain, { undecided }: Books, height: bigint): Promise<Map<Asset, bigint>> {
+  const paid = new Map<Asset, bigint>();
+  for (const attempt of undecided) {
+    const status = await chain.status(signedOf(attempt));
+    if (status.state !== 'final' || status.height === undefined || status.height > height) continue;
+    const amounts = attempt.amounts.filter((_, i) => status.itemOk?.[i] ?? true);
+    const sum = amounts.reduce((total, amount) => total + amount, 0n);
+    paid.set(attempt.currency, (paid.get(attempt.currency) ?? 0n) + sum);
+  }
+  return paid;
+}
