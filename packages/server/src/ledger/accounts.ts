@@ -55,3 +55,8 @@ export function imbalance(balances: ReadonlyMap<Account, bigint>): bigint {
   const coins = COIN_ACCOUNTS.flatMap((kind) => NETWORKS.map((network): Account => `${kind}:${network}`));
   return sum(OWED_ACCOUNTS) - sum(coins);
 }
+
+/** All coins that lie on a network for a merchant, reserved or not. */
+export function coinsOn(balances: ReadonlyMap<Account, bigint> | undefined, network: Network): bigint {
+  return COIN_ACCOUNTS.reduce((sum, kind) => sum + (balances?.get(`${kind}:${network}`) ?? 0n), 0n);
+}

@@ -1,4 +1,4 @@
-export { type Account, type Balances, imbalance } from './accounts.ts';
+export { type Account, type Balances, coinsOn, imbalance } from './accounts.ts';
 export { ledgerImbalance } from './health.ts';
 export { BelowFloor, type Posting, post } from './post.ts';
 export { presentBalances } from './present.ts';

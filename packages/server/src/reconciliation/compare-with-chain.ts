@@ -1,6 +1,6 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import type { Chain, ChainRegistry } from '../chains/index.ts';
-import { type Account, type Balances, readBalances, sumOfEntries } from '../ledger/index.ts';
+import { type Balances, coinsOn, readBalances, sumOfEntries } from '../ledger/index.ts';
 import type { Db } from '../platform/db.ts';
 import type { Merchant } from '../stores/index.ts';
 import { listUnsettled, paidByTransfers, signedOf } from '../transfers/index.ts';
@@ -27,10 +27,6 @@ interface Books {
   unbooked: ReadonlyMap<Asset, bigint>;
   undecided: Awaited<ReturnType<typeof listUnsettled>>;
 }
-
-/** All that lies on a network for a merchant, by the ledger. */
-export const coinsOn = (balances: ReadonlyMap<Account, bigint> | undefined, network: Network): bigint =>
-  (balances?.get(`custody:${network}`) ?? 0n) + (balances?.get(`custody_hold:${network}`) ?? 0n);
 
 /** @throws ChainUnavailable; Fail where the installation has no node for the network */
 export async function compareWithChain(

@@ -1,13 +1,13 @@
 import { ASSETS, type Asset, NETWORKS } from '@florin/contract/money';
 import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
-import { type Account, imbalance, readBalances, recomputeBalances } from '../ledger/index.ts';
+import { type Account, coinsOn, imbalance, readBalances, recomputeBalances } from '../ledger/index.ts';
 import { payoutHolds } from '../payouts/index.ts';
 import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listMerchants, type Merchant } from '../stores/index.ts';
-import { type ChainDifference, coinsOn, compareWithChain, type Place } from './compare-with-chain.ts';
+import { type ChainDifference, compareWithChain, type Place } from './compare-with-chain.ts';
 import { rememberReport } from './last-report.ts';
 
 export interface VerifyDeps extends Platform {

@@ -1,8 +1,10 @@
-import type { Asset, Network } from '@florin/contract/money';
+import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Balances, FundInput } from '@florin/contract/schemas';
 import type { Static } from 'typebox';
 import type { ChainRegistry } from '../chains/index.ts';
-import { post, presentBalances, readBalances } from '../ledger/index.ts';
+import { coinsOn, post, presentBalances, readBalances } from '../ledger/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -45,6 +47,7 @@ export async function fund(
       cause,
     } as const;
     await post(tx, merchantId, [posting], deps.clock.nowSeconds() + merchant.clockOffset);
+    await checkFits(tx, merchantId, currency);
     const payload = { fundId: funding.fundId, currency, network, amount: String(amount) };
     await enqueue(tx, [
       { merchantId, kind: FUND_JOB, uniqueKey: funding.fundId, dueAtMs: deps.clock.nowMs(), payload },
@@ -53,6 +56,15 @@ export async function fund(
   // At once as well, so that whoever funds and then looks at the chain finds the coins there.
   await pay(deps, funding);
   return presentBalances(await readBalances(deps.db, merchantId));
+}
+
+/** A balance is shown as a JSON number: what would not be exact is refused. @throws Fail `invalid_request` */
+async function checkFits(tx: Tx, merchantId: string, currency: Asset): Promise<void> {
+  const balances = (await readBalances(tx, merchantId)).get(currency);
+  const total = NETWORKS.reduce((sum, network) => sum + coinsOn(balances, network), 0n);
+  if (total <= BigInt(Number.MAX_SAFE_INTEGER)) return;
+  const message = `All ${currency} of the merchant would be more than ${Number.MAX_SAFE_INTEGER}, the most that can be shown.`;
+  throw new Fail('invalid_request', { message, param: 'amount' });
 }
 
 async function pay(

@@ -13,6 +13,7 @@ import {
   TestAddresses,
 } from '@florin/contract/schemas';
 import { type SimulatedChain, type SimulatedTransfer, testAddresses } from '../chains/index.ts';
+import { Fail } from '../platform/fail.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
 import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
 import { advanceClock } from './advance-clock.ts';
@@ -36,6 +37,9 @@ const presentTransfer = (transfer: SimulatedTransfer): SimulatedTransferObject =
 
 /** In the order in which a person would think of them: faults first, then what they should hit. */
 async function control(chain: SimulatedChain, order: ChainControl): Promise<void> {
+  if (order.remine !== undefined && order.reorg === undefined) {
+    throw new Fail('invalid_request', { message: 'remine goes with reorg.', param: 'remine' });
+  }
   if (order.outage_seconds !== undefined) await chain.outage(order.outage_seconds);
   if (order.drop_next !== undefined) await chain.dropNext(order.drop_next);
   if (order.reorg !== undefined) await chain.reorg(order.reorg, { remine: order.remine ?? false });
