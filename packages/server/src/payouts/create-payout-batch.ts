@@ -1,5 +1,6 @@
 import { formatAmount } from '@florin/contract/money';
 import type { PayoutBatch, PayoutBatchInput } from '@florin/contract/schemas';
+import { crashPoint } from '../platform/crash-point.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Answer, Caller } from '../platform/http/index.ts';
 import { bodyDigest, claimKey } from '../platform/idempotency.ts';
@@ -54,8 +55,10 @@ export async function createPayoutBatch(
     operation: OPERATION,
     key: idempotencyKey,
   };
+  crashPoint('create.before-transaction');
   const claimed = await transact(deps.db, async (tx) => {
     const key = await claimKey(tx, { ...claim, digest: bodyDigest(body), resourceId: batchId, nowSeconds });
+    crashPoint('create.key-claimed');
     if (!key.first) return key;
     // After the look-up of the key: what is refused here binds nothing, as the claim is rolled back with it.
     checkLimits(totals.requested, { ...settings, format: formatAmount });
@@ -76,11 +79,16 @@ export async function createPayoutBatch(
       })
       .returningAll()
       .executeTakeFirstOrThrow();
+    crashPoint('create.batch-inserted');
     const items = checked.map((item) => ({ ...item, itemId: newId() }));
     await insertItems(tx, { merchantId: caller.merchantId, batchId }, items, nowSeconds);
+    crashPoint('create.items-inserted');
     await recordBatchEvent(tx, { before: null, after: made }, occasion);
+    crashPoint('create.before-commit');
     return key;
   });
+  crashPoint('create.after-commit');
   const batch = await getBatch(deps.db, caller.merchantId, claimed.resourceId);
+  crashPoint('create.before-reply');
   return { body: presentBatch(batch), replayed: !claimed.first };
 }

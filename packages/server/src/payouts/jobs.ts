@@ -1,5 +1,6 @@
 import { checkAddress } from '../chains/index.ts';
 import { post } from '../ledger/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
@@ -27,6 +28,7 @@ export const SETTLE_JOB = decidedJob(OWNER_TYPE);
 
 /** pending → processing: the batch is taken, and its transfers are ordered in the same change. */
 export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  crashPoint('process.claimed');
   const merchant = await getMerchant(deps.db, job.merchantId);
   const occasion = occasionOf(deps, merchant);
   await run.step(async (tx) => {
@@ -44,7 +46,9 @@ export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Pro
       occasion,
     );
     await changeBatch(tx, batch, { status: 'processing' }, occasion);
+    crashPoint('process.before-commit');
   });
+  crashPoint('process.after-commit');
   return 'done';
 }
 
@@ -68,8 +72,11 @@ export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Prom
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.groupId));
     if (batch.status !== 'processing') return;
+    crashPoint('settle.before');
     await settle(tx, batch, occasion);
+    crashPoint('settle.before-commit');
   });
+  crashPoint('settle.after-commit');
   return 'done';
 }
 

@@ -4,6 +4,7 @@ import { sql, type UpdateObject } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
+import { kept } from '../platform/kept-plans.ts';
 import { unknownCursor } from '../platform/page.ts';
 import type { CheckedItem } from './check-items.ts';
 import type { Totals } from './states.ts';
@@ -150,7 +151,7 @@ export async function insertItems(
   nowSeconds: number,
 ): Promise<void> {
   const column = <T>(pick: (item: NewItem) => T) => items.map(pick);
-  await sql`
+  await sql`${kept}
     insert into payout_item (merchant_id, batch_id, index, item_id, real_name, network, address, memo, amount,
                              service_fee_amount, status, validation_errors, created_at)
     select ${batch.merchantId}::uuid, ${batch.batchId}::uuid, i.index, i.item_id, i.real_name, i.network, i.address,

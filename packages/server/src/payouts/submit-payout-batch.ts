@@ -1,5 +1,6 @@
 import type { PayoutBatch } from '@florin/contract/schemas';
 import { BelowFloor, post } from '../ledger/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
@@ -55,7 +56,12 @@ export async function submitPayoutBatch(
 ): Promise<PayoutBatch> {
   const settings = await payoutSettings(deps, caller);
   const submit: Submit = { deps, caller, settings, occasion: occasionOf(deps, caller) };
-  const outcome = await transact(deps.db, (tx) => submitIn(tx, submit, batchId));
+  const outcome = await transact(deps.db, async (tx) => {
+    const decided = await submitIn(tx, submit, batchId);
+    crashPoint('submit.before-commit');
+    return decided;
+  });
+  crashPoint('submit.after-commit');
   if (outcome.refusal !== undefined) throw new Fail(outcome.refusal, REFUSALS[outcome.refusal]);
   return presentBatch(outcome.batch);
 }

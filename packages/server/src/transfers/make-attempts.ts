@@ -1,4 +1,5 @@
 import { type SignedTx, type TransferItem, UnbuildableTransfer } from '../chains/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import {
@@ -21,6 +22,7 @@ export async function reserveAttempts(work: Work): Promise<void> {
   const { run, merchant, groupId, chain } = work;
   const sender = await chain.sender(KEY_REF);
   const chainNext = await chain.nextSequence(sender);
+  crashPoint('reserve.before');
   await run.step(async (tx) => {
     const queued = await lockQueued(tx, merchant.merchantId, groupId);
     const clean = await refuseListed(tx, work, queued);
@@ -33,7 +35,9 @@ export async function reserveAttempts(work: Work): Promise<void> {
     const sequences = wallet === null ? [] : await takeSequences(tx, wallet, ids);
     const numbered = attempts.map((attempt, i) => ({ ...attempt, sequence: sequences[i] ?? null }));
     await insertAttempts(tx, numbered, { sender, nowSeconds: work.nowSeconds });
+    crashPoint('reserve.before-commit');
   });
+  crashPoint('reserve.after-commit');
 }
 
 /** An address listed since it was submitted fails before anything is signed for it. @returns the others */
@@ -82,13 +86,16 @@ export async function signReserved(work: Work, reserved: readonly AttemptRow[]):
   const { deps, run, merchant, groupId } = work;
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupId);
   const built = await callForEach(work, reserved, (attempt) => build(work, attempt, transfers));
+  crashPoint('build.after');
   await run.step(async (tx) => {
     const signed = built.flatMap((one) =>
       'signed' in one ? [{ attemptId: one.attempt.attempt_id, signed: one.signed }] : [],
     );
     await storeSigned(tx, merchant.merchantId, signed);
     for (const one of built) if ('fault' in one) await giveUp(tx, work, one, transfers);
+    crashPoint('store.before-commit');
   });
+  crashPoint('store.after-commit');
 }
 
 async function build(work: Work, attempt: AttemptRow, transfers: readonly TransferRow[]): Promise<Built> {

@@ -1,4 +1,5 @@
 import { ChainUnavailable } from '../chains/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { reserveAttempts, signReserved } from './make-attempts.ts';
@@ -15,6 +16,7 @@ const ALARM_AFTER_SECONDS = 120;
 
 /** Brings one group of transfers as far as it goes now; asked again until each of them is decided. */
 export async function sendTransfers(deps: TransferDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  crashPoint('send.claimed');
   const groupId = String(job.payload.groupId);
   const transfers = await readTransfers(deps.db, job.merchantId, groupId);
   const [first] = transfers;

@@ -1,4 +1,5 @@
 import { ChainUnavailable } from '../chains/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
 import {
   type AttemptRow,
   type Closing,
@@ -14,14 +15,18 @@ import { callForEach, tellOwners, type Work } from './work.ts';
 export async function sendSigned(work: Work, signed: readonly AttemptRow[]): Promise<void> {
   const answered = await callForEach(work, signed, (attempt) => broadcast(work, attempt));
   const ids = signed.map((attempt) => attempt.attempt_id);
+  crashPoint('mark.before');
   await work.run.step((tx) => markSent(tx, work.merchant.merchantId, ids));
+  crashPoint('mark.after-commit');
   const silent = answered.find((answer) => answer instanceof ChainUnavailable);
   if (silent !== undefined) throw silent;
 }
 
 async function broadcast(work: Work, attempt: AttemptRow): Promise<ChainUnavailable | undefined> {
   try {
+    crashPoint('broadcast.before');
     const answer = await work.chain.broadcast(signedOf(attempt));
+    crashPoint('broadcast.after');
     if (answer.result === 'rejected') {
       const fields = { tx_id: attempt.tx_id, code: answer.code };
       work.deps.log.warn(fields, 'a node rejected a transaction; the chain decides');
@@ -36,6 +41,7 @@ async function broadcast(work: Work, attempt: AttemptRow): Promise<ChainUnavaila
 /** Asks the chain about what is out, sends unseen bytes again, and writes down what is decided. */
 export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promise<void> {
   const looks = await callForEach(work, sent, (attempt) => look(work, attempt));
+  crashPoint('watch.looked');
   const closings = looks.filter((closing) => closing !== undefined);
   if (closings.length > 0) await close(work, closings);
 }
@@ -57,6 +63,7 @@ async function close(work: Work, closings: readonly Closing[]): Promise<void> {
         verdict.members.filter((member) => member.to !== 'queued').map((member) => member.transferId),
       ),
     );
+    crashPoint('decide.closed');
     if (over.size === 0) return;
     const transfers = await readTransfers(tx, merchant.merchantId, groupId);
     await tellOwners(
@@ -64,5 +71,7 @@ async function close(work: Work, closings: readonly Closing[]): Promise<void> {
       work,
       transfers.filter((transfer) => over.has(transfer.transfer_id)),
     );
+    crashPoint('decide.before-commit');
   });
+  crashPoint('decide.after-commit');
 }
