@@ -1,52 +1,8 @@
 import pg from 'pg';
 import { expect } from 'vitest';
 import { verifyLedger } from '../packages/server/src/reconciliation/index.ts';
+import { LEDGER_CHECKS } from './ledger-checks.ts';
 import type { TestService } from './service.ts';
-
-/** What the journals move in each account, and what the accounts hold, from the rows alone. */
-const ACCOUNTS_THAT_DIFFER = `
-  with grows as (select unnest(array['custody', 'custody_hold', 'network_cost', 'reorg_loss', 'float']) as kind),
-  sides as (
-    select merchant_id, debit as account, currency, amount from ledger_entry
-    union all select merchant_id, credit, currency, -amount from ledger_entry
-  ), sums as (
-    select merchant_id, account, currency,
-           sum(amount) * case when split_part(account, ':', 1) in (select kind from grows) then 1 else -1 end as total
-    from sides group by merchant_id, account, currency
-  )
-  select coalesce(s.account, a.account) as account, s.total, a.balance
-  from sums s full join ledger_account a using (merchant_id, account, currency)
-  where coalesce(s.total, 0) <> coalesce(a.balance, 0)`;
-
-const ASSETS_OUT_OF_BALANCE = `
-  select merchant_id, currency,
-    sum(balance) filter (where account in ('available', 'held', 'payout_hold', 'refund_hold', 'seized', 'fees')) as owed,
-    sum(balance) filter (where split_part(account, ':', 1) in ('custody', 'custody_hold')) as coins
-  from ledger_account group by merchant_id, currency
-  having coalesce(sum(balance) filter (where account in
-      ('available', 'held', 'payout_hold', 'refund_hold', 'seized', 'fees')), 0)
-    <> coalesce(sum(balance) filter (where split_part(account, ':', 1) in ('custody', 'custody_hold')), 0)`;
-
-const BELOW_FLOOR = `select account, balance from ledger_account where balance < floor
-  or (balance < 0 and split_part(account, ':', 1) <> 'float')`;
-
-/** From a successful submit on: debit = frozen + paid out + charged + released, and what is not reserved is not frozen. */
-const BATCHES_OUT_OF_BALANCE = `
-  with items as (
-    select merchant_id, batch_id,
-      coalesce(sum(amount) filter (where status = 'succeeded'), 0) as paid,
-      coalesce(sum(service_fee_amount) filter (where status = 'succeeded'), 0) as charged,
-      coalesce(sum(amount + service_fee_amount) filter (where status in ('failed', 'canceled')), 0) as released,
-      coalesce(sum(amount + service_fee_amount) filter (where status in ('queued', 'processing')), 0) as frozen
-    from payout_item group by merchant_id, batch_id
-  )
-  select b.batch_id, b.status, b.debit_amount, b.frozen_amount, i.*
-  from payout_batch b join items i using (merchant_id, batch_id)
-  where (b.submitted_at is null and (b.frozen_amount <> 0 or b.charged_service_fee_amount <> 0))
-    or (b.submitted_at is not null and (b.frozen_amount <> i.frozen or b.charged_service_fee_amount <> i.charged
-      or b.debit_amount <> b.frozen_amount + i.paid + i.charged + i.released))`;
-
-const CHECKS = { ACCOUNTS_THAT_DIFFER, ASSETS_OUT_OF_BALANCE, BELOW_FLOOR, BATCHES_OUT_OF_BALANCE };
 
 /** Runs one statement as the owner of the database, who may do what the service may not. */
 export async function asOwner<Row extends pg.QueryResultRow>(
@@ -68,7 +24,7 @@ export async function asOwner<Row extends pg.QueryResultRow>(
  * share nothing with it.
  */
 export async function expectLedgerWhole(service: Pick<TestService, 'app'>): Promise<void> {
-  for (const [check, text] of Object.entries(CHECKS)) {
+  for (const [check, text] of Object.entries(LEDGER_CHECKS)) {
     expect([check, await asOwner(service, text)]).toEqual([check, []]);
   }
   const { differences, unseen } = await verifyLedger(service.app, () => {});

@@ -1,0 +1,86 @@
+// Judges a run from outside: from tables, from the chain's own tables and from what the harness's clients heard. It
+// shares no code with the product, so that a bug there cannot hide itself here.
+import { LEDGER_CHECKS } from '../ledger-checks.ts';
+import { checkBatches, checkEvents } from './check-batches.ts';
+import { checkExchanges } from './check-exchanges.ts';
+import type { GoodClient } from './good-client.ts';
+
+export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
+
+/** What breaks an invariant of design/reliability.md. */
+export interface Finding {
+  invariant: string;
+  what: string;
+}
+
+/**
+ * Items that were paid and coins that left a wallet, by amount: the harness gives every item of a merchant another
+ * amount. A payment to oneself moves nothing out.
+ */
+const PAID_AND_MOVED = `
+  with paid as (
+    select merchant_id, network, currency, amount, count(*) as items from payout_item
+    join payout_batch using (merchant_id, batch_id, network)
+    where payout_item.status = 'succeeded' group by 1, 2, 3, 4
+  ), moved as (
+    select t.merchant_id, t.network, t.currency, t.amount, count(*) as transfers
+    from simchain.transfer t join simchain.transaction x using (merchant_id, network, tx_id)
+    where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient group by 1, 2, 3, 4
+  )
+  select merchant_id, network, amount::text, coalesce(items, 0)::int as items, coalesce(transfers, 0)::int as transfers
+  from paid full join moved using (merchant_id, network, currency, amount)
+  where coalesce(items, 0) <> coalesce(transfers, 0) or transfers > 1`;
+
+const COINS_THAT_DIFFER = `
+  with books as (
+    select merchant_id, split_part(account, ':', 2) as network, currency, sum(balance) as coins from ledger_account
+    where split_part(account, ':', 1) in ('custody', 'custody_hold') group by 1, 2, 3
+  ), wallets as (
+    select distinct merchant_id, network, recipient as address from simchain.transfer t
+    join simchain.transaction x using (merchant_id, network, tx_id) where x.origin = 'foreign'
+  ), chain as (
+    select merchant_id, network, currency, sum(balance) as coins
+    from simchain.account join wallets using (merchant_id, network, address) group by 1, 2, 3
+  )
+  select merchant_id, network, currency, b.coins as books, c.coins as chain
+  from books b full join chain c using (merchant_id, network, currency)
+  where coalesce(b.coins, 0) <> coalesce(c.coins, 0)`;
+
+/** One final attempt at most may have paid a transfer. */
+const PAID_TWICE = `
+  select t.transfer_id from transfer t
+  join transfer_attempt a on a.merchant_id = t.merchant_id and t.transfer_id = any(a.item_ids)
+    and a.status = 'succeeded'
+  group by t.merchant_id, t.transfer_id having count(*) > 1`;
+
+const STATEMENTS: readonly (readonly [invariant: string, name: string, text: string])[] = [
+  ...Object.entries(LEDGER_CHECKS).map(([name, text]) => ['I1', name, text] as const),
+  ['I2', 'items paid and transfers on the chain differ', PAID_AND_MOVED],
+  ['I2', 'ledger and chain differ', COINS_THAT_DIFFER],
+  ['I2', 'a transfer has two final attempts', PAID_TWICE],
+];
+
+/** Everything that is wrong with a world in which all work is over. */
+export async function findViolations(query: Query, clients: readonly GoodClient[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [invariant, name, text] of STATEMENTS) {
+    for (const row of await query(text))
+      findings.push({ invariant, what: `${name}: ${JSON.stringify(row)}` });
+  }
+  findings.push(...(await checkEvents(query)));
+  for (const client of clients) {
+    findings.push(...(await checkBatches(query, client)), ...checkExchanges(client));
+  }
+  return findings;
+}
+
+/** Ledger minus chain over everything, in base units. */
+export async function ledgerMinusChain(query: Query): Promise<bigint> {
+  const [row] = await query<{ paid: string; moved: string }>(`
+    select (select coalesce(sum(amount), 0) from ledger_entry
+            where debit = 'payout_hold' and credit like 'custody_hold:%')::text as paid,
+           (select coalesce(sum(t.amount), 0) from simchain.transfer t
+            join simchain.transaction x using (merchant_id, network, tx_id)
+            where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient)::text as moved`);
+  return BigInt(row?.paid ?? 0) - BigInt(row?.moved ?? 0);
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { type Postgres, startPostgres } from '../../packages/server/src/platform/postgres/index.ts';
+
+/** Children of a process, of which a PostgreSQL has one for each connection. */
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter(Boolean).map(Number);
+}
+
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself in between.
+  }
+}
+
+/** A durable PostgreSQL of a run's own, which is killed as if its machine had lost power, and started again. */
+export class DatabaseServer {
+  readonly folder: string;
+  kills = 0;
+  #postgres: Postgres;
+
+  private constructor(folder: string, postgres: Postgres) {
+    this.folder = folder;
+    this.#postgres = postgres;
+  }
+
+  static async open(): Promise<DatabaseServer> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'florin-faults-'));
+    // As root the server runs under another account, which has to pass.
+    await chmod(folder, 0o755);
+    return new DatabaseServer(folder, await start(folder));
+  }
+
+  /** The superuser's address, past every proxy. It changes with each start. */
+  get url(): string {
+    return this.#postgres.url;
+  }
+
+  get pid(): number {
+    return this.#postgres.pid;
+  }
+
+  /** kill -9 of the server and of every process of it, in the middle of whatever they do. */
+  async kill(): Promise<void> {
+    this.kills += 1;
+    const all = [this.#postgres.pid, ...childrenOf(this.#postgres.pid)];
+    for (const pid of all) killNow(pid);
+    // Lets go of the folder: there is nothing left to stop.
+    await this.#postgres.stop();
+  }
+
+  async start(): Promise<void> {
+    this.#postgres = await start(this.folder);
+  }
+
+  /** Runs one statement as the owner, on a connection of its own. */
+  async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.url });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#postgres.stop();
+    await rm(this.#postgres.dataDir, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+const start = (folder: string) => startPostgres({ dataDir: path.join(folder, 'postgres'), durable: true });

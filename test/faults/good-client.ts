@@ -1,0 +1,173 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Credentials, signedHeaders } from '../signed-request.ts';
+
+const ANSWER_WITHIN_MS = 20_000;
+const PATIENCE_MS = 90_000;
+const PAUSE_MS = 100;
+
+/** A request as it went out and what came back: all that the checker knows of the service. */
+export interface Exchange {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  nonce: string;
+  body: string | undefined;
+  idempotencyKey: string | undefined;
+  /** 0: the line was cut before an answer. */
+  status: number;
+  answer: Record<string, unknown>;
+  text: string;
+  retryAfter: string | null;
+  /** Sent on purpose as something that has to be refused. */
+  isHostile: boolean;
+}
+
+export interface RequestOptions {
+  body?: object | undefined;
+  idempotencyKey?: string;
+  /** Index of the node to ask; any without. */
+  node?: number;
+  signal?: AbortSignal;
+}
+
+export interface Recipient {
+  network: string;
+  address: string;
+  amount: string;
+}
+
+/** A merchant's program as the documentation tells it to be: it never gives up, and reads before it repeats. */
+export class GoodClient {
+  readonly merchantId: string;
+  readonly exchanges: Exchange[] = [];
+  /** Ids seen in a 2xx or a list, by idempotency key. */
+  readonly idsByKey = new Map<string, Set<string>>();
+  /** Batches whose submit or cancellation was acknowledged. */
+  readonly submitted = new Set<string>();
+  readonly canceled = new Set<string>();
+  readonly #credentials: Credentials;
+  readonly #nodes: () => string[];
+  #cents = 0;
+
+  constructor(merchantId: string, credentials: Credentials, nodes: () => string[]) {
+    this.merchantId = merchantId;
+    this.#credentials = credentials;
+    this.#nodes = nodes;
+  }
+
+  /** A recipient's amount that no other item of this merchant has, so that a coin's movement tells its item. */
+  nextAmount(): string {
+    this.#cents += 1;
+    return (1 + this.#cents / 100).toFixed(2);
+  }
+
+  /** One request, answered or not. */
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<Exchange> {
+    const { idempotencyKey, node } = options;
+    const nonce = randomUUID();
+    const body = options.body === undefined ? undefined : JSON.stringify(options.body);
+    const headers = signedHeaders(this.#credentials, {
+      nonce,
+      ...(body === undefined ? {} : { body }),
+      ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
+    });
+    const nodes = this.#nodes();
+    const url = `${nodes[(node ?? randomInt(nodes.length)) % nodes.length]}/api/v1${path}`;
+    const unanswered = { status: 0, answer: {}, text: '', retryAfter: null, isHostile: false };
+    const exchange = { url, method, headers, nonce, body, idempotencyKey, ...unanswered };
+    return await this.send(exchange, options.signal);
+  }
+
+  /** Sends the bytes of an exchange, also once more, and keeps what came back. */
+  async send(exchange: Exchange, signal?: AbortSignal): Promise<Exchange> {
+    this.exchanges.push(exchange);
+    const { url, method, headers, body } = exchange;
+    const timeout = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: { ...headers, connection: 'close' },
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        ...(body === undefined ? {} : { body }),
+      });
+      exchange.text = await response.text();
+      exchange.retryAfter = response.headers.get('retry-after');
+      exchange.answer = JSON.parse(exchange.text);
+      exchange.status = response.status;
+    } catch (error) {
+      // Whatever was heard is worth nothing: half an answer is no answer.
+      if (exchange.text !== '' && error instanceof SyntaxError) exchange.status = 599;
+    }
+    this.#learn(exchange);
+    return exchange;
+  }
+
+  /** The same bytes to a node, by somebody who has listened. */
+  async replay(exchange: Exchange, node: number): Promise<Exchange> {
+    const nodes = this.#nodes();
+    const url = exchange.url.replace(/^http:\/\/[^/]+/, nodes[node % nodes.length] ?? '');
+    return await this.send({ ...exchange, url, status: 0, answer: {}, text: '', isHostile: true });
+  }
+
+  /** Creates a batch whatever happens on the way. @returns its id */
+  async create(items: readonly Recipient[], idempotencyKey: string = randomUUID()): Promise<string> {
+    const body = { currency: 'USDT', items };
+    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+      const made = await this.request('POST', '/payout-batches', { body, idempotencyKey });
+      if (made.status === 200) return String(made.answer.batch_id);
+      if (!isPassing(made)) throw new Error(`create was refused: ${made.status} ${made.text}`);
+      const found = await this.find(idempotencyKey);
+      if (found !== undefined) return found;
+    }
+    throw new Error(`no create got through in ${PATIENCE_MS} ms`);
+  }
+
+  /** The batch of a key, if a node can tell and there is one. */
+  async find(idempotencyKey: string): Promise<string | undefined> {
+    const path = `/payout-batches?idempotency_key=${idempotencyKey}`;
+    const { status, answer } = await this.request('GET', path);
+    const [first] = status === 200 ? (answer.data as { batch_id: string }[]) : [];
+    if (first !== undefined) this.#see(idempotencyKey, first.batch_id);
+    return first?.batch_id;
+  }
+
+  /** Submits a batch whatever happens on the way. */
+  async submit(batchId: string): Promise<void> {
+    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+      const told = await this.request('POST', `/payout-batches/${batchId}/submit`, { body: {} });
+      if (told.status === 200) return;
+      if (told.answer.errorCode === 'batch_cannot_submit') return;
+      if (!isPassing(told)) throw new Error(`submit was refused: ${told.status} ${told.text}`);
+      const { status, answer } = await this.request('GET', `/payout-batches/${batchId}`);
+      if (status === 200 && answer.status !== 'draft') return;
+    }
+    throw new Error(`no submit got through in ${PATIENCE_MS} ms`);
+  }
+
+  /** A call that may be repeated freely, until it is answered. @throws where it is refused */
+  async insist(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
+    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+      const told = await this.request(method, path, { body });
+      if (told.status === 200) return told.answer;
+      if (!isPassing(told)) throw new Error(`${method} ${path} was refused: ${told.status} ${told.text}`);
+    }
+    throw new Error(`${method} ${path} did not get through in ${PATIENCE_MS} ms`);
+  }
+
+  #learn({ method, url, status, answer, idempotencyKey, isHostile }: Exchange): void {
+    if (status !== 200 || method !== 'POST' || isHostile) return;
+    const batchId = String(answer.batch_id);
+    if (idempotencyKey !== undefined) this.#see(idempotencyKey, batchId);
+    if (url.endsWith('/submit')) this.submitted.add(batchId);
+    if (url.endsWith('/cancel') && answer.status === 'canceled') this.canceled.add(batchId);
+  }
+
+  #see(idempotencyKey: string, batchId: string): void {
+    const known = this.idsByKey.get(idempotencyKey) ?? new Set();
+    this.idsByKey.set(idempotencyKey, known.add(batchId));
+  }
+}
+
+/** Come back later, or nobody knows. */
+const isPassing = ({ status }: Exchange) => status === 0 || status === 503;

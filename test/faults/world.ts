@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migrateAll, openApp } from '../../packages/server/src/app.ts';
+import { SCOPES } from '../../packages/server/src/platform/http/index.ts';
+import { createLogger } from '../../packages/server/src/platform/log.ts';
+import { fund } from '../../packages/server/src/sandbox/index.ts';
+import * as stores from '../../packages/server/src/stores/index.ts';
+import type { Credentials } from '../signed-request.ts';
+import { type Finding, findViolations } from './checker.ts';
+import { DatabaseServer } from './database-server.ts';
+import { GoodClient, type Recipient } from './good-client.ts';
+import { NodeUnderTest, type Role } from './node-under-test.ts';
+import type { FaultProxy } from './proxy.ts';
+
+export const NETWORKS = ['erc20', 'trc20', 'spl'] as const;
+export type Network = (typeof NETWORKS)[number];
+/** 1,000,000.00 on each network. */
+const FUNDS = 1_000_000_000_000;
+const BLOCKS_TO_FINAL = 40;
+const ADVANCE_SECONDS = 10;
+const LOOK_EVERY_MS = 150;
+const FINISH_WITHIN_MS = 120_000;
+
+export interface WorldOptions {
+  servers?: number;
+  workers?: number;
+  merchants?: number;
+  /** Environment of every process. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Submitted work that is not over, and the jobs of it. */
+const UNFINISHED = `
+  select 'batch ' || batch_id || ' is ' || status as what from payout_batch where status in ('pending', 'processing')
+  union all
+  select 'job ' || kind || coalesce(': ' || last_error, '') from job
+  where kind in ('payouts.process', 'transfers.send', 'payout_item.decided', 'sandbox.fund')`;
+
+/** The whole service in processes of its own, on a database of its own, with everything between them breakable. */
+export class World {
+  readonly database: DatabaseServer;
+  readonly servers: NodeUnderTest[] = [];
+  readonly workers: NodeUnderTest[] = [];
+  readonly merchants: GoodClient[] = [];
+  readonly #masterKey = randomBytes(32);
+  readonly #env: Readonly<Record<string, string>>;
+  #recipients: Record<Network, Record<string, string>> | undefined;
+
+  private constructor(database: DatabaseServer, env: Readonly<Record<string, string>>) {
+    this.database = database;
+    this.#env = env;
+  }
+
+  static async open(options: WorldOptions = {}): Promise<World> {
+    const { servers = 2, workers = 2, merchants = 1, env = {} } = options;
+    const world = new World(await DatabaseServer.open(), env);
+    try {
+      await world.#seed(merchants);
+      for (let i = 0; i < servers; i++) await world.addNode('serve');
+      for (let i = 0; i < workers; i++) await world.addNode('work');
+      await Promise.all(world.nodes.map((node) => node.start()));
+      if (servers > 0) await world.#learnRecipients();
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+  }
+
+  get nodes(): NodeUnderTest[] {
+    return [...this.servers, ...this.workers];
+  }
+
+  get proxies(): FaultProxy[] {
+    return this.nodes.flatMap((node) => [node.database, node.chain]);
+  }
+
+  get server(): NodeUnderTest {
+    return this.servers[0] as NodeUnderTest;
+  }
+
+  get worker(): NodeUnderTest {
+    return this.workers[0] as NodeUnderTest;
+  }
+
+  get merchant(): GoodClient {
+    return this.merchants[0] as GoodClient;
+  }
+
+  /** A further process, which is not started yet. */
+  async addNode(role: Role): Promise<NodeUnderTest> {
+    const list = role === 'serve' ? this.servers : this.workers;
+    const node = await NodeUnderTest.open({
+      role,
+      name: `${role} ${list.length + 1}`,
+      databaseUrl: this.database.url,
+      masterKey: this.#masterKey.toString('hex'),
+      env: this.#env,
+    });
+    list.push(node);
+    return node;
+  }
+
+  /** Items for one batch, each of another amount. */
+  items(network: Network, count: number, { client = this.merchant, to = 'succeed' } = {}): Recipient[] {
+    const address = this.#recipients?.[network]?.[to] ?? '';
+    return Array.from({ length: count }, () => ({ network, address, amount: client.nextAmount() }));
+  }
+
+  async killDatabase(): Promise<void> {
+    await this.database.kill();
+  }
+
+  async startDatabase(): Promise<void> {
+    await this.database.start();
+    for (const proxy of this.proxies) proxy.pointTo(this.database.url);
+  }
+
+  /** Orders the simulated node of a merchant to misbehave at its next broadcasts, or a chain to fall apart. */
+  async controlChain(network: Network, order: object, client = this.merchant): Promise<void> {
+    await client.insist('POST', `/test_helpers/chains/${network}`, order);
+  }
+
+  /** Ends all faults and brings every process up. */
+  async heal(): Promise<void> {
+    for (const proxy of this.proxies) {
+      proxy.lift();
+      proxy.mend();
+    }
+    await Promise.all(this.nodes.filter((node) => !node.isUp).map((node) => node.start()));
+  }
+
+  /** Heals, lets all work end and has everything judged. @returns what is broken: nothing */
+  async judge(withinMs = FINISH_WITHIN_MS): Promise<Finding[]> {
+    await this.heal();
+    const left = await this.#finish(withinMs);
+    const late = left.map((what): Finding => ({ invariant: 'I11', what }));
+    const surprises = this.nodes.flatMap((node) => node.surprises);
+    const crashed = surprises.map((what): Finding => ({ invariant: 'I12', what }));
+    const found = await findViolations((text, values) => this.database.query(text, values), this.merchants);
+    return [...late, ...crashed, ...found];
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.close()));
+    await this.database.close();
+  }
+
+  /** Makes blocks and moves the clocks until nothing is left to do. @returns what is left after all that time */
+  async #finish(withinMs: number): Promise<string[]> {
+    for (const until = Date.now() + withinMs; ; await sleep(LOOK_EVERY_MS)) {
+      const left = (await this.database.query<{ what: string }>(UNFINISHED)).map(({ what }) => what);
+      if (left.length === 0 || Date.now() > until) return left;
+      await Promise.all(this.merchants.map((client) => this.#moveOn(client)));
+    }
+  }
+
+  async #moveOn(client: GoodClient): Promise<void> {
+    for (const network of NETWORKS) {
+      await this.controlChain(network, { mine: BLOCKS_TO_FINAL }, client);
+    }
+    await client.request('POST', '/test_helpers/clock/advance', { body: { seconds: ADVANCE_SECONDS } });
+  }
+
+  /** Merchants with money, made as the operator makes them. */
+  async #seed(count: number): Promise<void> {
+    const databaseUrl = this.database.url;
+    await migrateAll(databaseUrl, databaseUrl);
+    const log = createLogger('silent');
+    const app = await openApp({ databaseUrl, masterKey: this.#masterKey, log, poolSize: 2 });
+    try {
+      for (let i = 0; i < count; i++) {
+        const merchant = await stores.createMerchant(app, { name: `Merchant ${i}`, mode: 'sandbox' });
+        const { merchantId } = merchant;
+        for (const network of NETWORKS)
+          await fund(app, merchant, { currency: 'USDT', network, amount: FUNDS });
+        const storeId = await stores.createStore(app, { merchantId, name: 'Store', channelType: 'api' });
+        await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
+        const key = { merchantId, storeId, name: 'Key', validityDays: 0, scopes: SCOPES };
+        this.#addClient(merchantId, await stores.createKey(app, key));
+      }
+    } finally {
+      await app.close();
+    }
+  }
+
+  #addClient(merchantId: string, credentials: Credentials): void {
+    const nodes = () => this.servers.map((server) => server.baseUrl);
+    this.merchants.push(new GoodClient(merchantId, credentials, nodes));
+  }
+
+  async #learnRecipients(): Promise<void> {
+    const answer = await this.merchant.insist('GET', '/test_helpers/addresses');
+    this.#recipients = answer as Record<Network, Record<string, string>>;
+  }
+}
