@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FULL } from '../scale.ts';
+import { WORKER_POINTS } from './seeded-plan.ts';
 import { NETWORKS, type Network, World } from './world.ts';
 
 let world: World;
@@ -10,32 +11,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close());
 
-/** Every numbered place of a payout's way, in its order. */
-const POINTS = [
-  'process.claimed',
-  'process.before-commit',
-  'process.after-commit',
-  'send.claimed',
-  'reserve.before',
-  'reserve.before-commit',
-  'reserve.after-commit',
-  'build.after',
-  'store.before-commit',
-  'store.after-commit',
-  'broadcast.before',
-  'broadcast.after',
-  'mark.before',
-  'mark.after-commit',
-  'watch.looked',
-  'decide.closed',
-  'decide.before-commit',
-  'decide.after-commit',
-  'settle.before',
-  'settle.before-commit',
-  'settle.after-commit',
-] as const;
 /** Rows 4, 5 and 6 are the three networks. A run in CI visits each point on one of them, in turn. */
-const ROWS = POINTS.flatMap((point, i) =>
+const ROWS = WORKER_POINTS.flatMap((point, i) =>
   (FULL ? NETWORKS : [NETWORKS[i % NETWORKS.length] as Network]).map((network) => ({
     row: 4 + NETWORKS.indexOf(network),
     network,

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GoodClient } from './good-client.ts';
+import type { NodeUnderTest } from './node-under-test.ts';
+import { type Ambush, COMMIT, type FaultProxy } from './proxy.ts';
+import type { Action, Round } from './seeded-plan.ts';
+import type { World } from './world.ts';
+
+/** What a run did to the service. */
+export interface Tally {
+  kills: number;
+  databaseKills: number;
+  crashes: number;
+  cuts: number;
+  commitCuts: number;
+  replays: number;
+}
+
+interface Stage {
+  world: World;
+  round: Round;
+  tally: Tally;
+}
+
+const IDENTICAL = 8;
+const REPLAYED = 5;
+const CRASH_WITHIN_MS = 1_500;
+const DATABASE_AWAY_SHARE = 2;
+
+const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
+const clientOf = ({ world, round }: Stage): GoodClient => at(world.merchants, round.target);
+const nodeOf = ({ world, round }: Stage): NodeUnderTest => at(world.nodes, round.target);
+
+async function kill(stage: Stage, node: NodeUnderTest): Promise<void> {
+  stage.tally.kills += 1;
+  await node.kill();
+  await sleep(stage.round.forMs);
+  await node.start();
+}
+
+async function killDatabase({ world, round, tally }: Stage): Promise<void> {
+  tally.databaseKills += 1;
+  await world.killDatabase();
+  await sleep(round.forMs / DATABASE_AWAY_SHARE);
+  await world.startDatabase();
+}
+
+/** Where nothing of the load comes by the point, the process lives on. */
+async function crash(stage: Stage, node: NodeUnderTest, crashPoint: string): Promise<void> {
+  await node.kill();
+  await node.start({ crashPoint });
+  await Promise.race([node.ended, sleep(CRASH_WITHIN_MS)]);
+  if (node.isUp) return;
+  stage.tally.crashes += 1;
+  await node.start();
+}
+
+/** Which of a process's two lines: that to the product's database, or that to the chain. */
+function lineOf(stage: Stage): FaultProxy {
+  const node = nodeOf(stage);
+  // Servers ask the chain for nothing but the test helpers.
+  return node.role === 'work' && stage.round.count === 1 ? node.chain : node.database;
+}
+
+async function disturb(stage: Stage, how: 'blink' | 'cut' | 'freeze' | 'delay'): Promise<void> {
+  const line = lineOf(stage);
+  if (how === 'delay') line.delay(stage.round.count * 10);
+  else line[how]();
+  if (how !== 'delay') stage.tally.cuts += 1;
+  if (how !== 'blink') await sleep(stage.round.forMs);
+  line.mend();
+}
+
+async function cutAtCommit(stage: Stage, when: Ambush['when']): Promise<void> {
+  const line = lineOf(stage);
+  const sprung = line.ambush({ statement: COMMIT, when }).then(() => true);
+  const hit = await Promise.race([sprung, sleep(CRASH_WITHIN_MS).then(() => false)]);
+  line.lift();
+  if (hit) stage.tally.commitCuts += 1;
+}
+
+/** What somebody heard on the line, sent again to whichever node. */
+async function replay(stage: Stage): Promise<void> {
+  const client = clientOf(stage);
+  const heard = client.exchanges.filter(({ status, isHostile }) => status === 200 && !isHostile);
+  if (heard.length === 0) return;
+  const chosen = Array.from({ length: REPLAYED }, (_, i) => at(heard, stage.round.target * (i + 1)));
+  const answers = await Promise.all(chosen.map((exchange, i) => client.replay(exchange, i)));
+  stage.tally.replays += answers.filter(({ status }) => status === 401).length;
+}
+
+async function createTogether(stage: Stage): Promise<void> {
+  const client = clientOf(stage);
+  const items = stage.world.items(stage.round.network, 1, { client });
+  const key = randomUUID();
+  await Promise.all(Array.from({ length: IDENTICAL }, () => client.create(items, key)));
+}
+
+async function submitAndCancel(stage: Stage): Promise<void> {
+  const { world, round } = stage;
+  const client = clientOf(stage);
+  const batchId = await client.create(world.items(round.network, 2, { client }));
+  const path = `/payout-batches/${batchId}`;
+  const submits = Array.from({ length: round.count }, () =>
+    client.request('POST', `${path}/submit`, { body: {} }),
+  );
+  await Promise.all([...submits, client.request('POST', `${path}/cancel`, { body: {} })]);
+}
+
+async function pauseWorker({ world, round }: Stage): Promise<void> {
+  const worker = at(world.workers, round.target);
+  worker.signal('SIGSTOP');
+  await sleep(round.forMs);
+  worker.signal('SIGCONT');
+}
+
+const control = (stage: Stage, order: object) =>
+  stage.world.controlChain(stage.round.network, order, clientOf(stage));
+
+const lie = ({ world, round }: Stage) =>
+  world.database.query('update simchain.chain set faults = faults || $1::text[] where network = $2', [
+    Array.from({ length: round.count }, () => round.lie),
+    round.network,
+  ]);
+
+/** Each of the seeded run's faults, from its beginning to its end. */
+const PERFORM: Readonly<Record<Action, (stage: Stage) => Promise<unknown>>> = {
+  'kill a server': (stage) => kill(stage, at(stage.world.servers, stage.round.target)),
+  'kill a worker': (stage) => kill(stage, at(stage.world.workers, stage.round.target)),
+  'kill the database': killDatabase,
+  'crash a server at a point': (stage) =>
+    crash(stage, at(stage.world.servers, stage.round.target), stage.round.serverPoint),
+  'crash a worker at a point': (stage) =>
+    crash(stage, at(stage.world.workers, stage.round.target), stage.round.workerPoint),
+  blink: (stage) => disturb(stage, 'blink'),
+  'cut for a while': (stage) => disturb(stage, 'cut'),
+  'freeze for a while': (stage) => disturb(stage, 'freeze'),
+  delay: (stage) => disturb(stage, 'delay'),
+  'cut before a commit': (stage) => cutAtCommit(stage, 'before'),
+  'cut after a commit': (stage) => cutAtCommit(stage, 'after'),
+  'pause a worker': pauseWorker,
+  replay,
+  'identical creates': createTogether,
+  'advance the clock': (stage) =>
+    clientOf(stage).request('POST', '/test_helpers/clock/advance', {
+      body: { seconds: stage.round.target + 1 },
+    }),
+  'drop broadcasts': (stage) => control(stage, { drop_next: stage.round.count }),
+  // The newest two of three confirmations: nothing that was final.
+  reorganise: (stage) => control(stage, { reorg: Math.min(2, stage.round.count), remine: true }),
+  'chain outage': (stage) => control(stage, { outage_seconds: stage.round.count }),
+  'lie about a broadcast': lie,
+  'submit and cancel': submitAndCancel,
+};
+
+export async function perform(world: World, round: Round, tally: Tally): Promise<void> {
+  await sleep(round.afterMs);
+  await PERFORM[round.action]({ world, round, tally });
+}

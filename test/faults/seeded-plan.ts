@@ -1,0 +1,151 @@
+import { NETWORKS, type Network } from './world.ts';
+
+/** Numbers that look random and come again with their seed (mulberry32). */
+export class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** A whole number from 0 to `max` - 1. */
+  below(max: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * max);
+  }
+
+  between(min: number, max: number): number {
+    return min + this.below(max - min + 1);
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[this.below(list.length)] as T;
+  }
+}
+
+/** Everything that can go wrong in a round. */
+export const ACTIONS = [
+  'kill a server',
+  'kill a worker',
+  'kill the database',
+  'crash a server at a point',
+  'crash a worker at a point',
+  'blink',
+  'cut for a while',
+  'freeze for a while',
+  'delay',
+  'cut before a commit',
+  'cut after a commit',
+  'pause a worker',
+  'replay',
+  'identical creates',
+  'advance the clock',
+  'drop broadcasts',
+  'reorganise',
+  'chain outage',
+  'lie about a broadcast',
+  'submit and cancel',
+] as const;
+export type Action = (typeof ACTIONS)[number];
+
+const SERVER_POINTS = [
+  'create.before-transaction',
+  'create.key-claimed',
+  'create.batch-inserted',
+  'create.items-inserted',
+  'create.before-commit',
+  'create.after-commit',
+  'create.before-reply',
+  'submit.before-commit',
+  'submit.after-commit',
+] as const;
+/** Every numbered place of a payout's way, in its order. */
+export const WORKER_POINTS = [
+  'process.claimed',
+  'process.before-commit',
+  'process.after-commit',
+  'send.claimed',
+  'reserve.before',
+  'reserve.before-commit',
+  'reserve.after-commit',
+  'build.after',
+  'store.before-commit',
+  'store.after-commit',
+  'broadcast.before',
+  'broadcast.after',
+  'mark.before',
+  'mark.after-commit',
+  'watch.looked',
+  'decide.closed',
+  'decide.before-commit',
+  'decide.after-commit',
+  'settle.before',
+  'settle.before-commit',
+  'settle.after-commit',
+] as const;
+export const LIES = [
+  'drop',
+  'accept_then_timeout',
+  'timeout_dropped',
+  'say_expired',
+  'say_nonce_too_low',
+  'say_already_known',
+  'unknown_code',
+  'garbage',
+] as const;
+const BATCHES_MAX = 4;
+const ITEMS_MAX = 5;
+const DELAY_MAX_MS = 80;
+const SPREAD_MS = 700;
+const FAULT_MAX_MS = 800;
+
+export interface PlannedBatch {
+  merchant: number;
+  network: Network;
+  good: number;
+  bad: number;
+  /** When in the round its client begins. */
+  atMs: number;
+}
+
+export interface Round {
+  action: Action;
+  /** Which of several processes, merchants or exchanges: taken modulo their number. */
+  target: number;
+  network: Network;
+  serverPoint: string;
+  workerPoint: string;
+  lie: string;
+  /** Blocks, broadcasts, tries: what the action makes of it. */
+  count: number;
+  /** From the start of the load to the fault, and how long the fault lasts. */
+  afterMs: number;
+  forMs: number;
+  load: PlannedBatch[];
+}
+
+/** What a seed stands for: the same rounds each time. */
+export function planRounds(seed: number, rounds: number, merchants: number): Round[] {
+  const dice = new Dice(seed);
+  return Array.from({ length: rounds }, () => ({
+    action: dice.pick(ACTIONS),
+    target: dice.below(1_000),
+    network: dice.pick(NETWORKS),
+    serverPoint: `${dice.pick(SERVER_POINTS)}:${dice.between(1, 2)}`,
+    workerPoint: `${dice.pick(WORKER_POINTS)}:${dice.between(1, 3)}`,
+    lie: dice.pick(LIES),
+    count: dice.between(1, 3),
+    afterMs: dice.below(DELAY_MAX_MS),
+    forMs: dice.below(FAULT_MAX_MS),
+    load: Array.from({ length: dice.between(1, BATCHES_MAX) }, () => ({
+      merchant: dice.below(merchants),
+      network: dice.pick(NETWORKS),
+      good: dice.between(1, ITEMS_MAX),
+      bad: dice.below(2),
+      atMs: dice.below(SPREAD_MS),
+    })),
+  }));
+}
