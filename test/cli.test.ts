@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Florin, type PayoutBatch } from '@florin/sdk';
+import { CONFIG_OPTIONS } from '@florin/server/operator';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Finished, florin, isAlive, type Sandbox, startSandbox, until } from './florin-command.ts';
@@ -288,6 +289,46 @@ describe.skipIf(isSecondRun || !hasCurl)('florin sign', { timeout: LONG_MS }, ()
     expect(part).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('FLORIN_SECRET_KEY') });
     const none = await florin(['sign', 'GET', '/x'], { cwd: dataDir });
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('start the sandbox first') });
+  });
+});
+
+describe.skipIf(isSecondRun)('production', { timeout: LONG_MS }, () => {
+  test('serve and work make up neither a database nor a master key', async () => {
+    for (const role of ['serve', 'work']) {
+      const bare = await florin([role]);
+      expect(bare, role).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^florin: DATABASE_URL.*\n$/),
+      });
+      const keyless = await florin([role], { env: { DATABASE_URL: databaseUrl() } });
+      expect(keyless, role).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^florin: FLORIN_MASTER_KEY.*\n$/),
+      });
+    }
+    const env = { DATABASE_URL: databaseUrl(), FLORIN_MASTER_KEY: '00'.repeat(32) };
+    const wrongKey = await florin(['work'], { env });
+    expect(wrongKey).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^florin: .*another installation\.\n$/),
+    });
+    const away = await florin(['serve'], { env: { ...env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' } });
+    expect(away).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^florin: The database cannot be used.*\n$/),
+    });
+    const open = await florin(['start', '--host', '0.0.0.0', '--data-dir', dataDir]);
+    expect(open).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^florin: FLORIN_HOST.*plain HTTP.*\n$/),
+    });
+  });
+
+  test('the guide for operators names every setting', async () => {
+    const guide = readFileSync(path.resolve(import.meta.dirname, '..', 'docs', 'operating.md'), 'utf8');
+    for (const { env, flag } of Object.values(CONFIG_OPTIONS))
+      expect(guide).toContain(`| \`${env}\` | \`${flag}\` |`);
   });
 });
 

@@ -4,10 +4,25 @@ import { note } from './terminal.ts';
 const SAME_SIGNAL_MS = 300;
 /** Whoever stops us gives ten seconds. */
 const STOP_MAX_MS = 9_500;
+const PARENT_LOOK_MS = 500;
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 interface Stoppable {
   stop(): Promise<void>;
+}
+
+/**
+ * Calls back once when the parent is gone. npm passes a signal on to the shell between, which dies of it without a
+ * word to us: the service would stay behind with nobody who knows of it.
+ */
+function onOrphaned(listener: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    listener();
+  }, PARENT_LOOK_MS);
+  timer.unref();
 }
 
 /** The first signal asks for an orderly end, a second one ends the process at once with code 1. */
@@ -20,6 +35,7 @@ class StopRequest {
   constructor() {
     this.made = new Promise((resolve) => {
       for (const signal of STOP_SIGNALS) process.on(signal, () => this.#onSignal(resolve));
+      if (process.env.npm_lifecycle_event !== undefined) onOrphaned(() => this.#onSignal(resolve));
     });
   }
 

@@ -4,7 +4,7 @@ import { sandboxBanner } from '../banner.ts';
 import { examples } from '../examples.ts';
 import { runUntilSignal } from '../lifecycle.ts';
 import { loadServer, type ServerModule, withServer } from '../server.ts';
-import { print, show, toJson, wantsJson } from '../show.ts';
+import { print, show, wantsJson } from '../show.ts';
 import { noteProgress } from '../terminal.ts';
 
 const MIGRATE_READS: readonly ConfigKey[] = ['databaseUrl', 'simchainUrl'];
@@ -39,6 +39,9 @@ async function withProgress<T>(first: string, start: () => Promise<T>): Promise<
 const wordsOf = (flags: object): ConfigFlags =>
   Object.fromEntries(Object.entries(flags).map(([key, value]) => [key, String(value)]));
 
+/** One line, for a reader who cannot wait for the end of what goes on running. */
+const printLine = (facts: object) => print(JSON.stringify(facts));
+
 async function start(flags: object, command: Command): Promise<void> {
   await withServer(async (server) => {
     const config = server.readConfig(server.processEnvironment(), wordsOf(flags), { logLevel: 'warn' });
@@ -54,7 +57,7 @@ async function start(flags: object, command: Command): Promise<void> {
           api_key,
           credentials_file: credentialsFile,
         };
-        if (wantsJson(command)) print(toJson({ ...facts, first_start: firstStart, pid: process.pid }));
+        if (wantsJson(command)) printLine({ ...facts, first_start: firstStart, pid: process.pid });
         else print(sandboxBanner(config, sandbox));
       },
     );
@@ -79,7 +82,7 @@ async function runPart(
       () => withProgress('Starting …', () => pick(server)(config)),
       ({ baseUrl }) => {
         const role = command.name();
-        if (wantsJson(command)) print(toJson({ role, base_url: baseUrl ?? null, pid: process.pid }));
+        if (wantsJson(command)) printLine({ role, base_url: baseUrl ?? null, pid: process.pid });
         else print(baseUrl === undefined ? 'Florin works on jobs.' : `Florin serves ${baseUrl}/api/v1`);
       },
     );
