@@ -212,7 +212,7 @@ test('A5: the scheme of Authorization is read in any case', async () => {
   expect((await ask({ headers: { authorization: `bearer ${merchant.apiKey}` } })).status).toBe(200);
 });
 
-test('A5: a right signature over other bytes than those sent is refused', async () => {
+test('A5, fault 24: a right signature over other bytes than those sent is refused', async () => {
   const body = '{"currency":"USDT","network":"erc20","amount":1}';
   for (const signedBody of ['', `${body}\n`, ` ${body}`, body.replace('1}', '1 }')]) {
     expectRefused(await ask({ body, signedBody }, '/api/v1/test_helpers/fund'));

@@ -60,7 +60,7 @@ test('D4: of 10 MB on their way little more than the limit is read', async () =>
   expect(poured).toBeLessThan(10 * MEBIBYTE);
 });
 
-test('D4: an endless chunked body is 413 when it is too large, and the connection closes', async () => {
+test('D4, fault 28: an endless chunked body is 413 when it is too large, and the connection closes', async () => {
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, ' '), Buffer.from('\r\n')]);
   for (const path of [FUND, BATCHES]) {
     const request = head(`POST ${path}`, [...signed('x'), ['Transfer-Encoding', 'chunked']]);

@@ -121,7 +121,7 @@ test('D6: a compressed body without its name is no JSON', async () => {
   expectError(await fund(gzipSync(BODY), {}), FUND, { status: 400, code: 'invalid_request_error' });
 });
 
-test('D6: bombs are 415 and never inflated: the memory stays as it was', async () => {
+test('D6, fault 28: bombs are 415 and never inflated: the memory stays as it was', async () => {
   const zeros = Buffer.alloc(300_000_000);
   const large = await fund(Buffer.alloc(1_048_577), { 'content-encoding': 'gzip' });
   expectError(large, FUND, { status: 413, code: 'body_too_large' });

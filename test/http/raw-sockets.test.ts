@@ -113,7 +113,7 @@ const BROKEN: [what: string, bytes: () => string][] = [
 ];
 
 for (const [what, bytes] of BROKEN) {
-  test(`A8: ${what}: 400 before any handler, and the connection is closed`, async () => {
+  test(`A8, fault 31: ${what}: 400 before any handler, and the connection is closed`, async () => {
     const { answers, closed, rest } = await exchange(service.baseUrl, bytes());
     expect(answers.length).toBe(1);
     expectError(answers[0] as WireAnswer, BALANCES, { status: 400, code: 'invalid_request_error' });
@@ -193,7 +193,7 @@ for (const name of ['Authorization', 'X-Service-Timestamp', 'X-Service-Nonce', '
 }
 
 for (const [what, bytes, status, path] of REFUSED) {
-  test(`A8: ${what}: ${status} before any handler`, async () => {
+  test(`A8, fault 31: ${what}: ${status} before any handler`, async () => {
     const { answers, rest } = await exchange(service.baseUrl, bytes(), { answers: 1 });
     expectError(answers[0] as WireAnswer, path, { status });
     expect(rest).toBe('');

@@ -70,7 +70,7 @@ test('A2: a request is taken once on its node', async () => {
   expect(await available()).toBe(before + 1_000_000);
 });
 
-test('A2: a request taken by one node is refused by another', async () => {
+test('A2, fault 21: a request taken by one node is refused by another', async () => {
   for (const [first, then] of [
     [service.baseUrl, second],
     [second, service.baseUrl],
@@ -113,7 +113,7 @@ test('A2: a nonce is spent for its key whatever is signed with it next, and for 
   expect((await send(`${service.baseUrl}${BALANCES}`, other, { nonce })).status).toBe(200);
 });
 
-test('A2: after many fresh nonces the first is still refused', async () => {
+test('A2, fault 22: after many fresh nonces the first is still refused', async () => {
   const captured = capture();
   expect((await play(captured, BALANCES)).status).toBe(200);
   const count = scaled(200_000, 300);
@@ -139,7 +139,7 @@ test('A2: a nonce is kept for 660 s, and then forgotten', async () => {
   }
 });
 
-test('A2: a nonce that cannot be recorded is 503 on every path, and never 200', async () => {
+test('A2, fault 23: a nonce that cannot be recorded is 503 on every path, and never 200', async () => {
   const before = await available();
   await query(service, 'alter table nonce rename to nonce_away');
   const captured = capture(FUNDING);
@@ -180,7 +180,7 @@ test('A3: a captured read sent as a cancel is refused, on any node', async () =>
   expect((await merchant.sdk.payouts.retrieve(batch)).status).toBe('draft');
 });
 
-test('A3: a captured create sent to another path, query or with another key is refused', async () => {
+test('A3, fault 21: a captured create sent to another path, query or with another key is refused', async () => {
   const body = JSON.stringify({ currency: 'USDT', items: [] });
   const captured = capture(body, { 'idempotency-key': 'first' });
   expect((await play(captured, BATCHES)).status).toBe(400);

@@ -122,7 +122,7 @@ test("C2: lists of a store's resources show the key's own store", async () => {
   expect((await ask(events, {}, otherStore)).json.data).toEqual([]);
 });
 
-test('C1: a foreign, an unknown and a malformed id are the same 404, on every call', async () => {
+test('C1, fault 32: a foreign, an unknown and a malformed id are the same 404, on every call', async () => {
   for (const operation of named()) {
     for (const name of resourcesOf(operation)) {
       const foreign = idsOfBob[name] ?? '';

@@ -37,7 +37,7 @@ async function batchesOf(key: string): Promise<PayoutBatch[]> {
   return json.data as PayoutBatch[];
 }
 
-test('B1: 200 identical creates at once over two nodes make one batch, round after round, and nobody sees a 500', async () => {
+test('B1, fault 17: 200 identical creates at once over two nodes make one batch, round after round, and nobody sees a 500', async () => {
   for (let round = 0; round < scaled(50, 2); round++) {
     const key = randomUUID();
     const body = JSON.stringify(bodyOf(['1', '2', '3']));

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 afterEach(() => expectLedgerWhole(service));
 
-test('H2: of many submits of 60 % of the balance at once, over two nodes, one is reserved', async () => {
+test('H2, fault 61: of many submits of 60 % of the balance at once, over two nodes, one is reserved', async () => {
   const poor = await service.createMerchant({ funds: 0n });
   for (const network of NETWORKS) {
     await poor.sdk.testHelpers.fund({ currency: 'USDT', network, amount: '100' });
