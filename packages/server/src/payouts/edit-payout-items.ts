@@ -32,9 +32,15 @@ const sized = (item: ItemRow): Sized => ({
   errors: item.validation_errors,
 });
 
-async function lockForEdit(tx: Tx, actor: Actor, batchId: string): Promise<BatchRow> {
+/** An item that is not there is told before the state that would forbid its edit. */
+async function lockForEdit(
+  tx: Tx,
+  actor: Actor,
+  { batchId, itemId }: Pick<ItemEdit, 'batchId' | 'itemId'>,
+): Promise<{ batch: BatchRow; item: ItemRow }> {
   const batch = await lockBatch(tx, actor.merchantId, batchId);
-  if (mayEdit(batch.status)) return batch;
+  const item = await getItem(tx, actor.merchantId, batchId, itemId);
+  if (mayEdit(batch.status)) return { batch, item };
   throw new Fail('invalid_request', `The items of a batch that is ${batch.status} cannot be changed.`);
 }
 
@@ -66,8 +72,7 @@ export interface ItemEdit {
 export async function updatePayoutItem(deps: PayoutDeps, actor: Actor, edit: ItemEdit): Promise<PayoutItem> {
   const settings = await payoutSettings(deps, actor);
   return await transact(deps.db, async (tx) => {
-    const batch = await lockForEdit(tx, actor, edit.batchId);
-    const item = await getItem(tx, actor.merchantId, edit.batchId, edit.itemId);
+    const { batch, item } = await lockForEdit(tx, actor, edit);
     const [checked] = await checkItems([{ index: item.index, input: edit.input }], {
       ...deps,
       db: tx,
@@ -93,12 +98,11 @@ function requestedWith(batch: BatchRow, item: ItemRow, checked: CheckedItem | un
 export async function deletePayoutItem(
   deps: PayoutDeps,
   actor: Actor,
-  target: { batchId: string; itemId: string },
+  target: Pick<ItemEdit, 'batchId' | 'itemId'>,
 ): Promise<PayoutBatch> {
   const settings = await payoutSettings(deps, actor);
   return await transact(deps.db, async (tx) => {
-    const batch = await lockForEdit(tx, actor, target.batchId);
-    const item = await getItem(tx, actor.merchantId, target.batchId, target.itemId);
+    const { batch, item } = await lockForEdit(tx, actor, target);
     if (batch.total_count === 1) {
       throw new Fail('batch_empty_items', 'This is the last item of the batch. Cancel the batch instead.');
     }
