@@ -4,6 +4,7 @@ import { addApprovers } from './commands/approvers.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLedger } from './commands/ledger.ts';
 import { addMerchants } from './commands/merchants.ts';
+import { addNetworks } from './commands/networks.ts';
 import { addPayouts } from './commands/payouts.ts';
 import { addRisk } from './commands/risk.ts';
 import { addServiceSettings, addServices } from './commands/services.ts';
@@ -55,6 +56,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addPayouts,
     addSettings,
     addRisk,
+    addNetworks,
     addLedger,
     addHelp,
   ];

@@ -15,6 +15,13 @@ export interface RunningSandbox {
   simchain_url: string | null;
 }
 
+/** Level by level: Node's own recursive form spins for ever below /proc and its like. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(path.dirname(folder));
+  mkdirSync(folder);
+}
+
 /** The files of a data folder, all readable by their owner alone. */
 export class DataFolder {
   readonly path: string;
@@ -26,7 +33,7 @@ export class DataFolder {
   /** @throws ConfigError where the folder cannot be made */
   create(): void {
     try {
-      mkdirSync(this.path, { recursive: true });
+      makeFolder(this.path);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new ConfigError(`FLORIN_DATA_DIR ${this.path} cannot be made: ${reason}`);

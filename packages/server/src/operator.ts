@@ -2,6 +2,7 @@ import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import { explain } from './operator/explain.ts';
 import { approverCommands, keyCommands, merchantCommands, storeCommands } from './operator/merchants.ts';
+import { networkCommands } from './operator/networks.ts';
 import { payoutCommands } from './operator/payouts.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
 import {
@@ -63,6 +64,7 @@ export async function openOperator(config: Config) {
     payouts: payoutCommands(app),
     settings: settingCommands(app),
     risk: riskCommands(app),
+    networks: networkCommands(app),
     ledger: {
       /** Compares entries, balances and chains. `onProgress` is called after each merchant. */
       verify: (onProgress: (done: number, total: number) => void): Promise<VerifyReport> =>

@@ -1,4 +1,4 @@
-import { NETWORKS, type Network } from '@florin/contract/money';
+import type { Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { addRiskAddress, checkAddress, listRiskAddresses, removeRiskAddress } from '../chains/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
@@ -13,6 +13,7 @@ import {
 } from '../platform/settings.ts';
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
+import { networkBy } from './networks.ts';
 
 const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(PAYOUT_SETTINGS),
@@ -75,13 +76,7 @@ const RISK_LIST_SHOWN = 1_000;
 
 /** @throws Fail for what is no network or no address of it */
 function canonicalOf(networkText: string, address: string): { network: Network; address: string } {
-  const network = NETWORKS.find((known) => known === networkText);
-  if (network === undefined) {
-    throw new Fail('invalid_request', {
-      message: `The network is one of ${NETWORKS.join(', ')}.`,
-      param: 'network',
-    });
-  }
+  const network = networkBy(networkText);
   const check = checkAddress(network, address, { allowProgramOwned: true });
   if (check.ok) return { network, address: check.canonical };
   throw new Fail('invalid_request', {
