@@ -33,7 +33,7 @@ export interface TestOrder {
   feeMultiplier?: number;
 }
 
-export const TEST_START = 1_770_000_000;
+const TEST_START = 1_770_000_000;
 
 /** A simulated chain in a database of its own. */
 export async function openTestChain(network: Network): Promise<TestChain> {
