@@ -1,4 +1,5 @@
 import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
+import { LEDGER_ACCOUNTS } from '@florin/contract/schemas';
 
 /** Liabilities towards the merchant: they grow by credit. */
 export const OWED_ACCOUNTS = ['available', 'held', 'payout_hold', 'refund_hold', 'seized', 'fees'] as const;
@@ -30,17 +31,7 @@ export function mayOverdraw(account: Account): boolean {
 }
 
 /** Every account that exists for a merchant and currency. */
-export const ALL_ACCOUNTS: readonly Account[] = [
-  ...OWED_ACCOUNTS,
-  'network_cost',
-  ...[...COIN_ACCOUNTS, ...OPERATOR_ACCOUNTS].flatMap((kind) =>
-    NETWORKS.map((network): Account => `${kind}:${network}`),
-  ),
-];
-
-export function isAccount(text: string): text is Account {
-  return ALL_ACCOUNTS.some((account) => account === text);
-}
+export const ALL_ACCOUNTS: readonly Account[] = LEDGER_ACCOUNTS;
 
 export type Balances = ReadonlyMap<Asset, ReadonlyMap<Account, bigint>>;
 
