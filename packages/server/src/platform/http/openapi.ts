@@ -17,22 +17,28 @@ const ALWAYS: readonly FailCode[] = [
 ];
 const WITH_BODY: readonly FailCode[] = ['request_timeout', 'body_too_large', 'unsupported_media_type'];
 
-const SIGNED_HEADERS: readonly [name: string, description: string][] = [
-  ['X-Service-Timestamp', 'Unix seconds, at most 300 s off.'],
-  ['X-Service-Nonce', '16 to 64 visible ASCII characters, used once.'],
-  [
+const SIGNED_HEADERS: readonly Json[] = [
+  headerParameter('X-Service-Timestamp', 'Unix seconds, at most 300 s off.', { pattern: '^[0-9]{1,12}$' }),
+  headerParameter('X-Service-Nonce', '16 to 64 visible ASCII characters, used once.', {
+    minLength: 16,
+    maxLength: 64,
+    pattern: '^[!-~]+$',
+  }),
+  headerParameter(
     'X-Service-Signature',
     'Lower-case hex HMAC-SHA256 of `<timestamp>.<nonce>.<raw body>` with the secret key.',
-  ],
+    { pattern: '^[0-9a-f]{64}$' },
+  ),
 ];
+const KEY_HEADER = headerParameter(
+  'Idempotency-Key',
+  '1 to 128 printable ASCII characters. Repeating a request with it is safe.',
+  { minLength: 1, maxLength: 128, pattern: '^[ -~]+$' },
+);
 
-const headerParameter = (name: string, description: string) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: { type: 'string' },
-});
+function headerParameter(name: string, description: string, limits: Json): Json {
+  return { name, in: 'header', required: true, description, schema: { type: 'string', ...limits } };
+}
 
 /** Replaces every schema that has an `$id` by a reference and puts it among the components. */
 function reference(schema: unknown, components: Map<string, Json>): unknown {
@@ -60,25 +66,32 @@ function parametersOf(route: Route, components: Map<string, Json>): Json[] {
       schema: reference(property, components),
     }));
   };
-  const key =
-    route.idempotencyKey === 'required'
-      ? [
-          headerParameter(
-            'Idempotency-Key',
-            '1 to 128 printable ASCII characters. Repeating a request with it is safe.',
-          ),
-        ]
-      : [];
-  const signed = SIGNED_HEADERS.map(([name, description]) => headerParameter(name, description));
-  return [...signed, ...key, ...from('path', route.params), ...from('query', route.query)];
+  const key = route.idempotencyKey === 'required' ? [KEY_HEADER] : [];
+  return [...SIGNED_HEADERS, ...key, ...from('path', route.params), ...from('query', route.query)];
+}
+
+/** Whether a field has to be there, at any depth. */
+function hasRequired(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false;
+  const { required } = schema as { required?: unknown };
+  return (Array.isArray(required) && required.length > 0) || Object.values(schema).some(hasRequired);
+}
+
+function codesOf(route: Route): readonly FailCode[] {
+  const missing = route.idempotencyKey === 'required' || hasRequired(route.body) || hasRequired(route.query);
+  return [
+    ...ALWAYS,
+    ...(missing ? (['parameter_missing'] as const) : []),
+    ...(route.body === undefined ? [] : WITH_BODY),
+    ...route.refusals,
+  ];
 }
 
 function refusalsOf(route: Route, components: Map<string, Json>, serverUrl: string): Json {
   const family = familyOf(route.path);
   const schema = reference(family === 'payout' ? PayoutError : StructuredError, components);
-  const codes = [...ALWAYS, ...(route.body === undefined ? [] : WITH_BODY), ...route.refusals];
   const byStatus = new Map<number, Set<string>>();
-  for (const code of codes) {
+  for (const code of codesOf(route)) {
     const words = WORDS[code];
     const name = family === 'payout' ? words.payout : (words.code ?? 'forbidden');
     byStatus.set(words.status, (byStatus.get(words.status) ?? new Set()).add(name));
