@@ -5,6 +5,8 @@ import path from 'node:path';
 import pg from 'pg';
 import { type Postgres, startPostgres } from '../../packages/server/src/platform/postgres/index.ts';
 
+export type Session = pg.Client;
+
 /** Children of a process, of which a PostgreSQL has one for each connection. */
 function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
@@ -60,15 +62,27 @@ export class DatabaseServer {
   }
 
   /** Runs one statement as the owner, on a connection of its own. */
-  async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: this.url });
-    client.on('error', () => {});
-    await client.connect();
+  async query<Row extends pg.QueryResultRow>(
+    text: string,
+    values: unknown[] = [],
+    database = 'postgres',
+  ): Promise<Row[]> {
+    const client = await this.connect(database);
     try {
       return (await client.query<Row>(text, values)).rows;
     } finally {
       await client.end();
     }
+  }
+
+  /** A session of its own, to hold locks with. */
+  async connect(database = 'postgres'): Promise<pg.Client> {
+    const url = new URL(this.url);
+    url.pathname = `/${database}`;
+    const client = new pg.Client({ connectionString: url.href });
+    client.on('error', () => {});
+    await client.connect();
+    return client;
   }
 
   async close(): Promise<void> {

@@ -46,13 +46,13 @@ export class GoodClient {
   /** Batches whose submit or cancellation was acknowledged. */
   readonly submitted = new Set<string>();
   readonly canceled = new Set<string>();
-  readonly #credentials: Credentials;
+  readonly credentials: Credentials;
   readonly #nodes: () => string[];
   #cents = 0;
 
   constructor(merchantId: string, credentials: Credentials, nodes: () => string[]) {
     this.merchantId = merchantId;
-    this.#credentials = credentials;
+    this.credentials = credentials;
     this.#nodes = nodes;
   }
 
@@ -67,7 +67,7 @@ export class GoodClient {
     const { idempotencyKey, node } = options;
     const nonce = randomUUID();
     const body = options.body === undefined ? undefined : JSON.stringify(options.body);
-    const headers = signedHeaders(this.#credentials, {
+    const headers = signedHeaders(this.credentials, {
       nonce,
       ...(body === undefined ? {} : { body }),
       ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),

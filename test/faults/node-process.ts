@@ -8,4 +8,7 @@ const running = process.argv[2] === 'work' ? await work(config) : await serve(co
 process.stdout.write(`${JSON.stringify({ baseUrl: running.baseUrl ?? null })}\n`);
 process.once('SIGTERM', () => void running.stop());
 // Nobody is left to stop it once the harness is gone, even by SIGKILL.
-process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume();
+process.stdin
+  .on('end', () => process.kill(process.pid, 'SIGKILL'))
+  .resume()
+  .unref();

@@ -7,7 +7,7 @@ import { fund } from '../../packages/server/src/sandbox/index.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import type { Credentials } from '../signed-request.ts';
 import { type Finding, findViolations } from './checker.ts';
-import { DatabaseServer } from './database-server.ts';
+import { DatabaseServer, type Session } from './database-server.ts';
 import { GoodClient, type Recipient } from './good-client.ts';
 import { NodeUnderTest, type Role } from './node-under-test.ts';
 import type { FaultProxy } from './proxy.ts';
@@ -101,6 +101,12 @@ export class World {
     return node;
   }
 
+  /** A server on another database of the same PostgreSQL, which no client is sent to; the caller closes it. */
+  addStranger(databaseUrl: string): Promise<NodeUnderTest> {
+    const masterKey = this.#masterKey.toString('hex');
+    return NodeUnderTest.open({ role: 'serve', name: 'stranger', databaseUrl, masterKey, env: this.#env });
+  }
+
   /** Items for one batch, each of another amount. */
   items(network: Network, count: number, { client = this.merchant, to = 'succeed' } = {}): Recipient[] {
     const address = this.#recipients?.[network]?.[to] ?? '';
@@ -139,6 +145,11 @@ export class World {
     const crashed = surprises.map((what): Finding => ({ invariant: 'I12', what }));
     const found = await findViolations((text, values) => this.database.query(text, values), this.merchants);
     return [...late, ...crashed, ...found];
+  }
+
+  /** What the checker finds as a session sees the tables, in a transaction of its own too. */
+  findIn(session: Session): Promise<Finding[]> {
+    return findViolations(async (text, values) => (await session.query(text, values)).rows, this.merchants);
   }
 
   async close(): Promise<void> {

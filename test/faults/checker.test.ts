@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { World } from './world.ts';
+
+// A checker that finds nothing proves nothing: each breach is planted, found and taken back.
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.open({ servers: 1, workers: 1 });
+  await world.merchant.submit(await world.merchant.create(world.items('erc20', 2)));
+  await world.merchant.create(world.items('trc20', 1));
+  expect(await world.judge()).toEqual([]);
+}, 120_000);
+afterAll(() => world?.close());
+
+const PLANTED = [
+  [
+    'I1',
+    'update ledger_account set balance = balance + 1 where account = $$available$$',
+    'an account is off',
+  ],
+  ['I1', 'update payout_batch set frozen_amount = 1 where submitted_at is not null', 'a batch keeps money'],
+  [
+    'I2',
+    `update payout_item set status = $$failed$$ where status = $$succeeded$$ and index = 0`,
+    'paid, yet failed',
+  ],
+  [
+    'I2',
+    'update simchain.transfer set amount = amount + 1 where item_id is not null',
+    'the chain paid another sum',
+  ],
+  [
+    'I4',
+    `insert into payout_batch select (jsonb_populate_record(b, jsonb_build_object($$batch_id$$, gen_random_uuid()))).*
+    from payout_batch b limit 1`,
+    'a key has two batches',
+  ],
+  ['I5', 'delete from payout_batch where status = $$draft$$', 'a batch is lost'],
+  ['I5', 'update payout_batch set submitted_at = null where submitted_at is not null', 'a submit is lost'],
+  ['I6', 'delete from event where sequence = 2', 'an event is missing'],
+  ['I6', 'update payout_batch set status = $$failed$$ where status = $$draft$$', 'state without news'],
+] as const;
+
+test.each(PLANTED)('$0: $2', async (invariant, breach) => {
+  const client = await world.database.connect();
+  try {
+    await client.query('begin');
+    await client.query(breach);
+    const found = await world.findIn(client);
+    expect(found.map((finding) => finding.invariant)).toContain(invariant);
+  } finally {
+    await client.end();
+  }
+});
+
+test('I9, I15: a nonce that was taken twice and an answer of no known shape are found', async () => {
+  const [first] = world.merchant.exchanges.filter(({ status }) => status === 200);
+  if (first === undefined) throw new Error('nothing was answered');
+  world.merchant.exchanges.push({ ...first, isHostile: true }, { ...first, nonce: 'another', status: 500 });
+  const found = await world.judge();
+  expect(found.map((finding) => finding.invariant)).toEqual(['I9', 'I15']);
+});
