@@ -1,5 +1,8 @@
 import type { Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import { arrayText } from '../platform/array-text.ts';
 import type { Db } from '../platform/db.ts';
+import { kept } from '../platform/kept-plans.ts';
 
 declare module '../platform/db.ts' {
   interface Tables {
@@ -21,12 +24,9 @@ export interface RiskAddress {
 /** Those of the addresses (canonical form) that are listed on that network. */
 export async function isListed(db: Db, network: Network, addresses: readonly string[]): Promise<Set<string>> {
   if (addresses.length === 0) return new Set();
-  const rows = await db
-    .selectFrom('risk_address')
-    .select('address')
-    .where('network', '=', network)
-    .where('address', 'in', [...new Set(addresses)])
-    .execute();
+  const { rows } = await sql<{ address: string }>`${kept}
+    select address from risk_address
+    where network = ${network} and address = any(${arrayText([...new Set(addresses)])}::text[])`.execute(db);
   return new Set(rows.map((row) => row.address));
 }
 

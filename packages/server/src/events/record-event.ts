@@ -2,6 +2,7 @@ import type { EventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Tx } from '../platform/db.ts';
 import { encodeId, newId } from '../platform/ids.ts';
+import { kept } from '../platform/kept-plans.ts';
 import { changedFields } from './changed-fields.ts';
 import './tables.ts';
 
@@ -51,7 +52,7 @@ export async function recordEvent(tx: Tx, change: Change): Promise<void> {
   const mark = body.indexOf(SEQUENCE_MARK);
   const head = body.slice(0, mark);
   const tail = body.slice(mark + SEQUENCE_MARK.length);
-  await sql`
+  await sql`${kept}
     with next as (
       insert into event_sequence as s (merchant_id, resource, sequence)
       values (${change.merchantId}, ${change.resource}, 1)

@@ -1,6 +1,7 @@
 import { type Asset, formatAmount } from '@florin/contract/money';
 import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
 import { sql, type UpdateObject } from 'kysely';
+import { arrayText } from '../platform/array-text.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
@@ -150,7 +151,7 @@ export async function insertItems(
   items: readonly NewItem[],
   nowSeconds: number,
 ): Promise<void> {
-  const column = <T>(pick: (item: NewItem) => T) => items.map(pick);
+  const column = (pick: (item: NewItem) => string | number | bigint | null) => arrayText(items.map(pick));
   await sql`${kept}
     insert into payout_item (merchant_id, batch_id, index, item_id, real_name, network, address, memo, amount,
                              service_fee_amount, status, validation_errors, created_at)
@@ -161,7 +162,7 @@ export async function insertItems(
                 ${column((i) => i.input.address)}::text[], ${column((i) => i.input.memo ?? null)}::text[],
                 ${column((i) => i.amount)}::bigint[], ${column((i) => i.fee)}::bigint[],
                 ${column((i) => (i.errors.length === 0 ? 'valid' : 'invalid'))}::text[],
-                ${column((i) => JSON.stringify(i.errors))}::text[])
+                ${column((i) => (i.errors.length === 0 ? '[]' : JSON.stringify(i.errors)))}::text[])
       as i (index, item_id, real_name, network, address, memo, amount, fee, status, errors)`.execute(tx);
 }
 

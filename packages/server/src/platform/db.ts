@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { keepPlans } from './kept-plans.ts';
 
 // int8 is money or a time: never a float.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -53,6 +54,7 @@ export function connect(options: ConnectOptions): Db {
   // The pool listens to idle connections only: one that breaks between two statements of a transaction would end the
   // process too. Its next statement fails, which is all that anybody needs to know.
   pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('connect', keepPlans);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   pools.set(db, pool);
   return db;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Tx } from './db.ts';
 import { Fail } from './fail.ts';
+import { kept } from './kept-plans.ts';
 
 declare module './db.ts' {
   interface Tables {
@@ -38,10 +39,15 @@ export interface ClaimedKey {
 
 /** Writes JSON with its keys in order: key order and white space make no other request, array order does. */
 function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const inner of value) text += `,${canonical(inner)}`;
+    return `[${text.slice(1)}]`;
+  }
+  const fields = value as Record<string, unknown>;
+  for (const key of Object.keys(fields).sort()) text += `,${JSON.stringify(key)}:${canonical(fields[key])}`;
+  return `{${text.slice(1)}}`;
 }
 
 /** SHA-256 of a parsed body: what binds an idempotency key to its request. */
@@ -56,7 +62,7 @@ export function bodyDigest(body: unknown): Buffer {
  * @throws Fail `conflict` when the key stands for other parameters
  */
 export async function claimKey(tx: Tx, claim: IdempotencyClaim): Promise<ClaimedKey> {
-  const inserted = await sql<{ resource_id: string }>`
+  const inserted = await sql<{ resource_id: string }>`${kept}
     insert into idempotency_key (merchant_id, operation, key, digest, store_id, resource_id, created_at)
     values (${claim.merchantId}, ${claim.operation}, ${claim.key}, ${claim.digest}, ${claim.storeId},
             ${claim.resourceId}, ${claim.nowSeconds})

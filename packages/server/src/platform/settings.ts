@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from './db.ts';
 import { Fail } from './fail.ts';
 import { NIL_ID } from './ids.ts';
+import { kept } from './kept-plans.ts';
 
 declare module './db.ts' {
   interface Tables {
@@ -113,12 +114,11 @@ export async function readSettings<S extends Record<string, Setting<unknown>>>(
   settings: S,
 ): Promise<Values<S>> {
   const names = Object.values(settings).map((setting) => setting.name);
-  const rows = await db
-    .selectFrom('setting')
-    .selectAll()
-    .where('merchant_id', 'in', [merchant.merchantId, NIL_ID])
-    .where('name', 'in', names)
-    .execute();
+  const { rows } = await sql<{ merchant_id: string; name: string; value: unknown }>`${kept}
+    select merchant_id, name, value from setting
+    where merchant_id = any(${[merchant.merchantId, NIL_ID]}::uuid[]) and name = any(${names}::text[])`.execute(
+    db,
+  );
   const entries = Object.entries(settings).map(([key, setting]) => {
     const own = rows.find((row) => row.name === setting.name && row.merchant_id === merchant.merchantId);
     const row = own ?? rows.find((candidate) => candidate.name === setting.name);

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Scope } from '../platform/http/index.ts';
 import { decodeId, encodeId } from '../platform/ids.ts';
+import { kept } from '../platform/kept-plans.ts';
 import type { MerchantMode } from '../platform/settings.ts';
 import './tables.ts';
 
@@ -39,7 +40,7 @@ export async function findKeyAccess(
   merchantId: string,
   digest: Buffer,
 ): Promise<KeyAccess | undefined> {
-  const { rows } = await sql<KeyAccess>`
+  const { rows } = await sql<KeyAccess>`${kept}
     select k.key_id, k.store_id, k.scopes, k.owner_approver_id, k.secret, k.previous_secret,
            k.previous_secret_until_ms, k.expires_at_ms, k.revoked_at_ms,
            s.channel_type, s.review_status, s.enabled, m.mode, m.status as merchant_status, m.clock_offset
@@ -52,7 +53,7 @@ export async function findKeyAccess(
 
 /** @returns false when the key has spent this nonce before */
 export async function spendNonce(db: Db, spent: NonceRow): Promise<boolean> {
-  const { rows } = await sql`
+  const { rows } = await sql`${kept}
     insert into nonce (merchant_id, key_id, nonce, spent_at_ms)
     values (${spent.merchantId}, ${spent.keyId}, ${spent.nonce}, ${spent.nowMs})
     on conflict (merchant_id, key_id, nonce) do nothing

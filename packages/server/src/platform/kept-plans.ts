@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+
+const MARK = '/* kept */';
+const names = new Map<string, string>();
+
+/**
+ * Begins a statement of the hot path: each connection parses and plans it once and runs it from then on. Only for
+ * statements whose text never changes, which name their columns (a `*` would break in running processes when a
+ * migration adds one), and whose one good plan is an index look-up or an insert, however full the tables are.
+ */
+export const kept = sql.raw(MARK);
+
+type Query = (...args: unknown[]) => unknown;
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `kept_${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
+/** Sends statements that begin with `kept` as named ones. */
+export function keepPlans(client: pg.ClientBase): void {
+  const query: Query = (...args) => (pg.Client.prototype.query as Query).apply(client, args);
+  const replacement: Query = (text, values, ...rest) =>
+    typeof text === 'string' && text.startsWith(MARK)
+      ? query({ name: nameOf(text), text, values }, ...rest)
+      : query(text, values, ...rest);
+  Object.assign(client, { query: replacement });
+}
