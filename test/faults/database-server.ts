@@ -7,6 +7,9 @@ import { type Postgres, startPostgres } from '../../packages/server/src/platform
 
 export type Session = pg.Client;
 
+/** A running server. */
+export type Place = Pick<Postgres, 'url' | 'pid' | 'stop'>;
+
 /** Children of a process, of which a PostgreSQL has one for each connection. */
 function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
@@ -21,22 +24,34 @@ function killNow(pid: number): void {
   }
 }
 
+export interface DatabaseOptions {
+  /** Makes the place for the data in the run's folder, and clears it away after the last stop. */
+  prepare?: (folder: string) => Promise<void>;
+  cleanUp?: (folder: string) => Promise<void>;
+}
+
 /** A durable PostgreSQL of a run's own, which is killed as if its machine had lost power, and started again. */
 export class DatabaseServer {
   readonly folder: string;
   kills = 0;
-  #postgres: Postgres;
+  /** Where the first server's data lies. */
+  readonly dataFolder: string;
+  readonly #options: DatabaseOptions;
+  #postgres: Place;
 
-  private constructor(folder: string, postgres: Postgres) {
+  private constructor(folder: string, postgres: Postgres, options: DatabaseOptions) {
     this.folder = folder;
+    this.dataFolder = postgres.dataDir;
+    this.#options = options;
     this.#postgres = postgres;
   }
 
-  static async open(): Promise<DatabaseServer> {
+  static async open(options: DatabaseOptions = {}): Promise<DatabaseServer> {
     const folder = await mkdtemp(path.join(tmpdir(), 'florin-faults-'));
     // As root the server runs under another account, which has to pass.
     await chmod(folder, 0o755);
-    return new DatabaseServer(folder, await start(folder));
+    await options.prepare?.(folder);
+    return new DatabaseServer(folder, await start(folder), options);
   }
 
   /** The superuser's address, past every proxy. It changes with each start. */
@@ -55,6 +70,15 @@ export class DatabaseServer {
     for (const pid of all) killNow(pid);
     // Lets go of the folder: there is nothing left to stop.
     await this.#postgres.stop();
+  }
+
+  /** In an orderly way, until `start`. */
+  stop(): Promise<void> {
+    return this.#postgres.stop();
+  }
+
+  moveTo(place: Place): void {
+    this.#postgres = place;
   }
 
   async start(): Promise<void> {
@@ -87,7 +111,8 @@ export class DatabaseServer {
 
   async close(): Promise<void> {
     await this.#postgres.stop();
-    await rm(this.#postgres.dataDir, { recursive: true, force: true });
+    await rm(this.dataFolder, { recursive: true, force: true });
+    await this.#options.cleanUp?.(this.folder);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -7,7 +7,7 @@ import { fund } from '../../packages/server/src/sandbox/index.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import type { Credentials } from '../signed-request.ts';
 import { type Finding, findViolations } from './checker.ts';
-import { DatabaseServer, type Session } from './database-server.ts';
+import { type DatabaseOptions, DatabaseServer, type Place, type Session } from './database-server.ts';
 import { GoodClient, type Recipient } from './good-client.ts';
 import { NodeUnderTest, type Role } from './node-under-test.ts';
 import type { FaultProxy } from './proxy.ts';
@@ -27,6 +27,7 @@ export interface WorldOptions {
   merchants?: number;
   /** Environment of every process. */
   env?: Readonly<Record<string, string>>;
+  database?: DatabaseOptions;
 }
 
 /** Submitted work that is not over, and the jobs of it. */
@@ -53,7 +54,7 @@ export class World {
 
   static async open(options: WorldOptions = {}): Promise<World> {
     const { servers = 2, workers = 2, merchants = 1, env = {} } = options;
-    const world = new World(await DatabaseServer.open(), env);
+    const world = new World(await DatabaseServer.open(options.database), env);
     try {
       await world.#seed(merchants);
       for (let i = 0; i < servers; i++) await world.addNode('serve');
@@ -120,6 +121,12 @@ export class World {
   async startDatabase(): Promise<void> {
     await this.database.start();
     for (const proxy of this.proxies) proxy.pointTo(this.database.url);
+  }
+
+  /** Another server takes over. */
+  moveDatabase(to: Place): void {
+    this.database.moveTo(to);
+    for (const proxy of this.proxies) proxy.pointTo(to.url);
   }
 
   /** Orders the simulated node of a merchant to misbehave at its next broadcasts, or a chain to fall apart. */

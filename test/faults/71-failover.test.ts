@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from '../scale.ts';
+import { Replica } from './replica.ts';
+import { NETWORKS, World } from './world.ts';
+
+let world: World;
+let replica: Replica;
+
+beforeAll(async () => {
+  world = await World.open({ servers: 2, workers: 1 });
+  replica = await Replica.of(world);
+}, 180_000);
+afterAll(async () => {
+  await world?.close();
+  await replica?.close();
+});
+
+const BATCHES = scaled(500, 20);
+
+test('fault 71: the database is lost for good and its synchronous replica takes over: nothing acknowledged is lost', {
+  timeout: 180_000,
+}, async () => {
+  let isOver = false;
+  const load = Array.from({ length: 4 }, async (_, i) => {
+    for (let turn = i; !isOver; turn++) {
+      const network = NETWORKS[turn % NETWORKS.length] ?? 'erc20';
+      await world.merchant.submit(await world.merchant.create(world.items(network, 1)));
+    }
+  });
+  await expect.poll(() => world.merchant.submitted.size, { timeout: 60_000 }).toBeGreaterThanOrEqual(BATCHES);
+  await world.killDatabase();
+  await replica.promote();
+  const before = world.merchant.submitted.size;
+  await expect.poll(() => world.merchant.submitted.size, { timeout: 60_000 }).toBeGreaterThan(before);
+  isOver = true;
+  await Promise.all(load);
+  expect(await world.judge()).toEqual([]);
+});
