@@ -111,8 +111,8 @@ export class DatabaseServer {
 
   async close(): Promise<void> {
     await this.#postgres.stop();
-    await rm(this.dataFolder, { recursive: true, force: true });
     await this.#options.cleanUp?.(this.folder);
+    await rm(this.dataFolder, { recursive: true, force: true });
     await rm(this.folder, { recursive: true, force: true });
   }
 }
