@@ -102,6 +102,7 @@ test('fault 70: a worker is cut at each of its COMMITs in turn, both ways', {
     await world.controlChain(network, { mine: 3 });
     await sprung;
   }
+  expect(worker?.isUp).toBe(true);
 });
 
 test('fault 70: after all of it nothing is lost and nothing double', { timeout: 150_000 }, async () => {

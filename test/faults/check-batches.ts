@@ -123,8 +123,8 @@ function checkHistory(id: string, state: StateRow, events: readonly EventRow[]):
       { invariant: 'I6', what: `${id} has ${events.length} events of ${last?.last ?? 0}` },
     ];
   }
-  const told = JSON.parse(last.body).data.object;
-  const text = (value: unknown) => String(value ?? '');
+  const told = JSON.parse(last.body).data.object as Record<string, string | number | null>;
+  const text = (value: string | number | null | undefined) => String(value ?? '');
   for (const field of ['status', 'success_count', 'failed_count', 'submitted_at', 'completed_at'] as const) {
     if (text(told[field]) === text(state[field])) continue;
     const what = `${field} of ${id} is ${text(state[field])}, its last event says ${text(told[field])}`;

@@ -23,6 +23,8 @@ interface Stage {
 }
 
 const IDENTICAL = 8;
+const PASS_BY = 3;
+const BLOCKS_TO_FINAL = 4;
 const REPLAYED = 5;
 const CRASH_WITHIN_MS = 1_500;
 const DATABASE_AWAY_SHARE = 2;
@@ -45,14 +47,26 @@ async function killDatabase({ world, round, tally }: Stage): Promise<void> {
   await world.startDatabase();
 }
 
+/** Payouts that come by wherever a fault lies in wait. */
+async function passBy({ world, round }: Stage): Promise<void> {
+  const client = at(world.merchants, round.target);
+  for (let i = 0; i < PASS_BY; i++) {
+    await client.submit(await client.create(world.items(round.network, 2, { client })));
+    await world.controlChain(round.network, { mine: BLOCKS_TO_FINAL }, client);
+  }
+}
+
 /** Where nothing of the load comes by the point, the process lives on. */
 async function crash(stage: Stage, node: NodeUnderTest, crashPoint: string): Promise<void> {
   await node.kill();
   await node.start({ crashPoint });
-  await Promise.race([node.ended, sleep(CRASH_WITHIN_MS)]);
-  if (node.isUp) return;
-  stage.tally.crashes += 1;
-  await node.start();
+  const payouts = passBy(stage);
+  await Promise.race([node.ended, payouts.then(() => sleep(CRASH_WITHIN_MS))]);
+  if (!node.isUp) {
+    stage.tally.crashes += 1;
+    await node.start();
+  }
+  await payouts;
 }
 
 /** Which of a process's two lines: that to the product's database, or that to the chain. */
@@ -74,8 +88,11 @@ async function disturb(stage: Stage, how: 'blink' | 'cut' | 'freeze' | 'delay'):
 async function cutAtCommit(stage: Stage, when: Ambush['when']): Promise<void> {
   const line = lineOf(stage);
   const sprung = line.ambush({ statement: COMMIT, when }).then(() => true);
-  const hit = await Promise.race([sprung, sleep(CRASH_WITHIN_MS).then(() => false)]);
+  const payouts = passBy(stage);
+  const over = payouts.then(() => sleep(CRASH_WITHIN_MS)).then(() => false);
+  const hit = await Promise.race([sprung, over]);
   line.lift();
+  await payouts;
   if (hit) stage.tally.commitCuts += 1;
 }
 

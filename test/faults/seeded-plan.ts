@@ -1,7 +1,7 @@
 import { NETWORKS, type Network } from './world.ts';
 
 /** Numbers that look random and come again with their seed (mulberry32). */
-export class Dice {
+class Dice {
   #state: number;
 
   constructor(seed: number) {
@@ -86,7 +86,7 @@ export const WORKER_POINTS = [
   'settle.before-commit',
   'settle.after-commit',
 ] as const;
-export const LIES = [
+const LIES = [
   'drop',
   'accept_then_timeout',
   'timeout_dropped',
