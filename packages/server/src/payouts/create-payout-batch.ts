@@ -1,4 +1,4 @@
-import { formatAmount } from '@florin/contract/money';
+import { formatAmount, type Network } from '@florin/contract/money';
 import type { PayoutBatch, PayoutBatchInput } from '@florin/contract/schemas';
 import { crashPoint } from '../platform/crash-point.ts';
 import { Fail } from '../platform/fail.ts';
@@ -10,8 +10,8 @@ import { recordBatchEvent } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
 import { occasionOf, type PayoutDeps, payoutSettings } from './deps.ts';
 import { presentBatch } from './present.ts';
-import { getBatch, insertItems, totalColumns } from './queries.ts';
-import { checkLimits, totalsOf } from './states.ts';
+import { type BatchRow, getBatch, insertBatch, insertItems, totalColumns } from './queries.ts';
+import { checkLimits, type Totals, totalsOf } from './states.ts';
 
 const OPERATION = 'payout_batch.create';
 
@@ -54,33 +54,21 @@ export async function createPayoutBatch(
     storeId: caller.storeId,
     operation: OPERATION,
     key: idempotencyKey,
+    digest: bodyDigest(body),
+    resourceId: batchId,
+    nowSeconds,
   };
+  const made = draftOf(request, { batchId, network: first.network, nowSeconds }, totals);
+  const items = checked.map((item) => ({ ...item, itemId: newId() }));
   crashPoint('create.before-transaction');
   const claimed = await transact(deps.db, async (tx) => {
-    const key = await claimKey(tx, { ...claim, digest: bodyDigest(body), resourceId: batchId, nowSeconds });
+    const key = await claimKey(tx, claim);
     crashPoint('create.key-claimed');
     if (!key.first) return key;
     // After the look-up of the key: what is refused here binds nothing, as the claim is rolled back with it.
     checkLimits(totals.requested, { ...settings, format: formatAmount });
-    const made = await tx
-      .insertInto('payout_batch')
-      .values({
-        merchant_id: caller.merchantId,
-        batch_id: batchId,
-        store_id: caller.storeId,
-        key_id: caller.keyId,
-        idempotency_key: idempotencyKey,
-        currency: body.currency,
-        network: first.network,
-        status: 'draft',
-        description: body.description ?? null,
-        created_at: nowSeconds,
-        ...totalColumns(totals),
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    await insertBatch(tx, made);
     crashPoint('create.batch-inserted');
-    const items = checked.map((item) => ({ ...item, itemId: newId() }));
     await insertItems(tx, { merchantId: caller.merchantId, batchId }, items, nowSeconds);
     crashPoint('create.items-inserted');
     await recordBatchEvent(tx, { before: null, after: made }, occasion);
@@ -88,7 +76,39 @@ export async function createPayoutBatch(
     return key;
   });
   crashPoint('create.after-commit');
-  const batch = await getBatch(deps.db, caller.merchantId, claimed.resourceId);
+  const batch = claimed.first ? made : await getBatch(deps.db, caller.merchantId, claimed.resourceId);
   crashPoint('create.before-reply');
   return { body: presentBatch(batch), replayed: !claimed.first };
+}
+
+/** The batch as it is written, and so as it is answered. */
+function draftOf(
+  { caller, body, idempotencyKey }: CreateRequest,
+  { batchId, network, nowSeconds }: { batchId: string; network: Network; nowSeconds: number },
+  totals: Totals,
+): BatchRow {
+  return {
+    merchant_id: caller.merchantId,
+    batch_id: batchId,
+    store_id: caller.storeId,
+    key_id: caller.keyId,
+    idempotency_key: idempotencyKey,
+    currency: body.currency,
+    network,
+    status: 'draft',
+    description: body.description ?? null,
+    ...totalColumns(totals),
+    validation_errors: totals.errors,
+    success_count: 0,
+    failed_count: 0,
+    frozen_amount: 0n,
+    charged_service_fee_amount: 0n,
+    items_digest: null,
+    submitted_by_owner: null,
+    submitted_day: null,
+    required_approvals: 0,
+    created_at: nowSeconds,
+    submitted_at: null,
+    completed_at: null,
+  };
 }

@@ -145,6 +145,22 @@ export interface NewItem extends CheckedItem {
   itemId: string;
 }
 
+/** Writes every column, so that what was given is the row. */
+export async function insertBatch(tx: Tx, batch: BatchRow): Promise<void> {
+  const b = batch;
+  await sql`${kept}
+    insert into payout_batch (merchant_id, batch_id, store_id, key_id, idempotency_key, currency, network, status,
+      description, total_count, valid_count, invalid_count, success_count, failed_count, requested_amount,
+      total_amount, service_fee_amount, debit_amount, frozen_amount, charged_service_fee_amount, validation_errors,
+      items_digest, submitted_by_owner, submitted_day, required_approvals, created_at, submitted_at, completed_at)
+    values (${b.merchant_id}, ${b.batch_id}, ${b.store_id}, ${b.key_id}, ${b.idempotency_key}, ${b.currency},
+      ${b.network}, ${b.status}, ${b.description}, ${b.total_count}, ${b.valid_count}, ${b.invalid_count},
+      ${b.success_count}, ${b.failed_count}, ${b.requested_amount}, ${b.total_amount}, ${b.service_fee_amount},
+      ${b.debit_amount}, ${b.frozen_amount}, ${b.charged_service_fee_amount}, ${JSON.stringify(b.validation_errors)},
+      ${b.items_digest}, ${b.submitted_by_owner}, ${b.submitted_day}, ${b.required_approvals}, ${b.created_at},
+      ${b.submitted_at}, ${b.completed_at})`.execute(tx);
+}
+
 export async function insertItems(
   tx: Tx,
   batch: { merchantId: string; batchId: string },
