@@ -10,7 +10,7 @@ import { errorBody, errorHeaders, familyOf, statusOf } from './error-body.ts';
 import { inRequest } from './in-request.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
 import { addPage, type PublicPage } from './page.ts';
-import { Pipeline, type PipelineOptions } from './pipeline.ts';
+import { Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
 import { announcesBody, decodable, rawOf } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
@@ -157,6 +157,11 @@ function logRequests(app: FastifyInstance, log: Logger): void {
 /** OpenAPI writes `{name}`, the router `:name`. */
 const routerPath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
+const nothingHere = () => new Fail('resource_not_found', 'There is nothing at this path.');
+
+/** The router takes the nothing behind the last slash of `/events/` for an id. */
+const lacksId = (raw: RawRequest) => Object.values(raw.params).includes('');
+
 function addRoute(app: FastifyInstance, pipeline: Pipeline, route: Route): void {
   const prepared = pipeline.prepare(route);
   app.route({
@@ -164,7 +169,9 @@ function addRoute(app: FastifyInstance, pipeline: Pipeline, route: Route): void 
     url: routerPath(route.path),
     handler: async (request, reply) => {
       const raw = rawOf(request);
-      const answer = await inRequest(raw, route.path, () => pipeline.run(raw, prepared));
+      const answer = await inRequest(raw, route.path, () =>
+        lacksId(raw) ? pipeline.refuse(raw, nothingHere()) : pipeline.run(raw, prepared),
+      );
       if (answer.replayed) reply.header('idempotent-replayed', 'true');
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
     },
@@ -185,15 +192,14 @@ function addRefusals(app: FastifyInstance, pipeline: Pipeline, routes: readonly 
       url,
       handler: async (request) => {
         const raw = rawOf(request);
-        const fail = new Fail('method_not_allowed', { message, allow });
+        const fail = lacksId(raw) ? nothingHere() : new Fail('method_not_allowed', { message, allow });
         return await inRequest(raw, routeOf(request), () => pipeline.refuse(raw, fail));
       },
     });
   }
   app.setNotFoundHandler(async (request) => {
-    const fail = new Fail('resource_not_found', 'There is nothing at this path.');
     const raw = rawOf(request);
-    return await inRequest(raw, UNMATCHED, () => pipeline.refuse(raw, fail));
+    return await inRequest(raw, UNMATCHED, () => pipeline.refuse(raw, nothingHere()));
   });
 }
 
