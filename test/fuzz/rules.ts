@@ -1,0 +1,61 @@
+import type { Ready } from './wire.ts';
+
+/** Refusals of requests that fit the document, and the words of the design that name each. */
+interface Rule {
+  codes: readonly string[];
+  why: string;
+  applies?: (ready: Ready) => boolean;
+}
+
+const cursor: Rule = {
+  codes: ['invalid_request', 'invalid_request_error'],
+  why: 'starting_after: an id; unknown, foreign or of another list is 400',
+  applies: ({ target }) => /[?&]starting_after=/.test(target),
+};
+const amounts: Rule = {
+  codes: ['batch_amount_too_low', 'batch_amount_limit_exceeded'],
+  why: 'minimum and maximum are checked at creation and edit',
+};
+const editable: Rule = {
+  codes: ['invalid_request'],
+  why: 'wrong state is 400 invalid_request for cancel and edits',
+};
+
+/** By operation. One that is not here is never refused when it fits: a new one gets its rules from the design. */
+const RULES: Readonly<Record<string, readonly Rule[]>> = {
+  createPayoutBatch: [amounts, { codes: ['conflict'], why: 'a key that comes again with other parameters' }],
+  listPayoutBatches: [cursor],
+  submitPayoutBatch: [
+    {
+      codes: [
+        'insufficient_balance',
+        'custody_balance_insufficient',
+        'quota_blocked',
+        'address_risk_rejected',
+        'batch_cannot_submit',
+      ],
+      why: 'come from submit as 400',
+    },
+  ],
+  cancelPayoutBatch: [editable],
+  listPayoutItems: [cursor],
+  updatePayoutItem: [editable, amounts],
+  deletePayoutItem: [editable, amounts, { codes: ['batch_empty_items'], why: 'the last one' }],
+  listLedgerEntries: [cursor],
+  listEvents: [cursor],
+  listSimulatedTransfers: [cursor],
+  fundSandbox: [{ codes: ['invalid_request_error'], why: 'above 2^53−1 at 6 digits 400 param amount' }],
+  controlSimulatedChain: [
+    {
+      codes: ['invalid_request_error'],
+      why: 'remine says how a reorg goes',
+      applies: ({ body }) => body?.includes('"remine"') === true && !body.includes('"reorg"'),
+    },
+  ],
+};
+
+/** Whether the design lets an operation refuse a request that fits with this code. */
+export function mayRefuse(operationId: string, code: string, ready: Ready): boolean {
+  const rules = RULES[operationId] ?? [];
+  return rules.some(({ codes, applies }) => codes.includes(code) && (applies?.(ready) ?? true));
+}
