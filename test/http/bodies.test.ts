@@ -222,7 +222,7 @@ test('D4: nesting is counted to 32 and refused beyond, without a crash at 100,00
 const prototypeKeys = () => [Object.prototype, Array.prototype, Function.prototype].map(Reflect.ownKeys);
 
 test.skipIf(NO_CORPORA)(
-  "D5: no key of a body reaches the process's prototypes, and poisoning ones are 400",
+  "D5, fault 30: no key of a body reaches the process's prototypes, and poisoning ones are 400",
   async () => {
     const { vectors } = corpus<{ vectors: string[] }>('json/prototype_pollution.json');
     const before = prototypeKeys();

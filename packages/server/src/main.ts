@@ -123,9 +123,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
 /** The process's log, which knows the secrets that this process was started with. */
 function openLog(config: Config, opened: { databaseUrl: string; masterKey: Buffer }): Logger {
   const urls = [opened.databaseUrl, config.simchainUrl].filter((url) => url !== undefined);
-  const passwords = urls
-    .map((url) => new URL(url).password)
-    ;
+  const passwords = urls.map((url) => new URL(url).password);
   const keys = (['hex', 'base64', 'base64url'] as const).map((form) => opened.masterKey.toString(form));
   return createLogger(config.logLevel, { secrets: [...passwords, ...keys] });
 }
