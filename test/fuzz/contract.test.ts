@@ -92,7 +92,7 @@ test(
     const options = { seed, merchants: lanes, addresses };
     const before = prototypeKeys();
     const warm = Math.ceil(requests / 4);
-    if (INDEX === undefined) await run(contract, { ...options, seed: seed ^ 1, requests: warm });
+    if (INDEX === undefined) await run(contract, { ...options, seed: (seed ^ 1) >>> 0, requests: warm });
     const memory = memoryInUse();
     const report = await run(contract, {
       ...options,
