@@ -51,8 +51,6 @@ if (options.help) {
   console.log(USAGE);
   process.exit(0);
 }
-const folder = await mkdtemp(path.join(tmpdir(), 'florin-fuzz-'));
-const file = path.join(folder, 'report.json');
 const asked = {
   FLORIN_FUZZ_SEED: wholeNumber('seed', options.seed),
   FLORIN_FUZZ_REQUESTS: wholeNumber('requests', options.requests),
@@ -61,6 +59,8 @@ const asked = {
 const env = Object.fromEntries(
   Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
 );
+const folder = await mkdtemp(path.join(tmpdir(), 'florin-fuzz-'));
+const file = path.join(folder, 'report.json');
 try {
   const { ok } = await execute('vitest', ['run', 'test/fuzz'], {
     env: { ...env, FLORIN_FUZZ_REPORT: file },
