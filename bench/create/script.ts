@@ -44,11 +44,11 @@ function freshExpression(value: string, seeds: Map<string, number>): string {
   return UUID.test(value) ? `lpad(to_hex(${text}), 32, '0')::uuid` : `md5(${text}::text)`;
 }
 
-/** Longer text is content and no key: it may come again. */
-const KEY_LENGTH_MAX = 128;
+/** Longer text and lists are content and no key: they may come again. */
+const KEY_FORM = /^[^{].{0,127}$/;
 
 const isFresh = (value: unknown, other: unknown) =>
-  typeof value === 'string' && value.length <= KEY_LENGTH_MAX && typeof other === 'string' && value !== other;
+  typeof value === 'string' && KEY_FORM.test(value) && typeof other === 'string' && value !== other;
 
 /** @throws where two requests did not send the same statements */
 export function scriptOf({ first, second }: Recording): Script {
