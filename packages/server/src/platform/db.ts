@@ -1,6 +1,5 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
-import { beginLate } from './begin-late.ts';
 import { keepPlans } from './kept-plans.ts';
 
 // int8 is money or a time: never a float.
@@ -48,7 +47,6 @@ export function connect(options: ConnectOptions): Db {
     // A statement whose server vanished without closing the socket must not hold its connection for ever.
     query_timeout: 40_000,
     keepAlive: true,
-    pipeline: true,
     options: session.join(' '),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
@@ -56,10 +54,7 @@ export function connect(options: ConnectOptions): Db {
   // The pool listens to idle connections only: one that breaks between two statements of a transaction would end the
   // process too. Its next statement fails, which is all that anybody needs to know.
   pool.on('connect', (client) => client.on('error', () => {}));
-  pool.on('connect', (client) => {
-    keepPlans(client);
-    beginLate(client);
-  });
+  pool.on('connect', keepPlans);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   pools.set(db, pool);
   return db;
