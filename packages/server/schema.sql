@@ -130,6 +130,7 @@ create table public.job (
   lease_owner integer,
   fence bigint not null default 0,
   revision integer not null default 0,
+  trace text,
   constraint job_pkey PRIMARY KEY (merchant_id, job_id),
   constraint job_merchant_id_kind_unique_key_key UNIQUE (merchant_id, kind, unique_key)
 ) with (fillfactor=50);

@@ -30,10 +30,12 @@ export function observeJobs(
   const observed = (kind: string, handle: JobHandler): JobHandler => {
     return (job, run) => {
       const attributes = { 'florin.job.id': job.jobId, 'florin.job.attempts': job.attempts };
+      // What nobody traced begins a trace of its own.
+      const headers = { traceparent: job.trace ?? undefined };
       return timed(
         () =>
           withLogFields({ job_id: job.jobId, job: kind }, () =>
-            traced(`job ${kind}`, { kind: 'job', attributes }, () => handle(job, run)),
+            traced(`job ${kind}`, { kind: 'job', attributes, headers }, () => handle(job, run)),
           ),
         (outcome, seconds) => metrics.ranJob(kind, outcome, seconds),
       );

@@ -9,8 +9,15 @@ const KINDS = { request: SpanKind.SERVER, job: SpanKind.CONSUMER, call: SpanKind
 export interface SpanOptions {
   kind: keyof typeof KINDS;
   attributes: Attributes;
-  /** Headers of a request, whose `traceparent` the span continues. */
+  /** Headers of a request, or what a job was written with, whose `traceparent` the span continues. */
   headers?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The active span as a W3C `traceparent`, for work that is done later; null where nothing is traced. */
+export function activeTrace(): string | null {
+  const carrier: { traceparent?: string } = {};
+  propagation.inject(context.active(), carrier);
+  return carrier.traceparent ?? null;
 }
 
 /** Runs `work` in a span. Names and attributes come from closed sets and ids: never a body, a header or a message. */

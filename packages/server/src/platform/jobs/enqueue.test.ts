@@ -23,6 +23,7 @@ test('a job is written with its payload and whether it follows the clock', async
     follows_clock: true,
     payload: { text: 'ä"\\', list: [1, null] },
     attempts: 0,
+    trace: null,
     revision: 0,
     fence: 0n,
     lease_until_ms: null,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db.ts';
 import { newId } from '../ids.ts';
+import { activeTrace } from '../tracing.ts';
 
 /** Something that must happen later, written in the transaction of its cause. */
 export interface JobSpec {
@@ -43,8 +44,9 @@ export async function enqueue(tx: Tx, specs: readonly JobSpec[]): Promise<void> 
 
 async function insert(tx: Tx, merchantId: string, rows: readonly Row[]): Promise<void> {
   await sql`
-    insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload)
-    select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb
+    insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload, trace)
+    select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb,
+      ${activeTrace()}::text
     from unnest(
       ${rows.map((row) => row.jobId)}::uuid[],
       ${rows.map((row) => row.kind)}::text[],
@@ -57,6 +59,7 @@ async function insert(tx: Tx, merchantId: string, rows: readonly Row[]): Promise
       due_at_ms = least(job.due_at_ms, excluded.due_at_ms),
       follows_clock = excluded.follows_clock,
       payload = excluded.payload,
+      trace = excluded.trace,
       revision = job.revision + 1`.execute(tx);
 }
 

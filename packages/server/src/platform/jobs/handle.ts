@@ -4,10 +4,10 @@ import type { ActiveRun } from './run.ts';
 
 /** Runs the handler. The one broad catch of the jobs: whatever a handler throws is recorded with its job. */
 export async function handle(run: ActiveRun, handler: JobHandler | undefined, log: JobLog): Promise<Ending> {
-  const { merchantId, jobId, kind, payload, attempts, dueAtMs } = run.job;
+  const { merchantId, jobId, kind, payload, attempts, dueAtMs, trace } = run.job;
   try {
     if (handler === undefined) throw new Error(`no handler for ${kind}`);
-    const outcome = await handler({ merchantId, jobId, kind, payload, attempts, dueAtMs }, run);
+    const outcome = await handler({ merchantId, jobId, kind, payload, attempts, dueAtMs, trace }, run);
     // Not looked at after `finish`, so that it need not make sense then.
     const settlement = run.state === 'running' ? settleOutcome(outcome) : ({ act: 'remove' } as const);
     return { type: 'returned', settlement };

@@ -11,6 +11,7 @@ declare module '../db.ts' {
       due_at_ms: bigint | number;
       follows_clock: boolean;
       payload: Record<string, unknown>;
+      trace: string | null;
       attempts: number;
       last_error: string | null;
       lease_until_ms: bigint | number | null;
@@ -33,6 +34,8 @@ export interface Job {
   attempts: number;
   /** Real time in Unix milliseconds. */
   dueAtMs: number;
+  /** The trace of who asked for it last, as a W3C `traceparent`; null where nothing was traced. */
+  trace: string | null;
 }
 
 /** `done` removes the job; a time (real, Unix milliseconds) is a planned next look, which is no failure. */

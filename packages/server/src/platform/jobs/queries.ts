@@ -42,6 +42,7 @@ interface ClaimedRow {
   attempts: number;
   last_error: string | null;
   due_at_ms: bigint;
+  trace: string | null;
   fence: bigint;
   revision: number;
 }
@@ -65,7 +66,7 @@ export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): P
       limit ${claimer.limit}
       for update skip locked
     ))
-    returning job_id, kind, payload, attempts, last_error, due_at_ms, fence, revision`.execute(db);
+    returning job_id, kind, payload, attempts, last_error, due_at_ms, trace, fence, revision`.execute(db);
   const jobs = rows.map((row) => toClaimedJob(merchantId, row));
   return jobs.sort((a, b) => a.dueAtMs - b.dueAtMs || (a.jobId < b.jobId ? -1 : 1));
 }
@@ -79,6 +80,7 @@ function toClaimedJob(merchantId: string, row: ClaimedRow): ClaimedJob {
     attempts: row.attempts,
     lastError: row.last_error,
     dueAtMs: Number(row.due_at_ms),
+    trace: row.trace,
     fence: row.fence,
     revision: row.revision,
   };

@@ -1,0 +1,5 @@
+-- The trace that asked for a job, so that its runs are found with the request which caused it.
+set local lock_timeout = '5s';
+
+-- A W3C traceparent; null where nothing is traced.
+alter table job add column trace text;
