@@ -48,7 +48,7 @@ export interface TestService {
 
 export interface ServiceOptions {
   worker?: boolean;
-  /** How long a request waits for a row that somebody else holds, in milliseconds (10,000). */
+  /** How long a request waits for a row that somebody else holds, in milliseconds (8,000). */
   lockTimeoutMs?: number;
   /** Connections of each pool (10). */
   poolSize?: number;

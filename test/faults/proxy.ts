@@ -5,6 +5,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export interface Ambush {
   statement: RegExp;
   when: 'before' | 'after';
+  /** The line stays open and nothing comes over it any more. */
+  silently?: boolean;
 }
 
 export interface FaultProxy {
@@ -18,15 +20,20 @@ export interface FaultProxy {
   blink(): void;
   /** Nothing gets through any more in either direction, and nobody is told. */
   freeze(): void;
+  /** New connections get through; those that were frozen stay silent until somebody closes them. */
+  thaw(): void;
   /** Each chunk arrives so much later. */
   delay(ms: number): void;
   mend(): void;
-  /** Resolves when the statement came by and the line was cut. */
+  /** Resolves when the statement came by and the line failed. */
   ambush(ambush: Ambush): Promise<void>;
   /** Forgets an ambush that nothing has run into. */
   lift(): void;
   close(): Promise<void>;
 }
+
+/** An ambush that somebody waits for. */
+type Met = Ambush & { sprung: () => void };
 
 export const COMMIT = /^\s*commit\b/i;
 const STARTUP_HEADER = 4;
@@ -67,11 +74,13 @@ class ProtocolProxy implements FaultProxy {
   readonly url: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Nothing is written to these. */
+  readonly #silent = new Set<Socket>();
   #target: URL;
   #isCut = false;
   #isFrozen = false;
   #delayMs = 0;
-  #ambush: (Ambush & { sprung: () => void }) | undefined;
+  #ambush: Met | undefined;
 
   constructor(server: Server, databaseUrl: string) {
     this.#server = server;
@@ -97,6 +106,11 @@ class ProtocolProxy implements FaultProxy {
 
   freeze(): void {
     this.#isFrozen = true;
+    for (const socket of this.#sockets) this.#silent.add(socket);
+  }
+
+  thaw(): void {
+    this.#isFrozen = false;
   }
 
   delay(ms: number): void {
@@ -107,7 +121,7 @@ class ProtocolProxy implements FaultProxy {
     this.#delayMs = 0;
     this.#isCut = false;
     // What was swallowed is gone: such a connection never gets into step again.
-    if (this.#isFrozen) this.blink();
+    for (const socket of this.#silent) socket.destroy();
     this.#isFrozen = false;
   }
 
@@ -138,10 +152,12 @@ class ProtocolProxy implements FaultProxy {
       [far, near],
     ] as const) {
       this.#sockets.add(socket);
+      if (this.#isFrozen) this.#silent.add(socket);
       socket.setNoDelay(true);
       socket.on('error', () => {});
       socket.on('close', () => {
         this.#sockets.delete(socket);
+        this.#silent.delete(socket);
         other.destroy();
       });
     }
@@ -150,30 +166,32 @@ class ProtocolProxy implements FaultProxy {
 
   #join(near: Socket, far: Socket): void {
     const messages = new Messages();
-    let onDone: (() => void) | undefined;
-    const spring = (sprung: () => void) => {
-      near.destroy();
-      far.destroy();
+    let met: Met | undefined;
+    const spring = ({ silently, sprung }: Met) => {
+      for (const socket of [near, far]) {
+        if (silently) this.#silent.add(socket);
+        else socket.destroy();
+      }
       sprung();
     };
     near.on('data', (chunk: Buffer) => {
       for (const message of messages.take(chunk)) {
         const ambush = this.#met(message);
         if (ambush?.when === 'before') {
-          spring(ambush.sprung);
+          spring(ambush);
           return;
         }
-        if (ambush !== undefined) onDone = ambush.sprung;
+        met ??= ambush;
         this.#pass(message, far);
       }
     });
     far.on('data', (chunk: Buffer) => {
-      if (onDone === undefined) this.#pass(chunk, near);
-      else if (chunk.includes(READY)) spring(onDone);
+      if (met === undefined) this.#pass(chunk, near);
+      else if (chunk.includes(READY)) spring(met);
     });
   }
 
-  #met(message: Buffer): (Ambush & { sprung: () => void }) | undefined {
+  #met(message: Buffer): Met | undefined {
     const ambush = this.#ambush;
     if (ambush === undefined) return undefined;
     const statement = statementOf(message);
@@ -183,7 +201,7 @@ class ProtocolProxy implements FaultProxy {
   }
 
   #pass(bytes: Buffer, to: Socket): void {
-    if (this.#isFrozen) return;
+    if (this.#silent.has(to)) return;
     // Timers of one length fire in the order in which they were set.
     if (this.#delayMs > 0) setTimeout(() => to.write(bytes), this.#delayMs);
     else to.write(bytes);

@@ -41,6 +41,8 @@ import { type Screen, SEND_JOB, screen, sendTransfers } from './transfers/index.
 /** Versions of the API that a caller may name; the first is the current one. */
 const API_VERSIONS = ['2026-04-20'] as const;
 const NONCE_POOL_SIZE = 4;
+/** Monitoring counts whole tables, on a connection of its own. */
+const WATCH_POOL = { poolSize: 1, statementMs: 30_000 };
 const CLEAN_NONCES_JOB = 'stores.delete-old-nonces';
 const CLEAN_NONCES_EVERY_MS = 60_000;
 
@@ -51,8 +53,10 @@ export interface AppOptions {
   masterKey: Buffer;
   log: Logger;
   poolSize: number;
-  /** How long a request waits for a row that somebody else holds, in milliseconds (10,000). */
+  /** How long a request waits for a row that somebody else holds, in milliseconds (8,000). */
   lockTimeoutMs?: number | undefined;
+  /** How long a statement may take, in milliseconds (9,000). */
+  statementMs?: number | undefined;
 }
 
 /** Everything that operations stand on, opened once per process. */
@@ -81,17 +85,18 @@ export async function openApp(options: AppOptions): Promise<App> {
   const onError = (error: Error) => log.warn({ err: error }, 'an idle database connection broke');
   const { role, warning } = await findServiceRole(databaseUrl, APPEND_ONLY_TABLES);
   if (warning !== undefined) log.warn(warning);
-  const { poolSize, lockTimeoutMs } = options;
-  const pool = { url: databaseUrl, poolSize, lockTimeoutMs, role, onError };
+  const { poolSize, lockTimeoutMs, statementMs } = options;
+  const pool = { url: databaseUrl, poolSize, lockTimeoutMs, statementMs, role, onError };
   const db = connect(pool);
   const fastDb = connect({ ...pool, poolSize: NONCE_POOL_SIZE, synchronousCommit: 'off' });
+  const watchDb = connect({ ...pool, ...WATCH_POOL });
   const { simchainUrl } = options;
   // In a database of its own the simulated chain has none of the service's tables, and no role.
   const simulatedDb = connect(simchainUrl === undefined ? pool : { url: simchainUrl, poolSize, onError });
   const clock = new Clock();
   const close = async () => {
     clock.stop();
-    await Promise.all([db, fastDb, simulatedDb].map((pool) => pool.destroy()));
+    await Promise.all([db, fastDb, watchDb, simulatedDb].map((pool) => pool.destroy()));
   };
   try {
     await clock.follow(db);
@@ -103,7 +108,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     metrics.watchPool('nonces', () => countConnections(fastDb));
     metrics.watchPool('simulated_chains', () => countConnections(simulatedDb));
     const chains = observeChains(openChains({ simulatedDb, merchantNow }), metrics);
-    const readState = createStateReader(db, clock);
+    const readState = createStateReader(watchDb, clock);
     const pools = { db, fastDb, simulatedDb };
     return { ...pools, clock, vault, log, metrics, readState, databaseUrl, chains, screen, close };
   } catch (error) {

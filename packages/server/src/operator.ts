@@ -24,6 +24,8 @@ import { type VerifyReport, verifyLedger } from './reconciliation/index.ts';
  */
 
 const OPERATOR_POOL_SIZE = 4;
+/** `ledger verify` sums whole tables, and a person who waits can stop it. */
+const OPERATOR_STATEMENT_MS = 600_000;
 const START_FIRST =
   'No sandbox is running here and DATABASE_URL is not set: start it first (npm start), or name your database.';
 
@@ -55,7 +57,12 @@ function isAlive(pid: number): boolean {
 export async function openOperator(config: Config) {
   const place = locate(config);
   const log = createLogger(config.logLevel);
-  const app: App = await openApp({ ...place, log, poolSize: OPERATOR_POOL_SIZE });
+  const app: App = await openApp({
+    ...place,
+    log,
+    poolSize: OPERATOR_POOL_SIZE,
+    statementMs: OPERATOR_STATEMENT_MS,
+  });
   return {
     merchants: merchantCommands(app),
     stores: storeCommands(app),

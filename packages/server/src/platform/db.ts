@@ -22,19 +22,32 @@ export interface ConnectOptions {
   poolSize: number;
   /** `off` only for writes that a later synchronous commit makes durable (see `platform/nonces.ts`). */
   synchronousCommit?: 'on' | 'off';
-  /** Milliseconds to wait for a row that somebody else holds, before the caller is told to come back. */
+  /** Milliseconds to wait for a row that somebody else holds, before the caller is told to come back (8,000). */
   lockTimeoutMs?: number | undefined;
+  /**
+   * Milliseconds that a statement may take (9,000): the server ends it then. Where even that is not heard of a second
+   * later, the line is dead. More only for what nobody waits for: schema changes, sums over whole tables.
+   */
+  statementMs?: number | undefined;
   /** A role to step into on every connection: see `platform/service-role.ts`. */
   role?: string | undefined;
   onError?: (error: Error) => void;
 }
 
+const LOCK_MS = 8_000;
+const STATEMENT_MS = 9_000;
+/** For a server's word that it ended a statement to arrive. */
+const SILENCE_MS = 1_000;
+/** The server answers within this time in any case, or no more. */
+const ANSWER_MS = STATEMENT_MS + SILENCE_MS;
+
 /** Opens a pool. Nothing is dialled before the first statement. */
 export function connect(options: ConnectOptions): Db {
+  const { statementMs = STATEMENT_MS, lockTimeoutMs = LOCK_MS } = options;
   const session = [
     `-c synchronous_commit=${options.synchronousCommit ?? 'on'}`,
-    `-c lock_timeout=${options.lockTimeoutMs ?? 10_000}`,
-    '-c statement_timeout=30000',
+    `-c lock_timeout=${lockTimeoutMs}`,
+    `-c statement_timeout=${statementMs}`,
     '-c idle_in_transaction_session_timeout=30000',
     '-c timezone=UTC',
     // In this form of options a space or a backslash is written with a backslash before it.
@@ -43,9 +56,8 @@ export function connect(options: ConnectOptions): Db {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize,
-    connectionTimeoutMillis: 10_000,
-    // A statement whose server vanished without closing the socket must not hold its connection for ever.
-    query_timeout: 40_000,
+    connectionTimeoutMillis: ANSWER_MS,
+    query_timeout: statementMs + SILENCE_MS,
     keepAlive: true,
     options: session.join(' '),
   });
@@ -55,9 +67,31 @@ export function connect(options: ConnectOptions): Db {
   // process too. Its next statement fails, which is all that anybody needs to know.
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('connect', keepPlans);
+  pool.on('connect', leaveSilent);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   pools.set(db, pool);
   return db;
+}
+
+const UNANSWERED = 'Query read timeout';
+type Query = (...args: unknown[]) => unknown;
+
+/**
+ * Closes a connection on which a statement found no answer: whatever is asked there next, a rollback or another
+ * caller's statement, would wait behind it. Its transaction is the server's to end.
+ */
+function leaveSilent(client: pg.PoolClient): void {
+  const query = client.query.bind(client) as Query;
+  const leave = (error: unknown) => {
+    if (error instanceof Error && error.message === UNANSWERED)
+      void (client as pg.Client & pg.PoolClient).end();
+  };
+  const replacement: Query = (...args) => {
+    const result = query(...args);
+    if (result instanceof Promise) result.catch(leave);
+    return result;
+  };
+  Object.assign(client, { query: replacement });
 }
 
 const pools = new WeakMap<object, pg.Pool>();
@@ -68,9 +102,14 @@ export function countConnections(db: Db): { total: number; idle: number; waiting
   return { total: totalCount, idle: idleCount, waiting: waitingCount };
 }
 
-/** One session of its own for LISTEN and for locks that live as long as the session. */
+/** One session of its own for LISTEN, for locks that live as long as the session, and for short statements. */
 export async function openSession(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    keepAlive: true,
+    connectionTimeoutMillis: ANSWER_MS,
+    query_timeout: ANSWER_MS,
+  });
   await client.connect();
   return client;
 }

@@ -10,6 +10,9 @@ export interface MigrationSet {
   schema?: string;
 }
 
+/** The others wait at their start, and a large table takes its time. */
+const PATIENCE = { lockTimeoutMs: 30_000, statementMs: 3_600_000 };
+
 const PRODUCT: MigrationSet = { folder: new URL('../../migrations/', import.meta.url) };
 
 async function readMigrations(folder: URL): Promise<Record<string, Migration>> {
@@ -27,7 +30,7 @@ async function readMigrations(folder: URL): Promise<Record<string, Migration>> {
  * @returns the names of those applied now.
  */
 export async function migrate(url: string, set: MigrationSet = PRODUCT): Promise<string[]> {
-  const db = connect({ url, poolSize: 2 });
+  const db = connect({ url, poolSize: 2, ...PATIENCE });
   try {
     const provider = { getMigrations: () => readMigrations(set.folder) };
     const place = set.schema === undefined ? {} : { migrationTableSchema: set.schema };

@@ -76,6 +76,14 @@ export async function rewriteNonce(db: Db, spent: NonceRow): Promise<void> {
   );
 }
 
+export async function findOldestNonceMs(db: Db): Promise<number | undefined> {
+  const { rows } = await sql<{ oldest: bigint | null }>`select min(spent_at_ms) as oldest from nonce`.execute(
+    db,
+  );
+  const oldest = rows[0]?.oldest ?? null;
+  return oldest === null ? undefined : Number(oldest);
+}
+
 export async function deleteNoncesBefore(db: Db, cutoffMs: number): Promise<void> {
   await sql`delete from nonce where spent_at_ms < ${cutoffMs}`.execute(db);
 }
