@@ -19,5 +19,11 @@ export { Florin } from './florin.ts';
 export type { Stamp } from './sign.ts';
 export { freshStamp, signatureHeaders } from './sign.ts';
 export type * from './types.ts';
-export type { VerifyOptions, WebhookHeaders, WebhookRefusal } from './webhooks.ts';
-export { WebhookVerificationError, webhooks } from './webhooks.ts';
+export type {
+  TestHeaderOptions,
+  VerifyOptions,
+  WebhookHeaders,
+  WebhookRefusal,
+  WebhookSecret,
+} from './webhooks/index.ts';
+export { WebhookVerificationError, webhooks } from './webhooks/index.ts';

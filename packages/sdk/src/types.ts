@@ -1,5 +1,6 @@
 /** Shapes of the API as the SDK hands them on: field names, units and Unix seconds exactly as on the wire. */
 
+import type { EventType } from './webhooks/index.ts';
 import type * as wire from './wire.ts';
 
 export type {
@@ -64,9 +65,7 @@ export interface LedgerEntryQuery extends PageQuery {
 
 export type FundInput = Omit<wire.FundInput, 'amount'> & { amount: Amount };
 
-/** What a webhook carries. `sequence` rises by 1 with each event of the resource: drop what is older than seen. */
-export type WebhookEvent = wire.Event;
-export type EventType = wire.Event['type'];
+export type { EventOf, EventType, WebhookEvent } from './webhooks/index.ts';
 
 export interface EventQuery extends PageQuery {
   type?: EventType;

@@ -1,7 +1,5 @@
 import { types } from 'node:util';
 import {
-  EVENT_ID_HEADER,
-  EVENT_TYPE_HEADER,
   isNonce,
   isTimestamp,
   NONCE_HEADER,
@@ -12,8 +10,8 @@ import {
   TIMESTAMP_HEADER,
   TIMESTAMP_SKEW_MAX_SECONDS,
 } from '@florin/contract/signing';
-import { freshStamp, hmacHex, type Stamp, sameSignature, signatureHeaders } from './sign.ts';
-import type { WebhookEvent } from './types.ts';
+import { hmacHex, sameSignature } from '../sign.ts';
+import type { WebhookEvent } from './events.ts';
 
 export type WebhookRefusal =
   | 'body_not_raw'
@@ -24,9 +22,13 @@ export type WebhookRefusal =
   | 'nonce_length'
   | 'nonce_malformed'
   | 'signature_mismatch'
-  | 'body_not_json';
+  | 'body_not_json'
+  | 'body_not_event';
 
-/** Why a webhook is not accepted; `message` says what to do. Answer the sender with 400. */
+/**
+ * Why a webhook is not accepted; `message` says what to do. Answer the sender with 400, but with 500 where the reason
+ * is `body_not_raw`: that is a fault of the receiver, and a delivery that is retried is not lost.
+ */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly reason: WebhookRefusal;
@@ -45,6 +47,9 @@ export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** The Secret Key, or several while one is rotated. Empty ones are left out; it is an error if none is left. */
+export type WebhookSecret = string | undefined | readonly (string | undefined)[];
+
 export interface VerifyOptions {
   /** Default 300, the specification's five minutes. */
   toleranceSeconds?: number;
@@ -54,13 +59,14 @@ export interface VerifyOptions {
 
 /**
  * The event in a webhook, after the six steps of the specification (section 6). `rawBody` is the bytes as received,
- * before any parser; `secret` is the Secret Key, or several while one is rotated. Throws WebhookVerificationError.
- * A valid webhook can come twice: drop those whose `id` you have seen.
+ * before any parser. Throws WebhookVerificationError for what came, a TypeError for a secret that is missing.
+ * A valid webhook can come twice: drop those whose `id` you have seen. Trust the event's own `id` and `type`, since the
+ * headers that repeat them are not signed.
  */
-function verify(
+export function verify(
   rawBody: Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,
-  secret: string | readonly string[],
+  secret: WebhookSecret,
   options: VerifyOptions = {},
 ): WebhookEvent {
   const body = rawBytes(rawBody);
@@ -87,14 +93,10 @@ function rawBytes(rawBody: unknown): Uint8Array {
   throw new WebhookVerificationError('body_not_raw', message);
 }
 
-function knownSecrets(secret: string | readonly string[]): readonly string[] {
-  const secrets = typeof secret === 'string' ? [secret] : secret;
-  // With an empty key anybody could sign: this is a fault of the receiver's settings, not of the sender.
-  if (
-    !Array.isArray(secrets) ||
-    secrets.length === 0 ||
-    secrets.some((each) => typeof each !== 'string' || each === '')
-  ) {
+/** Throws a TypeError if there is none: with an empty key anybody could sign, and that is no fault of the sender. */
+function knownSecrets(secret: WebhookSecret): readonly string[] {
+  const secrets = [secret].flat().filter((each): each is string => each !== undefined && each !== '');
+  if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string')) {
     throw new TypeError('the webhook secret is missing');
   }
   return secrets;
@@ -145,37 +147,26 @@ function mismatchMessage(secrets: readonly string[]): string {
   if (secrets.some((secret) => /^fl_(test|live)_/.test(secret))) {
     return 'the signature does not match: the secret given looks like an API key, webhooks are signed with the Secret Key';
   }
+  if (secrets.some((secret) => secret.trim() !== secret)) {
+    return 'the signature does not match: the secret given begins or ends with white space';
+  }
   return 'the signature does not match: wrong Secret Key, or the bytes given are not the body as it was received';
 }
 
 function parseEvent(body: Uint8Array): WebhookEvent {
+  let parsed: unknown;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
   } catch {
     throw new WebhookVerificationError('body_not_json', 'the signature is right but the body is not JSON');
   }
+  if (isEvent(parsed)) return parsed;
+  throw new WebhookVerificationError('body_not_event', 'the signature is right but the body is not an event');
 }
 
-export interface TestHeaderOptions extends Partial<Stamp> {
-  eventType?: string;
-  eventId?: string;
+/** Looks no further than a later version of the service would still agree with. */
+function isEvent(parsed: unknown): parsed is WebhookEvent {
+  if (typeof parsed !== 'object' || parsed === null) return false;
+  const { id, type } = parsed as Record<string, unknown>;
+  return typeof id === 'string' && id !== '' && typeof type === 'string' && type !== '';
 }
-
-/** The headers of a delivery signed with `secret`, for tests of your own receiver. */
-function generateTestHeaders(
-  rawBody: Uint8Array | string,
-  secret: string,
-  options: TestHeaderOptions = {},
-): Record<string, string> {
-  const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
-  const { eventType = 'payment.completed', eventId = 'evt_test', ...stamp } = options;
-  return {
-    'Content-Type': 'application/json',
-    'User-Agent': 'Service-Webhook/1.0',
-    [EVENT_TYPE_HEADER]: eventType,
-    [EVENT_ID_HEADER]: eventId,
-    ...signatureHeaders(secret, body, { ...freshStamp(), ...stamp }),
-  };
-}
-
-export const webhooks = { verify, generateTestHeaders };

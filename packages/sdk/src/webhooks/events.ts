@@ -1,0 +1,38 @@
+import type * as wire from '../wire.ts';
+
+export type EventType = wire.Event['type'];
+
+/** The wire's name of the resource whose news a type is: `payout_batch.updated` tells of a PayoutBatch. */
+interface ResourceNames {
+  payment: 'Payment';
+  refund: 'Refund';
+  subscription: 'Subscription';
+  invoice: 'Invoice';
+  payout_batch: 'PayoutBatch';
+  payment_method: 'PaymentMethod';
+}
+
+type ResourceName<T extends EventType> = T extends `${infer Category extends keyof ResourceNames}.${string}`
+  ? ResourceNames[Category]
+  : never;
+
+/** Unknown fields for a resource that the API does not describe yet. */
+type ResourceOf<T extends EventType> =
+  ResourceName<T> extends keyof wire.WireTypes ? wire.WireTypes[ResourceName<T>] : Record<string, unknown>;
+
+/** An event of one type. */
+export interface EventOf<T extends EventType> extends Omit<wire.Event, 'type' | 'data'> {
+  type: T;
+  data: {
+    /** The resource as it stands after the whole change. */
+    object: ResourceOf<T>;
+    /** The old values of the fields that changed, null for one that was absent; null when the change made the resource. */
+    previous_attributes: { [Field in keyof ResourceOf<T>]?: ResourceOf<T>[Field] | null } | null;
+  };
+}
+
+/**
+ * What a webhook carries; a `switch` on `type` tells what `data.object` is. `sequence` rises by 1 with each event of
+ * the resource: drop what is older than seen.
+ */
+export type WebhookEvent = { [T in EventType]: EventOf<T> }[EventType];
