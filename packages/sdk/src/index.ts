@@ -20,10 +20,13 @@ export type { Stamp } from './sign.ts';
 export { freshStamp, signatureHeaders } from './sign.ts';
 export type * from './types.ts';
 export type {
+  GuardedHandler,
+  SequenceStore,
   TestHeaderOptions,
+  Verdict,
   VerifyOptions,
   WebhookHeaders,
   WebhookRefusal,
   WebhookSecret,
 } from './webhooks/index.ts';
-export { WebhookVerificationError, webhooks } from './webhooks/index.ts';
+export { MemoryStore, WebhookVerificationError, webhooks } from './webhooks/index.ts';

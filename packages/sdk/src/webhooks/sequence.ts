@@ -1,0 +1,91 @@
+import type { WebhookEvent } from './events.ts';
+import { MemoryStore } from './memory-store.ts';
+
+/**
+ * What became of an event: `new`, its handler ran; `duplicate`, this very event was handled before; `stale`, a later
+ * one of the same resource was.
+ */
+export type Verdict = 'new' | 'duplicate' | 'stale';
+
+/**
+ * Where it is kept what was handled: a table of keys and numbers, one for each guarded handler. `Tx` is a transaction
+ * of the database.
+ */
+export interface SequenceStore<Tx> {
+  /**
+   * Runs `work` in one transaction: what it advanced is kept if it resolves and forgotten if it throws. Of two works
+   * that advance the same key, the second waits for the end of the first.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** In one atomic step: sets `key` to `sequence` if nothing or less stands there, and tells whether it did. */
+  advance(tx: Tx, key: string, sequence: number): Promise<boolean>;
+}
+
+export type GuardedHandler = (event: WebhookEvent) => Promise<Verdict>;
+
+/**
+ * An event handler that never goes back in time: for handlers that keep a copy of `data.object`. Drops an event that
+ * was handled before and one whose `sequence` is not above the last of its resource, so act on the state in
+ * `data.object` and not on `type`: the event that a `type` names may be the one that came too late.
+ *
+ * The mark is set first and committed last, with whatever the handler wrote in `tx`: a handler that fails leaves no
+ * mark, and the retry finds its event new. Throws what the handler throws.
+ */
+export function latestOnly(handler: (event: WebhookEvent) => unknown): GuardedHandler;
+export function latestOnly<Tx>(
+  handler: (event: WebhookEvent, tx: Tx) => unknown,
+  store: SequenceStore<Tx>,
+): GuardedHandler;
+export function latestOnly(
+  handler: (event: WebhookEvent, tx: unknown) => unknown,
+  store: SequenceStore<unknown> = new MemoryStore(),
+): GuardedHandler {
+  return guarded(handler, store, async (tx, event) => {
+    if (!(await store.advance(tx, event.id, event.sequence))) return 'duplicate';
+    const resource = resourceId(event);
+    // A resource without an id has no order to keep.
+    if (resource !== undefined && !(await store.advance(tx, resource, event.sequence))) return 'stale';
+    return 'new';
+  });
+}
+
+/**
+ * An event handler that sees each event once, in any order: for handlers that act on a `type`, such as sending goods on
+ * `invoice.paid`. Marks are committed as those of `latestOnly` are.
+ */
+export function everyOnce(handler: (event: WebhookEvent) => unknown): GuardedHandler;
+export function everyOnce<Tx>(
+  handler: (event: WebhookEvent, tx: Tx) => unknown,
+  store: SequenceStore<Tx>,
+): GuardedHandler;
+export function everyOnce(
+  handler: (event: WebhookEvent, tx: unknown) => unknown,
+  store: SequenceStore<unknown> = new MemoryStore(),
+): GuardedHandler {
+  return guarded(handler, store, async (tx, event) =>
+    (await store.advance(tx, event.id, event.sequence)) ? 'new' : 'duplicate',
+  );
+}
+
+function guarded<Tx>(
+  handler: (event: WebhookEvent, tx: Tx) => unknown,
+  store: SequenceStore<Tx>,
+  judge: (tx: Tx, event: WebhookEvent) => Promise<Verdict>,
+): GuardedHandler {
+  return async (event) => {
+    // Neither dropped nor passed in silence: without a number nobody can tell which it should be.
+    if (!Number.isSafeInteger(event.sequence) || event.sequence < 1) {
+      throw new TypeError(`the event ${event.id} has no sequence`);
+    }
+    return await store.transaction(async (tx) => {
+      const verdict = await judge(tx, event);
+      if (verdict === 'new') await handler(event, tx);
+      return verdict;
+    });
+  };
+}
+
+function resourceId(event: WebhookEvent): string | undefined {
+  const { id, batch_id } = event.data.object as { id?: unknown; batch_id?: unknown };
+  return [id, batch_id].find((each) => typeof each === 'string');
+}
