@@ -16,11 +16,12 @@ const TABLES = `
        order by array_position(array['p', 'u', 'f', 'c'], c.contype::text), c.conname)
      from pg_constraint c where c.conrelid = o.oid and c.contype <> 'n') as constraints,
     array_to_string(o.reloptions, ', ') as options,
+    pg_get_partkeydef(o.oid) as partition_key,
     (select string_agg(pg_get_indexdef(i.indexrelid) || ';', E'\\n' order by i.indexrelid::regclass::text collate "C")
      from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u', 'x')
      where i.indrelid = o.oid and c.oid is null) as indexes
   from pg_class o join pg_namespace n on n.oid = o.relnamespace
-  where o.relkind in ('r', 'p') and ${OURS} and o.relname not like 'kysely\\_%'
+  where o.relkind in ('r', 'p') and not o.relispartition and ${OURS} and o.relname not like 'kysely\\_%'
   order by n.nspname, o.relname`;
 
 const FUNCTIONS = `
@@ -34,13 +35,15 @@ interface Table {
   columns: string;
   constraints: string | null;
   options: string | null;
+  partition_key: string | null;
   indexes: string | null;
 }
 
-function writeTable({ name, columns, constraints, options, indexes }: Table): string {
+function writeTable({ name, columns, constraints, options, partition_key, indexes }: Table): string {
   const body = [columns, constraints].filter((part) => part !== null).join(',\n');
   const storage = options === null ? '' : ` with (${options})`;
-  return `create table ${name} (\n${body}\n)${storage};\n${indexes === null ? '' : `${indexes}\n`}`;
+  const division = partition_key === null ? '' : ` partition by ${partition_key}`;
+  return `create table ${name} (\n${body}\n)${division}${storage};\n${indexes === null ? '' : `${indexes}\n`}`;
 }
 
 const HEADER = `-- What the migrations make, read back from the catalog of a database: for people to read and for reviews to see.

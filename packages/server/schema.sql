@@ -60,6 +60,7 @@ create table public.api_key (
   expires_at_ms bigint,
   revoked_at_ms bigint,
   created_at bigint not null,
+  previous_secret_signs boolean not null default true,
   constraint api_key_pkey PRIMARY KEY (merchant_id, key_id),
   constraint api_key_merchant_id_digest_key UNIQUE (merchant_id, digest)
 );
@@ -82,6 +83,29 @@ create table public.data_key (
   constraint data_key_pkey PRIMARY KEY (data_key_id)
 );
 
+create table public.delivery (
+  merchant_id uuid not null,
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  delivery_id uuid not null,
+  store_id uuid not null,
+  event_type text not null,
+  number bigint not null,
+  status text not null,
+  series_attempts smallint not null default 0,
+  due_at bigint not null,
+  attempts jsonb not null default '[]'::jsonb,
+  event_created_at bigint not null,
+  created_at bigint not null,
+  constraint delivery_pkey PRIMARY KEY (merchant_id, event_id, endpoint_id),
+  constraint delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'exhausted'::text, 'paused'::text])))
+) partition by RANGE (event_id);
+CREATE INDEX delivery_endpoint ON ONLY public.delivery USING btree (merchant_id, endpoint_id, delivery_id DESC);
+CREATE INDEX delivery_first_try ON ONLY public.delivery USING btree (merchant_id, endpoint_id, number) WHERE ((status = 'pending'::text) AND (series_attempts = 0));
+CREATE INDEX delivery_retry ON ONLY public.delivery USING btree (merchant_id, endpoint_id, due_at) WHERE ((status = 'pending'::text) AND (series_attempts > 0));
+CREATE INDEX delivery_store ON ONLY public.delivery USING btree (merchant_id, store_id, delivery_id DESC);
+CREATE INDEX delivery_undelivered ON ONLY public.delivery USING btree (merchant_id, store_id, status, delivery_id DESC) WHERE (status <> 'delivered'::text);
+
 create table public.event (
   merchant_id uuid not null,
   event_id uuid not null,
@@ -89,20 +113,29 @@ create table public.event (
   type text not null,
   resource text not null,
   sequence bigint not null,
+  number bigint,
   body text not null,
   created_at bigint not null,
   recorded_at_ms bigint not null,
   constraint event_pkey PRIMARY KEY (merchant_id, event_id)
-);
-CREATE INDEX event_order ON public.event USING btree (merchant_id, store_id, created_at DESC, event_id DESC);
-CREATE UNIQUE INDEX event_sequence_once ON public.event USING btree (merchant_id, resource, sequence);
-CREATE INDEX event_type ON public.event USING btree (merchant_id, store_id, type, created_at DESC, event_id DESC);
+) partition by RANGE (event_id);
+CREATE INDEX event_order ON ONLY public.event USING btree (merchant_id, store_id, created_at DESC, event_id DESC);
+CREATE INDEX event_resource ON ONLY public.event USING btree (merchant_id, resource, event_id DESC);
+CREATE INDEX event_stream ON ONLY public.event USING btree (merchant_id, store_id, number);
+CREATE INDEX event_type ON ONLY public.event USING btree (merchant_id, store_id, type, created_at DESC, event_id DESC);
 
 create table public.event_sequence (
   merchant_id uuid not null,
   resource text not null,
   sequence bigint not null,
   constraint event_sequence_pkey PRIMARY KEY (merchant_id, resource)
+);
+
+create table public.event_stream_end (
+  merchant_id uuid not null,
+  store_id uuid not null,
+  number bigint not null,
+  constraint event_stream_end_pkey PRIMARY KEY (merchant_id, store_id)
 );
 
 create table public.idempotency_key (
@@ -291,6 +324,9 @@ create table public.store (
   review_status text not null default 'pending'::text,
   enabled boolean not null default false,
   created_at bigint not null,
+  webhook_key_id uuid,
+  previous_webhook_key_id uuid,
+  previous_webhook_key_until_ms bigint,
   constraint store_pkey PRIMARY KEY (merchant_id, store_id),
   constraint store_channel_type_check CHECK ((channel_type = ANY (ARRAY['api'::text, 'hosted'::text]))),
   constraint store_review_status_check CHECK ((review_status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text])))
@@ -362,6 +398,24 @@ create table public.wallet_sequence (
   attempt_id uuid not null,
   constraint wallet_sequence_pkey PRIMARY KEY (sender, network, sequence)
 );
+
+create table public.webhook_endpoint (
+  merchant_id uuid not null,
+  endpoint_id uuid not null,
+  store_id uuid not null,
+  url text not null,
+  types text[] not null,
+  status text not null default 'enabled'::text,
+  disabled_reason text,
+  failures integer not null default 0,
+  failing_since_ms bigint,
+  created_at bigint not null,
+  constraint webhook_endpoint_pkey PRIMARY KEY (merchant_id, endpoint_id),
+  constraint webhook_endpoint_check CHECK (((status = 'disabled'::text) = (disabled_reason IS NOT NULL))),
+  constraint webhook_endpoint_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['by_request'::text, 'failing'::text]))),
+  constraint webhook_endpoint_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'disabled'::text])))
+);
+CREATE INDEX webhook_endpoint_store ON public.webhook_endpoint USING btree (merchant_id, store_id, endpoint_id);
 
 create table simchain.account (
   merchant_id uuid not null,

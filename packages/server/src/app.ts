@@ -23,6 +23,7 @@ import {
   settleBatch,
 } from './payouts/index.ts';
 import { Clock } from './platform/clock.ts';
+import { maintainDays } from './platform/day-partitions.ts';
 import { connect, countConnections, type Db } from './platform/db.ts';
 import { createHttpServer, openApiDocument, type PublicPage, type Route } from './platform/http/index.ts';
 import { NIL_ID } from './platform/ids.ts';
@@ -40,6 +41,8 @@ import { type Screen, SEND_JOB, screen, sendTransfers } from './transfers/index.
 
 /** Versions of the API that a caller may name; the first is the current one. */
 const API_VERSIONS = ['2026-04-20'] as const;
+/** Divided into days, the old ones of which are dropped. */
+const TABLES_BY_DAY = ['event', 'delivery'];
 const NONCE_POOL_SIZE = 4;
 /** Monitoring counts whole tables, on a connection of its own. */
 const WATCH_POOL = { poolSize: 1, statementMs: 30_000 };
@@ -75,6 +78,7 @@ export interface App extends Platform {
 export async function migrateAll(databaseUrl: string, simchainUrl: string | undefined): Promise<string[]> {
   const applied = await migrate(databaseUrl);
   applied.push(...(await migrateSimulatedChain(simchainUrl ?? databaseUrl)));
+  await maintainDays(databaseUrl, TABLES_BY_DAY);
   await grantServiceRights(databaseUrl, APPEND_ONLY_TABLES);
   return applied;
 }

@@ -39,7 +39,7 @@ async function ownedBy(attributes: string): Promise<string> {
     `create role ${name} login password 'secret' ${attributes}`,
     `alter database ${database} owner to ${name}`,
     `do $$ declare t regclass; begin
-       for t in select c.oid from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+       for t in select c.oid from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
        loop execute format('alter table %s owner to ${name}', t); end loop;
      end $$`,
   );

@@ -41,7 +41,7 @@ async function lookUp(session: Session, appendOnly: readonly string[]): Promise<
      ), ours as (
        select c.oid, c.oid in (select oid from kept) as is_kept
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
-       where c.relkind in ('r', 'p') and n.nspname in (select nspname from used)
+       where c.relkind in ('r', 'p') and not c.relispartition and n.nspname in (select nspname from used)
          and c.relowner in (select relowner from kept)
      )
      select named.role, r.oid is not null as known,

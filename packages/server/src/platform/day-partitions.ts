@@ -1,0 +1,118 @@
+import { isoOf } from './clock.ts';
+import { codeOf, openSession, type Session } from './db.ts';
+
+// Tables that are divided into days by the time in their `event_id` (UUID version 7): `event` has `event_p20261121` and so on,
+// and a default partition for whatever no day was made for. Only the owner of the tables may add and drop days, so
+// this works on a session that has not stepped into the service's role.
+
+const DAY_MS = 86_400_000;
+const DAYS_AHEAD = 3;
+/** Adding or dropping a day locks the whole table for a moment: better late than in anybody's way. */
+const LOCK_TIMEOUT_MS = 2_000;
+const ONE_AT_A_TIME_LOCK = 7_003;
+/** The lock was not free; rows of that day lie in the default partition; the user does not own the table. */
+const LATER = new Set(['55P03', '23514', '42501']);
+
+export interface DayPartitionsReport {
+  added: string[];
+  dropped: string[];
+  /** What could not be done now, with the reason; tried again the next time. */
+  left: { partition: string; reason: string }[];
+}
+
+/** The least UUID of version 7 that is made at that time. */
+export function firstIdAt(unixMs: number): string {
+  const hex = unixMs.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** Names of one table sort by day. */
+function partitionOf(table: string, dayStartMs: number): string {
+  return `${table}_p${isoOf(dayStartMs)?.slice(0, 10).replaceAll('-', '')}`;
+}
+
+/**
+ * Makes the days from today to three days ahead, and drops those that ended more than `keepDays` days ago with all their
+ * rows; what lies in the default partition and is that old is deleted.
+ *
+ * @param keepDays undefined: drop nothing.
+ */
+export async function maintainDays(
+  url: string,
+  tables: readonly string[],
+  keepDays?: number,
+): Promise<DayPartitionsReport> {
+  const session = await openSession(url);
+  const report: DayPartitionsReport = { added: [], dropped: [], left: [] };
+  try {
+    await session.query('select pg_advisory_lock($1)', [ONE_AT_A_TIME_LOCK]);
+    await session.query(`select set_config('lock_timeout', $1, false)`, [String(LOCK_TIMEOUT_MS)]);
+    const { rows } = await session.query<{ now_ms: number }>(
+      'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms',
+    );
+    const todayMs = Math.floor((rows[0]?.now_ms ?? 0) / DAY_MS) * DAY_MS;
+    for (const table of tables) {
+      await addDays(session, { table, todayMs }, report);
+      if (keepDays !== undefined) await dropDays(session, { table, todayMs, keepDays }, report);
+    }
+    return report;
+  } finally {
+    await session.end();
+  }
+}
+
+async function listDays(session: Session, table: string): Promise<string[]> {
+  const { rows } = await session.query<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = $1::regclass and c.relname ~ '_p[0-9]{8}$' order by c.relname`,
+    [table],
+  );
+  return rows.map((row) => row.name);
+}
+
+async function addDays(
+  session: Session,
+  { table, todayMs }: { table: string; todayMs: number },
+  report: DayPartitionsReport,
+): Promise<void> {
+  const known = new Set(await listDays(session, table));
+  for (let day = 0; day <= DAYS_AHEAD; day++) {
+    const fromMs = todayMs + day * DAY_MS;
+    const name = partitionOf(table, fromMs);
+    if (known.has(name)) continue;
+    const bounds = `from ('${firstIdAt(fromMs)}') to ('${firstIdAt(fromMs + DAY_MS)}')`;
+    if (await tried(session, name, `create table ${name} partition of ${table} for values ${bounds}`, report))
+      report.added.push(name);
+  }
+}
+
+async function dropDays(
+  session: Session,
+  { table, todayMs, keepDays }: { table: string; todayMs: number; keepDays: number },
+  report: DayPartitionsReport,
+): Promise<void> {
+  const firstKeptMs = todayMs - keepDays * DAY_MS;
+  const firstKept = partitionOf(table, firstKeptMs);
+  for (const name of (await listDays(session, table)).filter((day) => day < firstKept)) {
+    if (await tried(session, name, `drop table ${name}`, report)) report.dropped.push(name);
+  }
+  const strays = `${table}_default`;
+  await tried(session, strays, `delete from ${strays} where event_id < '${firstIdAt(firstKeptMs)}'`, report);
+}
+
+async function tried(
+  session: Session,
+  partition: string,
+  statement: string,
+  report: DayPartitionsReport,
+): Promise<boolean> {
+  try {
+    await session.query(statement);
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === undefined || !LATER.has(code)) throw error;
+    report.left.push({ partition, reason: String(error) });
+    return false;
+  }
+}
