@@ -174,7 +174,8 @@ export interface Event {
     | 'invoice.payment_failed'
     | 'payout_batch.updated'
     | 'payment_method.updated'
-    | 'payment.updated';
+    | 'payment.updated'
+    | 'webhook_endpoint.test';
   api_version: string;
   /**
    * When the change was committed, by the clock of the merchant, Unix seconds.

@@ -26,6 +26,9 @@ export const OPT_IN_EVENT_TYPES = [
   'payment_method.updated',
   'payment.updated',
 ] as const;
+/** Sent by the test call of an endpoint to that endpoint alone. */
+export const TEST_EVENT_TYPE = 'webhook_endpoint.test';
+export type RecordedEventType = EventType | typeof TEST_EVENT_TYPE;
 export type EventType = (typeof EVENT_TYPES)[number] | (typeof OPT_IN_EVENT_TYPES)[number];
 
 const AnyObject = Type.Object({}, { additionalProperties: true });
@@ -34,7 +37,7 @@ export const Event = Type.Object(
   {
     id: Type.String({ description: 'Equals X-Service-Event-ID of each delivery.' }),
     object: Type.Literal('event'),
-    type: Type.Enum([...EVENT_TYPES, ...OPT_IN_EVENT_TYPES]),
+    type: Type.Enum([...EVENT_TYPES, ...OPT_IN_EVENT_TYPES, TEST_EVENT_TYPE]),
     api_version: Type.String(),
     created: Seconds('When the change was committed, by the clock of the merchant'),
     store_id: Type.String(),
@@ -65,7 +68,7 @@ export const EventList = ListOf('EventList', Event);
 export const EventPath = Type.Object({ event_id: Type.String() }, CLOSED);
 export const EventQuery = Type.Object(
   {
-    type: Type.Optional(Type.Enum([...EVENT_TYPES, ...OPT_IN_EVENT_TYPES])),
+    type: Type.Optional(Type.Enum([...EVENT_TYPES, ...OPT_IN_EVENT_TYPES, TEST_EVENT_TYPE])),
     resource: Type.Optional(
       Type.String({ minLength: 1, maxLength: 128, description: 'Id of the resource that changed.' }),
     ),

@@ -3,3 +3,4 @@ export * from './ledger.ts';
 export * from './payouts.ts';
 export * from './shared.ts';
 export * from './test-helpers.ts';
+export * from './webhooks.ts';

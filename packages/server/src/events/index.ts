@@ -1,2 +1,3 @@
-export { type Change, recordEvent } from './record-event.ts';
+export { lockStream, numberEvents, type PublishedEvent, readStream } from './publish-events.ts';
+export { type Change, PUBLISH_JOB, recordEvent } from './record-event.ts';
 export { eventRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import type { EventType } from '@florin/contract/schemas';
+import type { RecordedEventType } from '@florin/contract/schemas';
 import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { unknownCursor } from '../platform/page.ts';
@@ -7,7 +7,7 @@ import './tables.ts';
 export interface EventFilter {
   limit: number;
   after?: string | undefined;
-  type?: EventType | undefined;
+  type?: RecordedEventType | undefined;
   resource?: string | undefined;
 }
 

@@ -1,7 +1,8 @@
-import type { EventType } from '@florin/contract/schemas';
+import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Tx } from '../platform/db.ts';
 import { encodeId, newId } from '../platform/ids.ts';
+import { enqueue } from '../platform/jobs/index.ts';
 import { kept } from '../platform/kept-plans.ts';
 import { changedFields } from './changed-fields.ts';
 import './tables.ts';
@@ -10,11 +11,14 @@ const API_VERSION = '2026-04-20';
 /** Stands where the sequence goes until the database has given it; no JSON number looks like it. */
 const SEQUENCE_MARK = '"@sequence@"';
 
+/** Numbers the new events of a store and hands them to whoever delivers; payload `{ storeId }`. */
+export const PUBLISH_JOB = 'events.publish';
+
 export interface Change {
   merchantId: string;
   storeId: string;
   livemode: boolean;
-  type: EventType;
+  type: RecordedEventType;
   /** The id as callers know it. */
   resource: string;
   /** The resource as its GET answers before and after the whole change; `before` is null when the change made it. */
@@ -29,13 +33,15 @@ export interface Change {
 /**
  * Records the news of a change in its transaction: its bytes are fixed here, its sequence is the next of the resource.
  * A change that no reader can see is no news.
+ *
+ * @returns the event's id; undefined where nothing was recorded
  */
-export async function recordEvent(tx: Tx, change: Change): Promise<void> {
+export async function recordEvent(tx: Tx, change: Change): Promise<string | undefined> {
   const previous = changedFields(
     change.before as Record<string, unknown> | null,
     change.after as Record<string, unknown>,
   );
-  if (previous === undefined) return;
+  if (previous === undefined) return undefined;
   const eventId = newId();
   const body = JSON.stringify({
     id: encodeId('event', eventId),
@@ -64,4 +70,8 @@ export async function recordEvent(tx: Tx, change: Change): Promise<void> {
            next.sequence, ${head}::text || next.sequence::text || ${tail}::text, ${change.nowSeconds}::bigint,
            ${change.nowMs}::bigint
     from next`.execute(tx);
+  // A job for each event: one of the whole store would be a row that all its changes wait for.
+  const { merchantId, storeId, nowMs } = change;
+  await enqueue(tx, [{ merchantId, kind: PUBLISH_JOB, dueAtMs: nowMs, payload: { storeId } }]);
+  return eventId;
 }

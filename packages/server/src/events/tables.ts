@@ -1,4 +1,4 @@
-import type { EventType } from '@florin/contract/schemas';
+import type { RecordedEventType } from '@florin/contract/schemas';
 
 type Int8 = bigint | number;
 
@@ -8,9 +8,11 @@ declare module '../platform/db.ts' {
       merchant_id: string;
       event_id: string;
       store_id: string;
-      type: EventType;
+      type: RecordedEventType;
       resource: string;
       sequence: bigint;
+      /** Its place in the store's stream, in order of commit; null until it is published. */
+      number: bigint | null;
       body: string;
       created_at: Int8;
       recorded_at_ms: Int8;

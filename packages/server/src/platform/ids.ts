@@ -13,6 +13,8 @@ export const ID_PREFIXES = {
   transfer: 'tr',
   fund: 'fund',
   event: 'evt',
+  webhookEndpoint: 'we',
+  delivery: 'dlv',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -1,0 +1,153 @@
+import Type, { type Static } from 'typebox';
+import { EVENT_TYPES, OPT_IN_EVENT_TYPES, TEST_EVENT_TYPE } from './events.ts';
+import { CLOSED, ListOf, OrNull, PAGE_QUERY, Seconds } from './shared.ts';
+
+const URL_LENGTH_MAX = 2_048;
+const TYPES_MAX = 30;
+
+/** What an endpoint may ask for: names of events, and `*` for all that the specification names. */
+const EventChoice = Type.Enum(['*', ...EVENT_TYPES, ...OPT_IN_EVENT_TYPES]);
+export type WebhookEventChoice = Static<typeof EventChoice>;
+
+const Url = Type.String({
+  minLength: 1,
+  maxLength: URL_LENGTH_MAX,
+  description: 'Where events are sent: an https:// address without user information or fragment.',
+});
+const Types = Type.Array(EventChoice, {
+  minItems: 1,
+  maxItems: TYPES_MAX,
+  uniqueItems: true,
+  description:
+    '`*` stands for all types that the specification names; opt-in types are sent to endpoints that name them.',
+});
+const EndpointStatus = Type.Enum(['enabled', 'disabled']);
+
+export const WebhookEndpoint = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('webhook_endpoint'),
+    store_id: Type.String(),
+    livemode: Type.Boolean(),
+    url: Type.String({ description: 'In the normal form of the URL standard.' }),
+    types: Types,
+    status: EndpointStatus,
+    disabled_reason: OrNull(
+      Type.Enum(['by_request', 'failing'], {
+        description: '`failing`: every attempt of five days failed. Null while enabled.',
+      }),
+    ),
+    consecutive_failures: Type.Integer({
+      minimum: 0,
+      description: 'Failed attempts since the last acknowledged one; tests are not counted.',
+    }),
+    created: Seconds('When it was made'),
+  },
+  { ...CLOSED, $id: 'WebhookEndpoint' },
+);
+export type WebhookEndpoint = Static<typeof WebhookEndpoint>;
+export const WebhookEndpointList = ListOf('WebhookEndpointList', WebhookEndpoint);
+
+export const WebhookEndpointPath = Type.Object({ endpoint_id: Type.String() }, CLOSED);
+export const WebhookEndpointQuery = Type.Object(PAGE_QUERY, CLOSED);
+export const WebhookEndpointInput = Type.Object(
+  { url: Url, types: Type.Optional(Types) },
+  { ...CLOSED, $id: 'WebhookEndpointInput' },
+);
+export type WebhookEndpointInput = Static<typeof WebhookEndpointInput>;
+export const WebhookEndpointChange = Type.Object(
+  { url: Type.Optional(Url), types: Type.Optional(Types), status: Type.Optional(EndpointStatus) },
+  { ...CLOSED, $id: 'WebhookEndpointChange', minProperties: 1 },
+);
+export type WebhookEndpointChange = Static<typeof WebhookEndpointChange>;
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'paused'] as const;
+const DeliveryStatus = Type.Enum([...DELIVERY_STATUSES], {
+  description:
+    'pending: to be sent or retried · delivered: acknowledged · failed: refused by an answer that is not retried · exhausted: all retries failed · paused: its endpoint is disabled.',
+});
+
+export const DELIVERY_FAILURES = [
+  'http_status',
+  'redirect',
+  'timeout',
+  'dns',
+  'connection',
+  'tls',
+  'address_denied',
+  'protocol',
+] as const;
+export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number];
+
+export const DeliveryAttempt = Type.Object(
+  {
+    attempted_at: Seconds('When it began, by the clock of the merchant'),
+    duration_ms: Type.Integer({ minimum: 0, description: 'Real time until its end.' }),
+    status: OrNull(Type.Integer({ description: 'Of the answer; null where there was none.' })),
+    failure: OrNull(
+      Type.Enum([...DELIVERY_FAILURES], { description: 'Null: acknowledged. Else the class of failure.' }),
+    ),
+    response: OrNull(
+      Type.String({ description: 'The first kilobyte of the answer as text; null where there was none.' }),
+    ),
+  },
+  { ...CLOSED, $id: 'DeliveryAttempt' },
+);
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
+
+export const Delivery = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('delivery'),
+    event_id: Type.String(),
+    event_type: Type.Enum([...EVENT_TYPES, ...OPT_IN_EVENT_TYPES, TEST_EVENT_TYPE]),
+    endpoint_id: Type.String(),
+    store_id: Type.String(),
+    livemode: Type.Boolean(),
+    status: DeliveryStatus,
+    next_attempt_at: OrNull(
+      Seconds('When the next attempt is due, by the clock of the merchant; null unless pending'),
+    ),
+    attempts: Type.Array(DeliveryAttempt),
+    created: Seconds('When it was made'),
+  },
+  { ...CLOSED, $id: 'Delivery', description: 'One event on its way to one endpoint.' },
+);
+export type Delivery = Static<typeof Delivery>;
+export const DeliveryList = ListOf('DeliveryList', Delivery);
+
+export const DeliveryPath = Type.Object({ delivery_id: Type.String() }, CLOSED);
+export const DeliveryQuery = Type.Object(
+  {
+    event_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    endpoint_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    status: Type.Optional(Type.Enum([...DELIVERY_STATUSES])),
+    ...PAGE_QUERY,
+  },
+  CLOSED,
+);
+export type DeliveryQuery = Static<typeof DeliveryQuery>;
+
+export const RedeliverInput = Type.Object(
+  {
+    since: Seconds('Compared with `created` of the events'),
+    which: Type.Enum(['failed', 'missing'], {
+      description:
+        'failed: deliveries that failed or are exhausted · missing: events of its types that have no delivery to it.',
+    }),
+  },
+  { ...CLOSED, $id: 'RedeliverInput' },
+);
+export type RedeliverInput = Static<typeof RedeliverInput>;
+export const Redelivery = Type.Object(
+  {
+    object: Type.Literal('redelivery'),
+    endpoint_id: Type.String(),
+    count: Type.Integer({
+      minimum: 0,
+      description: 'Deliveries that are sent again, or for the first time.',
+    }),
+  },
+  { ...CLOSED, $id: 'Redelivery' },
+);
+export type Redelivery = Static<typeof Redelivery>;

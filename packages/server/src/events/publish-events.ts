@@ -1,0 +1,87 @@
+import type { RecordedEventType } from '@florin/contract/schemas';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/db.ts';
+import { kept } from '../platform/kept-plans.ts';
+import './tables.ts';
+
+// The stream of a store: its events numbered 1, 2, 3 … in order of commit. Ids are given before the commit, so a reader
+// who went by them could step over an event that was still on its way; whoever has read up to a number has read all
+// below it. Invariant: under the lock of the store's row every committed event without a number gets the next one.
+
+export interface PublishedEvent {
+  eventId: string;
+  type: RecordedEventType;
+  number: bigint;
+  /** The merchant's clock. */
+  createdAt: number;
+}
+
+/** Makes the caller the only publisher of the store until the transaction ends. @returns the last number given */
+export async function lockStream(tx: Tx, merchantId: string, storeId: string): Promise<bigint> {
+  const { rows } = await sql<{ number: bigint }>`${kept}
+    insert into event_stream_end as s (merchant_id, store_id, number) values (${merchantId}, ${storeId}, 0)
+    on conflict (merchant_id, store_id) do update set number = s.number
+    returning number`.execute(tx);
+  return rows[0]?.number ?? 0n;
+}
+
+interface FreshRow {
+  event_id: string;
+  type: RecordedEventType;
+  created_at: bigint;
+}
+
+/**
+ * Numbers the events that were committed meanwhile, in order of their ids. Its statements begin after the lock was
+ * taken, so they see all that the publisher before saw.
+ *
+ * @returns them; as many as `limit` when there may be more
+ */
+export async function numberEvents(
+  tx: Tx,
+  store: { merchantId: string; storeId: string; last: bigint },
+  limit: number,
+): Promise<PublishedEvent[]> {
+  const { merchantId, storeId, last } = store;
+  const { rows } = await sql<FreshRow>`${kept}
+    select event_id, type, created_at from event
+    where merchant_id = ${merchantId} and store_id = ${storeId} and number is null
+    order by event_id limit ${limit}`.execute(tx);
+  const [oldest, newest] = [rows[0]?.event_id, rows.at(-1)?.event_id];
+  if (oldest === undefined || newest === undefined) return [];
+  const published = rows.map((row, i) => ({
+    eventId: row.event_id,
+    type: row.type,
+    number: last + BigInt(i + 1),
+    createdAt: Number(row.created_at),
+  }));
+  // The bounds name the days: without them every day's table would be looked into.
+  await sql`${kept}
+    update event e set number = fresh.number
+    from unnest(${published.map((e) => e.eventId)}::uuid[], ${published.map((e) => e.number)}::bigint[])
+      as fresh (event_id, number)
+    where e.merchant_id = ${merchantId} and e.event_id = fresh.event_id
+      and e.event_id between ${oldest}::uuid and ${newest}::uuid`.execute(tx);
+  await sql`${kept}
+    update event_stream_end set number = ${last + BigInt(rows.length)}
+    where merchant_id = ${merchantId} and store_id = ${storeId}`.execute(tx);
+  return published;
+}
+
+/** What follows a place in the stream, oldest first. `after` 0: from the beginning. */
+export async function readStream(
+  db: Db,
+  store: { merchantId: string; storeId: string; after: bigint },
+  limit: number,
+): Promise<{ number: bigint; event_id: string; type: RecordedEventType; body: string }[]> {
+  const { rows } = await sql<{
+    number: bigint;
+    event_id: string;
+    type: RecordedEventType;
+    body: string;
+  }>`${kept}
+    select number, event_id, type, body from event
+    where merchant_id = ${store.merchantId} and store_id = ${store.storeId} and number > ${store.after}
+    order by number limit ${limit}`.execute(db);
+  return rows;
+}
