@@ -109,6 +109,9 @@ test('A7: a revoked key is 401 for good, and its sisters live on', async () => {
   const merchant = await newMerchant();
   const sister = await newKey(merchant, 0);
   await expectEverywhere(merchant, 200);
+  // It signs the store's webhooks until another key does.
+  await expect(stores.revokeKey(service.app, merchant)).rejects.toThrow(/webhook-key/);
+  await stores.setWebhookKey(service.app, merchant, sister.keyId, 0);
   await stores.revokeKey(service.app, merchant);
   await expectEverywhere(merchant, 401);
   await expectEverywhere(sister, 200);

@@ -7,6 +7,7 @@ import { checkName } from './create-merchant.ts';
 import { digestOf, makeApiKey, makeSecretKey } from './credentials.ts';
 import { findApproverByName, getMerchant, getStore, lockKey } from './queries.ts';
 import { secretContext } from './secrets.ts';
+import { checkSignsNoWebhooks, nameFirstWebhookKey } from './webhook-keys.ts';
 
 const DAY_MS = 86_400_000;
 const VALIDITY_DAYS_MAX = 36_500;
@@ -73,25 +74,26 @@ export async function createKey(platform: Platform, input: KeyInput): Promise<Ke
     secretKey: makeSecretKey(merchant.mode),
   };
   const nowMs = platform.clock.nowMs();
-  await platform.db
-    .insertInto('api_key')
-    .values({
-      merchant_id: merchant.merchantId,
-      key_id: secrets.keyId,
-      store_id: input.storeId,
-      name: checkName(input.name, 'name'),
-      digest: digestOf(secrets.apiKey),
-      last_four: secrets.apiKey.slice(-4),
-      scopes: checkScopes(input.scopes),
-      owner_approver_id: await ownerIdOf(platform, input),
-      secret: platform.vault.seal(
-        Buffer.from(secrets.secretKey),
-        secretContext(merchant.merchantId, secrets.keyId),
-      ),
-      expires_at_ms: expiryOf(input.validityDays, nowMs),
-      created_at: Math.floor(nowMs / 1000) + merchant.clockOffset,
-    })
-    .execute();
+  const row = {
+    merchant_id: merchant.merchantId,
+    key_id: secrets.keyId,
+    store_id: input.storeId,
+    name: checkName(input.name, 'name'),
+    digest: digestOf(secrets.apiKey),
+    last_four: secrets.apiKey.slice(-4),
+    scopes: checkScopes(input.scopes),
+    owner_approver_id: await ownerIdOf(platform, input),
+    secret: platform.vault.seal(
+      Buffer.from(secrets.secretKey),
+      secretContext(merchant.merchantId, secrets.keyId),
+    ),
+    expires_at_ms: expiryOf(input.validityDays, nowMs),
+    created_at: Math.floor(nowMs / 1000) + merchant.clockOffset,
+  };
+  await transact(platform.db, async (tx) => {
+    await tx.insertInto('api_key').values(row).execute();
+    await nameFirstWebhookKey(tx, input, secrets.keyId);
+  });
   return secrets;
 }
 
@@ -123,6 +125,7 @@ export async function rotateKey(
         previous_secret: overlapSeconds === 0 ? null : current.secret,
         previous_secret_until_ms:
           overlapSeconds === 0 ? null : platform.clock.nowMs() + overlapSeconds * 1000,
+        previous_secret_signs: true,
       })
       .where('merchant_id', '=', key.merchantId)
       .where('key_id', '=', key.keyId)
@@ -131,7 +134,11 @@ export async function rotateKey(
   return secretKey;
 }
 
-/** For good: requests with the key are 401 from now on, on every node. */
+/**
+ * For good: requests with the key are 401 from now on, on every node.
+ *
+ * @throws Fail `invalid_request` while the key signs its store's webhooks
+ */
 export async function revokeKey(
   platform: Platform,
   key: { merchantId: string; keyId: string },
@@ -139,9 +146,11 @@ export async function revokeKey(
   await transact(platform.db, async (tx) => {
     const current = await lockKey(tx, key.merchantId, key.keyId);
     if (current.revoked_at_ms !== null) return;
+    const nowMs = platform.clock.nowMs();
+    await checkSignsNoWebhooks(tx, { ...key, storeId: current.store_id }, nowMs);
     await tx
       .updateTable('api_key')
-      .set({ revoked_at_ms: platform.clock.nowMs() })
+      .set({ revoked_at_ms: nowMs })
       .where('merchant_id', '=', key.merchantId)
       .where('key_id', '=', key.keyId)
       .execute();

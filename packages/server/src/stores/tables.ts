@@ -20,6 +20,10 @@ declare module '../platform/db.ts' {
       channel_type: 'api' | 'hosted';
       review_status: Generated<'pending' | 'approved' | 'rejected'>;
       enabled: Generated<boolean>;
+      /** Whose secret signs the store's webhooks; while a change overlaps, that of the one before. */
+      webhook_key_id: Generated<string | null>;
+      previous_webhook_key_id: Generated<string | null>;
+      previous_webhook_key_until_ms: Generated<Int8 | null>;
       created_at: Int8;
     };
     approver: {
@@ -42,6 +46,8 @@ declare module '../platform/db.ts' {
       secret: Buffer;
       previous_secret: Buffer | null;
       previous_secret_until_ms: bigint | number | null;
+      /** Webhooks are signed with the previous secret until it ends or the merchant confirms. */
+      previous_secret_signs: Generated<boolean>;
       expires_at_ms: bigint | number | null;
       revoked_at_ms: bigint | number | null;
       created_at: Int8;
