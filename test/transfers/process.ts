@@ -152,6 +152,7 @@ export class Process {
     return {
       step: (change) => this.#border.around('step', () => run.step(change)),
       finish: (change, outcome) => this.#border.around('step', () => run.finish(change, outcome)),
+      onNews: () => {},
       signal: run.signal,
     };
   }

@@ -1,13 +1,15 @@
+import { PUBLISH_JOB } from '../events/index.ts';
 import { advanceClockJobs, hasDueJobs, nextClockJobMs } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant, moveClock } from '../stores/index.ts';
+import { DELIVER_JOB } from '../webhooks/index.ts';
 import type { SandboxDeps } from './fund.ts';
 
 /** How long one call may take before it answers with what it has reached. */
 const PATIENCE_MS = 20_000;
 const LOOK_AGAIN_MS = 15;
 /** What no clock waits for: deliveries to merchants' servers go out afterwards. */
-const NOT_WAITED_FOR: readonly string[] = [];
+const NOT_WAITED_FOR = [PUBLISH_JOB, DELIVER_JOB] as const;
 
 export interface AdvancedClock {
   now: number;
@@ -43,7 +45,7 @@ export async function advanceClock(
 
 /** To the next due time in whole seconds, or to the end where nothing is due before. */
 async function nextStep(deps: SandboxDeps, merchantId: string, left: number): Promise<number> {
-  const nextMs = await nextClockJobMs(deps.db, merchantId);
+  const nextMs = await nextClockJobMs(deps.db, merchantId, NOT_WAITED_FOR);
   if (nextMs === undefined) return left;
   const seconds = Math.ceil((nextMs - deps.clock.nowMs()) / 1000);
   return Math.min(left, Math.max(1, seconds));

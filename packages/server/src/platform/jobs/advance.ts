@@ -2,11 +2,18 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../db.ts';
 import { CHANNEL } from './enqueue.ts';
 
-/** When the next job that follows the merchant's clock is due (real Unix milliseconds); undefined: there is none. */
-export async function nextClockJobMs(db: Db, merchantId: string): Promise<number | undefined> {
+/**
+ * When the next job that follows the merchant's clock is due (real Unix milliseconds); undefined: there is none. Jobs of
+ * the kinds in `except` do not count.
+ */
+export async function nextClockJobMs(
+  db: Db,
+  merchantId: string,
+  except: readonly string[],
+): Promise<number | undefined> {
   const { rows } = await sql<{ due_at_ms: bigint | null }>`
     select min(due_at_ms) as due_at_ms from job
-    where merchant_id = ${merchantId} and follows_clock`.execute(db);
+    where merchant_id = ${merchantId} and follows_clock and kind <> all(${except}::text[])`.execute(db);
   const due = rows[0]?.due_at_ms ?? null;
   return due === null ? undefined : Number(due);
 }
@@ -24,10 +31,13 @@ export async function hasDueJobs(
   return rows.length > 0;
 }
 
-/** Brings what follows the merchant's clock nearer by as much as the clock is moved, and calls the workers. */
+/**
+ * Brings what follows the merchant's clock nearer by as much as the clock is moved, and calls the workers. The new
+ * revision keeps a job that runs meanwhile from going by the time it was told before.
+ */
 export async function advanceClockJobs(tx: Tx, merchantId: string, ms: number): Promise<void> {
   await sql`
-    update job set due_at_ms = due_at_ms - ${ms}
+    update job set due_at_ms = due_at_ms - ${ms}, revision = revision + 1
     where merchant_id = ${merchantId} and follows_clock`.execute(tx);
   await sql`select pg_notify(${CHANNEL}, ${merchantId})`.execute(tx);
 }

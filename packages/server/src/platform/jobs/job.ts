@@ -57,6 +57,11 @@ export interface JobRun {
    * @throws LeaseLost, CommitUnknown as `step`.
    */
   finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T>;
+  /**
+   * Calls `listener` when the job was asked for again while it runs. A handler that then looks anew has seen those
+   * news, and they do not make the job run once more.
+   */
+  onNews(listener: () => void): void;
   /** Aborted when the worker stops, or may no longer have the job: begin nothing new outside the database. */
   signal: AbortSignal;
 }

@@ -99,6 +99,18 @@ export async function lockLease(tx: Tx, merchantId: string, lease: Lease): Promi
   return rows.length === 1;
 }
 
+/** Revisions of jobs that were asked for again since their holders last looked, by id. */
+export async function listNews(
+  db: Db,
+  merchantId: string,
+  leases: readonly Lease[],
+): Promise<Map<string, number>> {
+  const { rows } = await sql<{ job_id: string; revision: number }>`
+    select job.job_id, job.revision from job, ${leasesOf(leases)}
+    where ${isHeld(merchantId)} and job.revision > held.revision`.execute(db);
+  return new Map(rows.map((row) => [row.job_id, row.revision]));
+}
+
 const leasesOf = (leases: readonly Lease[]) => sql`
   unnest(
     ${leases.map((lease) => lease.jobId)}::uuid[],

@@ -14,6 +14,7 @@ export class ActiveRun implements JobRun {
   leaseUntilMs: number;
   /** The merchant was called meanwhile: perhaps there is news of this very job. */
   wasCalled = false;
+  #newsListener: (() => void) | undefined;
   #state: 'running' | 'finished' | 'lost' = 'running';
   readonly #db: Db;
   readonly #abort = new AbortController();
@@ -30,6 +31,21 @@ export class ActiveRun implements JobRun {
 
   get state(): 'running' | 'finished' | 'lost' {
     return this.#state;
+  }
+
+  onNews(listener: () => void): void {
+    this.#newsListener = listener;
+  }
+
+  get listens(): boolean {
+    return this.#newsListener !== undefined;
+  }
+
+  /** The row has come to this revision: whoever listens looks anew. */
+  tellNews(revision: number): void {
+    if (revision <= this.job.revision) return;
+    this.job.revision = revision;
+    this.#newsListener?.();
   }
 
   /** Tells the handler to begin nothing new; it still has the job as long as the fence says so. */

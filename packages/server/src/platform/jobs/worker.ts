@@ -5,6 +5,7 @@ import { describeError, giveBack, nextLookMs, reconnectMs, settle } from './deci
 import { handle } from './handle.ts';
 import type { JobHandler, JobLog } from './job.ts';
 import { look } from './look.ts';
+import { News } from './news.ts';
 import { Outage } from './outage.ts';
 import { Presence } from './presence.ts';
 import { claimJobs, releaseJobs } from './queries.ts';
@@ -76,6 +77,7 @@ class Worker implements JobWorker {
   readonly #turns: Turns;
   readonly #renewTimer: NodeJS.Timeout;
   readonly #runs = new Set<ActiveRun>();
+  readonly #news: News;
   readonly #lookBell = new Bell();
   readonly #quietBell = new Bell();
   readonly #stopping = new AbortController();
@@ -91,6 +93,7 @@ class Worker implements JobWorker {
     this.#kinds = [...options.handlers.keys()];
     this.#outage = new Outage(options.log);
     this.#turns = new Turns(this.#options);
+    this.#news = new News(options.db, this.#runs);
     this.#results = new Results({
       db: options.db,
       outage: this.#outage,
@@ -183,6 +186,7 @@ class Worker implements JobWorker {
 
   #call(merchantId: string): void {
     for (const run of this.#runs) if (run.job.merchantId === merchantId) run.wasCalled = true;
+    this.#news.called(merchantId);
     this.#turns.add(merchantId);
     this.#pump();
   }
@@ -194,6 +198,7 @@ class Worker implements JobWorker {
     const { db, leaseMs, clock } = this.#options;
     await renewRuns(this.#runs, owner, { db, outage: this.#outage, leaseMs, nowMs: () => clock.nowMs() });
     this.#renewing = false;
+    this.#news.lookAll();
   }
 
   async #keepLooking(): Promise<void> {

@@ -1,0 +1,22 @@
+import type { Platform } from '../platform/platform.ts';
+import type { AttemptOutcome } from './states.ts';
+
+export interface WebhookRequest {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+  /** Sandbox merchants' endpoints may lie on loopback networks that the operator allows. */
+  sandbox: boolean;
+}
+
+/** An answer with the beginning of its body, or the class of failure. */
+export type WebhookAnswer =
+  | { failure: null; status: number; response: Uint8Array }
+  | Extract<AttemptOutcome, { failure: unknown }>;
+
+export interface WebhookDeps extends Platform {
+  /** The door to foreign URLs. Never rejects. */
+  outbound: { post(request: WebhookRequest): Promise<WebhookAnswer> };
+  /** Seconds of real time after which an endpoint that only fails is given up. */
+  disableAfterSeconds: number;
+}

@@ -1,0 +1,153 @@
+import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { transact } from '../platform/transact.ts';
+import type { Deliverer, DueDelivery, EndpointWork } from './deliver.ts';
+import { pauseDeliveries } from './queries.ts';
+import { attemptsAtOnce } from './states.ts';
+
+const IN_FLIGHT_MAX = 10;
+/** Read ahead of what is in flight, of first tries and of retries each. */
+const READ_AHEAD = 20;
+const NO_KEY_AGAIN_MS = 60_000;
+
+/**
+ * Sends what is due to one endpoint until nothing is, several at a time: first tries are started in order of creation
+ * and none waits for another's answer; retries take at most half of the places while first tries are waiting. The job's
+ * lease keeps the endpoint to one run. An attempt that fails to be recorded ends the run as a failure of the job.
+ */
+export class EndpointRun {
+  readonly #deliverer: Deliverer;
+  readonly #run: JobRun;
+  readonly #merchantId: string;
+  readonly #endpointId: string;
+  readonly #storeId: string;
+  /** Deliveries read and not yet recorded, by event: queued or in flight. */
+  readonly #known = new Set<string>();
+  #work: EndpointWork | undefined;
+  #firstTries: DueDelivery[] = [];
+  #retries: DueDelivery[] = [];
+  #inFlight = 0;
+  #retriesInFlight = 0;
+  /** The last reading showed all there was, and nobody has called since. */
+  #hasAll = false;
+  /** When the next retry is due by the merchant's clock. */
+  #nextDueAt = Number.POSITIVE_INFINITY;
+  #error: unknown;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(deliverer: Deliverer, job: Job, run: JobRun) {
+    this.#deliverer = deliverer;
+    this.#run = run;
+    this.#merchantId = job.merchantId;
+    this.#endpointId = String(job.payload.endpointId);
+    this.#storeId = String(job.payload.storeId);
+    run.onNews(() => {
+      this.#hasAll = false;
+      this.#wake.resolve();
+    });
+    run.signal.addEventListener('abort', () => this.#wake.resolve());
+  }
+
+  async drive(): Promise<JobOutcome> {
+    while (this.#mayBegin()) {
+      if (!this.#hasAll && this.#firstTries.length + this.#retries.length < IN_FLIGHT_MAX) {
+        const outcome = await this.#read();
+        if (outcome !== undefined) return await this.#end(outcome);
+      }
+      this.#start();
+      if (this.#inFlight === 0) {
+        if (this.#hasAll) return await this.#end(this.#outcome());
+        continue;
+      }
+      await this.#rest();
+    }
+    // Stopped in the middle: whoever comes next goes on at once.
+    return await this.#end({ againAtMs: this.#deliverer.deps.clock.nowMs() });
+  }
+
+  async #end(outcome: JobOutcome): Promise<JobOutcome> {
+    while (this.#inFlight > 0) await this.#rest();
+    if (this.#error !== undefined) throw this.#error;
+    return outcome;
+  }
+
+  #mayBegin(): boolean {
+    return this.#error === undefined && !this.#run.signal.aborted && !this.#deliverer.isStopping;
+  }
+
+  async #rest(): Promise<void> {
+    await this.#wake.promise;
+    this.#wake = Promise.withResolvers();
+  }
+
+  /** @returns an outcome where there is nothing to be sent to this endpoint now */
+  async #read(): Promise<JobOutcome | undefined> {
+    this.#hasAll = true;
+    const limit = this.#known.size + READ_AHEAD;
+    const asked = { endpointId: this.#endpointId, storeId: this.#storeId, limit };
+    const work = await this.#deliverer.read(this.#merchantId, asked);
+    this.#work = work;
+    if (work === undefined) return 'done';
+    if (!work.isEnabled) return await this.#pause();
+    if (work.secret === undefined) return { againAtMs: this.#deliverer.deps.clock.nowMs() + NO_KEY_AGAIN_MS };
+    const nowSeconds = this.#nowSeconds(work);
+    const fresh = (list: readonly DueDelivery[]) => list.filter(({ eventId }) => !this.#known.has(eventId));
+    const dueRetries = work.retries.filter(({ dueAt }) => dueAt <= nowSeconds);
+    const [firstTries, retries] = [fresh(work.firstTries), fresh(dueRetries)];
+    for (const { eventId } of [...firstTries, ...retries]) this.#known.add(eventId);
+    this.#firstTries.push(...firstTries);
+    this.#retries.push(...retries);
+    this.#nextDueAt = Math.min(...work.retries.slice(dueRetries.length).map(({ dueAt }) => dueAt));
+    if (work.firstTries.length === limit || dueRetries.length === limit) this.#hasAll = false;
+    return undefined;
+  }
+
+  /** It was disabled as these were made, or after they were read. */
+  async #pause(): Promise<JobOutcome> {
+    const { db } = this.#deliverer.deps;
+    await transact(db, (tx) => pauseDeliveries(tx, this.#merchantId, this.#endpointId));
+    return 'done';
+  }
+
+  #start(): void {
+    const work = this.#work;
+    if (work === undefined) return;
+    const most = attemptsAtOnce(work.failures, IN_FLIGHT_MAX);
+    while (this.#inFlight < most) {
+      const due = this.#next(most);
+      if (due === undefined) return;
+      void this.#attempt(work, due);
+    }
+  }
+
+  #next(most: number): DueDelivery | undefined {
+    const isRetryTurn = this.#firstTries.length === 0 || this.#retriesInFlight < most / 2;
+    return (isRetryTurn ? this.#retries.shift() : undefined) ?? this.#firstTries.shift();
+  }
+
+  async #attempt(work: EndpointWork, due: DueDelivery): Promise<void> {
+    const isRetry = due.seriesAttempts > 0;
+    this.#inFlight += 1;
+    if (isRetry) this.#retriesInFlight += 1;
+    try {
+      const { failures, dueAt } = await this.#deliverer.attempt(this.#merchantId, work, due);
+      if (failures !== undefined && this.#work !== undefined) this.#work.failures = failures;
+      if (dueAt !== undefined) this.#nextDueAt = Math.min(this.#nextDueAt, dueAt);
+    } catch (error) {
+      this.#error ??= error;
+    } finally {
+      this.#known.delete(due.eventId);
+      this.#inFlight -= 1;
+      if (isRetry) this.#retriesInFlight -= 1;
+      this.#wake.resolve();
+    }
+  }
+
+  #outcome(): JobOutcome {
+    if (this.#work === undefined || this.#nextDueAt === Number.POSITIVE_INFINITY) return 'done';
+    return { againAtMs: (this.#nextDueAt - this.#work.clockOffset) * 1000 };
+  }
+
+  #nowSeconds(work: EndpointWork): number {
+    return this.#deliverer.deps.clock.nowSeconds() + work.clockOffset;
+  }
+}

@@ -1,0 +1,4 @@
+export { Deliverer } from './deliver.ts';
+export type { WebhookDeps } from './deps.ts';
+export { DELIVER_JOB, deliverJob } from './jobs.ts';
+export { Publisher } from './publish.ts';

@@ -1,0 +1,89 @@
+import { lockStream, numberEvents, type PublishedEvent } from '../events/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
+import type { Tx } from '../platform/db.ts';
+import { newId } from '../platform/ids.ts';
+import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
+import { transact } from '../platform/transact.ts';
+import type { WebhookDeps } from './deps.ts';
+import { Gather } from './gather.ts';
+import { deliverJob } from './jobs.ts';
+import { insertDeliveries, lockEndpoints, type NewDelivery } from './queries.ts';
+import { wants } from './states.ts';
+
+/** Events of one transaction; fewer where a store has many endpoints. */
+const EVENTS_MAX = 500;
+const DELIVERIES_MAX = 5_000;
+
+interface StoreRef {
+  merchantId: string;
+  storeId: string;
+}
+
+/** Takes a store's new events into its stream and makes their deliveries; jobs of one store work as one. */
+export class Publisher {
+  readonly #deps: WebhookDeps;
+  readonly #stores: Gather<StoreRef, undefined>;
+
+  constructor(deps: WebhookDeps) {
+    this.#deps = deps;
+    this.#stores = new Gather(Number.POSITIVE_INFINITY, async (_key, jobs) => {
+      const [store] = jobs;
+      if (store !== undefined) await this.#publishAll(store);
+      return jobs.map(() => undefined);
+    });
+  }
+
+  async run(job: Job): Promise<JobOutcome> {
+    const store = { merchantId: job.merchantId, storeId: String(job.payload.storeId) };
+    await this.#stores.add(`${store.merchantId}/${store.storeId}`, store);
+    return 'done';
+  }
+
+  async #publishAll(store: StoreRef): Promise<void> {
+    for (;;) {
+      crashPoint('publish.before-transaction');
+      const isMore = await transact(this.#deps.db, (tx) => publishSome(tx, this.#deps, store));
+      crashPoint('publish.after-commit');
+      if (!isMore) return;
+    }
+  }
+}
+
+/** One transaction of a store: numbers, deliveries and the jobs that send them. @returns whether there may be more */
+async function publishSome(tx: Tx, deps: WebhookDeps, { merchantId, storeId }: StoreRef): Promise<boolean> {
+  const last = await lockStream(tx, merchantId, storeId);
+  // Shared locks: whoever disables or enables an endpoint meanwhile waits, and then sees these deliveries.
+  const endpoints = await lockEndpoints(tx, merchantId, storeId);
+  const limit = Math.max(1, Math.min(EVENTS_MAX, Math.floor(DELIVERIES_MAX / (endpoints.length || 1))));
+  const events = await numberEvents(tx, { merchantId, storeId, last }, limit);
+  const deliveries = events.flatMap((event) =>
+    endpoints.filter(({ types }) => wants(types, event.type)).map((endpoint) => deliveryOf(event, endpoint)),
+  );
+  if (deliveries.length > 0) {
+    const nowSeconds = Math.max(...events.map((event) => event.createdAt));
+    await insertDeliveries(tx, { merchantId, storeId, nowSeconds }, deliveries);
+    const active = new Set(deliveries.filter((d) => d.status === 'pending').map((d) => d.endpointId));
+    await enqueue(
+      tx,
+      [...active].map((endpointId) => deliverJob({ merchantId, storeId, endpointId }, deps.clock.nowMs())),
+    );
+  }
+  return events.length === limit;
+}
+
+function deliveryOf(
+  event: PublishedEvent,
+  endpoint: { endpoint_id: string; status: 'enabled' | 'disabled' },
+): NewDelivery {
+  return {
+    deliveryId: newId(),
+    endpointId: endpoint.endpoint_id,
+    eventId: event.eventId,
+    eventType: event.type,
+    number: event.number,
+    status: endpoint.status === 'enabled' ? 'pending' : 'paused',
+    // First tries are due as soon as they are there, by whichever clock.
+    dueAt: event.createdAt,
+    eventCreatedAt: event.createdAt,
+  };
+}

@@ -1,0 +1,91 @@
+import {
+  type DeliveryFailure,
+  EVENT_TYPES,
+  type RecordedEventType,
+  type WebhookEventChoice,
+} from '@florin/contract/schemas';
+import type { DeliveryStatus } from './tables.ts';
+
+// A delivery: pending → delivered | failed | exhausted; pending ↔ paused while its endpoint is disabled; and from every
+// state but pending and paused back to pending by a redelivery.
+// Invariant: a series is one attempt and at most ten retries; retry n is due 2ⁿ minutes of the merchant's clock after
+// attempt n began. A crash between an attempt and its record leaves the delivery pending: it is sent once more.
+
+export const RETRIES_MAX = 10;
+
+/** What became of one attempt: the status of an answer, or why there was none. */
+export type AttemptOutcome =
+  | { status: number }
+  | { failure: Exclude<DeliveryFailure, 'http_status' | 'redirect'> };
+
+export interface Verdict {
+  /** Null: acknowledged. */
+  failure: DeliveryFailure | null;
+  /** Whether a failed attempt is followed by a retry. */
+  retried: boolean;
+}
+
+/** 2xx acknowledges; 429, 5xx and no answer at all are retried; everything else is final. */
+export function judge(outcome: AttemptOutcome): Verdict {
+  if ('failure' in outcome) return { failure: outcome.failure, retried: true };
+  const { status } = outcome;
+  if (status >= 200 && status <= 299) return { failure: null, retried: false };
+  if (status >= 300 && status <= 399) return { failure: 'redirect', retried: false };
+  return { failure: 'http_status', retried: status === 429 || (status >= 500 && status <= 599) };
+}
+
+export interface NextState {
+  status: Exclude<DeliveryStatus, 'paused'>;
+  seriesAttempts: number;
+  /** The merchant's clock, Unix seconds; of no meaning unless pending. */
+  dueAt: number;
+}
+
+/**
+ * The delivery after an attempt.
+ *
+ * @param attempt how many of its series were made before it, and when it began by the merchant's clock
+ */
+export function afterAttempt(
+  attempt: { seriesAttempts: number; beganAt: number },
+  { failure, retried }: Verdict,
+): NextState {
+  const seriesAttempts = attempt.seriesAttempts + 1;
+  const next = { seriesAttempts, dueAt: attempt.beganAt };
+  if (failure === null) return { ...next, status: 'delivered' };
+  if (!retried) return { ...next, status: 'failed' };
+  if (seriesAttempts > RETRIES_MAX) return { ...next, status: 'exhausted' };
+  return { ...next, status: 'pending', dueAt: attempt.beganAt + 60 * 2 ** seriesAttempts };
+}
+
+const SPECIFIED: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+/** Whether an endpoint with these types is sent events of that type: `*` stands for all that the specification names. */
+export function wants(types: readonly WebhookEventChoice[], type: RecordedEventType): boolean {
+  return types.some((choice) => choice === type || (choice === '*' && SPECIFIED.has(type)));
+}
+
+/** Failed attempts of an endpoint since its last acknowledgement. */
+export interface Health {
+  failures: number;
+  /** Real time at which the first of them began. */
+  failingSinceMs: number | null;
+}
+
+const DISABLE_AFTER_FAILURES = 10;
+
+/** Whether an endpoint is given up at a failure: ten or more of them, the first one long enough ago. */
+export function isGivenUp(
+  { failures, failingSinceMs }: Health,
+  { nowMs, afterSeconds }: { nowMs: number; afterSeconds: number },
+): boolean {
+  const isLong = failingSinceMs !== null && nowMs - failingSinceMs >= afterSeconds * 1000;
+  return failures >= DISABLE_AFTER_FAILURES && isLong;
+}
+
+const BREAKER_FAILURES = 5;
+
+/** How many attempts of an endpoint may be in flight: one that keeps failing is asked one thing at a time. */
+export function attemptsAtOnce(failures: number, most: number): number {
+  return failures >= BREAKER_FAILURES ? 1 : most;
+}
