@@ -21,10 +21,13 @@ export { freshStamp, signatureHeaders } from './sign.ts';
 export type * from './types.ts';
 export type {
   GuardedHandler,
+  Receiver,
+  ReceiverOptions,
   SequenceStore,
   TestHeaderOptions,
   Verdict,
   VerifyOptions,
+  WebhookAnswer,
   WebhookHeaders,
   WebhookRefusal,
   WebhookSecret,

@@ -7,6 +7,10 @@ import { MemoryStore } from './memory-store.ts';
  */
 export type Verdict = 'new' | 'duplicate' | 'stale';
 
+export function isVerdict(value: unknown): value is Verdict {
+  return value === 'new' || value === 'duplicate' || value === 'stale';
+}
+
 /**
  * Where it is kept what was handled: a table of keys and numbers, one for each guarded handler. `Tx` is a transaction
  * of the database.

@@ -94,7 +94,7 @@ function rawBytes(rawBody: unknown): Uint8Array {
 }
 
 /** Throws a TypeError if there is none: with an empty key anybody could sign, and that is no fault of the sender. */
-function knownSecrets(secret: WebhookSecret): readonly string[] {
+export function knownSecrets(secret: WebhookSecret): readonly string[] {
   const secrets = [secret].flat().filter((each): each is string => each !== undefined && each !== '');
   if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string')) {
     throw new TypeError('the webhook secret is missing');
