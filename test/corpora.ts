@@ -8,17 +8,18 @@ const FOLDER = path.resolve(import.meta.dirname, '..', '..', 'shared', 'corpora'
 export const NO_CORPORA = !existsSync(FOLDER);
 if (NO_CORPORA) console.warn(`tests of bad inputs are skipped: there are no corpora at ${FOLDER}`);
 
-function readText(name: string): string {
+/** A corpus of lines that are nothing but text. */
+export function corpusText(name: string): string {
   return readFileSync(path.join(FOLDER, name), 'utf8');
 }
 
 /** A corpus of one JSON document. */
 export function corpus<T>(name: string): T {
-  return JSON.parse(readText(name));
+  return JSON.parse(corpusText(name));
 }
 
 /** A corpus of one JSON document a line. */
 export function corpusLines<T>(name: string): T[] {
-  const lines = readText(name).split('\n');
+  const lines = corpusText(name).split('\n');
   return lines.filter((line) => line.trim() !== '').map((line) => JSON.parse(line));
 }

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { expect, test } from 'vitest';
 import { CONFIG_OPTIONS, ConfigError, type ConfigKey, readConfig } from './config.ts';
 
@@ -40,6 +44,16 @@ const BAD: Record<ConfigKey, string[]> = {
   rateBurst: [...WHOLE.slice(1), '0', '1000001'],
   metricsPort: [...WHOLE.slice(1), '65536'],
   metricsHost: ['127.0.0.1'],
+  outboundAllow: [',', '10.0.0.0/33', '10.0.0.0/8;10.1.0.0/8', 'example.com', 'fe80::%1/64', '10.0.0.0/8,'],
+  outboundCaFile: ['/no/such/file', tmpdir(), import.meta.filename],
+  outboundResolver: [
+    '10.0.0.2',
+    'dns.example:53',
+    '10.0.0.2:0',
+    '10.0.0.2:65536',
+    'fd00::2:53',
+    '[1.1.1.1]:53',
+  ],
 };
 
 test('every setting has its bad values here', () => {
@@ -74,7 +88,28 @@ test('an empty variable is none, and the defaults are a sandbox on loopback', ()
     logLevel: 'warn',
     poolSize: 10,
     rate: { perSecond: 100, burst: 200 },
+    outbound: { allow: [] },
   });
+});
+
+test('what webhooks may reach is read and checked at the start', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'florin-config-'));
+  const file = path.join(folder, 'ca.pem');
+  const [first = '', second = ''] = rootCertificates;
+  writeFileSync(file, `of the office\n${first}\n\n${second}\n`);
+  const { outbound } = read({
+    FLORIN_OUTBOUND_ALLOW: '10.1.0.0/16, ::1/128',
+    FLORIN_OUTBOUND_CA_FILE: file,
+    FLORIN_OUTBOUND_RESOLVER: '[fd00::2]:53',
+  });
+  expect(outbound.allow.map(([address, bits]) => `${address.toString()}/${bits}`)).toEqual([
+    '10.1.0.0/16',
+    '::1/128',
+  ]);
+  expect(outbound).toMatchObject({ ca: `${first}\n${second}`, resolver: '[fd00::2]:53' });
+  writeFileSync(file, `${first}\n${second.replace('MII', 'III')}\n`);
+  expect(complaint({ FLORIN_OUTBOUND_CA_FILE: file })).toContain('FLORIN_OUTBOUND_CA_FILE');
+  rmSync(folder, { recursive: true });
 });
 
 test('an address that others can reach needs TLS or a proxy that ends it', () => {

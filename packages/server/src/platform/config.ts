@@ -1,5 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
+import { type Network, parseNetworks } from './outbound/addresses.ts';
 
 /** A setting of the process is missing or wrong: the start stops with this one line. */
 export class ConfigError extends Error {}
@@ -21,6 +24,16 @@ export interface Config {
   rate: { perSecond: number; burst: number };
   /** Where metrics and health are served apart from the API; on the API's own address, to this machine, without. */
   metrics: { host: string; port: number } | undefined;
+  outbound: OutboundConfig;
+}
+
+/** What may be dialled at addresses that merchants name, and how. */
+export interface OutboundConfig {
+  allow: readonly Network[];
+  /** Certificate authorities (PEM) beside the built-in ones. */
+  ca: string | undefined;
+  /** DNS server as `ip:port` instead of the system's. */
+  resolver: string | undefined;
 }
 
 interface Option {
@@ -89,6 +102,17 @@ export const CONFIG_OPTIONS = {
     'Address of that port (127.0.0.1): a private one, as it asks nobody who they are.',
   ),
   rateBurst: option('FLORIN_RATE_BURST', 'number', 'Requests that an API key may send at once (200).'),
+  outboundAllow: option(
+    'FLORIN_OUTBOUND_ALLOW',
+    'networks',
+    'Networks that webhooks may reach beside public ones (none); loopback serves sandbox merchants only.',
+  ),
+  outboundCaFile: option(
+    'FLORIN_OUTBOUND_CA_FILE',
+    'file',
+    'Certificate authorities (PEM) to trust beside the built-in ones.',
+  ),
+  outboundResolver: option('FLORIN_OUTBOUND_RESOLVER', 'ip:port', "DNS server instead of the system's."),
 } as const;
 export type ConfigKey = keyof typeof CONFIG_OPTIONS;
 export type ConfigFlags = Partial<Record<ConfigKey, string | undefined>>;
@@ -144,6 +168,38 @@ function readMetrics({ text, whole, wrong }: Reader): Config['metrics'] {
   return undefined;
 }
 
+function readOutbound(read: Reader): OutboundConfig {
+  const allow = read.text('outboundAllow');
+  const networks = allow === undefined ? [] : parseNetworks(allow);
+  if (networks === undefined) {
+    throw read.wrong('outboundAllow', 'networks separated by commas, such as 10.1.0.0/16,fd00::/8');
+  }
+  return { allow: networks, ca: readAuthorities(read), resolver: readResolver(read) };
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Read at the start: Node skips in silence what it cannot use, and every delivery would fail then. */
+function readAuthorities({ text, wrong }: Reader): string | undefined {
+  const file = text('outboundCaFile');
+  if (file === undefined) return undefined;
+  try {
+    const certificates = readFileSync(file, 'utf8').match(CERTIFICATE) ?? [];
+    for (const certificate of certificates) new X509Certificate(certificate);
+    if (certificates.length > 0) return certificates.join('\n');
+  } catch {}
+  throw wrong('outboundCaFile', 'a file of certificates in PEM that can be read');
+}
+
+function readResolver({ text, wrong }: Reader): string | undefined {
+  const given = text('outboundResolver');
+  if (given === undefined) return undefined;
+  const [, v6, v4, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(given) ?? [];
+  const isAddress = v6 === undefined ? isIP(v4 ?? '') === 4 : isIP(v6) === 6;
+  if (isAddress && Number(port) >= 1 && Number(port) <= 65_535) return given;
+  throw wrong('outboundResolver', 'an address and a port, such as 10.0.0.2:53 or [fd00::2]:53');
+}
+
 function readFlag({ text, wrong }: Reader, key: ConfigKey): boolean {
   const given = text(key);
   if (given === undefined || given === 'false') return false;
@@ -195,6 +251,7 @@ export function readConfig(
       burst: read.whole('rateBurst', 200, [1, 1_000_000]),
     },
     metrics: readMetrics(read),
+    outbound: readOutbound(read),
   };
   refusePlainHttp(config);
   return config;
