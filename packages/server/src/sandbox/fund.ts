@@ -1,7 +1,7 @@
 import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Balances, FundInput } from '@florin/contract/schemas';
 import type { Static } from 'typebox';
-import type { ChainRegistry } from '../chains/index.ts';
+import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
 import { coinsOn, post, presentBalances, readBalances } from '../ledger/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
@@ -53,8 +53,7 @@ export async function fund(
       { merchantId, kind: FUND_JOB, uniqueKey: funding.fundId, dueAtMs: deps.clock.nowMs(), payload },
     ]);
   });
-  // At once as well, so that whoever funds and then looks at the chain finds the coins there.
-  await pay(deps, funding);
+  await payNow(deps, funding);
   return presentBalances(await readBalances(deps.db, merchantId));
 }
 
@@ -72,6 +71,15 @@ async function pay(
   { merchantId, network, currency, amount, fundId }: Funding,
 ): Promise<void> {
   await chains.sandbox(merchantId, network).fund(currency, amount, fundId);
+}
+
+/** So that whoever funds and then looks at the chain finds the coins there; a chain that is away is left to the job. */
+async function payNow(deps: SandboxDeps, funding: Funding): Promise<void> {
+  try {
+    await pay(deps, funding);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+  }
 }
 
 export async function payFunding(deps: SandboxDeps, job: Job): Promise<JobOutcome> {

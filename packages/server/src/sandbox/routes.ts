@@ -18,6 +18,7 @@ import { defineRoute, type Route } from '../platform/http/index.ts';
 import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
 import { advanceClock } from './advance-clock.ts';
 import { fund, type SandboxDeps } from './fund.ts';
+import { reachChain } from './reach-chain.ts';
 
 const PATH = '/api/v1/test_helpers';
 const tag = 'Test helpers';
@@ -94,8 +95,10 @@ function chainRoutes(deps: SandboxDeps): Route[] {
       refusals: ['resource_not_found'],
       handle: async ({ caller, params, body }) => {
         const chain = deps.chains.sandbox(caller.merchantId, params.network);
-        await control(chain, body);
-        const { height, finalHeight } = await chain.height();
+        const { height, finalHeight } = await reachChain(async () => {
+          await control(chain, body);
+          return await chain.height();
+        });
         return { body: { height: Number(height), final_height: Number(finalHeight) } };
       },
     }),
@@ -112,11 +115,13 @@ function chainRoutes(deps: SandboxDeps): Route[] {
       answer: SimulatedTransferList,
       refusals: ['resource_not_found'],
       handle: async ({ caller, params, query, url }) => {
-        const page = await deps.chains.sandbox(caller.merchantId, params.network).transfers({
+        const chain = deps.chains.sandbox(caller.merchantId, params.network);
+        const wanted = {
           limit: query.limit ?? PAGE_LIMIT_DEFAULT,
           ...(query.address === undefined ? {} : { address: query.address }),
           ...(query.starting_after === undefined ? {} : { after: query.starting_after }),
-        });
+        };
+        const page = await reachChain(() => chain.transfers(wanted));
         const object = 'list' as const;
         return { body: { object, data: page.data.map(presentTransfer), has_more: page.hasMore, url } };
       },
