@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { type FaultProxy, openFaultProxy } from './proxy.ts';
@@ -22,6 +23,8 @@ export interface NodeOptions {
 export interface StartOptions {
   /** `name` or `name:k`: where this life of the process ends. */
   crashPoint?: string | undefined;
+  /** `name` or `name:k`: where this process stands still, until it is sent SIGCONT. */
+  stopPoint?: string | undefined;
 }
 
 /** How a process ended: by a signal or with a code. */
@@ -70,13 +73,20 @@ export class NodeUnderTest {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  /** It lives and does nothing, as after SIGSTOP. */
+  get isStopped(): boolean {
+    if (!this.isUp) return false;
+    const [, state] = / ([A-Za-z]) \d+ /.exec(readFileSync(`/proc/${this.#child?.pid}/stat`, 'utf8')) ?? [];
+    return state === 'T';
+  }
+
   /** Resolves when the present process has ended. */
   get ended(): Promise<Ended> {
     return this.#ended;
   }
 
   /** @throws with the end of its log where it does not come up */
-  async start({ crashPoint }: StartOptions = {}): Promise<void> {
+  async start({ crashPoint, stopPoint }: StartOptions = {}): Promise<void> {
     const { databaseUrl: _, masterKey, env, role } = this.#options;
     const child = spawn(process.execPath, [PROGRAM, role], {
       env: {
@@ -90,6 +100,7 @@ export class NodeUnderTest {
         FLORIN_RATE_BURST: '100000',
         FLORIN_TEST_BUILD: '1',
         ...(crashPoint === undefined ? {} : { FLORIN_CRASH_POINT: crashPoint }),
+        ...(stopPoint === undefined ? {} : { FLORIN_CRASH_POINT: stopPoint, FLORIN_CRASH_SIGNAL: 'SIGSTOP' }),
         ...env,
       },
       stdio: ['pipe', 'pipe', 'pipe'],
