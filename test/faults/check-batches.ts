@@ -13,16 +13,18 @@ const MOVES: Readonly<Record<string, readonly string[]>> = {
 const FINAL = ['completed', 'partially_completed', 'failed', 'canceled', 'rejected'];
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `pb_…` for a UUID: 128 bits as 26 digits of five bits. */
-function publicId(uuid: string): string {
+/** The text of an id behind its prefix: 128 bits as 26 digits of five bits. */
+export function idText(uuid: string): string {
   let value = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let text = '';
   for (let i = 0; i < 26; i++) {
     text = `${DIGITS[Number(value & 31n)]}${text}`;
     value >>= 5n;
   }
-  return `pb_${text}`;
+  return text;
 }
+
+const publicId = (uuid: string) => `pb_${idText(uuid)}`;
 
 const BATCHES = `select batch_id, idempotency_key, status, submitted_at from payout_batch where merchant_id = $1`;
 interface BatchRow {

@@ -4,6 +4,9 @@ import type { Exchange, GoodClient } from './good-client.ts';
 /** Refusals that a well-made request may meet, as it races with others of its own merchant. */
 const RACES = ['batch_cannot_submit', 'invalid_request', 'conflict'];
 
+/** What somebody is told who asks for what is another's, or asks again with a nonce that was taken. */
+const REBUFFS = [400, 401, 404];
+
 /** I9, I15: each nonce was taken once, and every answer has a specified shape. */
 export function checkExchanges({ exchanges }: GoodClient): Finding[] {
   const taken = Map.groupBy(exchanges.filter(isTaken), (exchange) => exchange.nonce);
@@ -33,7 +36,8 @@ function faultOf(exchange: Exchange): string | undefined {
   const code = errorCodeOf(exchange);
   if (code === undefined) return 'no error body of the specification';
   if (status === 503) return exchange.retryAfter === null ? '503 without Retry-After' : undefined;
-  if (status === 401) return isHostile ? undefined : 'a good request was refused';
+  if (isHostile && REBUFFS.includes(status)) return undefined;
+  if (status === 401) return 'a good request was refused';
   if (status === 400 || status === 409)
     return RACES.includes(code) ? undefined : 'a good request was refused';
   return 'an answer that no good request gets';

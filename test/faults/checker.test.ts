@@ -6,9 +6,11 @@ import { World } from './world.ts';
 let world: World;
 
 beforeAll(async () => {
-  world = await World.open({ servers: 1, workers: 1 });
+  world = await World.open({ servers: 1, workers: 1, merchants: 2 });
   await world.merchant.submit(await world.merchant.create(world.items('erc20', 2)));
   await world.merchant.create(world.items('trc20', 1));
+  const [, other] = world.merchants;
+  await other?.submit(await other.create(world.items('spl', 1, { client: other })));
 }, 120_000);
 afterAll(() => world?.close());
 
@@ -54,6 +56,22 @@ test.each(PLANTED)('$0: $2', async (invariant, breach) => {
     expect(found.map((finding) => finding.invariant)).toContain(invariant);
   } finally {
     await client.end();
+  }
+});
+
+test('I8: what another merchant was told is found: its canary, and any id of its things', async () => {
+  const [own, other] = world.merchants;
+  if (own === undefined || other === undefined) throw new Error('there are two merchants');
+  const [batch] = [...other.idsByKey.values()].flatMap((ids) => [...ids]);
+  const paths = [`/payout-batches/${batch}`, `/payout-batches/${batch}/items`, '/ledger_entries'];
+  for (const path of paths) {
+    const exchange = await other.request('GET', path);
+    expect(exchange.status).toBe(200);
+    expect(exchange.text.includes(other.canary)).toBe(path.endsWith('/items'));
+    own.exchanges.push({ ...exchange, isHostile: true });
+    const found = await world.judge();
+    own.exchanges.pop();
+    expect(found.map((finding) => finding.invariant)).toContain('I8');
   }
 });
 

@@ -3,6 +3,7 @@
 import { LEDGER_CHECKS } from '../ledger-checks.ts';
 import { checkBatches, checkEvents } from './check-batches.ts';
 import { checkExchanges } from './check-exchanges.ts';
+import { checkTenants } from './check-tenants.ts';
 import type { GoodClient } from './good-client.ts';
 
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
@@ -70,7 +71,7 @@ export async function findViolations(query: Query, clients: readonly GoodClient[
   for (const [invariant, name, text] of STATEMENTS) {
     for (const row of await query(text)) findings.push({ invariant, what: `${name}: ${show(row)}` });
   }
-  findings.push(...(await checkEvents(query)));
+  findings.push(...(await checkEvents(query)), ...(await checkTenants(query, clients)));
   for (const client of clients) {
     findings.push(...(await checkBatches(query, client)), ...checkExchanges(client));
   }

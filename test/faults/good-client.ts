@@ -29,9 +29,12 @@ export interface RequestOptions {
   /** Index of the node to ask; any without. */
   node?: number;
   signal?: AbortSignal;
+  /** Asks for something that has to be refused. */
+  isHostile?: boolean;
 }
 
 export interface Recipient {
+  real_name: string;
   network: string;
   address: string;
   amount: string;
@@ -40,6 +43,8 @@ export interface Recipient {
 /** A merchant's program as the documentation tells it to be: it never gives up, and reads before it repeats. */
 export class GoodClient {
   readonly merchantId: string;
+  /** Stands in everything that this merchant writes, and in nothing that another is told. */
+  readonly canary = `canary ${randomUUID()}`;
   readonly exchanges: Exchange[] = [];
   /** Ids seen in a 2xx or a list, by idempotency key. */
   readonly idsByKey = new Map<string, Set<string>>();
@@ -64,7 +69,7 @@ export class GoodClient {
 
   /** One request, answered or not. */
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Exchange> {
-    const { idempotencyKey, node } = options;
+    const { idempotencyKey, node, isHostile = false } = options;
     const nonce = randomUUID();
     const body = options.body === undefined ? undefined : JSON.stringify(options.body);
     const headers = signedHeaders(this.credentials, {
@@ -74,7 +79,7 @@ export class GoodClient {
     });
     const nodes = this.#nodes();
     const url = `${nodes[(node ?? randomInt(nodes.length)) % nodes.length]}/api/v1${path}`;
-    const unanswered = { status: 0, answer: {}, text: '', retryAfter: null, isHostile: false };
+    const unanswered = { status: 0, answer: {}, text: '', retryAfter: null, isHostile };
     const exchange = { url, method, headers, nonce, body, idempotencyKey, ...unanswered };
     return await this.send(exchange, options.signal);
   }

@@ -26,6 +26,7 @@ const IDENTICAL = 8;
 const PASS_BY = 3;
 const BLOCKS_TO_FINAL = 4;
 const REPLAYED = 5;
+const PRIED = 2;
 const CRASH_WITHIN_MS = 1_500;
 const DATABASE_AWAY_SHARE = 2;
 
@@ -106,6 +107,32 @@ async function replay(stage: Stage): Promise<void> {
   stage.tally.replays += answers.filter(({ status }) => status === 401).length;
 }
 
+/** Reads all that is its own, and tries what is another's: its ids, its cursors and its keys. */
+async function pry({ world, round }: Stage): Promise<void> {
+  const client = at(world.merchants, round.target);
+  const other = at(world.merchants, round.target + 1);
+  const [own] = [...client.idsByKey.values()].flatMap((ids) => [...ids]);
+  const reads = ['/events?limit=100', '/ledger_entries?limit=100', '/balances', '/payout-batches?limit=100'];
+  if (own !== undefined) reads.push(`/payout-batches/${own}/items?limit=100`);
+  await Promise.all(reads.map((path) => client.request('GET', path)));
+  const foreign = [...other.idsByKey].slice(-PRIED);
+  const isHostile = true;
+  for (const [key, [id]] of foreign) {
+    const tries = [
+      client.request('GET', `/payout-batches/${id}`, { isHostile }),
+      client.request('GET', `/payout-batches/${id}/items`, { isHostile }),
+      client.request('GET', `/payout-batches?starting_after=${id}`, { isHostile }),
+      client.request('GET', `/payout-batches?idempotency_key=${key}`, { isHostile }),
+      client.request('GET', `/events?resource=${id}`, { isHostile }),
+      client.request('POST', `/payout-batches/${id}/submit`, { body: {}, isHostile }),
+      client.request('POST', `/payout-batches/${id}/cancel`, { body: {}, isHostile }),
+    ];
+    await Promise.all(tries);
+    // Another's key is as good as any.
+    await client.create(world.items(round.network, 1, { client }), key);
+  }
+}
+
 async function createTogether(stage: Stage): Promise<void> {
   const client = clientOf(stage);
   const items = stage.world.items(stage.round.network, 1, { client });
@@ -157,6 +184,7 @@ const PERFORM: Readonly<Record<Action, (stage: Stage) => Promise<unknown>>> = {
   'cut after a commit': (stage) => cutAtCommit(stage, 'after'),
   'pause a worker': pauseWorker,
   replay,
+  pry,
   'identical creates': createTogether,
   'advance the clock': (stage) =>
     clientOf(stage).request('POST', '/test_helpers/clock/advance', {

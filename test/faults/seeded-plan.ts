@@ -41,6 +41,7 @@ export const ACTIONS = [
   'cut after a commit',
   'pause a worker',
   'replay',
+  'pry',
   'identical creates',
   'advance the clock',
   'drop broadcasts',

@@ -88,15 +88,15 @@ export class World {
     return this.merchants[0] as GoodClient;
   }
 
-  /** A further process, which is not started yet. */
-  async addNode(role: Role): Promise<NodeUnderTest> {
+  /** A further process, which is not started yet, with variables of its own. */
+  async addNode(role: Role, env: Readonly<Record<string, string>> = {}): Promise<NodeUnderTest> {
     const list = role === 'serve' ? this.servers : this.workers;
     const node = await NodeUnderTest.open({
       role,
       name: `${role} ${list.length + 1}`,
       databaseUrl: this.database.url,
       masterKey: this.#masterKey.toString('hex'),
-      env: this.#env,
+      env: { ...this.#env, ...env },
     });
     list.push(node);
     return node;
@@ -111,7 +111,12 @@ export class World {
   /** Items for one batch, each of another amount. */
   items(network: Network, count: number, { client = this.merchant, to = 'succeed' } = {}): Recipient[] {
     const address = this.#recipients?.[network]?.[to] ?? '';
-    return Array.from({ length: count }, () => ({ network, address, amount: client.nextAmount() }));
+    return Array.from({ length: count }, () => ({
+      real_name: client.canary,
+      network,
+      address,
+      amount: client.nextAmount(),
+    }));
   }
 
   async killDatabase(): Promise<void> {
