@@ -56,7 +56,7 @@ interface Lock {
 export const versionStep: Step = {
   name: 'exact versions (package.json)',
   run: async () => {
-    const files = ['package.json', ...globSync('packages/*/package.json', { cwd: ROOT })];
+    const files = ['package.json', ...globSync('{packages/*,examples}/package.json', { cwd: ROOT })];
     return report(
       files.flatMap((file) =>
         inexactVersions(readJson<PackageJson>(file)).map((entry) => `${file}: ${entry}`),
