@@ -15,7 +15,7 @@ const LEVELS = [
 const MODULES = LEVELS.flat();
 
 /** Files beside the modules that join them: nobody imports these. */
-const ROOTS = ['**/app.ts', '**/main.ts', '**/operator.ts'];
+const ROOTS = ['**/app.ts', '**/workers.ts', '**/main.ts', '**/operator.ts'];
 
 /** Workspace packages that a package may import. */
 const PACKAGES: Record<string, string[]> = {

@@ -1,12 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Florin } from '@florin/sdk';
 import type { FastifyInstance } from 'fastify';
-import { type App, createApiServer, migrateAll, openApp, startWorkers } from '../packages/server/src/app.ts';
+import { type App, createApiServer, migrateAll, openApp } from '../packages/server/src/app.ts';
 import { SCOPES } from '../packages/server/src/platform/http/index.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
 import { createLogger } from '../packages/server/src/platform/log.ts';
 import { fund } from '../packages/server/src/sandbox/index.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
+import type { WebhookDeps } from '../packages/server/src/webhooks/index.ts';
+import { startWorkers } from '../packages/server/src/workers.ts';
 import { createDatabase } from './database.ts';
 
 /** A merchant of a test with one enabled store and one key. */
@@ -52,6 +54,10 @@ export interface ServiceOptions {
   lockTimeoutMs?: number;
   /** Connections of each pool (10). */
   poolSize?: number;
+  /** Where webhooks go instead of over the network; by default nobody answers. */
+  receive?: WebhookDeps['outbound']['post'];
+  /** Seconds of real time after which an endpoint that only fails is disabled (432,000). */
+  disableAfterSeconds?: number;
 }
 
 const MILLION = 1_000_000_000_000n;
@@ -66,7 +72,17 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   await migrateAll(database.url, undefined);
   const log = createLogger('silent');
   const { lockTimeoutMs, poolSize = 10 } = options;
-  const place = { databaseUrl: database.url, masterKey: randomBytes(32), log, poolSize, lockTimeoutMs };
+  const { receive = async () => ({ failure: 'connection' as const }), disableAfterSeconds = 432_000 } =
+    options;
+  const webhooks = { outbound: { post: receive }, disableAfterSeconds };
+  const place = {
+    databaseUrl: database.url,
+    masterKey: randomBytes(32),
+    log,
+    poolSize,
+    lockTimeoutMs,
+    webhooks,
+  };
   const app = await openApp(place);
   const apps = [app];
   const servers: FastifyInstance[] = [];

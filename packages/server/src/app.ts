@@ -10,44 +10,28 @@ import {
   localMetricsPage,
   metricsPage,
   observeChains,
-  observeJobs,
   type ServiceState,
 } from './monitoring/index.ts';
-import {
-  EXPIRE_APPROVAL_JOB,
-  expireApproval,
-  PROCESS_JOB,
-  payoutRoutes,
-  processBatch,
-  SETTLE_JOB,
-  settleBatch,
-} from './payouts/index.ts';
+import { payoutRoutes } from './payouts/index.ts';
 import { Clock } from './platform/clock.ts';
 import { maintainDays } from './platform/day-partitions.ts';
 import { connect, countConnections, type Db } from './platform/db.ts';
 import { createHttpServer, openApiDocument, type PublicPage, type Route } from './platform/http/index.ts';
-import { NIL_ID } from './platform/ids.ts';
-import { enqueue, type JobHandler, type JobWorker, startWorker } from './platform/jobs/index.ts';
 import type { Logger } from './platform/log.ts';
 import { Metrics } from './platform/metrics.ts';
 import { migrate } from './platform/migrate.ts';
-import type { Platform } from './platform/platform.ts';
 import { findServiceRole, grantServiceRights } from './platform/service-role.ts';
-import { transact } from './platform/transact.ts';
 import { Vault } from './platform/vault.ts';
-import { FUND_JOB, payFunding, sandboxRoutes } from './sandbox/index.ts';
-import { createAuthenticate, deleteOldNonces, getMerchant } from './stores/index.ts';
-import { type Screen, SEND_JOB, screen, sendTransfers } from './transfers/index.ts';
+import { sandboxRoutes } from './sandbox/index.ts';
+import { createAuthenticate, getMerchant } from './stores/index.ts';
+import { type Screen, screen } from './transfers/index.ts';
+import { TABLES_BY_DAY, type WebhookDeps } from './webhooks/index.ts';
 
 /** Versions of the API that a caller may name; the first is the current one. */
 const API_VERSIONS = ['2026-04-20'] as const;
-/** Divided into days, the old ones of which are dropped. */
-const TABLES_BY_DAY = ['event', 'delivery'];
 const NONCE_POOL_SIZE = 4;
 /** Monitoring counts whole tables, on a connection of its own. */
 const WATCH_POOL = { poolSize: 1, statementMs: 30_000 };
-const CLEAN_NONCES_JOB = 'stores.delete-old-nonces';
-const CLEAN_NONCES_EVERY_MS = 60_000;
 
 export interface AppOptions {
   databaseUrl: string;
@@ -60,10 +44,18 @@ export interface AppOptions {
   lockTimeoutMs?: number | undefined;
   /** How long a statement may take, in milliseconds (9,000). */
   statementMs?: number | undefined;
+  /** How webhooks leave; nothing does by default. */
+  webhooks?: Pick<WebhookDeps, 'outbound' | 'disableAfterSeconds'>;
 }
 
+/** Of a process that sends no webhooks. */
+const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
+  outbound: { post: async () => ({ failure: 'address_denied' }) },
+  disableAfterSeconds: 432_000,
+};
+
 /** Everything that operations stand on, opened once per process. */
-export interface App extends Platform {
+export interface App extends WebhookDeps {
   databaseUrl: string;
   simulatedDb: Db;
   metrics: Metrics;
@@ -114,7 +106,9 @@ export async function openApp(options: AppOptions): Promise<App> {
     const chains = observeChains(openChains({ simulatedDb, merchantNow }), metrics);
     const readState = createStateReader(watchDb, clock);
     const pools = { db, fastDb, simulatedDb };
-    return { ...pools, clock, vault, log, metrics, readState, databaseUrl, chains, screen, close };
+    const { webhooks = NO_WEBHOOKS } = options;
+    const platform = { ...pools, clock, vault, log, metrics };
+    return { ...platform, ...webhooks, readState, databaseUrl, chains, screen, close };
   } catch (error) {
     await close();
     throw error;
@@ -188,38 +182,5 @@ export function describeApi(routes: readonly Route[], serverUrl: string): object
       `Every error code has [a page](${serverUrl}/docs/errors) with its cause and what to do.`,
     ].join('\n\n'),
     serverUrl,
-  });
-}
-
-/** What this release can do of what lies in the jobs table. */
-function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
-  return new Map<string, JobHandler>([
-    [PROCESS_JOB, (job, run) => processBatch(app, job, run)],
-    [SETTLE_JOB, (job, run) => settleBatch(app, job, run)],
-    [EXPIRE_APPROVAL_JOB, (job, run) => expireApproval(app, job, run)],
-    [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
-    [FUND_JOB, (job) => payFunding(app, job)],
-    [
-      CLEAN_NONCES_JOB,
-      async () => {
-        await deleteOldNonces(app);
-        return { againAtMs: app.clock.nowMs() + CLEAN_NONCES_EVERY_MS };
-      },
-    ],
-  ]);
-}
-
-/** Starts taking jobs, and plants the ones that the installation itself always has. */
-export async function startWorkers(app: App): Promise<JobWorker> {
-  const dueAtMs = app.clock.nowMs();
-  await transact(app.db, (tx) =>
-    enqueue(tx, [{ merchantId: NIL_ID, kind: CLEAN_NONCES_JOB, uniqueKey: 'all', dueAtMs }]),
-  );
-  return startWorker({
-    db: app.db,
-    url: app.databaseUrl,
-    clock: app.clock,
-    log: app.log,
-    handlers: observeJobs(jobHandlers(app), app.metrics),
   });
 }

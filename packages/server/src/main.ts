@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { type App, createApiServer, migrateAll, monitoringPages, openApp, startWorkers } from './app.ts';
+import { type App, createApiServer, migrateAll, monitoringPages, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import type { TryOutKey } from './docs/index.ts';
 import { listen } from './listening.ts';
@@ -11,6 +11,7 @@ import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 import { type Postgres, startPostgres } from './platform/postgres/index.ts';
 import { type SandboxCredentials, seedSandbox } from './sandbox/index.ts';
+import { startWorkers } from './workers.ts';
 
 /** Time for requests and jobs in flight, so that the whole stop ends within ten seconds. */
 const GRACE_MS = 4_000;

@@ -1,6 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { addRiskAddress, checkAddress, listRiskAddresses, removeRiskAddress } from '../chains/index.ts';
+import { EVENT_SETTINGS } from '../events/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId, NIL_ID } from '../platform/ids.ts';
@@ -16,6 +17,7 @@ import { merchantBy } from './context.ts';
 import { networkBy } from './networks.ts';
 
 const ALL_SETTINGS: readonly Setting<unknown>[] = [
+  ...Object.values(EVENT_SETTINGS),
   ...Object.values(PAYOUT_SETTINGS),
   ...Object.values(TRANSFER_SETTINGS),
 ] as readonly Setting<unknown>[];

@@ -2,3 +2,4 @@ export { Deliverer } from './deliver.ts';
 export type { WebhookDeps } from './deps.ts';
 export { DELIVER_JOB, deliverJob } from './jobs.ts';
 export { Publisher } from './publish.ts';
+export { TABLES_BY_DAY } from './tables.ts';

@@ -5,6 +5,9 @@ type Int8 = bigint | number;
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'exhausted' | 'paused';
 
+/** Events and their deliveries lie in days, the old ones of which are dropped whole. */
+export const TABLES_BY_DAY = ['event', 'delivery'] as const;
+
 declare module '../platform/db.ts' {
   interface Tables {
     webhook_endpoint: {

@@ -1,0 +1,11 @@
+import { integerSetting } from '../platform/settings.ts';
+
+export const EVENT_SETTINGS = {
+  retentionDays: integerSetting({
+    name: 'events.retention_days',
+    description: 'Days for which events and their deliveries are kept, of all merchants together.',
+    fallback: 30,
+    min: 1,
+    max: 3_650,
+  }),
+};

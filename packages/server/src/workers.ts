@@ -1,0 +1,106 @@
+import type { App } from './app.ts';
+import { EVENT_SETTINGS, PUBLISH_JOB } from './events/index.ts';
+import { observeJobs } from './monitoring/index.ts';
+import {
+  EXPIRE_APPROVAL_JOB,
+  expireApproval,
+  PROCESS_JOB,
+  processBatch,
+  SETTLE_JOB,
+  settleBatch,
+} from './payouts/index.ts';
+import { maintainDays } from './platform/day-partitions.ts';
+import { NIL_ID } from './platform/ids.ts';
+import {
+  enqueue,
+  type JobHandler,
+  type JobOutcome,
+  type JobWorker,
+  startWorker,
+} from './platform/jobs/index.ts';
+import { readSettings } from './platform/settings.ts';
+import { transact } from './platform/transact.ts';
+import { FUND_JOB, payFunding } from './sandbox/index.ts';
+import { deleteOldNonces } from './stores/index.ts';
+import { SEND_JOB, sendTransfers } from './transfers/index.ts';
+import { DELIVER_JOB, Deliverer, Publisher, TABLES_BY_DAY } from './webhooks/index.ts';
+
+const CLEAN_NONCES_JOB = 'stores.delete-old-nonces';
+const CLEAN_NONCES_EVERY_MS = 60_000;
+const MAINTAIN_DAYS_JOB = 'events.maintain-days';
+const MAINTAIN_DAYS_EVERY_MS = 3_600_000;
+
+/** Endpoints being sent to at once: a run lasts as long as its slowest answer, and most of them only wait. */
+const ENDPOINTS_AT_ONCE = 10_000;
+
+/** What this release can do of what lies in the jobs table. */
+function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
+  return new Map<string, JobHandler>([
+    [PROCESS_JOB, (job, run) => processBatch(app, job, run)],
+    [SETTLE_JOB, (job, run) => settleBatch(app, job, run)],
+    [EXPIRE_APPROVAL_JOB, (job, run) => expireApproval(app, job, run)],
+    [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
+    [FUND_JOB, (job) => payFunding(app, job)],
+    [
+      CLEAN_NONCES_JOB,
+      async () => {
+        await deleteOldNonces(app);
+        return { againAtMs: app.clock.nowMs() + CLEAN_NONCES_EVERY_MS };
+      },
+    ],
+    [MAINTAIN_DAYS_JOB, () => maintainEventDays(app)],
+  ]);
+}
+
+/** Makes the days to come and drops those of which nothing is kept any more. */
+async function maintainEventDays(app: App): Promise<JobOutcome> {
+  const installation = { merchantId: NIL_ID, mode: 'live' } as const;
+  const { retentionDays } = await readSettings(app.db, installation, EVENT_SETTINGS);
+  const { added, dropped, left } = await maintainDays(app.databaseUrl, TABLES_BY_DAY, retentionDays);
+  if (dropped.length > 0) app.log.info({ dropped, added }, 'old events and deliveries were dropped');
+  if (left.length > 0)
+    app.log.warn({ left }, 'days of events could not be made or dropped; tried again in an hour');
+  return { againAtMs: app.clock.nowMs() + MAINTAIN_DAYS_EVERY_MS };
+}
+
+/**
+ * Starts taking jobs, and plants the ones that the installation itself always has. Deliveries have a worker of their
+ * own: a thousand receivers that hang hold up nothing but themselves.
+ */
+export async function startWorkers(app: App): Promise<JobWorker> {
+  const dueAtMs = app.clock.nowMs();
+  const own = { merchantId: NIL_ID, uniqueKey: 'all', dueAtMs };
+  await transact(app.db, (tx) =>
+    enqueue(tx, [
+      { ...own, kind: CLEAN_NONCES_JOB },
+      { ...own, kind: MAINTAIN_DAYS_JOB },
+    ]),
+  );
+  const deliverer = new Deliverer(app);
+  const publisher = new Publisher(app);
+  const deliveries = new Map<string, JobHandler>([
+    [PUBLISH_JOB, (job) => publisher.run(job)],
+    [DELIVER_JOB, (job, run) => deliverer.run(job, run)],
+  ]);
+  const common = { db: app.db, url: app.databaseUrl, clock: app.clock, log: app.log };
+  const worker = startWorker({ ...common, handlers: observeJobs(jobHandlers(app), app.metrics) });
+  const sender = startWorker({
+    ...common,
+    handlers: observeJobs(deliveries, app.metrics),
+    runningMax: ENDPOINTS_AT_ONCE,
+    batchSize: ENDPOINTS_AT_ONCE,
+  });
+  return {
+    stop: async (graceMs) => {
+      deliverer.stop();
+      await Promise.all([worker.stop(graceMs), sender.stop(graceMs)]);
+    },
+    wake: () => {
+      worker.wake();
+      sender.wake();
+    },
+    idle: async () => {
+      await Promise.all([worker.idle(), sender.idle()]);
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../service.ts';
+import { addEndpoint, deliveriesOf, makeNews, until } from './endpoints.ts';
+import { Receivers, verified } from './receiver.ts';
+
+const MINUTE = 60;
+
+let service: TestService;
+const receivers = new Receivers();
+
+beforeAll(async () => {
+  service = await startService({ worker: true, receive: receivers.post });
+});
+afterAll(() => service.stop());
+
+const statusesOf = async (merchantId: string) =>
+  (await deliveriesOf(service, merchantId)).map(({ status }) => status);
+
+test('news of a change reach an endpoint that asked for them: headers, signature and bytes of the specification', async () => {
+  const merchant = await service.createMerchant();
+  const { url } = await addEndpoint(service, merchant);
+  const other = await addEndpoint(service, merchant, ['*']);
+  const batchId = await makeNews(merchant);
+  await until('the news arrive', () => receivers.at(url).length === 1);
+  const [received] = receivers.at(url);
+  if (received === undefined) throw new Error('unreachable');
+  const event = verified(received, merchant.secretKey);
+  expect(event).toEqual(await merchant.sdk.events.retrieve(received.eventId));
+  expect(event).toMatchObject({ id: received.eventId, type: 'payout_batch.updated', sequence: 1 });
+  expect(event.data.object).toMatchObject({ batch_id: batchId, status: 'draft' });
+  expect(Object.keys(received.headers).sort()).toEqual(
+    [
+      'Content-Type',
+      'User-Agent',
+      'X-Service-Signature',
+      'X-Service-Timestamp',
+      'X-Service-Nonce',
+      'X-Service-Event-Type',
+      'X-Service-Event-ID',
+    ].sort(),
+  );
+  expect(received.headers['User-Agent']).toBe('Service-Webhook/1.0');
+  expect(received.headers['X-Service-Event-Type']).toBe('payout_batch.updated');
+  await until('it is recorded', async () => (await statusesOf(merchant.merchantId))[0] === 'delivered');
+  const [delivery] = await deliveriesOf(service, merchant.merchantId);
+  expect(delivery?.attempts).toEqual([
+    {
+      attempted_at: expect.any(Number),
+      duration_ms: expect.any(Number),
+      status: 200,
+      failure: null,
+      response: 'answered 200',
+    },
+  ]);
+  expect(receivers.at(other.url)).toEqual([]);
+});
+
+test('E6, E7: eleven attempts with the same id and bytes, each signed anew, 2 to 1,024 minutes apart by the clock', async () => {
+  const merchant = await service.createMerchant();
+  const { url } = await addEndpoint(service, merchant);
+  receivers.behave(url, () => 503);
+  await makeNews(merchant);
+  for (let n = 1; n <= 11; n++) {
+    await until(`attempt ${n}`, async () => {
+      const [delivery] = await deliveriesOf(service, merchant.merchantId);
+      return delivery?.attempts.length === n;
+    });
+    const [delivery] = await deliveriesOf(service, merchant.merchantId);
+    if (n <= 10) {
+      const began = delivery?.attempts.at(-1)?.attempted_at ?? 0;
+      expect(Number(delivery?.due_at) - began).toBe(2 ** n * MINUTE);
+      // A moment before it is due nothing is sent.
+      await merchant.sdk.testHelpers.advanceClock(2 ** n * MINUTE - 20);
+      expect(receivers.at(url).length).toBe(n);
+      await merchant.sdk.testHelpers.advanceClock(20);
+    }
+  }
+  expect(await statusesOf(merchant.merchantId)).toEqual(['exhausted']);
+  const sent = receivers.at(url);
+  expect(sent.length).toBe(11);
+  expect(new Set(sent.map(({ eventId }) => eventId)).size).toBe(1);
+  expect(new Set(sent.map(({ body }) => body)).size).toBe(1);
+  expect(new Set(sent.map(({ headers }) => headers['X-Service-Nonce'])).size).toBe(11);
+  // Stamps are real time, however far the merchant's clock has gone: every receiver accepts each.
+  for (const one of sent) verified(one, merchant.secretKey);
+});
+
+test('E6: other 4xx and redirects end it at once, 429 and 5xx and no answer are retried', async () => {
+  const merchant = await service.createMerchant();
+  const answers = [400, 401, 404, 410, 301, 304, 307, 429, 500, 599] as const;
+  const failures = ['timeout', 'dns', 'connection', 'tls', 'address_denied', 'protocol'] as const;
+  const expected = new Map<string, string>();
+  for (const status of answers) {
+    const { url, endpointId } = await addEndpoint(service, merchant);
+    receivers.behave(url, () => status);
+    expected.set(endpointId, status === 429 || status >= 500 ? 'pending' : 'failed');
+  }
+  for (const failure of failures) {
+    const { url, endpointId } = await addEndpoint(service, merchant);
+    receivers.behave(url, () => ({ failure }));
+    expected.set(endpointId, 'pending');
+  }
+  await makeNews(merchant);
+  await until('all have been tried', async () => {
+    const all = await deliveriesOf(service, merchant.merchantId);
+    return all.length === expected.size && all.every(({ attempts }) => attempts.length === 1);
+  });
+  const deliveries = await deliveriesOf(service, merchant.merchantId);
+  expect(new Map(deliveries.map((d) => [d.endpoint_id, d.status]))).toEqual(expected);
+  const failing = deliveries.flatMap(({ attempts }) => attempts.map(({ failure }) => failure)).sort();
+  expect(failing).toEqual(
+    [
+      ...failures,
+      'redirect',
+      'redirect',
+      'redirect',
+      ...Array.from({ length: 7 }, () => 'http_status'),
+    ].sort(),
+  );
+});
+
+test('first tries start in order of creation, ten at most at a time, and none waits for an answer', async () => {
+  const merchant = await service.createMerchant();
+  const { url } = await addEndpoint(service, merchant);
+  const held: (() => void)[] = [];
+  receivers.behave(url, async (_received, _nth) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    return 200;
+  });
+  const batches: string[] = [];
+  for (let i = 0; i < 25; i++) batches.push(await makeNews(merchant));
+  await until('ten are in flight', () => receivers.at(url).length === 10);
+  while (receivers.at(url).length < 25 || held.length > 0) {
+    held.shift()?.();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await until('all are delivered', async () =>
+    (await statusesOf(merchant.merchantId)).every((status) => status === 'delivered'),
+  );
+  expect(receivers.mostInFlight.get(url)).toBe(10);
+  const order = receivers.at(url).map(({ body }) => JSON.parse(body).data.object.batch_id);
+  expect(order).toEqual(batches);
+});
+
+test('fault 38, E5: news reach a healthy endpoint at once while an attempt of its own and of others hang', async () => {
+  const merchant = await service.createMerchant();
+  const healthy = await addEndpoint(service, merchant);
+  const open: (() => void)[] = [];
+  const hang = () => new Promise<number>((resolve) => open.push(() => resolve(200)));
+  for (let i = 0; i < 40; i++) receivers.behave((await addEndpoint(service, merchant)).url, hang);
+  receivers.behave(healthy.url, (_received, _nth) => (receivers.at(healthy.url).length === 1 ? hang() : 200));
+  await makeNews(merchant);
+  await until('everybody hangs', () => open.length === 41);
+  const startedMs = Date.now();
+  await makeNews(merchant);
+  await until('the next news pass the one that hangs', () => receivers.at(healthy.url).length === 2);
+  // A generous bound: what would be wrong is waiting for the end of an attempt, or for another endpoint's.
+  expect(Date.now() - startedMs).toBeLessThan(20_000);
+  while (open.length > 0) {
+    open.shift()?.();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await until('all ends', async () =>
+    (await statusesOf(merchant.merchantId)).every((s) => s === 'delivered'),
+  );
+});
+
+test('E9: an endpoint of which nothing has come back for five days is disabled, its deliveries wait', async () => {
+  const impatient = await startService({ worker: true, receive: receivers.post, disableAfterSeconds: 0 });
+  const merchant = await impatient.createMerchant();
+  const { url, endpointId } = await addEndpoint(impatient, merchant);
+  receivers.behave(url, () => 500);
+  for (let i = 0; i < 12; i++) await makeNews(merchant);
+  const state = async () =>
+    await impatient.app.db
+      .selectFrom('webhook_endpoint')
+      .selectAll()
+      .where('endpoint_id', '=', endpointId)
+      .executeTakeFirstOrThrow();
+  await until('it is disabled', async () => (await state()).status === 'disabled');
+  expect(await state()).toMatchObject({ disabled_reason: 'failing' });
+  await until('all its deliveries wait', async () =>
+    (await deliveriesOf(impatient, merchant.merchantId)).every(({ status }) => status === 'paused'),
+  );
+  await makeNews(merchant);
+  await until('later news wait too', async () => {
+    const all = await deliveriesOf(impatient, merchant.merchantId);
+    return all.length === 13 && all.every(({ status }) => status === 'paused');
+  });
+  await impatient.stop();
+});

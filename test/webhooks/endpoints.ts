@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeId, encodeId, newId } from '../../packages/server/src/platform/ids.ts';
+import type { TestMerchant, TestService } from '../service.ts';
+
+export interface TestEndpoint {
+  endpointId: string;
+  url: string;
+}
+
+let counter = 0;
+
+/** An endpoint for batches' news, straight into its table. */
+export async function addEndpoint(
+  service: TestService,
+  { merchantId, storeId }: TestMerchant,
+  types: ('*' | 'payout_batch.updated')[] = ['payout_batch.updated'],
+): Promise<TestEndpoint> {
+  counter += 1;
+  const endpoint = { endpointId: newId(), url: `https://receiver${counter}.example/hook` };
+  await service.app.db
+    .insertInto('webhook_endpoint')
+    .values({
+      merchant_id: merchantId,
+      endpoint_id: endpoint.endpointId,
+      store_id: storeId,
+      url: endpoint.url,
+      types,
+      created_at: 0,
+    })
+    .execute();
+  return endpoint;
+}
+
+/** Makes a draft, of which one event is news. @returns the batch's id */
+export async function makeNews(merchant: TestMerchant): Promise<string> {
+  const { erc20 } = await merchant.sdk.testHelpers.addresses();
+  const items = [{ network: 'erc20' as const, address: erc20.succeed, amount: '1.00' }];
+  return (await merchant.sdk.payouts.create({ currency: 'USDT', items })).batch_id;
+}
+
+export async function deliveriesOf(service: TestService, merchantId: string) {
+  const rows = await service.app.db
+    .selectFrom('delivery')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .orderBy('number')
+    .execute();
+  return rows.map((row) => ({ ...row, event: encodeId('event', row.event_id) }));
+}
+
+/** Waits for something to come true, for a minute at most. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = Date.now() + 60_000;
+  while (!(await condition())) {
+    if (Date.now() > endMs) throw new Error(`this did not come true in a minute: ${what}`);
+    await sleep(10);
+  }
+}
+
+export const uuidOf = (eventId: string) => decodeId('event', eventId) ?? '';
