@@ -10,6 +10,11 @@ export function postgresStore(pool: Pool): SequenceStore<PoolClient> {
     async transaction(work) {
       const client = await pool.connect();
       let broken: Error | undefined;
+      // A connection that breaks between two statements says so to listeners alone; without one the process ends.
+      const onBreak = (error: Error) => {
+        broken = error;
+      };
+      client.on('error', onBreak);
       try {
         await client.query('begin');
         const result = await work(client);
@@ -18,11 +23,10 @@ export function postgresStore(pool: Pool): SequenceStore<PoolClient> {
         if (command === 'ROLLBACK') throw new Error('the transaction of a webhook was rolled back');
         return result;
       } catch (error) {
-        await client.query('rollback').catch((failure: Error) => {
-          broken = failure;
-        });
+        await client.query('rollback').catch(onBreak);
         throw error;
       } finally {
+        client.off('error', onBreak);
         client.release(broken);
       }
     },
