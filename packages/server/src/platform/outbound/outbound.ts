@@ -1,0 +1,153 @@
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { classifyAddress, type Network } from './addresses.ts';
+import { checkCallbackUrl } from './callback-url.ts';
+import { Connection, type OutboundRequest } from './connection.ts';
+import { Deadline } from './deadline.ts';
+import { dial } from './dial.ts';
+import type { OutboundAnswer } from './exchange.ts';
+import { NotSent } from './failures.ts';
+import { Pool } from './pool.ts';
+import { isLocalName, type Names, resolve } from './resolve.ts';
+
+const HTTPS_PORT = 443;
+
+export interface OutboundOptions extends Names {
+  /** Networks to reach beside the public ones. */
+  allow?: readonly Network[];
+  /** Certificate authorities (PEM) to trust beside the built-in ones. */
+  ca?: string | undefined;
+  /** For an attempt in all: waiting for a place, resolving, connecting, the answer (30,000). */
+  timeoutMs?: number;
+  /** Connections to one origin at once, for merchants of either mode (100). */
+  connectionsPerOrigin?: number;
+  /** Idle connections to all origins together (500). */
+  idleConnections?: number;
+  /** How long an idle connection is kept, unless its receiver names another time (4,000: shorter than most servers'). */
+  idleMs?: number;
+}
+
+export interface Outbound {
+  /**
+   * Posts once to a URL that a merchant named. Nothing of the network throws: what failed is in the answer. Redirects
+   * are answers like any other.
+   *
+   * @throws the reason of `signal` where that ended it, and where `close` did; then nothing is known of the receiver
+   */
+  post(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** Sockets and origins now. Sockets are never more than the posts under way and the idle ones allowed. */
+  readonly size: { open: number; idle: number; origins: number };
+  /** Ends the posts under way, closes all connections; nothing can be posted any more. */
+  close(): void;
+}
+
+interface Destination {
+  url: URL;
+  sandbox: boolean;
+}
+
+function trust(ca: string | undefined): SecureContext {
+  return createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(ca !== undefined && { ca: [...getCACertificates('default'), ca] }),
+  });
+}
+
+/** What a certificate has to name: the host, without the brackets of a literal or the dot at the end of a name. */
+function certifiedName(hostname: string): string {
+  return hostname.replace(/^\[|\]$|\.$/g, '');
+}
+
+/** The one door to addresses that other people name. */
+class HttpsOutbound implements Outbound {
+  readonly #options: OutboundOptions;
+  readonly #context: SecureContext;
+  readonly #pool: Pool;
+  readonly #attempts = new Set<Deadline>();
+  #isClosed = false;
+
+  constructor(options: OutboundOptions) {
+    this.#options = options;
+    this.#context = trust(options.ca);
+    const { connectionsPerOrigin: perOrigin = 100, idleConnections: idle = 500 } = options;
+    this.#pool = new Pool({ perOrigin, idle });
+  }
+
+  get size(): Outbound['size'] {
+    return this.#pool.size;
+  }
+
+  async post(request: OutboundRequest): Promise<OutboundAnswer> {
+    if (this.#isClosed) throw new Error('outbound is closed');
+    const deadline = new Deadline(this.#options.timeoutMs ?? 30_000, request.signal);
+    this.#attempts.add(deadline);
+    try {
+      const answer = await this.#attempt(request, deadline);
+      // What the receiver has answered counts, even if nobody waits for the rest of it any more.
+      if (answer.failure !== null) deadline.throwIfAborted();
+      return answer;
+    } catch (error) {
+      deadline.throwIfAborted();
+      if (!(error instanceof NotSent)) throw error;
+      return { failure: deadline.isOver ? 'timeout' : error.failure, sent: false };
+    } finally {
+      deadline.clear();
+      this.#attempts.delete(deadline);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const deadline of this.#attempts) deadline.abort(new Error('outbound is closed'));
+    this.#pool.closeIdle();
+  }
+
+  async #attempt(request: OutboundRequest, deadline: Deadline): Promise<OutboundAnswer> {
+    const checked = checkCallbackUrl(request.url);
+    if ('refused' in checked) throw new NotSent('address_denied');
+    const url = new URL(checked.url);
+    // What one mode may reach the other may not: they share no connection.
+    const key = `${request.sandbox ? 'sandbox' : 'live'} ${url.origin}`;
+    for (;;) {
+      const turn = await this.#pool.take(key, deadline);
+      const connection =
+        turn === 'open' ? await this.#open(key, { url, sandbox: request.sandbox }, deadline) : turn;
+      const answer = await connection.exchange(url, request, deadline);
+      if (this.#isClosed) connection.close();
+      else this.#pool.give(key, connection);
+      // An idle connection that turned out to be closed before anything was written: another one will do.
+      if (turn !== 'open' && answer.failure === 'connection' && !answer.sent) continue;
+      return answer;
+    }
+  }
+
+  async #open(key: string, to: Destination, deadline: Deadline): Promise<Connection> {
+    const { hostname, port, origin } = to.url;
+    try {
+      const addresses = await this.#resolve(to, deadline);
+      const peer = { addresses, port: Number(port || HTTPS_PORT), host: certifiedName(hostname) };
+      const socket = await dial(peer, this.#context, deadline);
+      const connection = new Connection(socket, { origin, idleMs: this.#options.idleMs ?? 4_000 });
+      this.#pool.add(key, connection);
+      return connection;
+    } catch (error) {
+      this.#pool.leave(key);
+      throw error;
+    }
+  }
+
+  /** @throws NotSent `address_denied` unless all that the resolver answered is allowed */
+  async #resolve({ url, sandbox }: Destination, deadline: Deadline): Promise<string[]> {
+    const addresses = await resolve(url.hostname, this.#options, deadline);
+    const policy = { allow: this.#options.allow ?? [], sandbox };
+    const allowed = addresses.filter((address) => classifyAddress(address, policy) === 'allowed');
+    // The addresses of a local name are no answer of anybody: one that is allowed is enough.
+    const isEnough = isLocalName(url.hostname) ? allowed.length > 0 : allowed.length === addresses.length;
+    if (!isEnough) throw new NotSent('address_denied');
+    return allowed;
+  }
+}
+
+/** Opens the door; its TLS context and its connections are shared by all who post. */
+export function createOutbound(options: OutboundOptions = {}): Outbound {
+  return new HttpsOutbound(options);
+}
