@@ -28,8 +28,8 @@ test('news of a change reach an endpoint that asked for them: headers, signature
   expect(event).toEqual(await merchant.sdk.events.retrieve(received.eventId));
   expect(event).toMatchObject({ id: received.eventId, type: 'payout_batch.updated', sequence: 1 });
   expect(event.data.object).toMatchObject({ batch_id: batchId, status: 'draft' });
-  expect(Object.keys(received.headers).sort()).toEqual(
-    [
+  expect(new Set(Object.keys(received.headers))).toEqual(
+    new Set([
       'Content-Type',
       'User-Agent',
       'X-Service-Signature',
@@ -37,7 +37,7 @@ test('news of a change reach an endpoint that asked for them: headers, signature
       'X-Service-Nonce',
       'X-Service-Event-Type',
       'X-Service-Event-ID',
-    ].sort(),
+    ]),
   );
   expect(received.headers['User-Agent']).toBe('Service-Webhook/1.0');
   expect(received.headers['X-Service-Event-Type']).toBe('payout_batch.updated');
@@ -107,15 +107,10 @@ test('E6: other 4xx and redirects end it at once, 429 and 5xx and no answer are 
   });
   const deliveries = await deliveriesOf(service, merchant.merchantId);
   expect(new Map(deliveries.map((d) => [d.endpoint_id, d.status]))).toEqual(expected);
-  const failing = deliveries.flatMap(({ attempts }) => attempts.map(({ failure }) => failure)).sort();
-  expect(failing).toEqual(
-    [
-      ...failures,
-      'redirect',
-      'redirect',
-      'redirect',
-      ...Array.from({ length: 7 }, () => 'http_status'),
-    ].sort(),
+  const failing = deliveries.map(({ attempts }) => attempts[0]?.failure);
+  const refused = Array.from({ length: 7 }, () => 'http_status');
+  expect(failing.toSorted()).toEqual(
+    [...failures, 'redirect', 'redirect', 'redirect', ...refused].toSorted(),
   );
 });
 
