@@ -10,11 +10,12 @@ interface ResourceNames {
   invoice: 'Invoice';
   payout_batch: 'PayoutBatch';
   payment_method: 'PaymentMethod';
+  webhook_endpoint: 'WebhookEndpoint';
 }
 
 type ResourceName<T extends EventType> = T extends `${infer Category extends keyof ResourceNames}.${string}`
   ? ResourceNames[Category]
-  : never;
+  : '';
 
 /** Unknown fields for a resource that the API does not describe yet. */
 type ResourceOf<T extends EventType> =
