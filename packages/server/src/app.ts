@@ -44,14 +44,13 @@ export interface AppOptions {
   lockTimeoutMs?: number | undefined;
   /** How long a statement may take, in milliseconds (9,000). */
   statementMs?: number | undefined;
-  /** How webhooks leave; nothing does by default. */
-  webhooks?: Pick<WebhookDeps, 'outbound' | 'disableAfterSeconds'>;
+  /** How webhooks leave. Processes that send none need none. */
+  webhooks?: { outbound: WebhookDeps['outbound'] & { close?(): void }; disableAfterSeconds: number };
 }
 
-/** Of a process that sends no webhooks. */
 const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
-  outbound: { post: async () => ({ failure: 'address_denied' }) },
-  disableAfterSeconds: 432_000,
+  outbound: { post: () => Promise.reject(new Error('this process sends no webhooks')) },
+  disableAfterSeconds: Number.POSITIVE_INFINITY,
 };
 
 /** Everything that operations stand on, opened once per process. */
@@ -90,8 +89,10 @@ export async function openApp(options: AppOptions): Promise<App> {
   // In a database of its own the simulated chain has none of the service's tables, and no role.
   const simulatedDb = connect(simchainUrl === undefined ? pool : { url: simchainUrl, poolSize, onError });
   const clock = new Clock();
+  const { webhooks = NO_WEBHOOKS } = options;
   const close = async () => {
     clock.stop();
+    webhooks.outbound.close?.();
     await Promise.all([db, fastDb, watchDb, simulatedDb].map((pool) => pool.destroy()));
   };
   try {
@@ -106,7 +107,6 @@ export async function openApp(options: AppOptions): Promise<App> {
     const chains = observeChains(openChains({ simulatedDb, merchantNow }), metrics);
     const readState = createStateReader(watchDb, clock);
     const pools = { db, fastDb, simulatedDb };
-    const { webhooks = NO_WEBHOOKS } = options;
     const platform = { ...pools, clock, vault, log, metrics };
     return { ...platform, ...webhooks, readState, databaseUrl, chains, screen, close };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { type App, createApiServer, migrateAll, monitoringPages, openApp } from './app.ts';
+import { type App, type AppOptions, createApiServer, migrateAll, monitoringPages, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import type { TryOutKey } from './docs/index.ts';
 import { listen } from './listening.ts';
@@ -9,6 +9,7 @@ import { type Config, ConfigError } from './platform/config.ts';
 import { codeOf } from './platform/db.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/log.ts';
+import { createOutbound } from './platform/outbound/index.ts';
 import { type Postgres, startPostgres } from './platform/postgres/index.ts';
 import { type SandboxCredentials, seedSandbox } from './sandbox/index.ts';
 import { startWorkers } from './workers.ts';
@@ -86,13 +87,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     const masterKey = config.masterKey ?? folder.ensureMasterKey();
     const log = openLog(config, { databaseUrl, masterKey });
     await migrateAll(databaseUrl, config.simchainUrl);
-    parts.app = await openApp({
-      databaseUrl,
-      simchainUrl: config.simchainUrl,
-      masterKey,
-      log,
-      poolSize: config.poolSize,
-    });
+    parts.app = await openApp(appOptions(config, { databaseUrl, masterKey, log }));
     const known = folder.readCredentials();
     // Money and keys are there before anybody can ask for them.
     const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
@@ -178,13 +173,15 @@ async function openProduction(config: Config): Promise<App> {
   const { databaseUrl, masterKey } = productionDatabase(config);
   const log = openLog(config, { databaseUrl, masterKey });
   await migrateAll(databaseUrl, config.simchainUrl);
-  return await openApp({
-    databaseUrl,
-    simchainUrl: config.simchainUrl,
-    masterKey,
-    log,
-    poolSize: config.poolSize,
-  });
+  return await openApp(appOptions(config, { databaseUrl, masterKey, log }));
+}
+
+function appOptions(
+  { simchainUrl, poolSize, outbound, webhookDisableAfter }: Config,
+  opened: Pick<AppOptions, 'databaseUrl' | 'masterKey' | 'log'>,
+): AppOptions {
+  const webhooks = { outbound: createOutbound(outbound), disableAfterSeconds: webhookDisableAfter };
+  return { ...opened, simchainUrl, poolSize, webhooks };
 }
 
 /** One API node on a database of the operator's. Run as many as you like. */

@@ -42,6 +42,7 @@ const BAD: Record<ConfigKey, string[]> = {
   poolSize: [...WHOLE.slice(1), '0', '1', '1001'],
   ratePerSecond: [...WHOLE.slice(1), '0', '1000001'],
   rateBurst: [...WHOLE.slice(1), '0', '1000001'],
+  webhookDisableAfter: [...WHOLE.slice(1), '100000001'],
   metricsPort: [...WHOLE.slice(1), '65536'],
   metricsHost: ['127.0.0.1'],
   outboundAllow: [',', '10.0.0.0/33', '10.0.0.0/8;10.1.0.0/8', 'example.com', 'fe80::%1/64', '10.0.0.0/8,'],
@@ -89,6 +90,7 @@ test('an empty variable is none, and the defaults are a sandbox on loopback', ()
     poolSize: 10,
     rate: { perSecond: 100, burst: 200 },
     outbound: { allow: [] },
+    webhookDisableAfter: 432_000,
   });
 });
 

@@ -25,6 +25,8 @@ export interface Config {
   /** Where metrics and health are served apart from the API; on the API's own address, to this machine, without. */
   metrics: { host: string; port: number } | undefined;
   outbound: OutboundConfig;
+  /** Seconds of real time after which a webhook endpoint that only fails is disabled. */
+  webhookDisableAfter: number;
 }
 
 /** What may be dialled at addresses that merchants name, and how. */
@@ -100,6 +102,11 @@ export const CONFIG_OPTIONS = {
     'FLORIN_METRICS_HOST',
     'address',
     'Address of that port (127.0.0.1): a private one, as it asks nobody who they are.',
+  ),
+  webhookDisableAfter: option(
+    'FLORIN_WEBHOOK_DISABLE_AFTER',
+    'seconds',
+    'Real time after which a webhook endpoint that only fails is disabled (432000: five days).',
   ),
   rateBurst: option('FLORIN_RATE_BURST', 'number', 'Requests that an API key may send at once (200).'),
   outboundAllow: option(
@@ -252,6 +259,7 @@ export function readConfig(
     },
     metrics: readMetrics(read),
     outbound: readOutbound(read),
+    webhookDisableAfter: read.whole('webhookDisableAfter', 432_000, [0, 100_000_000]),
   };
   refusePlainHttp(config);
   return config;
