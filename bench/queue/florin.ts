@@ -10,6 +10,7 @@ import { KIND, type QueueUnderTest } from './queues.ts';
 /** The product's jobs as a process of the service runs them: defaults, retries, leases and fences on. */
 export async function openFlorin(url: string): Promise<QueueUnderTest> {
   const db = connect({ url, poolSize: 10 });
+  const fastDb = connect({ url, poolSize: 4, synchronousCommit: 'off' });
   const clock = new Clock();
   await clock.measure(db);
   let worker: JobWorker | undefined;
@@ -22,6 +23,7 @@ export async function openFlorin(url: string): Promise<QueueUnderTest> {
       };
       worker = startWorker({
         db,
+        fastDb,
         url,
         clock,
         log: createLogger('warn'),
@@ -38,7 +40,7 @@ export async function openFlorin(url: string): Promise<QueueUnderTest> {
     },
     async stop() {
       await worker?.stop(1_000);
-      await db.destroy();
+      await Promise.all([db.destroy(), fastDb.destroy()]);
     },
   };
 }
@@ -48,4 +50,4 @@ export const fillFlorin = (jobs: number, merchants: number) => `
   insert into job (merchant_id, job_id, kind, unique_key, due_at_ms)
   select md5((i % ${merchants})::text)::uuid, id, '${KIND}', id::text,
          (extract(epoch from now()) * 1000)::bigint - ${jobs} + i
-  from (select i, gen_random_uuid() as id from generate_series(1, ${jobs}) i) as new`;
+  from (select i, uuidv7() as id from generate_series(1, ${jobs}) i) as new`;

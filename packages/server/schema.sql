@@ -166,7 +166,7 @@ create table public.job (
   trace text,
   constraint job_pkey PRIMARY KEY (merchant_id, job_id),
   constraint job_merchant_id_kind_unique_key_key UNIQUE (merchant_id, kind, unique_key)
-) with (fillfactor=50);
+) with (fillfactor=40);
 CREATE INDEX job_due ON public.job USING btree (due_at_ms, merchant_id);
 CREATE INDEX job_next ON public.job USING btree (merchant_id, due_at_ms);
 

@@ -10,7 +10,7 @@ import {
 } from '../../packages/server/src/payouts/index.ts';
 import { settleOutcome } from '../../packages/server/src/platform/jobs/decisions.ts';
 import type { Job, JobOutcome, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
-import type { ClaimedJob } from '../../packages/server/src/platform/jobs/job.ts';
+import { type ClaimedJob, newFence } from '../../packages/server/src/platform/jobs/job.ts';
 import { claimJobs, releaseJobs, removeJobs } from '../../packages/server/src/platform/jobs/queries.ts';
 import { ActiveRun } from '../../packages/server/src/platform/jobs/run.ts';
 import { SEND_JOB, sendTransfers } from '../../packages/server/src/transfers/index.ts';
@@ -164,6 +164,7 @@ export class Process {
       kinds: [...this.#handlers.keys()],
       deadOwners: this.#options.deadOwners ?? [],
       owner: this.owner,
+      fence: newFence(),
       leaseUntilMs: nowMs + LEASE_MS,
       limit: 1,
     });

@@ -82,13 +82,13 @@ export async function startWorkers(app: App): Promise<JobWorker> {
     [PUBLISH_JOB, (job) => publisher.run(job)],
     [DELIVER_JOB, (job, run) => deliverer.run(job, run)],
   ]);
-  const common = { db: app.db, url: app.databaseUrl, clock: app.clock, log: app.log };
+  const common = { db: app.db, fastDb: app.fastDb, url: app.databaseUrl, clock: app.clock, log: app.log };
   const worker = startWorker({ ...common, handlers: observeJobs(jobHandlers(app), app.metrics) });
   const sender = startWorker({
     ...common,
     handlers: observeJobs(deliveries, app.metrics),
     runningMax: ENDPOINTS_AT_ONCE,
-    batchSize: ENDPOINTS_AT_ONCE,
+    sharedPart: 0.9,
   });
   return {
     stop: async (graceMs) => {

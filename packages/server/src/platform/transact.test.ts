@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
 import { codeOf, connect, type Db, isRetryable, isUnavailable } from './db.ts';
 import { openProxy } from './jobs/fixtures/cuttable-proxy.ts';
-import { CommitUnknown, transact } from './transact.ts';
+import { afterCommit, CommitUnknown, transact } from './transact.ts';
 
 let url: string;
 let db: Db;
@@ -104,14 +104,56 @@ test('fault 70: a line cut while the change runs is no commit; cut at COMMIT it 
   line.mend();
   expect(await tally()).toEqual({ a: 0, b: 0 });
 
+  const told: string[] = [];
   const at = transact(remote, async (tx) => {
+    afterCommit(tx, () => told.push('perhaps'));
     await add(tx, 'a');
     line.cut();
   });
   await expect(at).rejects.toBeInstanceOf(CommitUnknown);
+  // It may stand: who acts upon a commit has to act.
+  expect(told).toEqual(['perhaps']);
   line.mend();
   await transact(remote, (tx) => add(tx, 'b'));
   expect((await tally()).b).toBe(1);
   await remote.destroy();
   await line.close();
+});
+
+test('what waits for a commit is called once, when others see the change', async () => {
+  const told: unknown[] = [];
+  let seen: Promise<unknown> | undefined;
+  const result = await transact(db, async (tx) => {
+    afterCommit(tx, (pool) => {
+      told.push(pool);
+      seen = tally();
+    });
+    await add(tx, 'a');
+    expect(told).toEqual([]);
+    return 5;
+  });
+  expect(result).toBe(5);
+  expect(told).toEqual([db]);
+  expect(await seen).toEqual({ a: 1, b: 0 });
+});
+
+test('what waits for a commit is not called after a rollback, and after a lost race once', async () => {
+  const told: number[] = [];
+  const refused = transact(db, async (tx) => {
+    afterCommit(tx, () => told.push(0));
+    throw new Error('refused');
+  });
+  await expect(refused).rejects.toThrow('refused');
+  let runs = 0;
+  await transact(db, async (tx) => {
+    const run = ++runs;
+    afterCommit(tx, () => told.push(run));
+    if (run < 3) await sql`do $$ begin raise exception 'again' using errcode = '40001'; end $$`.execute(tx);
+  });
+  expect(told).toEqual([3]);
+});
+
+test('only a transaction that ends here can be waited for', async () => {
+  const other = db.transaction().execute(async (tx) => afterCommit(tx, () => {}));
+  await expect(other).rejects.toThrow('not begun by transact');
 });

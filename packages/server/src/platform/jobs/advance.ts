@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../db.ts';
-import { CHANNEL } from './enqueue.ts';
+import { callWorkers } from './calls.ts';
 
 /**
  * When the next job that follows the merchant's clock is due (real Unix milliseconds); undefined: there is none. Jobs of
@@ -39,5 +39,5 @@ export async function advanceClockJobs(tx: Tx, merchantId: string, ms: number): 
   await sql`
     update job set due_at_ms = due_at_ms - ${ms}, revision = revision + 1
     where merchant_id = ${merchantId} and follows_clock`.execute(tx);
-  await sql`select pg_notify(${CHANNEL}, ${merchantId})`.execute(tx);
+  callWorkers(tx, [{ merchantId, kind: undefined, dueAtMs: 0 }]);
 }

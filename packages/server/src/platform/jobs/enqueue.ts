@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../db.ts';
 import { newId } from '../ids.ts';
 import { activeTrace } from '../tracing.ts';
+import { callWorkers } from './calls.ts';
 
 /** Something that must happen later, written in the transaction of its cause. */
 export interface JobSpec {
@@ -28,18 +29,18 @@ interface Row {
   payload: Record<string, unknown>;
 }
 
-/** The channel on which enqueuers call workers; a message is the merchant who has new work. */
-export const CHANNEL = 'florin_job';
-
 /**
- * Adds jobs, one statement a merchant; workers learn of them when the transaction commits. A job that is already there
+ * Adds jobs, one statement a merchant; workers are called as soon as the transaction has committed. A job that is already there
  * is due at the earlier of both times, and if it is running it will run once more afterwards.
  */
 export async function enqueue(tx: Tx, specs: readonly JobSpec[]): Promise<void> {
   // A fixed order of merchants and keys, so that two transactions with the same jobs wait instead of deadlocking.
   const merchants = [...Map.groupBy(specs, (spec) => spec.merchantId)].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [merchantId, own] of merchants) await insert(tx, merchantId, mergeByKey(own));
-  for (const [merchantId] of merchants) await sql`select pg_notify(${CHANNEL}, ${merchantId})`.execute(tx);
+  callWorkers(
+    tx,
+    specs.map(({ merchantId, kind, dueAtMs }) => ({ merchantId, kind, dueAtMs: Math.ceil(dueAtMs) })),
+  );
 }
 
 async function insert(tx: Tx, merchantId: string, rows: readonly Row[]): Promise<void> {

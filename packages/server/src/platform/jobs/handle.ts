@@ -12,7 +12,7 @@ export async function handle(run: ActiveRun, handler: JobHandler | undefined, lo
     const settlement = run.state === 'running' ? settleOutcome(outcome) : ({ act: 'remove' } as const);
     return { type: 'returned', settlement };
   } catch (error) {
-    const ending = endingOf(error, run.signal.aborted);
+    const ending = endingOf(error, run.isAborted);
     if (ending.type === 'threw') {
       const fields = { merchantId, jobId, kind, attempts: attempts + 1, error: describeError(error) };
       log.warn(fields, 'jobs: a run failed and will be tried again');

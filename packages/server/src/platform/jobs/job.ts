@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Tx } from '../db.ts';
 import type { Logger } from '../log.ts';
 
@@ -74,6 +75,14 @@ export class LeaseLost extends Error {
   constructor(job: Pick<Job, 'kind' | 'jobId'>) {
     super(`job ${job.jobId} (${job.kind}) has been taken over by another worker`);
   }
+}
+
+/**
+ * The token of one claim, which each write under it must match: drawn, not counted, so that a claim which a crash of
+ * the database undid does not share its token with the next one.
+ */
+export function newFence(): bigint {
+  return randomBytes(8).readBigUInt64BE() >> 1n;
 }
 
 /** A hold on one row: what a write must match, and the news that its holder has seen. */

@@ -1,30 +1,41 @@
 import type { Db } from '../db.ts';
 import { deadOwners } from './decisions.ts';
 import { LOCK_CLASS } from './presence.ts';
-import { DUE_MERCHANTS_MAX, listDueMerchants, listLeaseOwners, listPresentOwners } from './queries.ts';
+import {
+  DUE_MERCHANTS_MAX,
+  type DueMerchant,
+  listDueMerchants,
+  listLeaseOwners,
+  listPresentOwners,
+} from './queries.ts';
 
 export interface Sight {
   /** Merchants with due work, longest waiting first. */
-  merchants: string[];
-  /** There may be more merchants than these. */
+  due: DueMerchant[];
+  /** Merchants whose first work is due soon. */
+  soon: DueMerchant[];
+  /** There may be more merchants with due work than these. */
   isCut: boolean;
   /** Workers whose leases no longer count. */
   deadOwners: number[];
 }
 
 /**
- * Looks over all merchants for due work. Workers are asked for their presence only while others hold leases.
+ * Looks over all merchants for work that is due, or will be by `untilMs`. Workers are asked for their presence only
+ * while others hold leases.
  *
  * @param own the number under which the caller held its leases before this call.
  */
 export async function look(
   db: Db,
   own: number,
-  claimable: { kinds: readonly string[]; nowMs: number },
+  { kinds, nowMs, untilMs }: { kinds: readonly string[]; nowMs: number; untilMs: number },
 ): Promise<Sight> {
-  const others = (await listLeaseOwners(db, claimable.nowMs)).filter((owner) => owner !== own);
+  const others = (await listLeaseOwners(db, nowMs)).filter((owner) => owner !== own);
   // Leases first, locks second: whoever held a lease then and holds no lock now is gone.
   const dead = others.length === 0 ? [] : deadOwners(others, await listPresentOwners(db, LOCK_CLASS), own);
-  const merchants = await listDueMerchants(db, { ...claimable, deadOwners: dead });
-  return { merchants, isCut: merchants.length === DUE_MERCHANTS_MAX, deadOwners: dead };
+  const merchants = await listDueMerchants(db, { kinds, nowMs, deadOwners: dead }, untilMs);
+  const due = merchants.filter(({ dueAtMs }) => dueAtMs <= nowMs);
+  const soon = merchants.slice(due.length);
+  return { due, soon, isCut: due.length === DUE_MERCHANTS_MAX, deadOwners: dead };
 }

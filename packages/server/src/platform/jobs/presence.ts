@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { openSession, type Session } from '../db.ts';
+import { CHANNEL } from './calls.ts';
 import { reconnectMs } from './decisions.ts';
-import { CHANNEL } from './enqueue.ts';
 import type { Outage } from './outage.ts';
 import { pause } from './waiting.ts';
 
@@ -18,8 +18,8 @@ export interface PresenceOptions {
   onUp: () => void;
   /** The session is gone: others see this worker as dead. */
   onDown: () => void;
-  /** A message on the channel: the merchant who has new work. */
-  onCall: (merchantId: string) => void;
+  /** A message on the channel. */
+  onCall: (message: string) => void;
 }
 
 /**

@@ -1,8 +1,9 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { transact } from '../transact.ts';
 import { RUN_AGAIN } from './decisions.ts';
 import { MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
-import type { ClaimedJob } from './job.ts';
+import { type ClaimedJob, newFence } from './job.ts';
 import { claimJobs, lockLease, releaseJobs, removeJobs, renewLeases } from './queries.ts';
 
 let bench: Workbench;
@@ -15,7 +16,13 @@ afterAll(() => bench.close());
 function claim(limit: number, owner = 1): Promise<ClaimedJob[]> {
   const nowMs = bench.clock.nowMs();
   const claimable = { nowMs, kinds: ['a'], deadOwners: [] };
-  return claimJobs(bench.db, MERCHANT, { ...claimable, owner, leaseUntilMs: nowMs + 30_000, limit });
+  return claimJobs(bench.db, MERCHANT, {
+    ...claimable,
+    owner,
+    fence: newFence(),
+    leaseUntilMs: nowMs + 30_000,
+    limit,
+  });
 }
 
 test('a claim takes no more than its limit, the longest due first, and never what is taken', async () => {
@@ -44,19 +51,31 @@ test('a lease that was given back allows no write any more, though nobody has ta
   expect(await lock()).toEqual([true]);
   expect((await renewLeases(bench.db, MERCHANT, jobs, renewal)).size).toBe(1);
   const changes = jobs.map((job) => ({ lease: job, release: RUN_AGAIN }));
-  expect((await releaseJobs(bench.db, MERCHANT, changes)).size).toBe(1);
+  const release = () => releaseJobs(bench.db, MERCHANT, changes);
+  expect((await release()).lost.size).toBe(0);
   const before = await bench.rows();
   expect(await lock()).toEqual([false]);
   expect((await renewLeases(bench.db, MERCHANT, jobs, renewal)).size).toBe(0);
-  expect((await releaseJobs(bench.db, MERCHANT, changes)).size).toBe(0);
-  expect((await removeJobs(bench.db, MERCHANT, jobs)).size).toBe(0);
+  expect((await release()).lost.size).toBe(1);
+  expect((await removeJobs(bench.db, MERCHANT, jobs)).lost.size).toBe(1);
   expect(await bench.rows()).toEqual(before);
+});
+
+test('no two claims share a token, though nothing came of the first', async () => {
+  await bench.add({ kind: 'a' });
+  const [first] = await claim(1);
+  await sql`update job set fence = 0, lease_owner = null, lease_until_ms = null`.execute(bench.db);
+  const [second] = await claim(1);
+  expect(second?.jobId).toBe(first?.jobId);
+  expect(second?.fence).not.toBe(first?.fence);
+  expect((await removeJobs(bench.db, MERCHANT, first ? [first] : [])).lost.size).toBe(1);
+  expect(await bench.rows()).toHaveLength(1);
 });
 
 test('the same lease under another merchant hits nothing', async () => {
   await bench.add({ kind: 'a' });
   const jobs = await claim(1);
   const other = '00000000-0000-7000-8000-000000000001';
-  expect((await removeJobs(bench.db, other, jobs)).size).toBe(0);
+  expect((await removeJobs(bench.db, other, jobs)).lost.size).toBe(1);
   expect(await bench.rows()).toHaveLength(1);
 });

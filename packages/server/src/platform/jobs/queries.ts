@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
+import { arrayText } from '../array-text.ts';
 import type { Db, Tx } from '../db.ts';
+import { kept } from '../kept-plans.ts';
 import type { Release } from './decisions.ts';
 import { RUN_AGAIN } from './decisions.ts';
 import type { ClaimedJob, Lease } from './job.ts';
@@ -17,20 +19,34 @@ export interface Claimable {
 const isFree = ({ nowMs, deadOwners }: Claimable) => sql<boolean>`
   (lease_until_ms is null or lease_until_ms < ${nowMs} or lease_owner = any(${deadOwners}::integer[]))`;
 
-/** Step one of a claim, over all merchants and without a lock: who has due work, longest waiting first. */
-export async function listDueMerchants(db: Db, claimable: Claimable): Promise<string[]> {
-  const { rows } = await sql<{ merchant_id: string }>`
-    select merchant_id from job
-    where due_at_ms <= ${claimable.nowMs} and kind = any(${claimable.kinds}::text[]) and ${isFree(claimable)}
+/** A merchant, and when the first of its jobs is due (real Unix milliseconds). */
+export interface DueMerchant {
+  merchantId: string;
+  dueAtMs: number;
+}
+
+/**
+ * Step one of a claim, over all merchants and without a lock: who has work that is due by `untilMs`, longest waiting
+ * first.
+ */
+export async function listDueMerchants(
+  db: Db,
+  claimable: Claimable,
+  untilMs: number,
+): Promise<DueMerchant[]> {
+  const { rows } = await sql<{ merchant_id: string; first_ms: bigint }>`
+    select merchant_id, min(due_at_ms) as first_ms from job
+    where due_at_ms <= ${untilMs} and kind = any(${claimable.kinds}::text[]) and ${isFree(claimable)}
     group by merchant_id
     order by min(due_at_ms)
     limit ${DUE_MERCHANTS_MAX}`.execute(db);
-  return rows.map((row) => row.merchant_id);
+  return rows.map((row) => ({ merchantId: row.merchant_id, dueAtMs: Number(row.first_ms) }));
 }
 
 /** Who takes a batch, how much of it, and until when. */
 export interface Claimer extends Claimable {
   owner: number;
+  fence: bigint;
   leaseUntilMs: number;
   limit: number;
 }
@@ -43,7 +59,6 @@ interface ClaimedRow {
   last_error: string | null;
   due_at_ms: bigint;
   trace: string | null;
-  fence: bigint;
   revision: number;
 }
 
@@ -52,11 +67,11 @@ interface ClaimedRow {
  * counts an attempt, so that one which kills its workers shows. `for update` also keeps out of a step in flight.
  */
 export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): Promise<ClaimedJob[]> {
-  const { rows } = await sql<ClaimedRow>`
+  const { rows } = await sql<ClaimedRow>`${kept}
     update job set
       lease_until_ms = ${claimer.leaseUntilMs},
       lease_owner = ${claimer.owner},
-      fence = fence + 1,
+      fence = ${claimer.fence},
       attempts = attempts + case when lease_owner is null then 0 else 1 end
     where merchant_id = ${merchantId}::uuid and job_id = any(array(
       select job_id from job
@@ -66,12 +81,12 @@ export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): P
       limit ${claimer.limit}
       for update skip locked
     ))
-    returning job_id, kind, payload, attempts, last_error, due_at_ms, trace, fence, revision`.execute(db);
-  const jobs = rows.map((row) => toClaimedJob(merchantId, row));
+    returning job_id, kind, payload, attempts, last_error, due_at_ms, trace, revision`.execute(db);
+  const jobs = rows.map((row) => toClaimedJob(row, merchantId, claimer.fence));
   return jobs.sort((a, b) => a.dueAtMs - b.dueAtMs || (a.jobId < b.jobId ? -1 : 1));
 }
 
-function toClaimedJob(merchantId: string, row: ClaimedRow): ClaimedJob {
+function toClaimedJob(row: ClaimedRow, merchantId: string, fence: bigint): ClaimedJob {
   return {
     merchantId,
     jobId: row.job_id,
@@ -81,7 +96,7 @@ function toClaimedJob(merchantId: string, row: ClaimedRow): ClaimedJob {
     lastError: row.last_error,
     dueAtMs: Number(row.due_at_ms),
     trace: row.trace,
-    fence: row.fence,
+    fence,
     revision: row.revision,
   };
 }
@@ -91,7 +106,7 @@ function toClaimedJob(merchantId: string, row: ClaimedRow): ClaimedJob {
  * but not enqueuers: news never wait for a running step, nor can they deadlock with it.
  */
 export async function lockLease(tx: Tx, merchantId: string, lease: Lease): Promise<boolean> {
-  const { rows } = await sql`
+  const { rows } = await sql`${kept}
     select from job
     where merchant_id = ${merchantId}::uuid and job_id = ${lease.jobId}::uuid and fence = ${lease.fence}
       and lease_owner is not null
@@ -113,9 +128,9 @@ export async function listNews(
 
 const leasesOf = (leases: readonly Lease[]) => sql`
   unnest(
-    ${leases.map((lease) => lease.jobId)}::uuid[],
-    ${leases.map((lease) => lease.fence)}::bigint[],
-    ${leases.map((lease) => lease.revision)}::integer[]
+    ${arrayText(leases.map((lease) => lease.jobId))}::uuid[],
+    ${arrayText(leases.map((lease) => lease.fence))}::bigint[],
+    ${arrayText(leases.map((lease) => lease.revision))}::integer[]
   ) as held (job_id, fence, revision)`;
 
 /**
@@ -133,7 +148,7 @@ export async function renewLeases(
   leases: readonly Lease[],
   renewal: { owner: number; leaseUntilMs: number },
 ): Promise<Set<string>> {
-  const { rows } = await sql<{ job_id: string }>`
+  const { rows } = await sql<{ job_id: string }>`${kept}
     update job set lease_until_ms = ${renewal.leaseUntilMs}, lease_owner = ${renewal.owner}
     from ${leasesOf(leases)}
     where ${isHeld(merchantId)}
@@ -141,35 +156,39 @@ export async function renewLeases(
   return new Set(rows.map((row) => row.job_id));
 }
 
-/**
- * Removes jobs that are done; those of which news came while they ran are released instead, due at once.
- *
- * @returns ids of the jobs that were still the caller's.
- */
-export async function removeJobs(db: Db, merchantId: string, leases: readonly Lease[]): Promise<Set<string>> {
-  const { rows } = await sql<{ job_id: string }>`
-    delete from job using ${leasesOf(leases)}
-    where ${isHeld(merchantId)} and job.revision = held.revision
-    returning job.job_id`.execute(db);
-  const removed = new Set(rows.map((row) => row.job_id));
-  const remaining = leases.filter((lease) => !removed.has(lease.jobId));
-  if (remaining.length === 0) return removed;
-  // A second statement, as it must see news that were committed while the first one waited for their row.
-  const released = await releaseJobs(
-    db,
-    merchantId,
-    remaining.map((lease) => ({ lease, release: RUN_AGAIN })),
-  );
-  return new Set([...removed, ...released]);
+/** What came of leases that were given up: jobs that were the caller's no more, and those that wait again. */
+export interface Settled {
+  lost: Set<string>;
+  /** By the job's id, when it is due (real Unix milliseconds). */
+  waiting: Map<string, number>;
 }
 
-/** Gives jobs back. @returns ids of the jobs that were still the caller's. */
+/** Removes jobs that are done; those of which news came while they ran are released instead, due at once. */
+export async function removeJobs(db: Db, merchantId: string, leases: readonly Lease[]): Promise<Settled> {
+  const { rows } = await sql<{ job_id: string }>`${kept}
+    with removed as (
+      delete from job using ${leasesOf(leases)}
+      where ${isHeld(merchantId)} and job.revision = held.revision
+      returning job.job_id
+    )
+    select held.job_id from unnest(${arrayText(leases.map((lease) => lease.jobId))}::uuid[]) as held (job_id)
+    where not exists (select from removed where removed.job_id = held.job_id)`.execute(db);
+  if (rows.length === 0) return { lost: new Set(), waiting: new Map() };
+  const remaining = new Set(rows.map((row) => row.job_id));
+  const changes = leases
+    .filter((lease) => remaining.has(lease.jobId))
+    .map((lease) => ({ lease, release: RUN_AGAIN }));
+  // A second statement, as it must see news that were committed while the first one waited for their row.
+  return await releaseJobs(db, merchantId, changes);
+}
+
+/** Gives jobs back. */
 export async function releaseJobs(
   db: Db,
   merchantId: string,
   changes: readonly { lease: Lease; release: Release }[],
-): Promise<Set<string>> {
-  const { rows } = await sql<{ job_id: string }>`
+): Promise<Settled> {
+  const { rows } = await sql<{ job_id: string; due_at_ms: bigint }>`${kept}
     update job set
       lease_until_ms = null,
       lease_owner = null,
@@ -189,8 +208,10 @@ export async function releaseJobs(
       ${changes.map(({ release }) => release.lastError)}::text[]
     ) as held (job_id, fence, revision, due_at_ms, news_first, attempts, last_error)
     where ${isHeld(merchantId)}
-    returning job.job_id`.execute(db);
-  return new Set(rows.map((row) => row.job_id));
+    returning job.job_id, job.due_at_ms`.execute(db);
+  const waiting = new Map(rows.map((row) => [row.job_id, Number(row.due_at_ms)]));
+  const lost = changes.map(({ lease }) => lease.jobId).filter((jobId) => !waiting.has(jobId));
+  return { lost: new Set(lost), waiting };
 }
 
 /** Numbers of the workers that hold leases, dead or alive. What is leased is due, and only that is read. */

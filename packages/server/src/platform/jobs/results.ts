@@ -10,12 +10,21 @@ interface Result {
   settlement: Settlement;
 }
 
+/** What became of a run's row. */
+export interface Fate {
+  /** False where it was another worker's already. */
+  wasHeld: boolean;
+  /** When the job is due next (real Unix milliseconds); undefined where it is gone. */
+  nextDueMs: number | undefined;
+}
+
 export interface ResultsOptions {
   db: Db;
   outage: Outage;
-  /** The row of this run has been dealt with, or was another worker's already. */
-  onSettled: (run: ActiveRun, wasHeld: boolean) => void;
+  onSettled: (run: ActiveRun, fate: Fate) => void;
 }
+
+const LOST: Fate = { wasHeld: false, nextDueMs: undefined };
 
 /**
  * Writes outcomes in batches: while one statement of a merchant is under way, its next results gather. A batch that
@@ -70,7 +79,7 @@ export class Results {
   #take(merchantId: string): Result[] {
     const all = this.#waiting.get(merchantId) ?? [];
     this.#waiting.delete(merchantId);
-    for (const { run } of all) if (run.state === 'lost') this.#options.onSettled(run, false);
+    for (const { run } of all) if (run.state === 'lost') this.#options.onSettled(run, LOST);
     return all.filter(({ run }) => run.state !== 'lost');
   }
 
@@ -80,8 +89,15 @@ export class Results {
     const released = batch.flatMap(({ run, settlement }) =>
       settlement.act === 'release' ? [{ lease: run.job, release: settlement }] : [],
     );
-    const held = removed.length > 0 ? await removeJobs(db, merchantId, removed) : new Set<string>();
-    const given = released.length > 0 ? await releaseJobs(db, merchantId, released) : new Set<string>();
-    for (const { run } of batch) onSettled(run, held.has(run.job.jobId) || given.has(run.job.jobId));
+    const settled = [
+      ...(removed.length > 0 ? [await removeJobs(db, merchantId, removed)] : []),
+      ...(released.length > 0 ? [await releaseJobs(db, merchantId, released)] : []),
+    ];
+    for (const { run } of batch) {
+      const { jobId } = run.job;
+      const wasHeld = !settled.some(({ lost }) => lost.has(jobId));
+      const nextDueMs = settled.find(({ waiting }) => waiting.has(jobId))?.waiting.get(jobId);
+      onSettled(run, { wasHeld, nextDueMs });
+    }
   }
 }

@@ -2,7 +2,7 @@ import type { Db, Tx } from '../db.ts';
 import { transact } from '../transact.ts';
 import { settleOutcome } from './decisions.ts';
 import { type ClaimedJob, type JobOutcome, type JobRun, LeaseLost } from './job.ts';
-import { lockLease, releaseJobs, removeJobs } from './queries.ts';
+import { lockLease, releaseJobs, removeJobs, type Settled } from './queries.ts';
 
 /**
  * One run of one job. It is `running`, then perhaps `finished` (its last step wrote the outcome) or `lost` (another
@@ -12,12 +12,14 @@ import { lockLease, releaseJobs, removeJobs } from './queries.ts';
 export class ActiveRun implements JobRun {
   readonly job: ClaimedJob;
   leaseUntilMs: number;
-  /** The merchant was called meanwhile: perhaps there is news of this very job. */
-  wasCalled = false;
+  /** When the job that `finish` wrote back is due (real Unix milliseconds); undefined where it is gone. */
+  nextDueMs: number | undefined;
   #newsListener: (() => void) | undefined;
   #state: 'running' | 'finished' | 'lost' = 'running';
   readonly #db: Db;
-  readonly #abort = new AbortController();
+  #aborted = false;
+  /** Made for handlers that ask for it: most are over before they could. */
+  #abort: AbortController | undefined;
 
   constructor(db: Db, job: ClaimedJob, leaseUntilMs: number) {
     this.#db = db;
@@ -26,6 +28,8 @@ export class ActiveRun implements JobRun {
   }
 
   get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#aborted) this.#abort.abort();
     return this.#abort.signal;
   }
 
@@ -48,9 +52,14 @@ export class ActiveRun implements JobRun {
     this.#newsListener?.();
   }
 
+  get isAborted(): boolean {
+    return this.#aborted;
+  }
+
   /** Tells the handler to begin nothing new; it still has the job as long as the fence says so. */
   abort(): void {
-    this.#abort.abort();
+    this.#aborted = true;
+    this.#abort?.abort();
   }
 
   /** Another worker has the job, or will have. */
@@ -69,14 +78,14 @@ export class ActiveRun implements JobRun {
 
   async finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T> {
     this.#assertRunning();
-    const value = await transact(this.#db, async (tx) => {
+    const { result, settled } = await transact(this.#db, async (tx) => {
       await this.#lock(tx);
       const result = await change(tx);
-      await this.#write(tx, outcome?.(result) ?? 'done');
-      return result;
+      return { result, settled: await this.#write(tx, outcome?.(result) ?? 'done') };
     });
     this.#state = 'finished';
-    return value;
+    this.nextDueMs = settled.waiting.get(this.job.jobId);
+    return result;
   }
 
   async #lock(tx: Tx): Promise<void> {
@@ -85,11 +94,12 @@ export class ActiveRun implements JobRun {
     throw new LeaseLost(this.job);
   }
 
-  async #write(tx: Tx, outcome: JobOutcome): Promise<void> {
+  async #write(tx: Tx, outcome: JobOutcome): Promise<Settled> {
     const { job } = this;
     const settlement = settleOutcome(outcome);
-    if (settlement.act === 'remove') await removeJobs(tx, job.merchantId, [job]);
-    else await releaseJobs(tx, job.merchantId, [{ lease: job, release: settlement }]);
+    return settlement.act === 'remove'
+      ? await removeJobs(tx, job.merchantId, [job])
+      : await releaseJobs(tx, job.merchantId, [{ lease: job, release: settlement }]);
   }
 
   #assertRunning(): void {

@@ -3,9 +3,14 @@ export interface TurnLimits {
   merchantsAtOnce: number;
   /** Handlers of one merchant running at once; more while few merchants have work. */
   batchSize: number;
+  /** The part (0 to 1) of `runningMax` that merchants with work divide among them; the rest is for who comes later. */
+  sharedPart: number;
   /** Jobs claimed and not yet settled, of all merchants. */
   runningMax: number;
 }
+
+/** Jobs that one statement takes at most, however much room there is. */
+const CLAIM_MAX = 1_000;
 
 /** A claim that may be made: at most so many jobs of this merchant. */
 export interface Turn {
@@ -44,15 +49,17 @@ export class Turns {
 
   /** The next claim, its room reserved; undefined when there is nobody or no room. `claimed` must follow. */
   next(): Turn | undefined {
-    const { merchantsAtOnce, runningMax } = this.#limits;
+    const { merchantsAtOnce, batchSize, runningMax } = this.#limits;
     const room = runningMax - this.#held - this.#reserved;
     if (room <= 0 || this.#claiming.size >= merchantsAtOnce) return undefined;
+    if (this.#queue.size === 0) return undefined;
     const share = this.#share();
     for (const merchantId of this.#queue) {
       const running = this.#running.get(merchantId) ?? 0;
-      // A batch that is half empty is filled up; filling after every job would cost a statement a job.
-      if (running > share / 2 || this.#claiming.has(merchantId)) continue;
-      const limit = Math.min(share - running, room);
+      const free = share - running;
+      // Room for half a batch is filled up; filling after every job would cost a statement a job.
+      if (free < Math.min(batchSize, share) / 2 || this.#claiming.has(merchantId)) continue;
+      const limit = Math.min(free, room, CLAIM_MAX);
       this.#queue.delete(merchantId);
       this.#claiming.add(merchantId);
       this.#reserved += limit;
@@ -61,13 +68,13 @@ export class Turns {
     return undefined;
   }
 
-  /** Merchants with work divide half of all room, so that one who comes later still finds some. */
   #share(): number {
-    const { batchSize, runningMax } = this.#limits;
-    const half = runningMax / 2;
-    if (this.#queue.size * batchSize >= half) return batchSize;
+    const { batchSize, sharedPart, runningMax } = this.#limits;
+    const shared = runningMax * sharedPart;
+    const known = Math.max(this.#queue.size, this.#running.size);
+    if (known * batchSize >= shared) return batchSize;
     const merchants = new Set([...this.#queue, ...this.#claiming, ...this.#running.keys()]);
-    return Math.max(batchSize, Math.floor(half / merchants.size));
+    return Math.max(batchSize, Math.floor(shared / merchants.size));
   }
 
   /** The claim brought so many jobs, whose handlers begin now. */

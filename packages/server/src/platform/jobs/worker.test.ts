@@ -142,6 +142,80 @@ test('a throw is recorded and the job comes back later, each time later', async 
   expect(Number(late?.due_at_ms)).toBeGreaterThan(bench.clock.nowMs() + 149_000);
 });
 
+test('a planned look that is soon comes on time, without waiting for the poll', async () => {
+  const begun: number[] = [];
+  let againAtMs = 0;
+  bench.start(
+    {
+      a: async () => {
+        begun.push(bench.clock.nowMs());
+        againAtMs = bench.clock.nowMs() + 100;
+        return begun.length < 3 ? { againAtMs } : 'done';
+      },
+      b: async (_job, run) => {
+        begun.push(bench.clock.nowMs());
+        await run.finish(
+          async () => {},
+          () => (begun.length < 3 ? { againAtMs: bench.clock.nowMs() + 100 } : 'done'),
+        );
+        return 'done';
+      },
+    },
+    { pollEveryMs: 3_600_000 },
+  );
+  for (const kind of ['a', 'b']) {
+    begun.length = 0;
+    await bench.add({ kind });
+    await expect.poll(() => begun.length, { timeout: 30_000 }).toBe(3);
+    for (const i of [1, 2]) expect(begun[i]).toBeGreaterThanOrEqual((begun[i - 1] ?? 0) + 100);
+    await expect.poll(() => bench.rows()).toEqual([]);
+  }
+});
+
+test('one merchant may have thousands of long runs, and a worker of other kinds notices nothing of them', async () => {
+  const mayEnd = gate();
+  let running = 0;
+  const long = bench.start(
+    {
+      long: async () => {
+        running += 1;
+        await mayEnd.opened;
+        return 'done';
+      },
+    },
+    { batchSize: 50, runningMax: 4_000, sharedPart: 0.6, merchantsAtOnce: 2, renewEveryMs: 100 },
+  );
+  const quickRan = gate();
+  const quick = bench.start({
+    quick: async () => {
+      quickRan.open();
+      return 'done';
+    },
+  });
+  await bench.add(...Array.from({ length: 2_500 }, () => ({ kind: 'long' })));
+  await expect.poll(() => running, { timeout: 30_000 }).toBe(2_400);
+  // Another merchant finds room, and so does another worker.
+  await bench.add({ kind: 'long', merchantId: newId() }, { kind: 'quick' });
+  await expect.poll(() => running, { timeout: 30_000 }).toBe(2_401);
+  await quickRan.opened;
+  await quick.idle();
+  mayEnd.open();
+  await long.idle();
+  expect(running).toBe(2_501);
+  expect(await bench.rows()).toEqual([]);
+});
+
+test('a lease is not written again while most of it is left', async () => {
+  await bench.add({ kind: 'a' });
+  const mayEnd = gate();
+  bench.start({ a: () => mayEnd.opened.then(() => 'done' as const) }, { renewEveryMs: 20 });
+  await expect.poll(async () => (await bench.rows())[0]?.lease_owner).toBeTypeOf('number');
+  const before = await bench.rows();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await bench.rows()).toEqual(before);
+  mayEnd.open();
+});
+
 test('a planned next look keeps the job, forgets failures and waits for its time', async () => {
   await bench.add({ kind: 'a' });
   await sql`update job set attempts = 2, last_error = 'earlier'`.execute(bench.db);
@@ -257,8 +331,10 @@ test('fault 13: two workers never run the same job at once, and each of 2,000 jo
       running.delete(job.jobId);
       return 'done';
     };
-  const one = bench.start({ a: handlerOf('one') });
-  const two = bench.start({ a: handlerOf('two') });
+  // Little at a time, so that neither takes all before the other is there.
+  const limits = { batchSize: 10, runningMax: 20 };
+  const one = bench.start({ a: handlerOf('one') }, limits);
+  const two = bench.start({ a: handlerOf('two') }, limits);
   await Promise.all([one.idle(), two.idle()]);
   expect(ran.size).toBe(2_000);
   expect([...ran.values()].every((times) => times === 1)).toBe(true);

@@ -1,24 +1,27 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db.ts';
+import { type Call, Calls } from './calls.ts';
 import { describeError, giveBack, nextLookMs, reconnectMs, settle } from './decisions.ts';
 import { handle } from './handle.ts';
-import type { JobHandler, JobLog } from './job.ts';
+import { type JobHandler, type JobLog, newFence } from './job.ts';
 import { look } from './look.ts';
 import { News } from './news.ts';
 import { Outage } from './outage.ts';
 import { Presence } from './presence.ts';
 import { claimJobs, releaseJobs } from './queries.ts';
 import { renewRuns } from './renewal.ts';
-import { Results } from './results.ts';
+import { type Fate, Results } from './results.ts';
 import { ActiveRun } from './run.ts';
+import { Soon } from './soon.ts';
 import { type Turn, Turns } from './turns.ts';
 import { Bell, pause } from './waiting.ts';
 
 const DEFAULTS = {
   merchantsAtOnce: 8,
   batchSize: 100,
-  runningMax: 1_000,
+  sharedPart: 0.5,
+  runningMax: 2_000,
   pollEveryMs: 500,
   leaseMs: 30_000,
   renewEveryMs: 5_000,
@@ -28,8 +31,13 @@ const IDLE_CHECK_EVERY_MS = 20;
 const JITTER_STEPS = 1_000;
 
 export interface WorkerOptions {
-  /** Commits synchronously: a claim that a database crash undoes would give its fence out twice. */
+  /** For steps and outcomes; commits synchronously. */
   db: Db;
+  /**
+   * For claims and renewals, which may be forgotten in a crash of the database as nothing under them is durable then
+   * either: it may commit asynchronously, so that a job begins without waiting for the disk. Default `db`.
+   */
+  fastDb?: Db;
   /** For the worker's one session; must not lead through a pooler that shares sessions. */
   url: string;
   clock: Pick<Clock, 'nowMs'>;
@@ -38,9 +46,11 @@ export interface WorkerOptions {
   log: JobLog;
   /** Claims under way at once, each of one merchant. Default 8. */
   merchantsAtOnce?: number;
-  /** Jobs of one merchant running at once; few merchants divide half of `runningMax`. Default 100. */
+  /** Jobs that each merchant may have running at once, however many merchants have work. Default 100. */
   batchSize?: number;
-  /** Jobs running or waiting for their outcome to be written, of all merchants. Default 1,000. */
+  /** The part of `runningMax` that merchants with work divide among them; one alone gets it whole. Default 0.5. */
+  sharedPart?: number;
+  /** Jobs running or waiting for their outcome to be written, of all merchants. Default 2,000. */
   runningMax?: number;
   /** How often to look for work that nobody called for: due times, retries, dead workers. Default 500. */
   pollEveryMs?: number;
@@ -75,6 +85,8 @@ class Worker implements JobWorker {
   readonly #presence: Presence;
   readonly #results: Results;
   readonly #turns: Turns;
+  readonly #soon: Soon;
+  readonly #endListening: () => void;
   readonly #renewTimer: NodeJS.Timeout;
   readonly #runs = new Set<ActiveRun>();
   readonly #news: News;
@@ -86,10 +98,11 @@ class Worker implements JobWorker {
   #lookAgain = false;
   #claimsFail = false;
   #adopted = false;
-  #renewing = false;
+  #renewal: Promise<void> | undefined;
+  #pumpIsDue = false;
 
   constructor(options: WorkerOptions) {
-    this.#options = { ...DEFAULTS, ...options };
+    this.#options = { ...DEFAULTS, fastDb: options.db, ...options };
     this.#kinds = [...options.handlers.keys()];
     this.#outage = new Outage(options.log);
     this.#turns = new Turns(this.#options);
@@ -97,16 +110,25 @@ class Worker implements JobWorker {
     this.#results = new Results({
       db: options.db,
       outage: this.#outage,
-      onSettled: (run, wasHeld) => this.#settled(run, wasHeld),
+      onSettled: (run, fate) => this.#settled(run, fate),
     });
+    this.#soon = new Soon({
+      nowMs: () => options.clock.nowMs(),
+      onDue: (merchantId) => this.#offer(merchantId),
+    });
+    const calls = Calls.of(options.db);
+    this.#endListening = calls.listen((call) => this.#call(call));
     this.#presence = new Presence({
       url: options.url,
       outage: this.#outage,
       onUp: () => void this.#adopt(),
       onDown: () => this.#orphan(),
-      onCall: (merchantId) => this.#call(merchantId),
+      onCall: (message) => {
+        const call = calls.read(message);
+        if (call !== undefined) this.#call(call);
+      },
     });
-    this.#renewTimer = setInterval(() => void this.#renew(), this.#options.renewEveryMs);
+    this.#renewTimer = setInterval(() => void this.#renew(false), this.#options.renewEveryMs);
     void this.#keepLooking();
   }
 
@@ -132,6 +154,8 @@ class Worker implements JobWorker {
 
   async #stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
+    this.#endListening();
+    this.#soon.close();
     this.#lookBell.ring();
     await this.#becomeQuiet(graceMs);
     for (const run of this.#runs) run.abort();
@@ -172,8 +196,11 @@ class Worker implements JobWorker {
 
   /** After each new session, before the first claim: running jobs go on under the new number, unless overtaken. */
   async #adopt(): Promise<void> {
-    await this.#renew();
-    if (this.#presence.owner === undefined) return;
+    const owner = this.#presence.owner;
+    // One that is under way writes the old number.
+    await this.#renewal;
+    await this.#renew(true);
+    if (this.#presence.owner !== owner || owner === undefined) return;
     this.#adopted = true;
     this.#lookBell.ring();
     this.#pump();
@@ -184,20 +211,33 @@ class Worker implements JobWorker {
     for (const run of this.#runs) run.abort();
   }
 
-  #call(merchantId: string): void {
-    for (const run of this.#runs) if (run.job.merchantId === merchantId) run.wasCalled = true;
+  #call({ merchantId, kind, dueAtMs }: Call): void {
+    if (kind !== undefined && !this.#options.handlers.has(kind)) return;
     this.#news.called(merchantId);
+    this.#expect(merchantId, dueAtMs);
+  }
+
+  /** A job of this merchant is due then. Looks find what is due later than the next of them. */
+  #expect(merchantId: string, dueAtMs: number): void {
+    const { clock, pollEveryMs } = this.#options;
+    const inMs = dueAtMs - clock.nowMs();
+    if (inMs <= 0) this.#offer(merchantId);
+    else if (inMs <= pollEveryMs && !this.#stopping.signal.aborted) this.#soon.add(merchantId, dueAtMs);
+  }
+
+  #offer(merchantId: string): void {
     this.#turns.add(merchantId);
     this.#pump();
   }
 
-  async #renew(): Promise<void> {
+  async #renew(all: boolean): Promise<void> {
     const owner = this.#presence.owner;
-    if (this.#renewing || owner === undefined) return;
-    this.#renewing = true;
-    const { db, leaseMs, clock } = this.#options;
-    await renewRuns(this.#runs, owner, { db, outage: this.#outage, leaseMs, nowMs: () => clock.nowMs() });
-    this.#renewing = false;
+    if (this.#renewal !== undefined || owner === undefined) return;
+    const { fastDb, leaseMs, clock } = this.#options;
+    const options = { db: fastDb, outage: this.#outage, leaseMs, all, nowMs: () => clock.nowMs() };
+    this.#renewal = renewRuns(this.#runs, owner, options);
+    await this.#renewal;
+    this.#renewal = undefined;
     this.#news.lookAll();
   }
 
@@ -216,6 +256,8 @@ class Worker implements JobWorker {
         this.#pump();
         await this.#lookBell.wait(nextLookMs(this.#options.pollEveryMs, performance.now() - startedMs));
       } catch (error) {
+        // Who stops a worker may close its pool next.
+        if (this.#stopping.signal.aborted) return;
         failures += 1;
         this.#outage.failed('claims', error);
         await pause(reconnectMs(failures), this.#stopping.signal);
@@ -225,13 +267,25 @@ class Worker implements JobWorker {
 
   /** Puts the merchants who have due work into the queue. @returns how many there are. */
   async #look(): Promise<number> {
-    const { db, clock } = this.#options;
+    const { db, clock, pollEveryMs } = this.#options;
     const own = this.#presence.owner ?? 0;
-    const sight = await look(db, own, { kinds: this.#kinds, nowMs: clock.nowMs() });
-    for (const merchantId of sight.merchants) this.#turns.add(merchantId);
+    const nowMs = clock.nowMs();
+    const sight = await look(db, own, { kinds: this.#kinds, nowMs, untilMs: nowMs + pollEveryMs });
+    for (const { merchantId } of sight.due) this.#turns.add(merchantId);
+    for (const { merchantId, dueAtMs } of sight.soon) this.#expect(merchantId, dueAtMs);
     this.#deadOwners = sight.deadOwners;
     this.#lookAgain = sight.isCut;
-    return sight.merchants.length;
+    return sight.due.length;
+  }
+
+  /** Once for all that happens in this turn of the loop. */
+  #pumpLater(): void {
+    if (this.#pumpIsDue) return;
+    this.#pumpIsDue = true;
+    setImmediate(() => {
+      this.#pumpIsDue = false;
+      this.#pump();
+    });
   }
 
   /** Begins as many claims as there is room for. */
@@ -248,13 +302,14 @@ class Worker implements JobWorker {
   }
 
   async #claim(turn: Turn): Promise<void> {
-    const { leaseMs, db, clock } = this.#options;
+    const { leaseMs, db, fastDb, clock } = this.#options;
     const owner = this.#presence.owner ?? 0;
     const nowMs = clock.nowMs();
     const leaseUntilMs = nowMs + leaseMs;
-    const claimer = { nowMs, kinds: this.#kinds, deadOwners: this.#deadOwners, owner, leaseUntilMs };
+    const lease = { owner, fence: newFence(), leaseUntilMs };
+    const claimer = { nowMs, kinds: this.#kinds, deadOwners: this.#deadOwners, ...lease };
     try {
-      const jobs = await claimJobs(db, turn.merchantId, { ...claimer, limit: turn.limit });
+      const jobs = await claimJobs(fastDb, turn.merchantId, { ...claimer, limit: turn.limit });
       this.#turns.claimed(turn, jobs.length);
       for (const job of jobs) this.#begin(new ActiveRun(db, job, leaseUntilMs));
     } catch (error) {
@@ -286,19 +341,19 @@ class Worker implements JobWorker {
     if (run.state === 'running') {
       const jitter = randomInt(JITTER_STEPS + 1) / JITTER_STEPS;
       this.#results.add(run, settle(job, ending, { nowMs: clock.nowMs(), jitter }));
-      this.#pump();
+      this.#pumpLater();
     } else {
-      this.#settled(run, run.state === 'finished');
+      this.#settled(run, { wasHeld: run.state === 'finished', nextDueMs: run.nextDueMs });
     }
   }
 
-  #settled(run: ActiveRun, wasHeld: boolean): void {
+  #settled(run: ActiveRun, { wasHeld, nextDueMs }: Fate): void {
     const { merchantId, jobId, kind } = run.job;
     this.#runs.delete(run);
     this.#turns.settled();
     if (!wasHeld) this.#options.log.warn({ merchantId, jobId, kind }, 'jobs: a run ended without its lease');
-    if (run.wasCalled) this.#turns.add(merchantId);
+    if (nextDueMs !== undefined) this.#expect(merchantId, nextDueMs);
     if (!this.#isBusy()) this.#quietBell.ring();
-    this.#pump();
+    this.#pumpLater();
   }
 }

@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { connect, type Db, openSession } from '../db.ts';
+import { newId } from '../ids.ts';
+import { transact } from '../transact.ts';
+import { type Call, Calls, callWorkers } from './calls.ts';
+import { MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
+import { advanceClockJobs, enqueue } from './index.ts';
+
+const HOUR_MS = 3_600_000;
+
+let bench: Workbench;
+/** What another process would have. */
+let otherPool: Db;
+beforeAll(async () => {
+  bench = await openWorkbench();
+  otherPool = connect({ url: bench.url, poolSize: 2 });
+});
+afterEach(() => bench.clear());
+afterAll(async () => {
+  await otherPool.destroy();
+  await bench.close();
+});
+
+const addThere = (dueAtMs: number) =>
+  transact(otherPool, (tx) => enqueue(tx, [{ merchantId: MERCHANT, kind: 'a', dueAtMs }]));
+
+test('a commit in another process wakes a worker that polls seldom', async () => {
+  let runs = 0;
+  const a = async () => {
+    runs += 1;
+    return 'done' as const;
+  };
+  const worker = bench.start({ a }, { pollEveryMs: HOUR_MS });
+  await worker.idle();
+  await addThere(bench.clock.nowMs());
+  await expect.poll(() => runs, { timeout: 30_000 }).toBe(1);
+});
+
+test('a job that is due soon begins when it is due, whoever asked for it, without a look', async () => {
+  const begun: number[] = [];
+  const a = async () => {
+    begun.push(bench.clock.nowMs());
+    return 'done' as const;
+  };
+  const worker = bench.start({ a }, { pollEveryMs: HOUR_MS });
+  await worker.idle();
+  const dueAtMs = bench.clock.nowMs() + 300;
+  await bench.add({ kind: 'a', merchantId: newId(), dueAtMs });
+  await addThere(dueAtMs + 300);
+  await expect.poll(() => begun.length, { timeout: 30_000 }).toBe(2);
+  expect(begun[0]).toBeGreaterThanOrEqual(dueAtMs);
+  expect(begun[1]).toBeGreaterThanOrEqual(dueAtMs + 300);
+});
+
+test('calls name merchant, kind and the earliest time; those of one turn go out together', async () => {
+  const session = await openSession(bench.url);
+  const heard: (Call | undefined)[] = [];
+  const [here, there] = [Calls.of(bench.db), Calls.of(otherPool)];
+  session.on('notification', ({ payload = '' }) => heard.push(there.read(payload)));
+  await session.query('listen florin_job');
+  const direct: Call[] = [];
+  const endListening = here.listen((call) => direct.push(call));
+  const [a, b] = [newId(), newId()];
+  await transact(bench.db, async (tx) => {
+    callWorkers(tx, [
+      { merchantId: a, kind: 'x y', dueAtMs: 7 },
+      { merchantId: a, kind: 'x y', dueAtMs: 5 },
+    ]);
+    await advanceClockJobs(tx, b, 1_000);
+    callWorkers(tx, []);
+  });
+  const expected = [
+    { merchantId: a, kind: 'x y', dueAtMs: 5 },
+    { merchantId: b, kind: undefined, dueAtMs: 0 },
+  ];
+  expect(direct).toEqual(expected);
+  await expect.poll(() => heard).toEqual(expected);
+  endListening();
+  await session.end();
+});
+
+test('a pool does not hear its own echo, and nonsense is no call', () => {
+  const calls = Calls.of(bench.db);
+  expect(calls.read(`${MERCHANT}`)).toEqual({ merchantId: MERCHANT, kind: undefined, dueAtMs: 0 });
+  for (const message of ['', 'nonsense', `${MERCHANT}0`, "'; drop table job"]) {
+    expect(calls.read(message)).toBeUndefined();
+  }
+});
