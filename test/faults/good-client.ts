@@ -52,6 +52,8 @@ export class GoodClient {
   readonly submitted = new Set<string>();
   readonly canceled = new Set<string>();
   readonly credentials: Credentials;
+  /** How far its clock is ahead of the real time. */
+  aheadSeconds = 0;
   readonly #nodes: () => string[];
   #cents = 0;
 
@@ -74,6 +76,7 @@ export class GoodClient {
     const body = options.body === undefined ? undefined : JSON.stringify(options.body);
     const headers = signedHeaders(this.credentials, {
       nonce,
+      timestamp: String(Math.floor(Date.now() / 1000) + this.aheadSeconds),
       ...(body === undefined ? {} : { body }),
       ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
     });

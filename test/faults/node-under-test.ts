@@ -122,7 +122,7 @@ export class NodeUnderTest {
     await this.#ended;
   }
 
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void {
     this.#child?.kill(signal);
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrateAll, openApp } from '../../packages/server/src/app.ts';
+import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import { SCOPES } from '../../packages/server/src/platform/http/index.ts';
 import { createLogger } from '../../packages/server/src/platform/log.ts';
 import { fund } from '../../packages/server/src/sandbox/index.ts';
@@ -28,6 +29,8 @@ export interface WorldOptions {
   /** Environment of every process. */
   env?: Readonly<Record<string, string>>;
   database?: DatabaseOptions;
+  /** What happens to the database, with its tables and merchants, before a process of the service connects. */
+  prepare?: (database: DatabaseServer) => Promise<void>;
 }
 
 /** Submitted work that is not over, and the jobs of it. */
@@ -45,7 +48,6 @@ export class World {
   readonly merchants: GoodClient[] = [];
   readonly #masterKey = randomBytes(32);
   readonly #env: Readonly<Record<string, string>>;
-  #recipients: Record<Network, Record<string, string>> | undefined;
 
   private constructor(database: DatabaseServer, env: Readonly<Record<string, string>>) {
     this.database = database;
@@ -53,14 +55,14 @@ export class World {
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
-    const { servers = 2, workers = 2, merchants = 1, env = {} } = options;
+    const { servers = 2, workers = 2, merchants = 1, env = {}, prepare } = options;
     const world = new World(await DatabaseServer.open(options.database), env);
     try {
       await world.#seed(merchants);
+      await prepare?.(world.database);
       for (let i = 0; i < servers; i++) await world.addNode('serve');
       for (let i = 0; i < workers; i++) await world.addNode('work');
       await Promise.all(world.nodes.map((node) => node.start()));
-      if (servers > 0) await world.#learnRecipients();
       return world;
     } catch (error) {
       await world.close();
@@ -109,8 +111,12 @@ export class World {
   }
 
   /** Items for one batch, each of another amount. */
-  items(network: Network, count: number, { client = this.merchant, to = 'succeed' } = {}): Recipient[] {
-    const address = this.#recipients?.[network]?.[to] ?? '';
+  items(
+    network: Network,
+    count: number,
+    { client = this.merchant, to = 'succeed' }: { client?: GoodClient; to?: 'succeed' | 'fail' } = {},
+  ): Recipient[] {
+    const address = testAddresses(network)[to];
     return Array.from({ length: count }, () => ({
       real_name: client.canary,
       network,
@@ -210,10 +216,5 @@ export class World {
   #addClient(merchantId: string, credentials: Credentials): void {
     const nodes = () => this.servers.map((server) => server.baseUrl);
     this.merchants.push(new GoodClient(merchantId, credentials, nodes));
-  }
-
-  async #learnRecipients(): Promise<void> {
-    const answer = await this.merchant.insist('GET', '/test_helpers/addresses');
-    this.#recipients = answer as Record<Network, Record<string, string>>;
   }
 }

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
-import type { Clock } from '../platform/clock.ts';
+import { CLOCKS_AGREE_WITHIN_MS, type Clock } from '../platform/clock.ts';
 import type { Db } from '../platform/db.ts';
 import type { PageAnswer, PublicPage } from '../platform/http/index.ts';
 import { pendingMigrations } from '../platform/migrate.ts';
 import type { ServiceState } from './state.ts';
 
 const ANSWER_WITHIN_MS = 3_000;
-const CLOCK_OFFSET_MS_MAX = 30_000;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 export interface ReadinessDeps {
@@ -88,7 +87,7 @@ async function checkMigrations(db: Db): Promise<Finding> {
 }
 
 function checkClock(offsetMs: number): Finding {
-  if (Math.abs(offsetMs) <= CLOCK_OFFSET_MS_MAX) return OK;
+  if (Math.abs(offsetMs) <= CLOCKS_AGREE_WITHIN_MS) return OK;
   const seconds = Math.round(offsetMs / 1000);
   return failed(
     `this machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} the database's`,

@@ -43,6 +43,17 @@ test('a measurement that fails keeps the offset, and the clock goes on', async (
   expect(clock.offsetMs).toBe(offsetMs);
 });
 
+test('L1: a machine whose clock is set while it runs moves nothing, and the next measurement tells of it', async () => {
+  const clock = new Clock();
+  await clock.measure(db);
+  const real = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: real - 86_400_000 });
+  expect(Math.abs(clock.nowMs() - real)).toBeLessThan(2_000);
+  await clock.measure(db);
+  expect(Math.abs(clock.nowMs() - real)).toBeLessThan(2_000);
+  expect(Math.abs(clock.offsetMs - 86_400_000)).toBeLessThan(2_000);
+});
+
 test('times for people are UTC without fractions', () => {
   expect([isoOf(null), isoOf(0n), isoOf(1_770_000_000_000)]).toEqual([
     null,

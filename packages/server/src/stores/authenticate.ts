@@ -23,6 +23,12 @@ interface Credentials extends SignedParts {
   signature: string;
 }
 
+interface Identified {
+  access: KeyAccess;
+  spent: NonceRow;
+  timestamp: number;
+}
+
 /** Undefined unless each header is there once and has its form. */
 function readCredentials(raw: RawRequest): Credentials | undefined {
   if (SIGNED_HEADERS.some((name) => raw.repeated.has(name))) return undefined;
@@ -55,6 +61,10 @@ function secretsOf(access: KeyAccess, nowMs: number): Buffer[] {
   return access.previous_secret !== null && overlaps
     ? [access.secret, access.previous_secret]
     : [access.secret];
+}
+
+function isStale(timestamp: number, nowMs: number): boolean {
+  return Math.abs(Math.floor(nowMs / 1000) - timestamp) > TIMESTAMP_SKEW_MAX_SECONDS;
 }
 
 function isUsable(access: KeyAccess, nowMs: number): boolean {
@@ -101,7 +111,7 @@ async function recordNonce<T>(record: () => Promise<T>): Promise<T> {
 export function createAuthenticate(platform: Platform): Authenticate {
   const readSecret = createSecretReader(platform);
 
-  const identify = async (raw: RawRequest): Promise<{ access: KeyAccess; spent: NonceRow }> => {
+  const identify = async (raw: RawRequest): Promise<Identified> => {
     const credentials = readCredentials(raw);
     if (credentials === undefined) throw refusal('headers');
     const nowMs = platform.clock.nowMs();
@@ -115,21 +125,22 @@ export function createAuthenticate(platform: Platform): Authenticate {
       secrets.length > 0 ? secrets : [DUMMY_SECRET],
       credentials,
     );
-    const skew = Math.abs(Math.floor(nowMs / 1000) - Number(credentials.timestamp));
+    const timestamp = Number(credentials.timestamp);
     if (key === undefined || access === undefined) throw refusal('key');
     if (!matches) throw refusal('signature');
-    if (skew > TIMESTAMP_SKEW_MAX_SECONDS) throw refusal('timestamp');
+    if (isStale(timestamp, nowMs)) throw refusal('timestamp');
     if (!isUsable(access, nowMs)) throw refusal('ended');
-    return {
-      access,
-      spent: { merchantId: key.merchantId, keyId: access.key_id, nonce: credentials.nonce, nowMs },
-    };
+    const spent = { merchantId: key.merchantId, keyId: access.key_id, nonce: credentials.nonce };
+    return { access, spent, timestamp };
   };
 
   return async (raw, willCommit): Promise<Authenticated> => {
-    const { access, spent } = await identify(raw);
-    const fresh = await recordNonce(() => spendNonce(willCommit ? platform.fastDb : platform.db, spent));
-    if (!fresh) throw refusal('nonce');
+    const { access, spent, timestamp } = await identify(raw);
+    const spentAtMs = await recordNonce(() => spendNonce(willCommit ? platform.fastDb : platform.db, spent));
+    if (spentAtMs === undefined) throw refusal('nonce');
+    // A node that slept, or has not yet heard that the database's clock was set, was wrong about the time: it must not
+    // take a request so old that its nonce is forgotten.
+    if (isStale(timestamp, spentAtMs)) throw refusal('timestamp');
     const hardenNonce = () => recordNonce(() => rewriteNonce(platform.db, spent));
     try {
       checkRights(access);

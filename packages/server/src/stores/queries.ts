@@ -51,26 +51,31 @@ export async function findKeyAccess(
   return rows[0];
 }
 
-/** @returns false when the key has spent this nonce before */
-export async function spendNonce(db: Db, spent: NonceRow): Promise<boolean> {
-  const { rows } = await sql`${kept}
+/**
+ * Spends a nonce at the database's own time, however far behind a node's idea of it may be.
+ *
+ * @returns that time in Unix milliseconds; undefined when the key has spent this nonce before
+ */
+export async function spendNonce(db: Db, spent: NonceRow): Promise<number | undefined> {
+  const { rows } = await sql<{ spent_at_ms: bigint }>`${kept}
     insert into nonce (merchant_id, key_id, nonce, spent_at_ms)
-    values (${spent.merchantId}, ${spent.keyId}, ${spent.nonce}, ${spent.nowMs})
+    values (${spent.merchantId}, ${spent.keyId}, ${spent.nonce},
+            (extract(epoch from statement_timestamp()) * 1000)::bigint)
     on conflict (merchant_id, key_id, nonce) do nothing
-    returning 1`.execute(db);
-  return rows.length > 0;
+    returning spent_at_ms`.execute(db);
+  const [row] = rows;
+  return row === undefined ? undefined : Number(row.spent_at_ms);
 }
 export interface NonceRow {
   merchantId: string;
   keyId: string;
   nonce: string;
-  nowMs: number;
 }
 
 /** Writes the row again: its commit, a synchronous one, takes the first commit to the disk with it. */
 export async function rewriteNonce(db: Db, spent: NonceRow): Promise<void> {
   await sql`
-    update nonce set spent_at_ms = ${spent.nowMs}
+    update nonce set spent_at_ms = spent_at_ms
     where merchant_id = ${spent.merchantId} and key_id = ${spent.keyId} and nonce = ${spent.nonce}`.execute(
     db,
   );
