@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decodeId, encodeId, newId } from '../../packages/server/src/platform/ids.ts';
+import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
 export interface TestEndpoint {
@@ -56,5 +56,3 @@ export async function until(what: string, condition: () => boolean | Promise<boo
     await sleep(10);
   }
 }
-
-export const uuidOf = (eventId: string) => decodeId('event', eventId) ?? '';

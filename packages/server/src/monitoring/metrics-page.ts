@@ -50,6 +50,7 @@ export function metricsPage({ metrics, clock, log, readState }: MetricsDeps): Pu
 function showState(metrics: Metrics, state: ServiceState): void {
   showJobs(metrics, state);
   showTransfers(metrics, state);
+  showWebhooks(metrics, state);
   showLedger(metrics, state);
 }
 
@@ -90,6 +91,24 @@ function showTransfers(metrics: Metrics, { transfers, atMs }: ServiceState): voi
     'florin_transfer_attempts_undecided_oldest_seconds',
     'Age of the oldest transaction whose fate is open.',
     of((attempt) => Math.max(0, atMs / 1000 - attempt.oldestCreatedAt)),
+  );
+}
+
+function showWebhooks(metrics: Metrics, { webhooks }: ServiceState): void {
+  const undelivered = [...webhooks.undelivered].map(([status, value]) => ({ labels: { status }, value }));
+  metrics.setGauge(
+    'florin_webhook_deliveries_undelivered',
+    'Deliveries that are not delivered.',
+    undelivered,
+  );
+  const endpoints = webhooks.endpoints.map(({ status, failing, count }) => ({
+    labels: { status, failing: String(failing) },
+    value: count,
+  }));
+  metrics.setGauge(
+    'florin_webhook_endpoints',
+    'Endpoints; failing: since their last acknowledgement.',
+    endpoints,
   );
 }
 

@@ -4,6 +4,7 @@ import type { Db } from '../platform/db.ts';
 import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
 import { findLastReport } from '../reconciliation/index.ts';
 import { transferHealth } from '../transfers/index.ts';
+import { webhookHealth } from '../webhooks/index.ts';
 
 const KEEP_MS_MIN = 5_000;
 /** Looking takes at most this part of the time, however large the tables have grown. */
@@ -18,9 +19,10 @@ async function readState(db: Db, clock: Clock) {
   const jobs = await jobHealth(db, nowMs);
   const workers = await countWorkers(db);
   const transfers = await transferHealth(db);
+  const webhooks = await webhookHealth(db);
   const imbalances = await ledgerImbalance(db);
   const lastReport = await findLastReport(db);
-  return { atMs: nowMs, jobs, workers, transfers, imbalances, lastReport };
+  return { atMs: nowMs, jobs, workers, transfers, webhooks, imbalances, lastReport };
 }
 
 /**

@@ -29,6 +29,7 @@ export class Metrics {
   readonly #refusals: Counter<'reason'>;
   readonly #jobs: Histogram<'kind' | 'outcome'>;
   readonly #chainCalls: Histogram<'network' | 'call' | 'outcome'>;
+  readonly #webhookAttempts: Histogram<'outcome'>;
 
   /** @param version of this release, shown as `florin_build_info` */
   constructor(version: string) {
@@ -62,6 +63,13 @@ export class Metrics {
       buckets,
       registers,
     });
+    this.#webhookAttempts = new Histogram({
+      name: 'florin_webhook_attempt_duration_seconds',
+      help: 'Attempts to deliver a webhook, by what came of them.',
+      labelNames: ['outcome'],
+      buckets: [...buckets, 30],
+      registers,
+    });
     this.setGauge('florin_build_info', 'Always 1; the labels say what runs.', [
       { labels: { version, node: process.version }, value: 1 },
     ]);
@@ -83,6 +91,11 @@ export class Metrics {
 
   calledChain(labels: { network: string; call: string; outcome: 'done' | 'failed' }, seconds: number): void {
     this.#chainCalls.observe(labels, seconds);
+  }
+
+  /** @param outcome `acknowledged`, or the class of failure */
+  attemptedWebhook(outcome: string, seconds: number): void {
+    this.#webhookAttempts.observe({ outcome }, seconds);
   }
 
   /** Counts the connections of a pool whenever the metrics are read. */

@@ -106,6 +106,8 @@ export class Deliverer {
       const answer = await this.#send(work, due);
       crashPoint('deliver.after-send');
       const verdict = judge(answer.outcome);
+      const durationMs = Math.max(0, Math.round(clock.nowMs() - beganMs));
+      this.deps.metrics.attemptedWebhook(verdict.failure ?? 'acknowledged', durationMs / 1000);
       const next = afterAttempt({ seriesAttempts: due.seriesAttempts, beganAt }, verdict);
       const isCounted = due.eventType !== TEST_EVENT_TYPE;
       const health = await this.#records.add(merchantId, {
@@ -117,7 +119,7 @@ export class Deliverer {
         health: isCounted ? healthOf(verdict.failure, work.failures) : 'none',
         attempt: JSON.stringify({
           attempted_at: beganAt,
-          duration_ms: Math.max(0, Math.round(clock.nowMs() - beganMs)),
+          duration_ms: durationMs,
           status: 'status' in answer.outcome ? answer.outcome.status : null,
           failure: verdict.failure,
           response: answer.response,

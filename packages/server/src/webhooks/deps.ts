@@ -1,3 +1,4 @@
+import type { Metrics } from '../platform/metrics.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { AttemptOutcome } from './states.ts';
 
@@ -17,6 +18,7 @@ export type WebhookAnswer =
 export interface WebhookDeps extends Platform {
   /** The door to foreign URLs. Never rejects. */
   outbound: { post(request: WebhookRequest): Promise<WebhookAnswer> };
+  metrics: Pick<Metrics, 'attemptedWebhook'>;
   /** Seconds of real time after which an endpoint that only fails is given up. */
   disableAfterSeconds: number;
 }
