@@ -41,7 +41,7 @@ export interface Answer {
   json: Record<string, unknown>;
 }
 
-/** Sends one signed request as raw as fetch allows, and reads the whole answer. */
+/** Sends one signed request as raw as fetch allows, and reads the whole answer; of a stream its head alone. */
 export async function send(
   url: string,
   credentials: Credentials,
@@ -52,7 +52,9 @@ export async function send(
     headers: signedHeaders(credentials, options),
     ...(options.body === undefined ? {} : { body: Buffer.from(options.body) }),
   });
-  const text = await response.text();
+  const isEndless = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  if (isEndless) await response.body?.cancel();
+  const text = isEndless ? '' : await response.text();
   let json: Record<string, unknown> = {};
   try {
     json = JSON.parse(text);

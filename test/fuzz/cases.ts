@@ -28,6 +28,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
 /** Kinds of ids that queries take. A cursor is of the list's own kind, or of another one, or there is none. */
 const ID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   starting_after: ['batch_id', 'item_id', 'event_id', 'ledger_entry_id'],
+  after: ['event_id', 'batch_id'],
   cause: ['batch_id'],
   resource: ['batch_id', 'item_id'],
 };

@@ -2,7 +2,7 @@ import { isPayoutPath } from '../http/expect-error.ts';
 import type { Contract } from './document.ts';
 import type { Draft } from './draft.ts';
 import { mayRefuse } from './rules.ts';
-import type { Answer, Ready } from './wire.ts';
+import { type Answer, isStream, type Ready } from './wire.ts';
 
 export interface Exchange {
   draft: Draft;
@@ -19,7 +19,6 @@ const UNROUTED = new Set([400, 401, 404, 405, 413, 415]);
 const STANDARD_HEADERS = {
   'cache-control': 'no-store',
   'x-service-version': '2026-04-20',
-  'content-type': 'application/json; charset=utf-8',
 };
 const REQUEST_ID = /^[A-Za-z0-9_-]{8,64}$/;
 
@@ -28,6 +27,7 @@ export function problemsOf(contract: Contract, exchange: Exchange): string[] {
   const { draft, answer } = exchange;
   const problems = [...statusProblems(exchange), ...headerProblems(exchange)];
   if (draft.method === 'HEAD') return problems;
+  if (isStream(answer)) return [...problems, ...streamProblems(exchange)];
   let json: Json;
   try {
     json = JSON.parse(answer.text);
@@ -37,6 +37,13 @@ export function problemsOf(contract: Contract, exchange: Exchange): string[] {
   problems.push(...shapeProblems(contract, exchange, json), ...unsafeNumbers(json));
   if (answer.status >= 400) problems.push(...errorProblems(exchange, json));
   return problems;
+}
+
+/** A stream answers 200 alone, and only where it is documented. */
+function streamProblems({ draft, answer }: Exchange): string[] {
+  const documented = draft.routed ? draft.operation.answers.get(answer.status) : undefined;
+  const isRight = answer.status === 200 && documented !== undefined && documented.fits === undefined;
+  return isRight ? [] : [`a stream where none is documented: ${answer.status}`];
 }
 
 function codeOf(json: Json): string {
@@ -77,6 +84,8 @@ function headerProblems({ ready, answer }: Exchange): string[] {
   for (const [name, value] of Object.entries(STANDARD_HEADERS)) {
     if (headers[name] !== value) problems.push(`${name}: ${String(headers[name])}`);
   }
+  const type = String(headers['content-type']);
+  if (!isStream(answer) && type !== 'application/json; charset=utf-8') problems.push(`content-type: ${type}`);
   if (answer.status === 405 && headers.allow === undefined) problems.push('405 without Allow');
   return problems;
 }
@@ -89,6 +98,7 @@ function shapeProblems(contract: Contract, { draft, ready, answer }: Exchange, j
   if (!draft.routed) return UNROUTED.has(status) ? [] : [`${status} where no operation is`];
   const documented = draft.operation.answers.get(status);
   if (documented === undefined) return [`${status} is not documented for ${draft.operation.id}`];
+  if (documented.fits === undefined) return ['JSON where a stream is documented'];
   if (!documented.fits(json)) return [`breaks its schema: ${JSON.stringify(documented.fits.errors)}`];
   const code = codeOf(json);
   if (status >= 400 && !documented.codes.has(code))

@@ -33,7 +33,8 @@ export interface Parameter {
 export interface Documented {
   /** Error codes that the document names for the status; none for 200. */
   codes: ReadonlySet<string>;
-  fits: ValidateFunction;
+  /** Undefined: the answer is a stream. */
+  fits: ValidateFunction | undefined;
 }
 
 /** A call as the document describes it, and no line of the product's code. */
@@ -57,11 +58,15 @@ export interface Contract {
 interface Content {
   content: { 'application/json': { schema: Schema } };
 }
+interface Answered {
+  description: string;
+  content: { 'application/json'?: { schema: Schema } };
+}
 interface OperationObject {
   operationId: string;
   parameters: Parameter[];
   requestBody?: Content & { required: boolean };
-  responses: Record<string, Content & { description: string }>;
+  responses: Record<string, Answered>;
 }
 interface Document {
   paths: Record<string, Record<string, OperationObject>>;
@@ -99,7 +104,10 @@ export async function readContract(baseUrl: string): Promise<Contract> {
         answers: new Map(
           Object.entries(operation.responses).map(([status, { description, content }]) => [
             Number(status),
-            { codes: codesIn(description), fits: fits(content['application/json'].schema) },
+            {
+              codes: codesIn(description),
+              fits: content['application/json'] && fits(content['application/json'].schema),
+            },
           ]),
         ),
       };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Exchange } from './checks.ts';
+import { isStream } from './wire.ts';
 
 const PLACE = /\{\{(\w+):(\d+)\}\}/g;
 
@@ -34,7 +35,7 @@ export class KnownIds {
 
   /** Takes the ids of an answer: of a list only where it was asked for one resource, so that a case stands alone. */
   learn({ draft, answer }: Exchange): void {
-    if (answer.status !== 200) return;
+    if (answer.status !== 200 || isStream(answer)) return;
     if (draft.operation.id === 'deletePayoutItem') this.#sure = false;
     const isList = answer.text.startsWith('{"object":"list"');
     if (isList && !`${draft.path}${draft.query}`.includes('{{batch_id')) return;

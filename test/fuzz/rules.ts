@@ -43,6 +43,13 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   deletePayoutItem: [editable, amounts, { codes: ['batch_empty_items'], why: 'the last one' }],
   listLedgerEntries: [cursor],
   listEvents: [cursor],
+  streamEvents: [
+    {
+      codes: ['invalid_request_error'],
+      why: 'after: an event of the store',
+      applies: ({ target }) => /[?&]after=/.test(target),
+    },
+  ],
   listSimulatedTransfers: [cursor],
   fundSandbox: [{ codes: ['invalid_request_error'], why: 'above 2^53−1 at 6 digits 400 param amount' }],
   controlSimulatedChain: [

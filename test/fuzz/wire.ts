@@ -14,6 +14,9 @@ export interface Ready {
   stranger: boolean;
 }
 
+export const isStream = ({ headers }: Pick<Answer, 'headers'>) =>
+  String(headers['content-type']).startsWith('text/event-stream');
+
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -106,7 +109,11 @@ export class Wire {
 
 async function readAnswer(response: IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
+  for await (const chunk of response) {
+    chunks.push(chunk);
+    // A stream has no end: its first piece has to do. Leaving the loop closes the connection.
+    if (isStream(response)) break;
+  }
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,

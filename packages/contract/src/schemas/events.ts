@@ -77,3 +77,16 @@ export const EventQuery = Type.Object(
   CLOSED,
 );
 export type EventQuery = Static<typeof EventQuery>;
+
+export const EventStreamQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'An event: what follows it. `start`: all that are kept. Left out: from now on.',
+      }),
+    ),
+  },
+  CLOSED,
+);

@@ -85,3 +85,16 @@ export async function readStream(
     order by number limit ${limit}`.execute(db);
   return rows;
 }
+
+/** The last number given in each of these stores, by store; one without any is left out. */
+export async function readStreamEnds(
+  db: Db,
+  stores: readonly { merchantId: string; storeId: string }[],
+): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ store_id: string; number: bigint }>`${kept}
+    select s.store_id, s.number
+    from unnest(${stores.map((one) => one.merchantId)}::uuid[], ${stores.map((one) => one.storeId)}::uuid[])
+      as asked (merchant_id, store_id)
+    join event_stream_end s on s.merchant_id = asked.merchant_id and s.store_id = asked.store_id`.execute(db);
+  return new Map(rows.map((row) => [row.store_id, row.number]));
+}

@@ -1,15 +1,22 @@
-import { Event, EventList, EventPath, EventQuery } from '@florin/contract/schemas';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { Event, EventList, EventPath, EventQuery, EventStreamQuery } from '@florin/contract/schemas';
+import { defineRoute, EVENT_STREAM, type Route } from '../platform/http/index.ts';
 import { decodeId } from '../platform/ids.ts';
 import { PAGE_LIMIT_DEFAULT, pageOf, unknownCursor } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
-import { getEvent, listEvents } from './queries.ts';
+import { LiveEvents } from './live-events.ts';
+import { getEvent, listEvents, placeInStream } from './queries.ts';
 
 const tag = 'Events';
+const STREAM_DESCRIPTION = [
+  'Server-sent events: `id` is the event, `event` its type, `data` the event as JSON on one line. They come in order of',
+  'commit, each once; whoever comes back with the last `id` that it has taken misses none. A comment comes every 15 s',
+  'when nothing else does. An API key has 10 streams open at most on one node. The stream ends when the key does.',
+].join(' ');
 /** The bytes that were recorded, as an object: what a delivery sends is what a reader sees. */
 const present = (row: { body: string }): Event => JSON.parse(row.body);
 
 export function eventRoutes(platform: Platform): Route[] {
+  const live = new LiveEvents(platform);
   return [
     defineRoute({
       method: 'GET',
@@ -27,6 +34,26 @@ export function eventRoutes(platform: Platform): Route[] {
         if (query.starting_after !== undefined && after === undefined) throw unknownCursor();
         const filter = { limit, after, type: query.type, resource: query.resource };
         return { body: pageOf(await listEvents(platform.db, caller, filter), { limit, url }, present) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/events/stream',
+      operationId: 'streamEvents',
+      tag,
+      summary: 'Follow the events of the store as they happen',
+      description: STREAM_DESCRIPTION,
+      scope: 'read',
+      query: EventStreamQuery,
+      answer: EVENT_STREAM,
+      refusals: [],
+      handle: async ({ caller, query, headers }) => {
+        const lastId = headers['last-event-id'];
+        const after =
+          lastId === undefined
+            ? { name: query.after, param: 'after' }
+            : { name: lastId, param: 'Last-Event-ID' };
+        return { body: live.open(caller, await placeInStream(platform.db, caller, after)) };
       },
     }),
     defineRoute({

@@ -3,7 +3,15 @@ import { Fail } from '../platform/fail.ts';
 import type { Authenticate, Authenticated, Caller, RawRequest } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { parseApiKey, type SignedParts, signatureMatches } from './credentials.ts';
-import { findKeyAccess, type KeyAccess, type NonceRow, rewriteNonce, spendNonce } from './queries.ts';
+import {
+  findKeyAccess,
+  type KeyAccess,
+  type KeyRights,
+  listKeyRights,
+  type NonceRow,
+  rewriteNonce,
+  spendNonce,
+} from './queries.ts';
 import { secretContext } from './secrets.ts';
 
 const SIGNED_HEADERS = ['authorization', 'x-service-timestamp', 'x-service-nonce', 'x-service-signature'];
@@ -67,16 +75,31 @@ function isStale(timestamp: number, nowMs: number): boolean {
   return Math.abs(Math.floor(nowMs / 1000) - timestamp) > TIMESTAMP_SKEW_MAX_SECONDS;
 }
 
-function isUsable(access: KeyAccess, nowMs: number): boolean {
+function isUsable(access: KeyRights, nowMs: number): boolean {
   const expired = access.expires_at_ms !== null && access.expires_at_ms <= nowMs;
   return !expired && access.revoked_at_ms === null;
 }
 
+function whyForbidden(access: KeyRights): string | undefined {
+  if (access.merchant_status !== 'active') return 'This merchant is suspended.';
+  const isOpen = access.enabled && access.review_status === 'approved';
+  return isOpen ? undefined : 'The store of this API key is not enabled.';
+}
+
 function checkRights(access: KeyAccess): void {
-  if (access.merchant_status !== 'active') throw new Fail('forbidden', 'This merchant is suspended.');
-  if (!access.enabled || access.review_status !== 'approved') {
-    throw new Fail('forbidden', 'The store of this API key is not enabled.');
-  }
+  const reason = whyForbidden(access);
+  if (reason !== undefined) throw new Fail('forbidden', reason);
+}
+
+/** Those of some keys that may still ask for something: for calls that last. */
+export async function listAdmittedKeys(
+  { db, clock }: Platform,
+  keys: readonly { merchantId: string; keyId: string }[],
+): Promise<Set<string>> {
+  const nowMs = clock.nowMs();
+  const rights = await listKeyRights(db, keys);
+  const admitted = rights.filter((key) => isUsable(key, nowMs) && whyForbidden(key) === undefined);
+  return new Set(admitted.map((key) => key.key_id));
 }
 
 function callerOf(merchantId: string, access: KeyAccess): Caller {

@@ -1,4 +1,4 @@
-export { createAuthenticate } from './authenticate.ts';
+export { createAuthenticate, listAdmittedKeys } from './authenticate.ts';
 export { createMerchant, moveClock, setMerchantStatus } from './create-merchant.ts';
 export { macOf } from './credentials.ts';
 export { addApprover, identifyApprover, listApprovers, removeApprover } from './manage-approvers.ts';

@@ -51,6 +51,26 @@ export async function findKeyAccess(
   return rows[0];
 }
 
+/** The part of a key's access that may end while it is in use. */
+export type KeyRights = Pick<
+  KeyAccess,
+  'key_id' | 'expires_at_ms' | 'revoked_at_ms' | 'review_status' | 'enabled' | 'merchant_status'
+>;
+
+export async function listKeyRights(
+  db: Db,
+  keys: readonly { merchantId: string; keyId: string }[],
+): Promise<KeyRights[]> {
+  const { rows } = await sql<KeyRights>`${kept}
+    select k.key_id, k.expires_at_ms, k.revoked_at_ms, s.review_status, s.enabled, m.status as merchant_status
+    from unnest(${keys.map((key) => key.merchantId)}::uuid[], ${keys.map((key) => key.keyId)}::uuid[])
+      as asked (merchant_id, key_id)
+    join api_key k on k.merchant_id = asked.merchant_id and k.key_id = asked.key_id
+    join store s on s.merchant_id = k.merchant_id and s.store_id = k.store_id
+    join merchant m on m.merchant_id = k.merchant_id`.execute(db);
+  return rows;
+}
+
 /**
  * Spends a nonce at the database's own time, however far behind a node's idea of it may be.
  *

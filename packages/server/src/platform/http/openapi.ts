@@ -2,6 +2,7 @@ import { PayoutError, StructuredError } from '@florin/contract/schemas';
 import type { TSchema } from 'typebox';
 import type { FailCode } from '../fail.ts';
 import { familyOf, WORDS } from './error-body.ts';
+import { EVENT_STREAM } from './event-stream.ts';
 import type { Route } from './route.ts';
 
 type Json = { [key: string]: unknown };
@@ -35,6 +36,13 @@ const KEY_HEADER = headerParameter(
   '1 to 128 printable ASCII characters. Repeating a request with it is safe.',
   { minLength: 1, maxLength: 128, pattern: '^[ -~]+$' },
 );
+const LAST_EVENT_HEADER = {
+  ...headerParameter('Last-Event-ID', 'Goes on after this event; stands above the query.', {
+    minLength: 1,
+    maxLength: 64,
+  }),
+  required: false,
+};
 
 function headerParameter(name: string, description: string, limits: Json): Json {
   return { name, in: 'header', required: true, description, schema: { type: 'string', ...limits } };
@@ -67,7 +75,8 @@ function parametersOf(route: Route, components: Map<string, Json>): Json[] {
     }));
   };
   const key = route.idempotencyKey === 'required' ? [KEY_HEADER] : [];
-  return [...SIGNED_HEADERS, ...key, ...from('path', route.params), ...from('query', route.query)];
+  const last = route.answer === EVENT_STREAM ? [LAST_EVENT_HEADER] : [];
+  return [...SIGNED_HEADERS, ...key, ...last, ...from('path', route.params), ...from('query', route.query)];
 }
 
 /** Whether a field has to be there, at any depth. */
@@ -108,6 +117,9 @@ function refusalsOf(route: Route, components: Map<string, Json>, serverUrl: stri
   );
 }
 
+const answerType = (route: Route) =>
+  route.answer === EVENT_STREAM ? 'text/event-stream' : 'application/json';
+
 function operationOf(route: Route, components: Map<string, Json>, serverUrl: string): Json {
   return {
     operationId: route.operationId,
@@ -126,7 +138,7 @@ function operationOf(route: Route, components: Map<string, Json>, serverUrl: str
     responses: {
       200: {
         description: 'Done.',
-        content: { 'application/json': { schema: reference(route.answer, components) } },
+        content: { [answerType(route)]: { schema: reference(route.answer, components) } },
       },
       ...refusalsOf(route, components, serverUrl),
     },

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { Fail } from '../fail.ts';
 import { JsonRefused, parseStrictJson } from '../json.ts';
 import type { Logger } from '../log.ts';
+import { EVENT_STREAM } from './event-stream.ts';
 import { readQuery } from './query.ts';
 import { TokenBuckets } from './rate-limit.ts';
 import type { Answer, Caller, Route, RouteRequest } from './route.ts';
@@ -77,12 +78,13 @@ export class Pipeline {
   }
 
   prepare(route: Route): PreparedRoute {
+    const isChecked = this.#options.checkAnswers && route.answer !== EVENT_STREAM;
     return {
       route,
       checkParams: route.params && compileShape(route.params),
       checkQuery: route.query && compileShape(route.query),
       checkBody: route.body && compileShape(route.body),
-      checkAnswer: this.#options.checkAnswers ? compileShape(route.answer) : undefined,
+      checkAnswer: isChecked ? compileShape(route.answer) : undefined,
     };
   }
 
@@ -157,6 +159,7 @@ export class Pipeline {
       query,
       body,
       idempotencyKey,
+      headers: raw.headers,
       url: raw.url,
       requestId: raw.requestId,
     };

@@ -24,6 +24,8 @@ export interface RouteRequest<Params, Query, Body> {
   body: Body;
   /** Header `Idempotency-Key` where the route asks for it, else ''. */
   idempotencyKey: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
   /** Path and query as received. */
   url: string;
   requestId: string;

@@ -7,6 +7,7 @@ import type { Logger } from '../log.ts';
 import { CommitUnknown } from '../transact.ts';
 import { answerBrokenRequest, followRequests } from './broken-request.ts';
 import { errorBody, errorHeaders, familyOf, statusOf } from './error-body.ts';
+import { EVENT_STREAM, EventStreams, type OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
 import { addPage, type PublicPage } from './page.ts';
@@ -16,16 +17,18 @@ import { newRequestId, readRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
 
 const BODY_BYTES_MAX = 1_048_576;
-const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, bodyMs: 30_000 };
+const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, bodyMs: 30_000, unreadMs: 30_000 };
 const TIMEOUT_CHECK_MS_MAX = 1_000;
 const SWEEP_EVERY_MS = 60_000;
 const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
 
-/** How long a request may take to arrive before it is answered 408. */
 export interface HttpTimeouts {
+  /** How long the headers of a request may take to arrive before it is answered 408. */
   headersMs: number;
   /** From the end of the headers on. */
   bodyMs: number;
+  /** How long a caller may leave a stream unread before it is cut. */
+  unreadMs: number;
 }
 
 export interface HttpOptions extends PipelineOptions {
@@ -35,13 +38,13 @@ export interface HttpOptions extends PipelineOptions {
   /** Address that callers see; error answers link to its documentation. A function, as the port may be chosen late. */
   publicUrl: () => string;
   tls?: { certFile: string; keyFile: string };
-  timeouts?: HttpTimeouts;
+  timeouts?: Partial<HttpTimeouts>;
   observer: HttpObserver;
 }
 
 /** Builds the server; `listen` is the caller's. */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
-  const timeouts = options.timeouts ?? TIMEOUTS;
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const standardHeaders = standardHeadersOf(options);
   const app = Fastify({
     logger: false,
@@ -71,7 +74,9 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   logRequests(app, options.log);
   observeAnswers(app, options.observer);
   for (const page of options.pages) addPage(app, page);
-  for (const route of options.routes) addRoute(app, pipeline, route);
+  const streams = new EventStreams(timeouts.unreadMs);
+  app.addHook('preClose', async () => streams.close());
+  for (const route of options.routes) addRoute(app, pipeline, streams, route);
   addRefusals(app, pipeline, options.routes);
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
   const sweeping = setInterval(() => pipeline.sweep(), SWEEP_EVERY_MS).unref();
@@ -162,7 +167,7 @@ const nothingHere = () => new Fail('resource_not_found', 'There is nothing at th
 /** The router takes the nothing behind the last slash of `/events/` for an id. */
 const lacksId = (raw: RawRequest) => Object.values(raw.params).includes('');
 
-function addRoute(app: FastifyInstance, pipeline: Pipeline, route: Route): void {
+function addRoute(app: FastifyInstance, pipeline: Pipeline, streams: EventStreams, route: Route): void {
   const prepared = pipeline.prepare(route);
   app.route({
     method: route.method,
@@ -172,6 +177,7 @@ function addRoute(app: FastifyInstance, pipeline: Pipeline, route: Route): void 
       const answer = await inRequest(raw, route.path, () =>
         lacksId(raw) ? pipeline.refuse(raw, nothingHere()) : pipeline.run(raw, prepared),
       );
+      if (route.answer === EVENT_STREAM) return streams.send(reply, answer.body as OpenStream);
       if (answer.replayed) reply.header('idempotent-replayed', 'true');
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
     },
