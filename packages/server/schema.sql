@@ -76,6 +76,22 @@ create table public.approver (
 );
 CREATE UNIQUE INDEX approver_name ON public.approver USING btree (merchant_id, name) WHERE (removed_at IS NULL);
 
+create table public.checkout_session (
+  merchant_id uuid not null,
+  session_id uuid not null,
+  store_id uuid not null,
+  payment_id uuid not null,
+  page_token text not null,
+  order_id text,
+  description text,
+  customer_email text,
+  success_url text,
+  cancel_url text,
+  options jsonb not null,
+  created_at bigint not null,
+  constraint checkout_session_pkey PRIMARY KEY (merchant_id, session_id)
+);
+
 create table public.data_key (
   data_key_id uuid not null,
   wrapped bytea not null,
@@ -105,6 +121,27 @@ CREATE INDEX delivery_first_try ON ONLY public.delivery USING btree (merchant_id
 CREATE INDEX delivery_retry ON ONLY public.delivery USING btree (merchant_id, endpoint_id, due_at) WHERE ((status = 'pending'::text) AND (series_attempts > 0));
 CREATE INDEX delivery_store ON ONLY public.delivery USING btree (merchant_id, store_id, delivery_id DESC);
 CREATE INDEX delivery_undelivered ON ONLY public.delivery USING btree (merchant_id, store_id, status, delivery_id DESC) WHERE (status <> 'delivered'::text);
+
+create table public.deposit_address (
+  merchant_id uuid not null,
+  network text not null,
+  watch text not null,
+  payment_id uuid not null,
+  currency text not null,
+  address_index bigint not null,
+  constraint deposit_address_pkey PRIMARY KEY (merchant_id, network, watch),
+  constraint deposit_address_merchant_id_network_address_index_key UNIQUE (merchant_id, network, address_index)
+);
+
+create table public.deposit_cursor (
+  merchant_id uuid not null,
+  network text not null,
+  next_address_index bigint not null default 0,
+  cursor text,
+  read_at bigint not null default 0,
+  height bigint not null default 0,
+  constraint deposit_cursor_pkey PRIMARY KEY (merchant_id, network)
+);
 
 create table public.event (
   merchant_id uuid not null,
@@ -220,6 +257,84 @@ create table public.nonce (
   constraint nonce_pkey PRIMARY KEY (merchant_id, key_id, nonce)
 );
 CREATE INDEX nonce_age ON public.nonce USING btree (spent_at_ms);
+
+create table public.payment (
+  merchant_id uuid not null,
+  payment_id uuid not null,
+  store_id uuid not null,
+  session_id uuid,
+  customer text,
+  amount bigint not null,
+  currency text not null,
+  status text not null,
+  fixed_currency text,
+  fixed_network text,
+  chosen_currency text,
+  chosen_network text,
+  received_amount bigint not null default 0,
+  refunded_amount bigint not null default 0,
+  refunding_amount bigint not null default 0,
+  held_amount bigint not null default 0,
+  decline_code text,
+  metadata jsonb not null default '{}'::jsonb,
+  expires_at bigint,
+  canceled_at bigint,
+  completed_at bigint,
+  created_at bigint not null,
+  constraint payment_pkey PRIMARY KEY (merchant_id, payment_id),
+  constraint payment_amount_check CHECK ((amount > 0)),
+  constraint payment_check CHECK (((status = 'completed'::text) = (completed_at IS NOT NULL))),
+  constraint payment_check1 CHECK (((refunded_amount >= 0) AND (refunding_amount >= 0) AND ((refunded_amount + refunding_amount) <= received_amount))),
+  constraint payment_held_amount_check CHECK ((held_amount >= 0)),
+  constraint payment_received_amount_check CHECK ((received_amount >= 0)),
+  constraint payment_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'frozen'::text])))
+);
+
+create table public.payment_option (
+  merchant_id uuid not null,
+  payment_id uuid not null,
+  currency text not null,
+  network text not null,
+  address text not null,
+  watch text not null,
+  exchange_rate text not null,
+  pay_amount bigint not null,
+  quote_ends_at bigint not null,
+  chosen_at bigint not null,
+  constraint payment_option_pkey PRIMARY KEY (merchant_id, payment_id, currency, network),
+  constraint payment_option_pay_amount_check CHECK ((pay_amount > 0))
+);
+
+create table public.payment_transaction (
+  merchant_id uuid not null,
+  network text not null,
+  tx_id text not null,
+  index integer not null,
+  payment_id uuid not null,
+  currency text,
+  address text not null,
+  sender text not null,
+  amount bigint not null,
+  kind text not null,
+  status text not null,
+  decision text,
+  held_amount bigint not null default 0,
+  refunded_amount bigint not null default 0,
+  refunding_amount bigint not null default 0,
+  height bigint not null,
+  seen_at bigint not null,
+  final_at bigint,
+  constraint payment_transaction_pkey PRIMARY KEY (merchant_id, network, tx_id, index),
+  constraint payment_transaction_amount_check CHECK ((amount > 0)),
+  constraint payment_transaction_check CHECK (((status = 'final'::text) = (final_at IS NOT NULL))),
+  constraint payment_transaction_check1 CHECK (((refunded_amount >= 0) AND (refunding_amount >= 0) AND ((refunded_amount + refunding_amount) <= amount))),
+  constraint payment_transaction_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'released'::text, 'kept'::text]))),
+  constraint payment_transaction_held_amount_check CHECK ((held_amount >= 0)),
+  constraint payment_transaction_kind_check CHECK ((kind = ANY (ARRAY['counted'::text, 'wrong_token'::text, 'seized'::text, 'unlisted'::text]))),
+  constraint payment_transaction_status_check CHECK ((status = ANY (ARRAY['seen'::text, 'final'::text, 'gone'::text])))
+);
+CREATE INDEX payment_transaction_open ON public.payment_transaction USING btree (merchant_id, network) WHERE (status = 'seen'::text);
+CREATE INDEX payment_transaction_payment ON public.payment_transaction USING btree (merchant_id, payment_id, seen_at, tx_id, index);
 
 create table public.payout_approval (
   merchant_id uuid not null,

@@ -1,3 +1,4 @@
+export * from './checkout.ts';
 export * from './events.ts';
 export * from './ledger.ts';
 export * from './payouts.ts';

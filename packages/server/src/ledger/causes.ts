@@ -5,5 +5,6 @@ export const CAUSE_KINDS = {
   fund: 'fund',
   payout_batch: 'payoutBatch',
   payout_item: 'payoutItem',
+  payment: 'payment',
 } as const satisfies Record<string, IdKind>;
 export type CauseType = keyof typeof CAUSE_KINDS;

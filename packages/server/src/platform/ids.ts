@@ -13,6 +13,8 @@ export const ID_PREFIXES = {
   transfer: 'tr',
   fund: 'fund',
   event: 'evt',
+  checkoutSession: 'cs',
+  payment: 'pay',
   webhookEndpoint: 'we',
   delivery: 'dlv',
 } as const;

@@ -1,0 +1,158 @@
+import type {
+  CheckoutSessionStatus,
+  PaymentException,
+  PaymentStatus,
+  PaymentTransactionKind,
+  PaymentTransactionStatus,
+} from '@florin/contract/schemas';
+
+// A payment: pending ⇄ processing → completed | expired | frozen; pending → expired | cancelled | completed (accepted);
+// expired, cancelled → completed (late or accepted); frozen → pending | completed | expired. `completed` is final.
+// Invariant: the status follows from the facts (what was received, when, and what was decided), so that reading a block
+// again, or twice at once, changes nothing. A crash between a block's reading and its cursor repeats the reading.
+
+/** Money seen later than this after its quote's end counts at a new quote. */
+export const QUOTE_GRACE_SECONDS = 120;
+
+export interface TransactionFact {
+  kind: PaymentTransactionKind;
+  status: PaymentTransactionStatus;
+  amount: bigint;
+  /** Our first sight or its block's time, whichever is earlier. */
+  seenAt: number;
+  /** Decided by people: a seizure released or kept, a wrong token accepted. */
+  isDecided: boolean;
+}
+
+export interface PaymentFacts {
+  status: PaymentStatus;
+  /** Null: a payment of an invoice. */
+  expiresAt: number | null;
+  canceledAt: number | null;
+  completedAt: number | null;
+  /** What the fixed option's quote asks for; null while no option is fixed. */
+  payAmount: bigint | null;
+  refunded: bigint;
+  refunding: bigint;
+  transactions: readonly TransactionFact[];
+}
+
+export interface Rules {
+  /** What may be missing without the payment being underpaid. */
+  tolerance: bigint;
+  /** Seconds after the expiry within which late money still completes a payment; 0: never. */
+  lateSeconds: number;
+}
+
+/** What the world looks like as a status is decided. */
+export interface Moment {
+  now: number;
+  /** Every network of a chosen option has been read beyond the expiry, so that nothing unseen can be in time. */
+  mayExpire: boolean;
+  /** A transfer has just become final: only then may late money complete a payment. */
+  hasNewMoney: boolean;
+  /** The rate has moved too far since the quote for late money to count. */
+  rateMoved: boolean;
+}
+
+const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
+
+/** Final money that counts. */
+export function receivedOf(transactions: readonly TransactionFact[]): bigint {
+  return sum(transactions.filter((t) => t.kind === 'counted' && t.status === 'final').map((t) => t.amount));
+}
+
+/** The smaller of a share of the amount (basis points) and a fixed number of units: what may be missing. */
+export function toleranceOf(payAmount: bigint, rule: { basisPoints: number; units: bigint }): bigint {
+  const share = (payAmount * BigInt(rule.basisPoints)) / 10_000n;
+  return share < rule.units ? share : rule.units;
+}
+
+function isEnough(amount: bigint, payAmount: bigint | null, { tolerance }: Rules): boolean {
+  return payAmount !== null && amount > 0n && amount >= payAmount - tolerance;
+}
+
+/** The status that follows from the facts. */
+export function nextStatus(facts: PaymentFacts, rules: Rules, moment: Moment): PaymentStatus {
+  const { status, transactions } = facts;
+  switch (status) {
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+      return status;
+    case 'expired':
+      return completesLate(facts, rules, moment) ? 'completed' : 'expired';
+    case 'pending':
+    case 'processing':
+    case 'frozen': {
+      if (isPaidInTime(facts, rules) || completesLate(facts, rules, moment)) return 'completed';
+      if (transactions.some((t) => t.kind === 'seized' && t.status === 'final' && !t.isDecided))
+        return 'frozen';
+      if (transactions.some((t) => t.kind !== 'unlisted' && t.status === 'seen')) return 'processing';
+      const isOver = facts.expiresAt !== null && moment.now >= facts.expiresAt;
+      // What was decided by people waits for no network: the payment was held up long enough.
+      return isOver && (moment.mayExpire || status === 'frozen') ? 'expired' : 'pending';
+    }
+  }
+}
+
+/** Enough of what was seen before the expiry is final. */
+function isPaidInTime(facts: PaymentFacts, rules: Rules): boolean {
+  const { expiresAt, transactions } = facts;
+  const inTime = transactions.filter((t) => expiresAt === null || t.seenAt <= expiresAt);
+  return isEnough(receivedOf(inTime) - facts.refunded - facts.refunding, facts.payAmount, rules);
+}
+
+function completesLate(facts: PaymentFacts, rules: Rules, moment: Moment): boolean {
+  const { expiresAt, transactions } = facts;
+  if (!moment.hasNewMoney || expiresAt === null) return false;
+  const inTime = transactions.filter((t) => t.seenAt <= expiresAt + rules.lateSeconds);
+  const isLate = inTime.some((t) => t.kind === 'counted' && t.status === 'final' && t.seenAt > expiresAt);
+  if (isLate && (moment.rateMoved || rules.lateSeconds === 0)) return false;
+  return isEnough(receivedOf(inTime) - facts.refunded - facts.refunding, facts.payAmount, rules);
+}
+
+/** How the payment deviates from what was asked for, now. */
+export function exceptionsOf(facts: PaymentFacts, rules: Rules): PaymentException[] {
+  const { transactions, payAmount, expiresAt, canceledAt, completedAt } = facts;
+  const received = receivedOf(transactions);
+  const counted = transactions.filter((t) => t.kind === 'counted' && t.status !== 'gone');
+  // What came once the payment was completed is too much, not too late.
+  const cameAfter = (end: number | null) =>
+    end !== null && counted.some((t) => t.seenAt > end && (completedAt === null || t.seenAt <= completedAt));
+  const found: [PaymentException, boolean][] = [
+    ['underpaid', received > 0n && !isEnough(received, payAmount, rules)],
+    ['overpaid', payAmount !== null && received > payAmount],
+    ['late', cameAfter(expiresAt) && canceledAt === null],
+    ['wrong_token', transactions.some((t) => t.kind === 'wrong_token' && t.status !== 'gone')],
+    ['canceled', cameAfter(canceledAt)],
+  ];
+  return found.filter(([, holds]) => holds).map(([exception]) => exception);
+}
+
+const SESSION_STATUS: Record<Exclude<PaymentStatus, 'failed'>, CheckoutSessionStatus> = {
+  pending: 'open',
+  processing: 'processing',
+  completed: 'completed',
+  expired: 'expired',
+  cancelled: 'canceled',
+  frozen: 'frozen',
+};
+
+/** Session and payment go in step; only charges of mandates fail, and they have no session. */
+export function sessionStatus(status: PaymentStatus): CheckoutSessionStatus {
+  return status === 'failed' ? 'canceled' : SESSION_STATUS[status];
+}
+
+/** What a transfer is to its payment. */
+export function kindOf(
+  transfer: { currency: string | null; network: string; isListedSender: boolean },
+  fixed: { currency: string; network: string },
+  /** The option at whose address it arrived. */
+  option: { currency: string; network: string },
+): PaymentTransactionKind {
+  if (transfer.currency === null) return 'unlisted';
+  if (transfer.isListedSender) return 'seized';
+  const isFixed = option.currency === fixed.currency && option.network === fixed.network;
+  return isFixed && transfer.currency === option.currency ? 'counted' : 'wrong_token';
+}
