@@ -118,7 +118,8 @@ create table public.delivery (
 ) partition by RANGE (event_id);
 CREATE INDEX delivery_endpoint ON ONLY public.delivery USING btree (merchant_id, endpoint_id, delivery_id DESC);
 CREATE INDEX delivery_first_try ON ONLY public.delivery USING btree (merchant_id, endpoint_id, number) WHERE ((status = 'pending'::text) AND (series_attempts = 0));
-CREATE INDEX delivery_retry ON ONLY public.delivery USING btree (merchant_id, endpoint_id, due_at) WHERE ((status = 'pending'::text) AND (series_attempts > 0));
+CREATE INDEX delivery_halted ON ONLY public.delivery USING btree (merchant_id, endpoint_id, status, event_id) WHERE (status = ANY (ARRAY['paused'::text, 'failed'::text, 'exhausted'::text]));
+CREATE INDEX delivery_retry ON ONLY public.delivery USING btree (merchant_id, endpoint_id, due_at, number) WHERE ((status = 'pending'::text) AND (series_attempts > 0));
 CREATE INDEX delivery_store ON ONLY public.delivery USING btree (merchant_id, store_id, delivery_id DESC);
 CREATE INDEX delivery_undelivered ON ONLY public.delivery USING btree (merchant_id, store_id, status, delivery_id DESC) WHERE (status <> 'delivered'::text);
 

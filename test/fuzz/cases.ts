@@ -14,6 +14,8 @@ const MAKERS: Readonly<Record<string, readonly string[]>> = {
   batch_id: ['createPayoutBatch'],
   item_id: ['createPayoutBatch', 'listPayoutItems'],
   event_id: ['createPayoutBatch', 'listEvents'],
+  endpoint_id: ['createWebhookEndpoint'],
+  delivery_id: ['createWebhookEndpoint', 'testWebhookEndpoint'],
 };
 
 /** Calls that lead on; all others have 1. */
@@ -23,14 +25,17 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   updatePayoutItem: 3,
   deletePayoutItem: 2,
   retrievePayoutBatch: 2,
+  redeliverDelivery: 5,
 };
 
 /** Kinds of ids that queries take. A cursor is of the list's own kind, or of another one, or there is none. */
 const ID_QUERIES: Readonly<Record<string, readonly string[]>> = {
-  starting_after: ['batch_id', 'item_id', 'event_id', 'ledger_entry_id'],
   after: ['event_id', 'batch_id'],
+  starting_after: ['batch_id', 'item_id', 'event_id', 'ledger_entry_id', 'endpoint_id', 'delivery_id'],
   cause: ['batch_id'],
   resource: ['batch_id', 'item_id'],
+  event_id: ['event_id', 'batch_id'],
+  endpoint_id: ['endpoint_id'],
 };
 
 const place = (kind: string) => fc.nat({ max: 9 }).map((at) => `{{${kind}:${at}}}`);
@@ -113,6 +118,15 @@ function payableBatches(
   });
 }
 
+/** Endpoints that nothing listens at; events of these types come from features that no request here touches. */
+const endpoints = fc.record(
+  {
+    url: fc.constantFrom('https://shop.invalid/hooks', 'https://shop.invalid:8443/a?b=c'),
+    types: fc.uniqueArray(fc.constantFrom('*', 'invoice.paid', 'refund.failed'), { minLength: 1 }),
+  },
+  { requiredKeys: ['url'], noNullPrototype: true },
+);
+
 /** Mostly seconds: while a payout hangs, each hour of the clock takes its time. */
 const advances = fc
   .oneof(
@@ -137,6 +151,8 @@ function bodiesOf(
     return fc.oneof({ weight: 3, arbitrary: payableBatches(addresses) }, { weight: 1, arbitrary: any });
   }
   if (operation.id === 'advanceClock') return advances;
+  if (operation.id === 'createWebhookEndpoint')
+    return fc.oneof({ weight: 3, arbitrary: endpoints }, { weight: 1, arbitrary: any });
   return operation.bodyRequired ? any : fc.option(any, { nil: undefined });
 }
 
@@ -170,24 +186,31 @@ export function casesOf(contract: Contract, options: CaseOptions): fc.Arbitrary<
     { weight: 2, arbitrary: fc.oneof(...broken) },
   );
   const steps = fc.array(step, { minLength: 1, maxLength: 8 });
-  return fc.record({ steps, batch: fitting('createPayoutBatch') }).map((one) => withMakers(contract, one));
+  const endpoint = fitting('createWebhookEndpoint');
+  return fc
+    .record({ steps, batch: fitting('createPayoutBatch'), endpoint })
+    .map((one) => withMakers(contract, one));
 }
 
 /** Puts before the steps what brings the ids that they name. */
-function withMakers(contract: Contract, { steps, batch }: { steps: readonly Draft[]; batch: Draft }): Case {
+function withMakers(
+  contract: Contract,
+  { steps, batch, endpoint }: { steps: readonly Draft[]; batch: Draft; endpoint: Draft },
+): Case {
   const kinds = steps.flatMap(({ operation }) => operation.parameters.map(({ name }) => name));
   const ids = new Set(kinds.flatMap((kind) => MAKERS[kind] ?? []));
   const makers = [...ids].map((id) => {
     if (id === 'createPayoutBatch') return batch;
+    if (id === 'createWebhookEndpoint') return endpoint;
     const operation = contract.operations.find((one) => one.id === id);
     if (operation === undefined) throw new Error(`the document has no operation ${id}`);
     const query: Parts['query'] = id === 'listEvents' ? [['resource', '{{batch_id:0}}']] : [];
     return draftOf({
       operation,
-      ids: { batch_id: '{{batch_id:0}}' },
+      ids: { batch_id: '{{batch_id:0}}', endpoint_id: '{{endpoint_id:0}}' },
       query,
       key: undefined,
-      value: undefined,
+      value: operation.body === undefined ? undefined : {},
     });
   });
   return [...makers, ...steps.map(withoutLoss)];

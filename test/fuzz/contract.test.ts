@@ -4,6 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { NETWORKS } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NIL_ID } from '../../packages/server/src/platform/ids.ts';
+import { writeSetting } from '../../packages/server/src/platform/settings.ts';
+import { WEBHOOK_SETTINGS } from '../../packages/server/src/webhooks/index.ts';
 import { NO_CORPORA } from '../corpora.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { caller } from '../payouts/requests.ts';
@@ -46,11 +49,23 @@ async function foreignIds(): Promise<Record<string, string>> {
   const events = await calls.call(`/events?resource=${batchId}`);
   const [event] = events.json.data as { id: string }[];
   if (item === undefined || event === undefined) throw new Error('the other merchant has no batch');
-  return { batch_id: batchId, item_id: item.item_id, event_id: event.id, store_id: other.storeId };
+  const endpoint = await other.sdk.webhookEndpoints.create({ url: 'https://shop.invalid/other' });
+  const delivery = await other.sdk.webhookEndpoints.test(endpoint.id);
+  return {
+    batch_id: batchId,
+    item_id: item.item_id,
+    event_id: event.id,
+    store_id: other.storeId,
+    endpoint_id: endpoint.id,
+    delivery_id: delivery.id,
+  };
 }
 
 beforeAll(async () => {
-  service = await startService({ worker: true });
+  // Deliveries end at their first attempt, so that they can be asked for again.
+  const receive = async () => ({ failure: null, status: 410, response: Buffer.from('gone') });
+  service = await startService({ worker: true, receive });
+  await writeSetting(service.app.db, NIL_ID, WEBHOOK_SETTINGS.endpointsMax, 100_000);
   merchants = await Promise.all(Array.from({ length: LANES }, () => service.createMerchant()));
   const [first] = merchants;
   if (first === undefined) throw new Error('there are no merchants');

@@ -47,7 +47,8 @@ export class KnownIds {
     if (typeof value !== 'object' || value === null) return;
     const { object } = value as Record<string, unknown>;
     for (const [key, inner] of Object.entries(value)) {
-      const kind = key === 'id' && typeof object === 'string' ? `${object}_id` : key;
+      // Paths call a webhook_endpoint's id endpoint_id.
+      const kind = key === 'id' && typeof object === 'string' ? `${object.replace('webhook_', '')}_id` : key;
       if (kind.endsWith('_id') && typeof inner === 'string') this.#add(kind, inner);
       else this.#harvest(inner);
     }

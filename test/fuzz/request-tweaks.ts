@@ -52,7 +52,7 @@ function parameterTweaks(contract: Contract, operation: Operation): fc.Arbitrary
 /** Ids of nobody, of other kinds and of other merchants in one place of the path. */
 function idTweaks(operation: Operation): fc.Arbitrary<Tweak> {
   const names = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-  const kinds = ['batch_id', 'item_id', 'event_id', 'store_id'];
+  const kinds = ['batch_id', 'item_id', 'event_id', 'store_id', 'endpoint_id', 'delivery_id'];
   const foreign = kinds.map((kind) => `{{foreign_${kind}:0}}`);
   const strange = [...STRANGE_SEGMENTS, ...NAUGHTY_TEXTS.filter((text) => text !== '').map(encoded)];
   return fc

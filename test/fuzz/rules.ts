@@ -21,6 +21,21 @@ const editable: Rule = {
   why: 'wrong state is 400 invalid_request for cancel and edits',
 };
 
+function urlIn(body: Ready['body']): string {
+  const { url } = JSON.parse(Buffer.from(body ?? '').toString()) as { url?: unknown };
+  return String(url);
+}
+
+const callbackUrl: Rule = {
+  codes: ['invalid_request_error'],
+  why: 'saving a URL looks at its text: https, a host, no user information …',
+  applies: ({ body }) => !/^https:\/\/shop\.invalid[:/]/.test(urlIn(body)),
+};
+const enabledOnly: Rule = {
+  codes: ['invalid_request_error'],
+  why: 'a disabled endpoint is sent nothing; a delivery that is pending or paused goes by itself',
+};
+
 /** By operation. One that is not here is never refused when it fits: a new one gets its rules from the design. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   createPayoutBatch: [amounts, { codes: ['conflict'], why: 'a key that comes again with other parameters' }],
@@ -50,6 +65,13 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
       applies: ({ target }) => /[?&]after=/.test(target),
     },
   ],
+  createWebhookEndpoint: [callbackUrl],
+  listWebhookEndpoints: [cursor],
+  updateWebhookEndpoint: [callbackUrl],
+  testWebhookEndpoint: [enabledOnly],
+  redeliverToWebhookEndpoint: [enabledOnly],
+  listDeliveries: [cursor],
+  redeliverDelivery: [enabledOnly],
   listSimulatedTransfers: [cursor],
   fundSandbox: [{ codes: ['invalid_request_error'], why: 'above 2^53−1 at 6 digits 400 param amount' }],
   controlSimulatedChain: [

@@ -71,6 +71,11 @@ function objectsOf(context: ValueContext, schema: Schema): fc.Arbitrary<unknown>
 function arraysOf(context: ValueContext, schema: Schema, name: string): fc.Arbitrary<unknown> {
   const { minItems = 0, maxItems = 20 } = schema;
   const item = valuesOf(context, schema.items ?? {}, name);
+  if (schema.uniqueItems === true)
+    return fc.uniqueArray(item, {
+      minLength: minItems,
+      maxLength: Math.min(maxItems, minItems + ITEMS_USUAL),
+    });
   const usual = fc.array(item, {
     minLength: minItems,
     maxLength: Math.min(maxItems, minItems + ITEMS_USUAL),

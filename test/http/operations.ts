@@ -15,6 +15,7 @@ export interface Schema {
   maxLength?: number;
   minimum?: number;
   maximum?: number;
+  examples?: unknown[];
   additionalProperties?: unknown;
 }
 
@@ -86,6 +87,7 @@ export function sampleOf(api: Api, given: Schema, fields: 'required' | 'all' = '
   const schema = resolved(api, given);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
+  if (schema.examples !== undefined) return schema.examples[0];
   if (schema.anyOf !== undefined) return sampleOf(api, schema.anyOf[0] ?? {}, fields);
   if (schema.type === 'object') {
     const properties = Object.entries(schema.properties ?? {});

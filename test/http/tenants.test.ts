@@ -36,7 +36,15 @@ async function makeResources(merchant: TestMerchant, text: string, amount = '5.0
   const [item] = list.json.data as { item_id: string }[];
   const events = await send(`${service.baseUrl}/api/v1/events`, merchant);
   const [event] = events.json.data as { id: string }[];
-  return { batch_id: batchId, item_id: item?.item_id ?? '', event_id: event?.id ?? '' };
+  const endpoint = await merchant.sdk.webhookEndpoints.create({ url: `https://shop.invalid/${text}` });
+  const delivery = await merchant.sdk.webhookEndpoints.test(endpoint.id);
+  return {
+    batch_id: batchId,
+    item_id: item?.item_id ?? '',
+    event_id: event?.id ?? '',
+    endpoint_id: endpoint.id,
+    delivery_id: delivery.id,
+  };
 }
 
 beforeAll(async () => {
@@ -117,9 +125,11 @@ test("C1: its owner reads it, and the merchant's other store too, or it is 403 t
 
 test("C2: lists of a store's resources show the key's own store", async () => {
   const otherStore = await service.addStore(bob);
-  const events = operationOf('listEvents');
-  expect((await ask(events, {}, bob)).json.data).not.toEqual([]);
-  expect((await ask(events, {}, otherStore)).json.data).toEqual([]);
+  for (const name of ['listEvents', 'listWebhookEndpoints', 'listDeliveries']) {
+    const list = operationOf(name);
+    expect((await ask(list, {}, bob)).json.data).not.toEqual([]);
+    expect((await ask(list, {}, otherStore)).json.data).toEqual([]);
+  }
 });
 
 test('C1, fault 32: a foreign, an unknown and a malformed id are the same 404, on every call', async () => {
@@ -140,9 +150,14 @@ test('C1, fault 32: a foreign, an unknown and a malformed id are the same 404, o
 test("C1: what a foreign call asked for did not happen: the owner's resources are as they were", async () => {
   const batch = await ask(operationOf('retrievePayoutBatch'), idsOfBob, bob);
   const item = await ask(operationOf('retrievePayoutItem'), idsOfBob, bob);
+  const endpoint = await ask(operationOf('retrieveWebhookEndpoint'), idsOfBob, bob);
+  const deliveries = await bob.sdk.deliveries.list().page();
   for (const operation of named()) await ask(operation, idsOfBob);
   expect((await ask(operationOf('retrievePayoutBatch'), idsOfBob, bob)).json).toEqual(batch.json);
   expect((await ask(operationOf('retrievePayoutItem'), idsOfBob, bob)).json).toEqual(item.json);
+  expect((await ask(operationOf('retrieveWebhookEndpoint'), idsOfBob, bob)).json).toEqual(endpoint.json);
+  const idsAfter = (await bob.sdk.deliveries.list().page()).data.map(({ id }) => id);
+  expect(idsAfter).toEqual(deliveries.data.map(({ id }) => id));
   expect(batch.json.status).toBe('draft');
 });
 
@@ -231,6 +246,8 @@ test("C2: another merchant's cursor is 400, as an unknown one", async () => {
     ['listPayoutBatches', idsOfBob.batch_id ?? ''],
     ['listPayoutItems', idsOfBob.item_id ?? ''],
     ['listEvents', idsOfBob.event_id ?? ''],
+    ['listWebhookEndpoints', idsOfBob.endpoint_id ?? ''],
+    ['listDeliveries', idsOfBob.delivery_id ?? ''],
   ];
   const entries = await ask(operationOf('listLedgerEntries'), {}, bob);
   cursors.push(['listLedgerEntries', (entries.json.data as { id: string }[])[0]?.id ?? '']);

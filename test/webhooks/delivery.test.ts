@@ -45,9 +45,9 @@ test('news of a change reach an endpoint that asked for them: headers, signature
   const [delivery] = await deliveriesOf(service, merchant.merchantId);
   expect(delivery?.attempts).toEqual([
     {
-      attempted_at: expect.any(Number),
+      at: expect.any(Number),
       duration_ms: expect.any(Number),
-      status: 200,
+      status_code: 200,
       failure: null,
       response: 'answered 200',
     },
@@ -67,7 +67,7 @@ test('E6, E7: eleven attempts with the same id and bytes, each signed anew, 2 to
     });
     const [delivery] = await deliveriesOf(service, merchant.merchantId);
     if (n <= 10) {
-      const began = delivery?.attempts.at(-1)?.attempted_at ?? 0;
+      const began = delivery?.attempts.at(-1)?.at ?? 0;
       expect(Number(delivery?.due_at) - began).toBe(2 ** n * MINUTE);
       // A moment before it is due nothing is sent.
       await merchant.sdk.testHelpers.advanceClock(2 ** n * MINUTE - 20);

@@ -3,6 +3,7 @@ import { Payouts } from './payouts.ts';
 import { TestHelpers } from './test-helpers.ts';
 import { segment, Transport } from './transport.ts';
 import type { Balances, EventQuery, LedgerEntry, LedgerEntryQuery, WebhookEvent } from './types.ts';
+import { Deliveries, WebhookEndpoints } from './webhook-endpoints.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 2;
@@ -33,6 +34,8 @@ export class Florin {
   readonly balances: BalancesResource;
   readonly ledgerEntries: LedgerEntries;
   readonly events: Events;
+  readonly webhookEndpoints: WebhookEndpoints;
+  readonly deliveries: Deliveries;
   readonly testHelpers: TestHelpers;
 
   /** Throws a TypeError for options that could never work. */
@@ -50,6 +53,8 @@ export class Florin {
     this.balances = new BalancesResource(transport);
     this.ledgerEntries = new LedgerEntries(transport);
     this.events = new Events(transport);
+    this.webhookEndpoints = new WebhookEndpoints(transport);
+    this.deliveries = new Deliveries(transport);
     this.testHelpers = new TestHelpers(transport);
   }
 }

@@ -10,13 +10,20 @@ export type {
   ChainHeight,
   ClockAdvanced,
   ClockState,
+  Delivery,
+  DeliveryAttempt,
   LedgerEntry,
   Network,
   PayoutBatch,
   PayoutItem,
+  RedeliverInput,
+  Redelivery,
   SimulatedTransfer,
   TestAddresses,
   ValidationError,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointInput,
 } from './wire.ts';
 export type Asset = wire.Currency;
 export type PayoutBatchStatus = wire.PayoutBatch['status'];
@@ -71,6 +78,12 @@ export interface EventQuery extends PageQuery {
   type?: EventType;
   /** Id of the resource that changed. */
   resource?: string;
+}
+
+export interface DeliveryQuery extends PageQuery {
+  event_id?: string;
+  endpoint_id?: string;
+  status?: wire.Delivery['status'];
 }
 
 export interface CreateOptions {

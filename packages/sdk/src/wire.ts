@@ -18,6 +18,9 @@ export interface WireTypes {
   ClockAdvanced: ClockAdvanced;
   ClockState: ClockState;
   Currency: Currency;
+  Delivery: Delivery;
+  DeliveryAttempt: DeliveryAttempt;
+  DeliveryList: DeliveryList;
   Event: Event;
   EventList: EventList;
   FundInput: FundInput;
@@ -32,11 +35,17 @@ export interface WireTypes {
   PayoutItem: PayoutItem;
   PayoutItemInput: PayoutItemInput;
   PayoutItemList: PayoutItemList;
+  RedeliverInput: RedeliverInput;
+  Redelivery: Redelivery;
   SimulatedTransfer: SimulatedTransfer;
   SimulatedTransferList: SimulatedTransferList;
   StructuredError: StructuredError;
   TestAddresses: TestAddresses;
   ValidationError: ValidationError;
+  WebhookEndpoint: WebhookEndpoint;
+  WebhookEndpointChange: WebhookEndpointChange;
+  WebhookEndpointInput: WebhookEndpointInput;
+  WebhookEndpointList: WebhookEndpointList;
 }
 export interface Balance {
   currency: Currency;
@@ -145,6 +154,55 @@ export interface ClockState {
    * The clock of the merchant, Unix seconds.
    */
   now: number;
+}
+/**
+ * One event on its way to one endpoint.
+ */
+export interface Delivery {
+  id: string;
+  object: 'delivery';
+  event_id: string;
+  endpoint_id: string;
+  /**
+   * pending: to be sent or retried · delivered: acknowledged · failed: refused by an answer that is not retried · exhausted: all retries failed · paused: its endpoint is disabled.
+   */
+  status: 'pending' | 'delivered' | 'failed' | 'exhausted' | 'paused';
+  /**
+   * Oldest first; redeliveries are added to them.
+   */
+  attempts: DeliveryAttempt[];
+  next_attempt_at: number | null;
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+}
+export interface DeliveryAttempt {
+  /**
+   * When it began, by the clock of the merchant, Unix seconds.
+   */
+  at: number;
+  /**
+   * Real time until its end.
+   */
+  duration_ms: number;
+  status_code: number | null;
+  failure:
+    | ('http_status' | 'redirect' | 'timeout' | 'dns' | 'connection' | 'tls' | 'address_denied' | 'protocol')
+    | null;
+  response: string | null;
+}
+export interface DeliveryList {
+  object: 'list';
+  data: Delivery[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
 }
 /**
  * data.object is the resource as it stood after the change; previous_attributes holds the old values of the fields that changed, and is null when the change made the resource.
@@ -414,6 +472,24 @@ export interface PayoutItemList {
    */
   url: string;
 }
+export interface RedeliverInput {
+  /**
+   * Compared with `created` of the events, Unix seconds.
+   */
+  since: number;
+  /**
+   * failed: deliveries that failed or are exhausted · missing: events of its types that have no delivery to it.
+   */
+  which: 'failed' | 'missing';
+}
+export interface Redelivery {
+  object: 'redelivery';
+  endpoint_id: string;
+  /**
+   * Deliveries that are sent again, or for the first time.
+   */
+  count: number;
+}
 export interface SimulatedTransfer {
   id: string;
   object: 'simulated_transfer';
@@ -504,4 +580,131 @@ export interface TestAddresses {
      */
     risk_rejected: string;
   };
+}
+export interface WebhookEndpoint {
+  id: string;
+  object: 'webhook_endpoint';
+  store_id: string;
+  /**
+   * In the normal form of the URL standard.
+   */
+  url: string;
+  /**
+   * `*` stands for all types that the specification names; opt-in types are sent to endpoints that name them.
+   *
+   * @minItems 1
+   * @maxItems 30
+   */
+  types: (
+    | '*'
+    | 'payment.completed'
+    | 'payment.failed'
+    | 'payment.expired'
+    | 'payment.cancelled'
+    | 'refund.succeeded'
+    | 'refund.failed'
+    | 'subscription.created'
+    | 'subscription.trialing'
+    | 'subscription.active'
+    | 'subscription.past_due'
+    | 'subscription.canceled'
+    | 'subscription.updated'
+    | 'subscription.incomplete_expired'
+    | 'invoice.created'
+    | 'invoice.paid'
+    | 'invoice.payment_failed'
+    | 'payout_batch.updated'
+    | 'payment_method.updated'
+    | 'payment.updated'
+  )[];
+  status: 'enabled' | 'disabled';
+  disabled_reason: ('by_request' | 'failing') | null;
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+}
+/**
+ * What is left out stays as it is.
+ */
+export interface WebhookEndpointChange {
+  /**
+   * Where events are sent: an https:// address without user information or fragment.
+   */
+  url?: string;
+  /**
+   * `*` stands for all types that the specification names; opt-in types are sent to endpoints that name them.
+   *
+   * @minItems 1
+   * @maxItems 30
+   */
+  types?: (
+    | '*'
+    | 'payment.completed'
+    | 'payment.failed'
+    | 'payment.expired'
+    | 'payment.cancelled'
+    | 'refund.succeeded'
+    | 'refund.failed'
+    | 'subscription.created'
+    | 'subscription.trialing'
+    | 'subscription.active'
+    | 'subscription.past_due'
+    | 'subscription.canceled'
+    | 'subscription.updated'
+    | 'subscription.incomplete_expired'
+    | 'invoice.created'
+    | 'invoice.paid'
+    | 'invoice.payment_failed'
+    | 'payout_batch.updated'
+    | 'payment_method.updated'
+    | 'payment.updated'
+  )[];
+  status?: 'enabled' | 'disabled';
+}
+export interface WebhookEndpointInput {
+  /**
+   * Where events are sent: an https:// address without user information or fragment.
+   */
+  url: string;
+  /**
+   * `*` stands for all types that the specification names; opt-in types are sent to endpoints that name them.
+   *
+   * @minItems 1
+   * @maxItems 30
+   */
+  types?: (
+    | '*'
+    | 'payment.completed'
+    | 'payment.failed'
+    | 'payment.expired'
+    | 'payment.cancelled'
+    | 'refund.succeeded'
+    | 'refund.failed'
+    | 'subscription.created'
+    | 'subscription.trialing'
+    | 'subscription.active'
+    | 'subscription.past_due'
+    | 'subscription.canceled'
+    | 'subscription.updated'
+    | 'subscription.incomplete_expired'
+    | 'invoice.created'
+    | 'invoice.paid'
+    | 'invoice.payment_failed'
+    | 'payout_batch.updated'
+    | 'payment_method.updated'
+    | 'payment.updated'
+  )[];
+}
+export interface WebhookEndpointList {
+  object: 'list';
+  data: WebhookEndpoint[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
 }

@@ -101,5 +101,9 @@ create index delivery_undelivered on delivery (merchant_id, store_id, status, de
   where status <> 'delivered';
 create index delivery_first_try on delivery (merchant_id, endpoint_id, number)
   where status = 'pending' and series_attempts = 0;
-create index delivery_retry on delivery (merchant_id, endpoint_id, due_at)
+-- Retries that became due together, by the end of a pause, follow the order of their events.
+create index delivery_retry on delivery (merchant_id, endpoint_id, due_at, number)
   where status = 'pending' and series_attempts > 0;
+-- What an endpoint may have to send again.
+create index delivery_halted on delivery (merchant_id, endpoint_id, status, event_id)
+  where status in ('paused', 'failed', 'exhausted');

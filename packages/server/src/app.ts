@@ -25,7 +25,7 @@ import { Vault } from './platform/vault.ts';
 import { sandboxRoutes } from './sandbox/index.ts';
 import { createAuthenticate, getMerchant } from './stores/index.ts';
 import { type Screen, screen } from './transfers/index.ts';
-import { TABLES_BY_DAY, type WebhookDeps } from './webhooks/index.ts';
+import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
 /** Versions of the API that a caller may name; the first is the current one. */
 const API_VERSIONS = ['2026-04-20'] as const;
@@ -117,7 +117,13 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 /** Every signed call of the API. */
 export function apiRoutes(app: App): Route[] {
-  return [...payoutRoutes(app), ...ledgerRoutes(app), ...eventRoutes(app), ...sandboxRoutes(app)];
+  return [
+    ...payoutRoutes(app),
+    ...ledgerRoutes(app),
+    ...eventRoutes(app),
+    ...webhookRoutes(app),
+    ...sandboxRoutes(app),
+  ];
 }
 
 export interface ServerOptions {

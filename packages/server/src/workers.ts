@@ -23,7 +23,14 @@ import { transact } from './platform/transact.ts';
 import { FUND_JOB, payFunding } from './sandbox/index.ts';
 import { deleteOldNonces } from './stores/index.ts';
 import { SEND_JOB, sendTransfers } from './transfers/index.ts';
-import { DELIVER_JOB, Deliverer, Publisher, TABLES_BY_DAY } from './webhooks/index.ts';
+import {
+  ALIGN_JOB,
+  alignDeliveries,
+  DELIVER_JOB,
+  Deliverer,
+  Publisher,
+  TABLES_BY_DAY,
+} from './webhooks/index.ts';
 
 const CLEAN_NONCES_JOB = 'stores.delete-old-nonces';
 const CLEAN_NONCES_EVERY_MS = 60_000;
@@ -81,6 +88,7 @@ export async function startWorkers(app: App): Promise<JobWorker> {
   const deliveries = new Map<string, JobHandler>([
     [PUBLISH_JOB, (job) => publisher.run(job)],
     [DELIVER_JOB, (job, run) => deliverer.run(job, run)],
+    [ALIGN_JOB, (job, run) => alignDeliveries(app, job, run)],
   ]);
   const common = { db: app.db, fastDb: app.fastDb, url: app.databaseUrl, clock: app.clock, log: app.log };
   const worker = startWorker({ ...common, handlers: observeJobs(jobHandlers(app), app.metrics) });

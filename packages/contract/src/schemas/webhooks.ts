@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { EVENT_TYPES, OPT_IN_EVENT_TYPES, TEST_EVENT_TYPE } from './events.ts';
+import { EVENT_TYPES, OPT_IN_EVENT_TYPES } from './events.ts';
 import { CLOSED, ListOf, OrNull, PAGE_QUERY, Seconds } from './shared.ts';
 
 const URL_LENGTH_MAX = 2_048;
@@ -13,6 +13,7 @@ const Url = Type.String({
   minLength: 1,
   maxLength: URL_LENGTH_MAX,
   description: 'Where events are sent: an https:// address without user information or fragment.',
+  examples: ['https://shop.example/webhooks'],
 });
 const Types = Type.Array(EventChoice, {
   minItems: 1,
@@ -28,7 +29,6 @@ export const WebhookEndpoint = Type.Object(
     id: Type.String(),
     object: Type.Literal('webhook_endpoint'),
     store_id: Type.String(),
-    livemode: Type.Boolean(),
     url: Type.String({ description: 'In the normal form of the URL standard.' }),
     types: Types,
     status: EndpointStatus,
@@ -37,10 +37,6 @@ export const WebhookEndpoint = Type.Object(
         description: '`failing`: every attempt of five days failed. Null while enabled.',
       }),
     ),
-    consecutive_failures: Type.Integer({
-      minimum: 0,
-      description: 'Failed attempts since the last acknowledged one; tests are not counted.',
-    }),
     created: Seconds('When it was made'),
   },
   { ...CLOSED, $id: 'WebhookEndpoint' },
@@ -57,7 +53,7 @@ export const WebhookEndpointInput = Type.Object(
 export type WebhookEndpointInput = Static<typeof WebhookEndpointInput>;
 export const WebhookEndpointChange = Type.Object(
   { url: Type.Optional(Url), types: Type.Optional(Types), status: Type.Optional(EndpointStatus) },
-  { ...CLOSED, $id: 'WebhookEndpointChange', minProperties: 1 },
+  { ...CLOSED, $id: 'WebhookEndpointChange', description: 'What is left out stays as it is.' },
 );
 export type WebhookEndpointChange = Static<typeof WebhookEndpointChange>;
 
@@ -81,9 +77,9 @@ export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number];
 
 export const DeliveryAttempt = Type.Object(
   {
-    attempted_at: Seconds('When it began, by the clock of the merchant'),
+    at: Seconds('When it began, by the clock of the merchant'),
     duration_ms: Type.Integer({ minimum: 0, description: 'Real time until its end.' }),
-    status: OrNull(Type.Integer({ description: 'Of the answer; null where there was none.' })),
+    status_code: OrNull(Type.Integer({ description: 'Of the answer; null where there was none.' })),
     failure: OrNull(
       Type.Enum([...DELIVERY_FAILURES], { description: 'Null: acknowledged. Else the class of failure.' }),
     ),
@@ -100,15 +96,12 @@ export const Delivery = Type.Object(
     id: Type.String(),
     object: Type.Literal('delivery'),
     event_id: Type.String(),
-    event_type: Type.Enum([...EVENT_TYPES, ...OPT_IN_EVENT_TYPES, TEST_EVENT_TYPE]),
     endpoint_id: Type.String(),
-    store_id: Type.String(),
-    livemode: Type.Boolean(),
     status: DeliveryStatus,
+    attempts: Type.Array(DeliveryAttempt, { description: 'Oldest first; redeliveries are added to them.' }),
     next_attempt_at: OrNull(
       Seconds('When the next attempt is due, by the clock of the merchant; null unless pending'),
     ),
-    attempts: Type.Array(DeliveryAttempt),
     created: Seconds('When it was made'),
   },
   { ...CLOSED, $id: 'Delivery', description: 'One event on its way to one endpoint.' },

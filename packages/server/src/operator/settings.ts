@@ -13,6 +13,7 @@ import {
   writeSetting,
 } from '../platform/settings.ts';
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
+import { WEBHOOK_SETTINGS } from '../webhooks/index.ts';
 import { merchantBy } from './context.ts';
 import { networkBy } from './networks.ts';
 
@@ -20,6 +21,7 @@ const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(EVENT_SETTINGS),
   ...Object.values(PAYOUT_SETTINGS),
   ...Object.values(TRANSFER_SETTINGS),
+  ...Object.values(WEBHOOK_SETTINGS),
 ] as readonly Setting<unknown>[];
 
 function settingBy(name: string): Setting<unknown> {

@@ -16,7 +16,7 @@ export const ID_PREFIXES = {
   checkoutSession: 'cs',
   payment: 'pay',
   webhookEndpoint: 'we',
-  delivery: 'dlv',
+  delivery: 'whd',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -6,4 +6,4 @@ export { createKey, type KeySecrets, listKeys, revokeKey, rotateKey } from './ma
 export { changeStore, createStore, listStores, type StoreChange } from './manage-stores.ts';
 export { deleteOldNonces } from './nonces.ts';
 export { findMerchant, getMerchant, listMerchants, type Merchant, merchantOf } from './queries.ts';
-export { confirmWebhookKey, readWebhookSecrets, setWebhookKey } from './webhook-keys.ts';
+export { confirmWebhookKey, lockStore, readWebhookSecrets, setWebhookKey } from './webhook-keys.ts';

@@ -31,7 +31,8 @@ export async function nameFirstWebhookKey(tx: Tx, store: StoreRef, keyId: string
     .execute();
 }
 
-async function lockStore(tx: Tx, { merchantId, storeId }: StoreRef) {
+/** Lets one change of a store's row, or of how many things it has, happen at a time. @throws Fail `resource_not_found` */
+export async function lockStore(tx: Tx, { merchantId, storeId }: StoreRef) {
   const store = await tx
     .selectFrom('store')
     .selectAll()

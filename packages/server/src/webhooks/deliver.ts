@@ -118,9 +118,9 @@ export class Deliverer {
         beganMs,
         health: isCounted ? healthOf(verdict.failure, work.failures) : 'none',
         attempt: JSON.stringify({
-          attempted_at: beganAt,
+          at: beganAt,
+          status_code: 'status' in answer.outcome ? answer.outcome.status : null,
           duration_ms: durationMs,
-          status: 'status' in answer.outcome ? answer.outcome.status : null,
           failure: verdict.failure,
           response: answer.response,
         }),

@@ -1,7 +1,9 @@
+import type { Tx } from '../platform/db.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
+import { alignSome } from './align-deliveries.ts';
 import type { Deliverer, DueDelivery, EndpointWork } from './deliver.ts';
-import { pauseDeliveries } from './queries.ts';
+import { lockEndpoint } from './queries.ts';
 import { attemptsAtOnce } from './states.ts';
 
 const IN_FLIGHT_MAX = 10;
@@ -104,7 +106,11 @@ export class EndpointRun {
   /** It was disabled as these were made, or after they were read. */
   async #pause(): Promise<JobOutcome> {
     const { db } = this.#deliverer.deps;
-    await transact(db, (tx) => pauseDeliveries(tx, this.#merchantId, this.#endpointId));
+    const pauseSome = async (tx: Tx) => {
+      const endpoint = await lockEndpoint(tx, this.#merchantId, this.#endpointId);
+      return endpoint?.status === 'disabled' && (await alignSome(tx, endpoint, 0));
+    };
+    while (await transact(db, pauseSome));
     return 'done';
   }
 

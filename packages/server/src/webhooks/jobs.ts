@@ -3,6 +3,9 @@ import type { JobSpec } from '../platform/jobs/index.ts';
 /** Sends what is due to one endpoint; payload `{ endpointId, storeId }`. One worker at a time has an endpoint. */
 export const DELIVER_JOB = 'webhooks.deliver';
 
+/** Pauses or resumes what is left of an endpoint's deliveries after it was disabled or enabled; the same payload. */
+export const ALIGN_JOB = 'webhooks.align';
+
 export interface EndpointRef {
   merchantId: string;
   storeId: string;
@@ -13,4 +16,10 @@ export interface EndpointRef {
 export function deliverJob({ merchantId, storeId, endpointId }: EndpointRef, dueAtMs: number): JobSpec {
   const payload = { endpointId, storeId };
   return { merchantId, kind: DELIVER_JOB, uniqueKey: endpointId, dueAtMs, followsClock: true, payload };
+}
+
+/** @param dueAtMs real time in Unix milliseconds */
+export function alignJob({ merchantId, storeId, endpointId }: EndpointRef, dueAtMs: number): JobSpec {
+  const payload = { endpointId, storeId };
+  return { merchantId, kind: ALIGN_JOB, uniqueKey: endpointId, dueAtMs, payload };
 }

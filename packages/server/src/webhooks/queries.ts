@@ -104,7 +104,7 @@ export async function listPending(
       union all
       (select event_id, event_type, series_attempts, due_at from delivery
        where merchant_id = ${merchantId} and endpoint_id = e.endpoint_id and status = 'pending' and series_attempts > 0
-       order by due_at limit asked.most)
+       order by due_at, number limit asked.most)
     ) d on true`.execute(db);
   return rows;
 }
@@ -199,14 +199,6 @@ export async function changeHealth(
       },
     ]),
   );
-}
-
-/** A disabled endpoint's deliveries wait. @returns how many were pending */
-export async function pauseDeliveries(tx: Tx, merchantId: string, endpointId: string): Promise<number> {
-  const result = await sql`
-    update delivery set status = 'paused'
-    where merchant_id = ${merchantId} and endpoint_id = ${endpointId} and status = 'pending'`.execute(tx);
-  return Number(result.numAffectedRows ?? 0);
 }
 
 /** Locks an endpoint for a change of its state. */

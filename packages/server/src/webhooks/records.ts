@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRetryable, isUnavailable } from '../platform/db.ts';
+import { enqueue } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
+import { alignSome } from './align-deliveries.ts';
 import type { WebhookDeps } from './deps.ts';
 import { Gather } from './gather.ts';
+import { alignJob } from './jobs.ts';
 import {
   type AttemptRecord,
   changeHealth,
   type HealthChange,
   lockEndpoint,
-  pauseDeliveries,
   recordAttempts,
 } from './queries.ts';
 import { type Health, isGivenUp } from './states.ts';
@@ -69,7 +71,10 @@ export class Records {
           .where('merchant_id', '=', merchantId)
           .where('endpoint_id', '=', endpointId)
           .execute();
-        await pauseDeliveries(tx, merchantId, endpointId);
+        const disabled = { ...endpoint, status: 'disabled' } as const;
+        const storeId = endpoint.store_id;
+        if (await alignSome(tx, disabled, 0))
+          await enqueue(tx, [alignJob({ merchantId, storeId, endpointId }, clock.nowMs())]);
         return endpoint.url;
       }),
     );

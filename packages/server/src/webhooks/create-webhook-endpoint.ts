@@ -1,0 +1,41 @@
+import type { WebhookEndpoint, WebhookEndpointInput } from '@florin/contract/schemas';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { newId } from '../platform/ids.ts';
+import type { Platform } from '../platform/platform.ts';
+import { readSettings } from '../platform/settings.ts';
+import { transact } from '../platform/transact.ts';
+import { lockStore } from '../stores/index.ts';
+import { normalUrl } from './check-endpoint.ts';
+import { countEndpoints, insertEndpoint } from './endpoint-queries.ts';
+import { presentEndpoint } from './present.ts';
+import { WEBHOOK_SETTINGS } from './settings.ts';
+
+/**
+ * Events that are published from now on go to it, too.
+ *
+ * @throws Fail `invalid_request` for a URL that is refused by its text, or at the store's limit
+ */
+export async function createWebhookEndpoint(
+  platform: Platform,
+  caller: Caller,
+  { url, types = ['*'] }: WebhookEndpointInput,
+): Promise<WebhookEndpoint> {
+  const endpoint = {
+    endpointId: newId(),
+    url: normalUrl(url),
+    types,
+    nowSeconds: platform.clock.nowSeconds() + caller.clockOffset,
+  };
+  const { endpointsMax } = await readSettings(platform.db, caller, WEBHOOK_SETTINGS);
+  const row = await transact(platform.db, async (tx) => {
+    // Creates of one store follow each other, so that none counts past another.
+    await lockStore(tx, caller);
+    if ((await countEndpoints(tx, caller)) >= endpointsMax) {
+      const message = `A store has at most ${endpointsMax} webhook endpoints. Change one that is no longer needed.`;
+      throw new Fail('invalid_request', message);
+    }
+    return await insertEndpoint(tx, caller, endpoint);
+  });
+  return presentEndpoint(row);
+}

@@ -1,0 +1,199 @@
+import type { RecordedEventType } from '@florin/contract/schemas';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { decodeId } from '../platform/ids.ts';
+import { unknownCursor } from '../platform/page.ts';
+import type { EndpointRow, Owner } from './endpoint-queries.ts';
+import type { DeliveryStatus } from './tables.ts';
+import './tables.ts';
+
+export type DeliveryRow = NonNullable<Awaited<ReturnType<typeof findDelivery>>>;
+
+async function findDelivery(db: Db, owner: Owner, deliveryId: string) {
+  return await db
+    .selectFrom('delivery')
+    .selectAll()
+    .where('merchant_id', '=', owner.merchantId)
+    .where('store_id', '=', owner.storeId)
+    .where('delivery_id', '=', deliveryId)
+    .executeTakeFirst();
+}
+
+/** @throws Fail `resource_not_found`; `forbidden` for a delivery of the merchant's other store */
+export async function getDelivery(db: Db, owner: Owner, text: string): Promise<DeliveryRow> {
+  const deliveryId = decodeId('delivery', text);
+  const own = deliveryId && (await findDelivery(db, owner, deliveryId));
+  if (own) return own;
+  // Deliveries are found by store: that of another one is looked for only where this answer depends on it.
+  const stores = deliveryId === undefined ? [] : await storesWithEndpoints(db, owner.merchantId);
+  for (const storeId of stores) {
+    if (deliveryId !== undefined && (await findDelivery(db, { ...owner, storeId }, deliveryId)))
+      throw new Fail('forbidden', 'This delivery belongs to another store.');
+  }
+  throw new Fail('resource_not_found', 'There is no such delivery.');
+}
+
+async function storesWithEndpoints(db: Db, merchantId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('webhook_endpoint')
+    .select('store_id')
+    .distinct()
+    .where('merchant_id', '=', merchantId)
+    .execute();
+  return rows.map((row) => row.store_id);
+}
+
+/** A delivery that nobody else changes until the transaction ends. */
+export async function lockDelivery(
+  tx: Tx,
+  delivery: { merchant_id: string; event_id: string; endpoint_id: string },
+): Promise<DeliveryRow> {
+  return await tx
+    .selectFrom('delivery')
+    .selectAll()
+    .where('merchant_id', '=', delivery.merchant_id)
+    .where('event_id', '=', delivery.event_id)
+    .where('endpoint_id', '=', delivery.endpoint_id)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+export interface DeliveryFilter {
+  limit: number;
+  after?: string | undefined;
+  eventId?: string | undefined;
+  endpointId?: string | undefined;
+  status?: DeliveryStatus | undefined;
+}
+
+/** A store's deliveries, newest first; one row more than the limit. */
+export async function listDeliveries(db: Db, owner: Owner, filter: DeliveryFilter): Promise<DeliveryRow[]> {
+  let query = db
+    .selectFrom('delivery')
+    .selectAll()
+    .where('merchant_id', '=', owner.merchantId)
+    .where('store_id', '=', owner.storeId);
+  if (filter.eventId !== undefined) query = query.where('event_id', '=', filter.eventId);
+  if (filter.endpointId !== undefined) query = query.where('endpoint_id', '=', filter.endpointId);
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (filter.after !== undefined) {
+    if ((await findDelivery(db, owner, filter.after)) === undefined) throw unknownCursor();
+    query = query.where('delivery_id', '<', filter.after);
+  }
+  return await query
+    .orderBy('delivery_id', 'desc')
+    .limit(filter.limit + 1)
+    .execute();
+}
+
+/** Which of an endpoint's deliveries come next, by the ids of their events. */
+interface Place {
+  /** Events after this one. */
+  after: string;
+  /** Events that were created then or later, by the merchant's clock. */
+  since?: number;
+  limit: number;
+}
+
+type EndpointKey = Pick<EndpointRow, 'merchant_id' | 'endpoint_id'>;
+
+/** Locks deliveries that wait for somebody, oldest events first. @returns the ids of their events */
+export async function pickHalted(
+  tx: Tx,
+  endpoint: EndpointKey,
+  status: 'paused' | 'failed' | 'exhausted',
+  { after, since, limit }: Place,
+): Promise<string[]> {
+  let query = tx
+    .selectFrom('delivery')
+    .select('event_id')
+    .where('merchant_id', '=', endpoint.merchant_id)
+    .where('endpoint_id', '=', endpoint.endpoint_id)
+    .where('status', '=', status)
+    .where('event_id', '>', after);
+  if (since !== undefined) query = query.where('event_created_at', '>=', since);
+  const rows = await query.orderBy('event_id').limit(limit).forUpdate().execute();
+  return rows.map((row) => row.event_id);
+}
+
+/** Locks pending deliveries: first tries, else retries. @returns the ids of their events */
+export async function pickPending(tx: Tx, endpoint: EndpointKey, limit: number): Promise<string[]> {
+  const pending = tx
+    .selectFrom('delivery')
+    .select('event_id')
+    .where('merchant_id', '=', endpoint.merchant_id)
+    .where('endpoint_id', '=', endpoint.endpoint_id)
+    .where('status', '=', 'pending')
+    .limit(limit)
+    .forUpdate();
+  const firstTries = await pending.where('series_attempts', '=', 0).orderBy('number').execute();
+  const retries = await pending.where('series_attempts', '>', 0).orderBy('due_at').execute();
+  return [...firstTries, ...retries].slice(0, limit).map((row) => row.event_id);
+}
+
+/** What deliveries become. */
+interface Move {
+  status: 'pending' | 'paused';
+  /** The merchant's clock; where it is left out the due times stay. */
+  dueAt?: number;
+  /** A new series of attempts begins. */
+  anew?: boolean;
+}
+
+/** Moves deliveries of one endpoint that the caller has locked. */
+export async function moveDeliveries(
+  tx: Tx,
+  endpoint: EndpointKey,
+  eventIds: readonly string[],
+  { status, dueAt, anew }: Move,
+): Promise<void> {
+  const sorted = [...eventIds].sort();
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined) return;
+  await tx
+    .updateTable('delivery')
+    .set({
+      status,
+      ...(dueAt === undefined ? {} : { due_at: dueAt }),
+      ...(anew === true ? { series_attempts: 0 } : {}),
+    })
+    .where('merchant_id', '=', endpoint.merchant_id)
+    .where('endpoint_id', '=', endpoint.endpoint_id)
+    .where(sql<boolean>`event_id = any(${sorted}::uuid[])`)
+    // The bounds name the days: without them every day's table would be looked into.
+    .where('event_id', '>=', first)
+    .where('event_id', '<=', last)
+    .execute();
+}
+
+/** An event of the store and whether it has a delivery to the endpoint. */
+export interface EventSeen {
+  event_id: string;
+  type: RecordedEventType;
+  /** Null: not published yet. */
+  number: bigint | null;
+  created_at: bigint;
+  has_delivery: boolean;
+}
+
+/**
+ * The next published events of an endpoint's store in order of creation, whatever their types: a fixed number, so that
+ * a long stretch without a match takes no longer than any other.
+ */
+export async function seeEvents(
+  db: Db,
+  endpoint: EndpointRow,
+  after: { created: number; eventId: string },
+  limit: number,
+): Promise<EventSeen[]> {
+  const { rows } = await sql<EventSeen>`
+    select v.event_id, v.type, v.number, v.created_at,
+           exists (select from delivery d where d.merchant_id = ${endpoint.merchant_id}
+                     and d.event_id = v.event_id and d.endpoint_id = ${endpoint.endpoint_id}) as has_delivery
+    from event v
+    where v.merchant_id = ${endpoint.merchant_id} and v.store_id = ${endpoint.store_id}
+      and (v.created_at, v.event_id) > (${after.created}, ${after.eventId}::uuid)
+    order by v.created_at, v.event_id limit ${limit}`.execute(db);
+  return rows;
+}

@@ -1,0 +1,109 @@
+import type { UpdateObject } from 'kysely';
+import type { Db, Tables, Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { decodeId } from '../platform/ids.ts';
+import { unknownCursor } from '../platform/page.ts';
+import './tables.ts';
+
+/** Whose endpoints: a store sees its own. */
+export interface Owner {
+  merchantId: string;
+  storeId: string;
+}
+
+const selectEndpoint = (db: Db, merchantId: string, endpointId: string) =>
+  db
+    .selectFrom('webhook_endpoint')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('endpoint_id', '=', endpointId);
+
+export type EndpointRow = Awaited<ReturnType<typeof getEndpoint>>;
+
+/**
+ * The endpoint that a caller names.
+ *
+ * @param lock `hold`: it stays as it is until the transaction ends; `change`: nobody else holds or changes it.
+ * @throws Fail `resource_not_found`; `forbidden` for an endpoint of the merchant's other store
+ */
+export async function getEndpoint(db: Db, owner: Owner, text: string, lock?: 'hold' | 'change') {
+  const endpointId = decodeId('webhookEndpoint', text);
+  if (endpointId === undefined) throw endpointNotFound();
+  let query = selectEndpoint(db, owner.merchantId, endpointId);
+  if (lock !== undefined) query = lock === 'hold' ? query.forShare() : query.forUpdate();
+  const endpoint = await query.executeTakeFirst();
+  if (endpoint === undefined) throw endpointNotFound();
+  if (endpoint.store_id !== owner.storeId)
+    throw new Fail('forbidden', 'This webhook endpoint belongs to another store.');
+  return endpoint;
+}
+
+const endpointNotFound = () => new Fail('resource_not_found', 'There is no such webhook endpoint.');
+
+/** A store's endpoints, newest first; one row more than the limit. */
+export async function listEndpoints(
+  db: Db,
+  owner: Owner,
+  page: { limit: number; after?: string | undefined },
+) {
+  let query = db
+    .selectFrom('webhook_endpoint')
+    .selectAll()
+    .where('merchant_id', '=', owner.merchantId)
+    .where('store_id', '=', owner.storeId);
+  if (page.after !== undefined) {
+    const cursor = await selectEndpoint(db, owner.merchantId, page.after).executeTakeFirst();
+    if (cursor?.store_id !== owner.storeId) throw unknownCursor();
+    query = query.where((e) =>
+      e(e.refTuple('created_at', 'endpoint_id'), '<', e.tuple(cursor.created_at, cursor.endpoint_id)),
+    );
+  }
+  return await query
+    .orderBy('created_at', 'desc')
+    .orderBy('endpoint_id', 'desc')
+    .limit(page.limit + 1)
+    .execute();
+}
+
+export async function countEndpoints(tx: Tx, owner: Owner): Promise<number> {
+  const { count } = await tx
+    .selectFrom('webhook_endpoint')
+    .select((e) => e.fn.countAll<bigint>().as('count'))
+    .where('merchant_id', '=', owner.merchantId)
+    .where('store_id', '=', owner.storeId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+export async function insertEndpoint(
+  tx: Tx,
+  owner: Owner,
+  endpoint: { endpointId: string; url: string; types: EndpointRow['types']; nowSeconds: number },
+): Promise<EndpointRow> {
+  return await tx
+    .insertInto('webhook_endpoint')
+    .values({
+      merchant_id: owner.merchantId,
+      endpoint_id: endpoint.endpointId,
+      store_id: owner.storeId,
+      url: endpoint.url,
+      types: endpoint.types,
+      created_at: endpoint.nowSeconds,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function updateEndpoint(
+  tx: Tx,
+  endpoint: EndpointRow,
+  change: UpdateObject<Tables, 'webhook_endpoint'>,
+): Promise<EndpointRow> {
+  return await tx
+    .updateTable('webhook_endpoint')
+    .set(change)
+    .where('merchant_id', '=', endpoint.merchant_id)
+    .where('endpoint_id', '=', endpoint.endpoint_id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,11 @@
+import { integerSetting } from '../platform/settings.ts';
+
+export const WEBHOOK_SETTINGS = {
+  endpointsMax: integerSetting({
+    name: 'webhooks.endpoints_max',
+    description: 'How many webhook endpoints a store may have, disabled ones included.',
+    fallback: 2_000,
+    min: 0,
+    max: 100_000,
+  }),
+};

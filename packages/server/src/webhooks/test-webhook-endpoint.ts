@@ -1,0 +1,53 @@
+import { type Delivery, TEST_EVENT_TYPE } from '@florin/contract/schemas';
+import { recordEvent } from '../events/index.ts';
+import { invariant } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { encodeId, newId } from '../platform/ids.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import type { Platform } from '../platform/platform.ts';
+import { transact } from '../platform/transact.ts';
+import { checkEnabled } from './check-endpoint.ts';
+import { getDelivery } from './delivery-queries.ts';
+import { getEndpoint } from './endpoint-queries.ts';
+import { deliverJob } from './jobs.ts';
+import { presentDelivery, presentEndpoint } from './present.ts';
+import { insertDeliveries } from './queries.ts';
+
+/**
+ * Records an event for this endpoint alone and sends it, ahead of all others. It tells nothing of the endpoint's health.
+ *
+ * @throws Fail `resource_not_found`, `forbidden`; `invalid_request` while the endpoint is disabled
+ */
+export async function testWebhookEndpoint(
+  platform: Platform,
+  caller: Caller,
+  text: string,
+): Promise<Delivery> {
+  const nowMs = platform.clock.nowMs();
+  const nowSeconds = Math.floor(nowMs / 1000) + caller.clockOffset;
+  const { merchantId, storeId } = caller;
+  return await transact(platform.db, async (tx) => {
+    const endpoint = await getEndpoint(tx, caller, text, 'hold');
+    checkEnabled(endpoint);
+    const endpointId = endpoint.endpoint_id;
+    const eventId = await recordEvent(tx, {
+      merchantId,
+      storeId,
+      livemode: caller.mode === 'live',
+      type: TEST_EVENT_TYPE,
+      resource: encodeId('webhookEndpoint', endpointId),
+      before: null,
+      after: presentEndpoint(endpoint),
+      nowSeconds,
+      nowMs,
+    });
+    invariant(eventId, 'a change from nothing is news');
+    const deliveryId = newId();
+    const times = { dueAt: nowSeconds, eventCreatedAt: nowSeconds };
+    const event = { eventId, eventType: TEST_EVENT_TYPE, number: 0n } as const;
+    const delivery = { deliveryId, endpointId, status: 'pending', ...event, ...times } as const;
+    await insertDeliveries(tx, { merchantId, storeId, nowSeconds }, [delivery]);
+    await enqueue(tx, [deliverJob({ merchantId, storeId, endpointId }, nowMs)]);
+    return presentDelivery(await getDelivery(tx, caller, encodeId('delivery', deliveryId)));
+  });
+}

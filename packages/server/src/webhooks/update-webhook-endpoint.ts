@@ -1,0 +1,63 @@
+import type { WebhookEndpoint, WebhookEndpointChange } from '@florin/contract/schemas';
+import type { UpdateObject } from 'kysely';
+import type { Tables } from '../platform/db.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import type { Platform } from '../platform/platform.ts';
+import { transact } from '../platform/transact.ts';
+import { alignSome } from './align-deliveries.ts';
+import { normalUrl } from './check-endpoint.ts';
+import { type EndpointRow, getEndpoint, updateEndpoint } from './endpoint-queries.ts';
+import { alignJob, deliverJob } from './jobs.ts';
+import { presentEndpoint } from './present.ts';
+
+/**
+ * Changes what is given. A new URL is where pending deliveries go, too; disabled pauses them; enabled makes each due at
+ * once with the retries that it had left, and forgets the failures.
+ *
+ * @throws Fail `resource_not_found`, `forbidden`; `invalid_request` for a URL that is refused by its text
+ */
+export async function updateWebhookEndpoint(
+  platform: Platform,
+  caller: Caller,
+  { endpoint: text, change }: { endpoint: string; change: WebhookEndpointChange },
+): Promise<WebhookEndpoint> {
+  const nowMs = platform.clock.nowMs();
+  const nowSeconds = Math.floor(nowMs / 1000) + caller.clockOffset;
+  const row = await transact(platform.db, async (tx) => {
+    // Publishers hold their store's endpoints: what they made before is seen here, what they make later sees this.
+    const before = await getEndpoint(tx, caller, text, 'change');
+    const moved = {
+      ...(change.url === undefined ? {} : { url: normalUrl(change.url) }),
+      ...(change.types === undefined ? {} : { types: change.types }),
+      ...statusColumns(before, change.status),
+    };
+    if (Object.keys(moved).length === 0) return before;
+    const after = await updateEndpoint(tx, before, moved);
+    if (after.status !== before.status) {
+      const isMore = await alignSome(tx, after, nowSeconds);
+      if (isMore) await enqueue(tx, [alignJob(refOf(after), nowMs)]);
+    }
+    // Whoever is sending to it looks again.
+    if (after.status !== before.status || after.url !== before.url)
+      await enqueue(tx, [deliverJob(refOf(after), nowMs)]);
+    return after;
+  });
+  return presentEndpoint(row);
+}
+
+/** An endpoint that is already in the asked state stays as it is, the reason of its disabling too. */
+function statusColumns(
+  before: EndpointRow,
+  status: WebhookEndpointChange['status'],
+): UpdateObject<Tables, 'webhook_endpoint'> {
+  if (status === undefined || status === before.status) return {};
+  if (status === 'disabled') return { status, disabled_reason: 'by_request' };
+  return { status, disabled_reason: null, failures: 0, failing_since_ms: null };
+}
+
+const refOf = (row: EndpointRow) => ({
+  merchantId: row.merchant_id,
+  storeId: row.store_id,
+  endpointId: row.endpoint_id,
+});
