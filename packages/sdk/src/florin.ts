@@ -1,8 +1,9 @@
 import { CursorList } from './cursor-list.ts';
+import { Events } from './events.ts';
 import { Payouts } from './payouts.ts';
 import { TestHelpers } from './test-helpers.ts';
-import { segment, Transport } from './transport.ts';
-import type { Balances, EventQuery, LedgerEntry, LedgerEntryQuery, WebhookEvent } from './types.ts';
+import { Transport } from './transport.ts';
+import type { Balances, LedgerEntry, LedgerEntryQuery } from './types.ts';
 import { Deliveries, WebhookEndpoints } from './webhook-endpoints.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -82,23 +83,6 @@ class LedgerEntries {
   /** Every transfer of value of the merchant, newest first. */
   list(query: LedgerEntryQuery = {}): CursorList<LedgerEntry> {
     return new CursorList(this.#transport, '/ledger_entries', query, (entry) => entry.id);
-  }
-}
-
-class Events {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
-  /** The store's events, newest first. */
-  list(query: EventQuery = {}): CursorList<WebhookEvent> {
-    return new CursorList(this.#transport, '/events', query, (event) => event.id);
-  }
-
-  retrieve(eventId: string): Promise<WebhookEvent> {
-    return this.#transport.send({ method: 'GET', path: `/events/${segment(eventId)}`, onDoubt: 'repeat' });
   }
 }
 

@@ -8,6 +8,8 @@ const SDK_VERSION = '0.1.0';
 /** The version of the interface that the types of this SDK describe. */
 const SERVICE_VERSION = '2026-04-20';
 const PATH_PREFIX = '/api/v1';
+/** A stream says something every 15 s. */
+const SILENCE_MAX_MS = 45_000;
 /** Failures of fetch that come before the first byte of the request could leave. */
 const NEVER_SENT = new Set([
   'ECONNREFUSED',
@@ -100,6 +102,43 @@ export class Transport {
     }
   }
 
+  get basePauseMs(): number {
+    return this.#settings.basePauseMs;
+  }
+
+  /**
+   * The pieces of an answer that goes on, without retries. It ends with the answer, and throws FlorinError where it is
+   * refused, breaks off or says nothing for longer than the service ever would.
+   */
+  async *stream(call: Call<never>, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+    const leaving = new AbortController();
+    const leave = () => leaving.abort(signal?.reason);
+    if (signal?.aborted) leave();
+    signal?.addEventListener('abort', leave);
+    const listen = () =>
+      setTimeout(() => leaving.abort(new DOMException('', 'TimeoutError')), SILENCE_MAX_MS);
+    let timer = listen();
+    try {
+      const headers = this.#headers(call, new Uint8Array());
+      headers.set('Accept', 'text/event-stream');
+      const init: RequestInit = { headers, redirect: 'manual', signal: leaving.signal };
+      const response = await this.#settings.fetch(this.#url(call), init);
+      const { body } = response;
+      if (!response.ok || body === null || !isEventStream(response)) throw await refusalOf(response);
+      for await (const piece of body) {
+        clearTimeout(timer);
+        yield piece;
+        timer = listen();
+      }
+    } catch (error) {
+      throw error instanceof FlorinError ? error : this.#noAnswer(error, SILENCE_MAX_MS);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', leave);
+      leaving.abort();
+    }
+  }
+
   /** One attempt, without retries. */
   async once<T>(call: Call<T>): Promise<T> {
     const body =
@@ -143,13 +182,13 @@ export class Transport {
       const response = await this.#settings.fetch(url, init);
       return { status: response.status, headers: response.headers, text: await response.text() };
     } catch (error) {
-      throw this.#noAnswer(error);
+      throw this.#noAnswer(error, this.#settings.timeoutMs);
     }
   }
 
-  #noAnswer(error: unknown): FlorinError {
+  #noAnswer(error: unknown, timeoutMs: number): FlorinError {
     if (error instanceof Error && error.name === 'TimeoutError') {
-      const message = `no answer within ${this.#settings.timeoutMs} ms`;
+      const message = `no answer within ${timeoutMs} ms`;
       return new TimeoutError({ message, code: 'timed_out' }, { cause: error });
     }
     const reason = networkCode(error);
@@ -157,6 +196,16 @@ export class Transport {
     const neverSent = reason !== undefined && NEVER_SENT.has(reason);
     return new ConnectionError({ message, code: 'connection_failed', neverSent }, { cause: error });
   }
+}
+
+const isEventStream = ({ headers }: Response) =>
+  headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+
+async function refusalOf(response: Response): Promise<FlorinError> {
+  const { status, headers } = response;
+  if (!response.ok) return errorOf({ status, headers, text: await response.text() });
+  const message = `HTTP ${status} without a stream of events: is baseUrl the address of the service?`;
+  return new ServerError({ message, code: 'unexpected_answer', status });
 }
 
 function result<T>(answer: Answer): T {

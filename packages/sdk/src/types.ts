@@ -86,6 +86,25 @@ export interface DeliveryQuery extends PageQuery {
   status?: wire.Delivery['status'];
 }
 
+export interface EventStreamOptions {
+  /** Id of an event: what follows it. `start`: all that are kept. Left out: from now on. */
+  after?: string;
+  /** Ends the stream. */
+  signal?: AbortSignal;
+  /** Called whenever the stream is open, with the place that it goes on from: good for `after`. */
+  onOpen?: (place: string) => void;
+  /** Called before a pause after which it comes back; no error where the service ended the stream by itself. */
+  onInterrupt?: (error: Error | undefined, pauseMs: number) => void;
+}
+
+/** An event as it was recorded. */
+export interface RecordedEvent {
+  id: string;
+  type: EventType;
+  /** JSON. */
+  body: string;
+}
+
 export interface CreateOptions {
   /** 1 to 128 printable ASCII characters; a UUID is made when it is left out. Keep it to repeat after a crash. */
   idempotencyKey?: string;
