@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CURRENCIES, exponentOf, formatPrice, isCurrency } from './currencies.ts';
+
+/** ISO 4217, list one: all but these have two digits. */
+const OTHERS: Record<number, string> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+  6: 'USDC USDT',
+};
+
+describe('H3: exponents', () => {
+  test.each(Object.entries(OTHERS))('%s digits: %s', (exponent, codes) => {
+    expect(CURRENCIES.filter((code) => exponentOf(code) === Number(exponent)).join(' ')).toBe(codes);
+  });
+
+  test('all others have two digits, where a browser’s habits, or a library’s, say something else', () => {
+    const others = Object.values(OTHERS).flatMap((codes) => codes.split(' '));
+    const rest = CURRENCIES.filter((code) => !others.includes(code));
+    expect(new Set(rest.map(exponentOf))).toEqual(new Set([2]));
+    expect(rest).toHaveLength(140);
+    for (const code of ['USD', 'EUR', 'HUF', 'IDR', 'LAK', 'MGA', 'MRU', 'XCG']) expect(rest).toContain(code);
+  });
+});
+
+test.each(['usd', 'US', 'USDX', 'BTC', 'HRK', 'ANG', '', ' USD', 'default', '__proto__', 'constructor'])(
+  '%j is no currency',
+  (code) => {
+    expect(isCurrency(code)).toBe(false);
+    expect(() => exponentOf(code)).toThrow(RangeError);
+    expect(() => formatPrice(1n, code, 'en')).toThrow(RangeError);
+  },
+);
+
+test.each([
+  [1_999n, 'USD', 'en-US', '$19.99'],
+  [1_999n, 'USD', 'de-DE', '19,99 $'],
+  [1_999n, 'USD', 'en-CA', 'US$19.99'],
+  [123_456_789n, 'EUR', 'fr-FR', '1 234 567,89 €'],
+  [5n, 'EUR', 'en-US', '€0.05'],
+  [1_999n, 'JPY', 'en-US', '¥1,999'],
+  [12_345n, 'KWD', 'en-US', 'KWD 12.345'],
+  [1_500n, 'IQD', 'en-US', 'IQD 1.500'],
+  [1_050n, 'HUF', 'en-US', 'HUF 10.50'],
+  [12_500_000n, 'USDT', 'en-US', '12.50 USDT'],
+  [12_500_001n, 'USDC', 'de-DE', '12,500001 USDC'],
+  [0n, 'USDT', 'en-US', '0.00 USDT'],
+  [9_007_199_254_740_993n, 'USD', 'en-US', '$90,071,992,547,409.93'],
+])('%d %s is for %s %s', (amount, currency, locale, shown) => {
+  expect(formatPrice(amount, currency, locale).replace(/\p{White_Space}/gu, ' ')).toBe(shown);
+});
+
+test.each(['', '*', 'x', 'en_US;q=0.9', '../../etc', '1'])(
+  'the locale %j of a browser is taken for English',
+  (locale) => expect(formatPrice(1_999n, 'USD', locale)).toBe('$19.99'),
+);
+
+test('every amount of every currency is shown to its last digit, and none below zero', () => {
+  const amounts = fc.bigInt({ min: 0n, max: 2n ** 53n });
+  fc.assert(
+    fc.property(amounts, fc.constantFrom(...CURRENCIES), (amount, currency) => {
+      const shown = formatPrice(amount, currency, 'en-US').replaceAll(/[^\d.]/g, '');
+      const [whole = '', fraction = ''] = shown.split('.');
+      expect(BigInt(whole + fraction.padEnd(exponentOf(currency), '0'))).toBe(amount);
+    }),
+  );
+  expect(() => formatPrice(-1n, 'USD', 'en')).toThrow(RangeError);
+});
