@@ -3,7 +3,7 @@ import { defineConfig } from 'oxlint';
 /** The levels of packages/server/src: a module imports lower levels only, through their public faces. */
 const LEVELS = [
   ['platform'],
-  ['stores', 'customers', 'ledger', 'chains'],
+  ['stores', 'customers', 'ledger', 'chains', 'rates'],
   ['events', 'transfers'],
   ['webhooks', 'payment-methods', 'payouts'],
   ['checkout'],

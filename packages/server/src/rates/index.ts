@@ -1,0 +1,4 @@
+export { type Price, payAmount } from './pay-amount.ts';
+export type { Pair, RateRequest, Rates } from './port.ts';
+export { formatRate, movedBeyond, parseRate, type Rate } from './rate.ts';
+export { RateRefused } from './refused.ts';

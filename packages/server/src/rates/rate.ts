@@ -1,0 +1,87 @@
+/** A rate is kept to so many decimals; what is computed is rounded down to them. */
+const DECIMALS_MAX = 12;
+/** Above what a token costs in any currency, and far from any limit of what computes with it. */
+const RATE_LIMIT = 10n ** 12n;
+const BASIS_POINTS_PER_WHOLE = 10_000n;
+/** As JSON writes numbers, but without a sign. */
+const DECIMAL = /^(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
+
+/**
+ * What one token costs in a currency, never zero: `units / 10^scale`, an exact decimal without zeros at its end. Made
+ * by `parseRate` and the functions here alone.
+ */
+export interface Rate {
+  readonly units: bigint;
+  readonly scale: number;
+}
+
+/** @throws RangeError for what is zero, or so small or large that it is a mistake */
+function rateOf(units: bigint, scale: number): Rate {
+  let [kept, decimals] =
+    scale > DECIMALS_MAX
+      ? [units / 10n ** BigInt(scale - DECIMALS_MAX), DECIMALS_MAX]
+      : [units, Math.max(scale, 0)];
+  if (scale < 0) kept *= 10n ** BigInt(-scale);
+  if (kept <= 0n || kept >= RATE_LIMIT * 10n ** BigInt(decimals)) throw new RangeError('rate out of range');
+  while (decimals > 0 && kept % 10n === 0n) {
+    kept /= 10n;
+    decimals--;
+  }
+  return { units: kept, scale: decimals };
+}
+
+/**
+ * Reads a rate as it is stored, shown or answered by a provider: `"0.92"`, `"1e-3"`; decimals beyond the twelfth are
+ * dropped.
+ *
+ * @throws RangeError for what is no number above zero, or not below 10^12
+ */
+export function parseRate(text: string): Rate {
+  const [form, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
+  if (form === undefined) throw new RangeError('rate is no decimal number above zero');
+  return rateOf(BigInt(whole + fraction), fraction.length - Number(exponent));
+}
+
+/** The decimal string of an `exchange_rate`: `"0.92"`, `"1"`. */
+export function formatRate({ units, scale }: Rate): string {
+  if (scale === 0) return units.toString();
+  const digits = units.toString().padStart(scale + 1, '0');
+  return `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
+
+/** Both with the same number of decimals. */
+function unitsOf(a: Rate, b: Rate): [bigint, bigint] {
+  const scale = Math.max(a.scale, b.scale);
+  return [a.units * 10n ** BigInt(scale - a.scale), b.units * 10n ** BigInt(scale - b.scale)];
+}
+
+/** Whether a rate is further than so many hundredths of a percent from the one before it, up or down. */
+export function movedBeyond(now: Rate, before: Rate, basisPoints: number): boolean {
+  const [a, b] = unitsOf(now, before);
+  const distance = a > b ? a - b : b - a;
+  return distance * BASIS_POINTS_PER_WHOLE > b * BigInt(basisPoints);
+}
+
+/** What one token costs in another, of what each costs in the same currency. */
+export function crossRate(token: Rate, other: Rate): Rate {
+  const [a, b] = unitsOf(token, other);
+  return rateOf((a * 10n ** BigInt(DECIMALS_MAX)) / b, DECIMALS_MAX);
+}
+
+/** The rates from the lowest to the highest. */
+function sortedRates(rates: readonly Rate[]): Rate[] {
+  return rates.toSorted((one, other) => {
+    const [a, b] = unitsOf(one, other);
+    return a < b ? -1 : Number(a > b);
+  });
+}
+
+/** The rate in the middle, of an even number the mean of both in the middle. @throws RangeError for none */
+export function medianRate(rates: readonly Rate[]): Rate {
+  const sorted = sortedRates(rates);
+  const low = sorted[(sorted.length - 1) >> 1];
+  const high = sorted[sorted.length >> 1];
+  if (low === undefined || high === undefined) throw new RangeError('no rates');
+  const [a, b] = unitsOf(low, high);
+  return rateOf((a + b) * 5n, Math.max(low.scale, high.scale) + 1);
+}
