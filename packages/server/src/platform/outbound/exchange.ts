@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import { failureOfExchange, type OutboundFailure } from './failures.ts';
 
 const BODY_BYTES_MAX = 20_480;
@@ -47,13 +47,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.isComplete = true;
+    this.isComplete = this.#bytes <= BODY_BYTES_MAX;
     this.#finish('protocol');
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     // A request that could not be written down is our mistake and no failure of the receiver.
-    if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') this.#fail(error);
+    if (error instanceof errors.InvalidArgumentError) this.#fail(error);
     else this.#finish(failureOfExchange(error));
   }
 

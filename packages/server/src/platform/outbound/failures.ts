@@ -1,3 +1,5 @@
+import { errors } from 'undici';
+
 /** Why an attempt got no answer. Nothing more is told: an error's text may name what lies inside a network. */
 export type OutboundFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'address_denied' | 'protocol';
 
@@ -21,6 +23,12 @@ const BROKEN_LINE = new Set([
   'ENETUNREACH',
 ]);
 
+const NO_HTTP = [
+  errors.HTTPParserError,
+  errors.HeadersOverflowError,
+  errors.ResponseContentLengthMismatchError,
+];
+
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
@@ -39,7 +47,8 @@ export function failureOfExchange(error: Error): OutboundFailure {
   const code = codeOf(error);
   // With TLS 1.3 a peer refuses the handshake (for want of a client certificate, say) after we hold it for done.
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls';
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW') return 'protocol';
+  if (NO_HTTP.some((kind) => error instanceof kind)) return 'protocol';
   // undici: "bad response" and "bad upgrade" are answers, its other socket errors say that the line broke.
-  return code === 'UND_ERR_SOCKET' && error.message.startsWith('bad ') ? 'protocol' : 'connection';
+  const isAnswer = error instanceof errors.SocketError && error.message.startsWith('bad ');
+  return isAnswer ? 'protocol' : 'connection';
 }

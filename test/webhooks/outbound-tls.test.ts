@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import {
+  createOutbound,
+  type Outbound,
+  type OutboundAnswer,
+  parseNetworks,
+} from '../../packages/server/src/platform/outbound/index.ts';
+import { type Door, type HostileReceiver, startHostileReceiver } from './hostile-receiver.ts';
+
+const LONG_MS = 30_000;
+const SHORT_MS = 1_500;
+/** Would be seen in whatever a receiver got in the clear. */
+const MARKER = 'marker-of-the-payload';
+const LOOPBACK = parseNetworks('127.0.0.0/8,::1/128') ?? [];
+
+let receiver: HostileReceiver;
+let outbound: Outbound;
+
+beforeAll(async () => {
+  receiver = await startHostileReceiver();
+  outbound = createOutbound({ ca: receiver.ca, allow: LOOPBACK });
+});
+afterAll(async () => {
+  outbound.close();
+  await receiver.stop();
+});
+
+async function post(url: string, by = outbound): Promise<OutboundAnswer> {
+  return await by.post({ url, headers: { 'X-Marker': MARKER }, body: Buffer.from(MARKER), sandbox: true });
+}
+
+test.each([
+  ['self-signed', 'tls'],
+  ['other-authority', 'tls'],
+  ['expired', 'tls'],
+  ['not-yet-valid', 'tls'],
+  ['wrong-name', 'tls'],
+  ['old-tls', 'tls'],
+  ['plain-http', 'tls'],
+  ['cut-in-handshake', 'tls'],
+  // Nothing of TLS was said: the line broke.
+  ['reset-after-hello', 'connection'],
+  ['reset-at-accept', 'connection'],
+  ['close-at-accept', 'connection'],
+] as const)(
+  'E4, fault 40: a receiver that is %s fails as %s, and no payload is sent',
+  async (door, failure) => {
+    await receiver.forget();
+    expect(await post(receiver.url('status/200', door))).toEqual({ failure, sent: false });
+    const { requests, connections, raw } = await receiver.report();
+    expect(requests).toEqual([]);
+    expect(connections).toEqual({ [door]: 1 });
+    expect(Object.values(raw).join('')).not.toContain(MARKER);
+    await vi.waitFor(() => expect(outbound.size.open).toBe(0), LONG_MS);
+  },
+);
+
+test('E4, fault 40: a handshake that nobody answers ends with the time, and no payload is sent', async () => {
+  await receiver.forget();
+  const hasty = createOutbound({ ca: receiver.ca, allow: LOOPBACK, timeoutMs: SHORT_MS });
+  expect(await post(receiver.url('status/200', 'silent'), hasty)).toEqual({
+    failure: 'timeout',
+    sent: false,
+  });
+  const { raw, requests } = await receiver.report();
+  expect(requests).toEqual([]);
+  expect(raw.silent).not.toContain(MARKER);
+  await vi.waitFor(async () => expect((await receiver.report()).open).toBe(0), LONG_MS);
+  hasty.close();
+});
+
+test.each<[Door, string]>([
+  ['good', 'localhost'],
+  ['good', 'shop.localhost'],
+  ['good', 'localhost.'],
+  ['good', '127.0.0.1'],
+  ['tls-1.2', 'localhost'],
+])('E4: %s is trusted as %s', async (door, host) => {
+  expect(await post(receiver.url('status/200', door, host))).toMatchObject({ failure: null, status: 200 });
+});
+
+test.each(['127.0.0.3', '[::1]', 'a.b.localhost'])('E4: the certificate does not name %s', async (host) => {
+  expect(await post(receiver.url('status/200', 'good', host))).toEqual({ failure: 'tls', sent: false });
+});
+
+test('E4: the old receiver is one that speaks, to whoever still speaks TLS 1.1', async () => {
+  const old = connect({
+    port: receiver.ports['old-tls'],
+    ca: receiver.ca,
+    minVersion: 'TLSv1',
+    ciphers: 'DEFAULT@SECLEVEL=0',
+  });
+  await once(old, 'secureConnect');
+  expect(old.getProtocol()).toBe('TLSv1.1');
+  old.destroy();
+});
+
+test('E4: an authority is trusted only where it was given', async () => {
+  const plain = createOutbound({ allow: LOOPBACK });
+  expect(await post(receiver.url('status/200'), plain)).toEqual({ failure: 'tls', sent: false });
+  plain.close();
+});
+
+test('E4: the environment cannot turn the check of certificates off', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  expect(await post(receiver.url('status/200', 'self-signed'))).toEqual({ failure: 'tls', sent: false });
+  vi.unstubAllEnvs();
+});
