@@ -15,6 +15,8 @@ export interface NodeOptions {
   role: Role;
   name: string;
   databaseUrl: string;
+  /** Of the database that holds the chains. */
+  chainUrl: string;
   masterKey: string;
   /** Further environment variables. */
   env?: Readonly<Record<string, string>>;
@@ -60,7 +62,7 @@ export class NodeUnderTest {
   static async open(options: NodeOptions): Promise<NodeUnderTest> {
     const [database, chain] = await Promise.all([
       openFaultProxy(options.databaseUrl),
-      openFaultProxy(options.databaseUrl),
+      openFaultProxy(options.chainUrl),
     ]);
     return new NodeUnderTest(options, { database, chain });
   }
@@ -87,7 +89,7 @@ export class NodeUnderTest {
 
   /** @throws with the end of its log where it does not come up */
   async start({ crashPoint, stopPoint }: StartOptions = {}): Promise<void> {
-    const { databaseUrl: _, masterKey, env, role } = this.#options;
+    const { masterKey, env, role } = this.#options;
     const child = spawn(process.execPath, [PROGRAM, role], {
       env: {
         PATH: process.env.PATH,

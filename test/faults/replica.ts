@@ -7,64 +7,90 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { DatabaseServer } from './database-server.ts';
+import { type FaultProxy, openFaultProxy } from './proxy.ts';
 import type { World } from './world.ts';
 
 const NAME = 'florin_replica';
 const STREAMS_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 100;
-const STREAMING = `select from pg_stat_replication where application_name = $1 and sync_state = 'sync'`;
+const STREAMING = `select from pg_stat_replication
+  where application_name = $1 and state = 'streaming' and (sync_state = 'sync' or not $2)`;
+const CAUGHT_UP = `select from pg_stat_replication
+  where application_name = $1 and flush_lsn >= pg_current_wal_flush_lsn()`;
 
-/** A streaming replica of a world's database, which every commit waits for. */
+interface Parts {
+  url: string;
+  child: ChildProcess;
+  /** Between the first one and the replica. */
+  line: FaultProxy;
+}
+
+/** A streaming replica of a world's database. */
 export class Replica {
   readonly #world: World;
-  readonly #url: string;
-  readonly #child: ChildProcess;
+  readonly #parts: Parts;
 
-  private constructor(world: World, url: string, child: ChildProcess) {
+  private constructor(world: World, parts: Parts) {
     this.#world = world;
-    this.#url = url;
-    this.#child = child;
+    this.#parts = parts;
   }
 
-  /** Copies the stopped data, starts both, and has the first one wait for the second. */
-  static async of(world: World): Promise<Replica> {
+  /**
+   * Copies the stopped data and starts both.
+   *
+   * @param isSynchronous every commit of the first one waits for the second
+   */
+  static async of(world: World, isSynchronous: boolean): Promise<Replica> {
     const { database } = world;
     const folder = path.join(database.folder, 'replica');
     await database.stop();
     // With its owner: PostgreSQL refuses the data of others.
     await promisify(execFile)('cp', ['-a', path.join(database.dataFolder, 'cluster'), folder]);
     await world.startDatabase();
-    await makeStandby(folder, database.url);
+    const line = await openFaultProxy(database.url);
+    await makeStandby(folder, line.url);
     const url = new URL(database.url);
     url.port = String(await freePort());
     const child = await launchStandby(database, folder, url.port);
-    await database.query(`alter system set synchronous_standby_names = '${NAME}'`);
+    if (isSynchronous) await database.query(`alter system set synchronous_standby_names = '${NAME}'`);
     await database.query('select pg_reload_conf()');
-    await untilStreaming(database);
-    return new Replica(world, url.href, child);
+    await until(database, STREAMING, [NAME, isSynchronous]);
+    return new Replica(world, { url: url.href, child, line });
+  }
+
+  /** Resolves when it has all that is committed. */
+  async catchUp(): Promise<void> {
+    await until(this.#world.database, CAUGHT_UP, [NAME]);
+  }
+
+  /** From now on nothing more reaches it. */
+  fallBehind(): void {
+    this.#parts.line.cut();
   }
 
   /** Makes it the database, which waits for nobody, and sends everybody there. */
   async promote(): Promise<void> {
     this.#world.moveDatabase({
-      url: this.#url,
-      pid: this.#child.pid ?? 0,
+      url: this.#parts.url,
+      pid: this.#parts.child.pid ?? 0,
       stop: () => this.close(),
     });
     await this.#world.database.query('select pg_promote()');
   }
 
   async close(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const ended = once(this.#child, 'exit');
-    this.#child.kill('SIGINT');
+    const { child, line } = this.#parts;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGINT');
     await ended;
+    await line.close();
   }
 }
 
 async function makeStandby(folder: string, primaryUrl: string): Promise<void> {
   const { hostname, port, username, password } = new URL(primaryUrl);
-  const source = `host=${hostname} port=${port} user=${username} password=${password} application_name=${NAME}`;
+  const source = `host=${hostname} port=${port} user=${username} password=${password} application_name=${NAME} sslmode=disable gssencmode=disable`;
   const signal = path.join(folder, 'standby.signal');
   await writeFile(signal, '');
   const { uid, gid } = await stat(folder);
@@ -95,10 +121,11 @@ async function launchStandby(database: DatabaseServer, folder: string, port: str
   return child;
 }
 
-async function untilStreaming(database: DatabaseServer): Promise<void> {
-  for (const until = Date.now() + STREAMS_WITHIN_MS; ; await sleep(LOOK_EVERY_MS)) {
-    if ((await database.query(STREAMING, [NAME])).length > 0) return;
-    if (Date.now() > until) throw new Error('the replica does not stream');
+/** Waits until a query finds something. */
+async function until(database: DatabaseServer, query: string, values: unknown[]): Promise<void> {
+  for (const end = Date.now() + STREAMS_WITHIN_MS; ; await sleep(LOOK_EVERY_MS)) {
+    if ((await database.query(query, values)).length > 0) return;
+    if (Date.now() > end) throw new Error('the replica does not keep up');
   }
 }
 

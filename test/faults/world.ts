@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
+import { type Operator, openOperator, readConfig } from '../../packages/server/src/operator.ts';
 import { SCOPES } from '../../packages/server/src/platform/http/index.ts';
 import { createLogger } from '../../packages/server/src/platform/log.ts';
 import { fund } from '../../packages/server/src/sandbox/index.ts';
@@ -29,6 +30,8 @@ export interface WorldOptions {
   /** Environment of every process. */
   env?: Readonly<Record<string, string>>;
   database?: DatabaseOptions;
+  /** The chains lie in a database of their own, as real ones do: they keep what the product's loses. */
+  ownChain?: boolean;
   /** What happens to the database, with its tables and merchants, before a process of the service connects. */
   prepare?: (database: DatabaseServer) => Promise<void>;
 }
@@ -43,20 +46,28 @@ const UNFINISHED = `
 /** The whole service in processes of its own, on a database of its own, with everything between them breakable. */
 export class World {
   readonly database: DatabaseServer;
+  /** Where the chains lie: the product's database, unless they have one of their own. */
+  readonly chain: DatabaseServer;
   readonly servers: NodeUnderTest[] = [];
   readonly workers: NodeUnderTest[] = [];
   readonly merchants: GoodClient[] = [];
   readonly #masterKey = randomBytes(32);
   readonly #env: Readonly<Record<string, string>>;
 
-  private constructor(database: DatabaseServer, env: Readonly<Record<string, string>>) {
+  private constructor(
+    { database, chain }: { database: DatabaseServer; chain: DatabaseServer },
+    env: Readonly<Record<string, string>>,
+  ) {
     this.database = database;
+    this.chain = chain;
     this.#env = env;
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
     const { servers = 2, workers = 2, merchants = 1, env = {}, prepare } = options;
-    const world = new World(await DatabaseServer.open(options.database), env);
+    const database = await DatabaseServer.open(options.database);
+    const chain = options.ownChain ? await DatabaseServer.open() : database;
+    const world = new World({ database, chain }, env);
     try {
       await world.#seed(merchants);
       await prepare?.(world.database);
@@ -97,6 +108,7 @@ export class World {
       role,
       name: `${role} ${list.length + 1}`,
       databaseUrl: this.database.url,
+      chainUrl: this.chain.url,
       masterKey: this.#masterKey.toString('hex'),
       env: { ...this.#env, ...env },
     });
@@ -107,7 +119,14 @@ export class World {
   /** A server on another database of the same PostgreSQL, which no client is sent to; the caller closes it. */
   addStranger(databaseUrl: string): Promise<NodeUnderTest> {
     const masterKey = this.#masterKey.toString('hex');
-    return NodeUnderTest.open({ role: 'serve', name: 'stranger', databaseUrl, masterKey, env: this.#env });
+    return NodeUnderTest.open({
+      role: 'serve',
+      name: 'stranger',
+      databaseUrl,
+      chainUrl: databaseUrl,
+      masterKey,
+      env: this.#env,
+    });
   }
 
   /** Items for one batch, each of another amount. */
@@ -131,13 +150,28 @@ export class World {
 
   async startDatabase(): Promise<void> {
     await this.database.start();
-    for (const proxy of this.proxies) proxy.pointTo(this.database.url);
+    this.#point();
   }
 
   /** Another server takes over. */
   moveDatabase(to: Place): void {
     this.database.moveTo(to);
-    for (const proxy of this.proxies) proxy.pointTo(to.url);
+    this.#point();
+  }
+
+  /** Runs an operator's commands on the database as it is now. */
+  async operate<T>(work: (operator: Operator) => Promise<T>): Promise<T> {
+    const env = {
+      DATABASE_URL: this.database.url,
+      FLORIN_SIMCHAIN_URL: this.chain.url,
+      FLORIN_MASTER_KEY: this.#masterKey.toString('hex'),
+    };
+    const operator = await openOperator(readConfig(env, {}, { logLevel: 'silent' }));
+    try {
+      return await work(operator);
+    } finally {
+      await operator.close();
+    }
   }
 
   /** Orders the simulated node of a merchant to misbehave at its next broadcasts, or a chain to fall apart. */
@@ -173,6 +207,14 @@ export class World {
   async close(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.close()));
     await this.database.close();
+    if (this.chain !== this.database) await this.chain.close();
+  }
+
+  #point(): void {
+    for (const node of this.nodes) {
+      node.database.pointTo(this.database.url);
+      node.chain.pointTo(this.chain.url);
+    }
   }
 
   /** Makes blocks and moves the clocks until nothing is left to do. @returns what is left after all that time */
@@ -194,9 +236,10 @@ export class World {
   /** Merchants with money, made as the operator makes them. */
   async #seed(count: number): Promise<void> {
     const databaseUrl = this.database.url;
-    await migrateAll(databaseUrl, databaseUrl);
+    const simchainUrl = this.chain.url;
+    await migrateAll(databaseUrl, simchainUrl);
     const log = createLogger('silent');
-    const app = await openApp({ databaseUrl, masterKey: this.#masterKey, log, poolSize: 2 });
+    const app = await openApp({ databaseUrl, simchainUrl, masterKey: this.#masterKey, log, poolSize: 2 });
     try {
       for (let i = 0; i < count; i++) {
         const merchant = await stores.createMerchant(app, { name: `Merchant ${i}`, mode: 'sandbox' });

@@ -1,6 +1,7 @@
 import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import { explain } from './operator/explain.ts';
+import { historyCommands } from './operator/history.ts';
 import { approverCommands, keyCommands, merchantCommands, storeCommands } from './operator/merchants.ts';
 import { networkCommands } from './operator/networks.ts';
 import { payoutCommands } from './operator/payouts.ts';
@@ -76,6 +77,7 @@ export async function openOperator(config: Config) {
       /** Compares entries, balances and chains. `onProgress` is called after each merchant. */
       verify: (onProgress: (done: number, total: number) => void): Promise<VerifyReport> =>
         verifyLedger(app, onProgress),
+      ...historyCommands(app),
     },
     close: () => app.close(),
   };

@@ -22,7 +22,7 @@ import { readSettings } from './platform/settings.ts';
 import { transact } from './platform/transact.ts';
 import { FUND_JOB, payFunding } from './sandbox/index.ts';
 import { deleteOldNonces } from './stores/index.ts';
-import { SEND_JOB, sendTransfers } from './transfers/index.ts';
+import { noteHistory, SEND_JOB, sendTransfers } from './transfers/index.ts';
 import {
   ALIGN_JOB,
   alignDeliveries,
@@ -77,6 +77,7 @@ async function maintainEventDays(app: App): Promise<JobOutcome> {
 export async function startWorkers(app: App): Promise<JobWorker> {
   const dueAtMs = app.clock.nowMs();
   const own = { merchantId: NIL_ID, uniqueKey: 'all', dueAtMs };
+  await noteHistory(app.db);
   await transact(app.db, (tx) =>
     enqueue(tx, [
       { ...own, kind: CLEAN_NONCES_JOB },

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples } from '../examples.ts';
 import { CommandFailure } from '../failure.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
-import { print, toJson, wantsJson } from '../show.ts';
+import { print, show, toJson, wantsJson } from '../show.ts';
 import { cell, formatTable } from '../table.ts';
 import { note, noteProgress } from '../terminal.ts';
 import { formatUnits } from '../units.ts';
@@ -55,7 +55,7 @@ async function look(flags: DatabaseFlags): Promise<Report> {
 
 export function addLedger(program: Command): void {
   const group = program.command('ledger').description('The books');
-  examples(group, ['florin ledger verify']);
+  examples(group, ['florin ledger verify', 'florin ledger adopt-history']);
   databaseCommand(group, 'verify', ['florin ledger verify', 'florin ledger verify --json > report.json'])
     .description(
       'Recompute every balance from its entries and compare the books with the chains. ' +
@@ -66,5 +66,16 @@ export function addLedger(program: Command): void {
       if (wantsJson(command)) print(toJson(report));
       else printReport(report);
       process.exitCode = exitCodeOf(report);
+    });
+
+  databaseCommand(group, 'adopt-history', [
+    'florin ledger adopt-history               # after a failover or a restore, once all is final: checks, then goes on',
+    'florin ledger adopt-history --unchecked   # the replica was synchronous, so that nothing can be missing',
+  ])
+    .description('Let payouts go on after a replica or a backup has become the database')
+    .option('--unchecked', 'without comparing the books with the chains')
+    .action(async (flags: DatabaseFlags & { unchecked?: boolean }, command: Command) => {
+      const unchecked = flags.unchecked ?? false;
+      show(command, await withOperator(flags, (operator) => operator.ledger.adoptHistory({ unchecked })));
     });
 }

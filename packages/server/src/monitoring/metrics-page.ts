@@ -77,7 +77,12 @@ function showJobs(metrics: Metrics, { jobs, workers, atMs }: ServiceState): void
   metrics.setGauge('florin_workers', 'Workers whose session is up, of all processes.', [{ value: workers }]);
 }
 
-function showTransfers(metrics: Metrics, { transfers, atMs }: ServiceState): void {
+function showTransfers(metrics: Metrics, { transfers, historyChanged, atMs }: ServiceState): void {
+  metrics.setGauge(
+    'florin_history_changed',
+    'Whether payouts wait, as a replica or a backup became the database.',
+    [{ value: historyChanged ? 1 : 0 }],
+  );
   const byStatus = [...transfers.byStatus].map(([status, value]) => ({ labels: { status }, value }));
   metrics.setGauge('florin_transfers', 'Transfers by status.', byStatus);
   const of = (value: (attempt: (typeof transfers.undecided)[number]) => number) =>

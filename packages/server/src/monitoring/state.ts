@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../platform/db.ts';
 import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
 import { findLastReport } from '../reconciliation/index.ts';
-import { transferHealth } from '../transfers/index.ts';
+import { hasHistoryChanged, transferHealth } from '../transfers/index.ts';
 import { webhookHealth } from '../webhooks/index.ts';
 
 const KEEP_MS_MIN = 5_000;
@@ -19,10 +19,11 @@ async function readState(db: Db, clock: Clock) {
   const jobs = await jobHealth(db, nowMs);
   const workers = await countWorkers(db);
   const transfers = await transferHealth(db);
+  const historyChanged = await hasHistoryChanged(db);
   const webhooks = await webhookHealth(db);
   const imbalances = await ledgerImbalance(db);
   const lastReport = await findLastReport(db);
-  return { atMs: nowMs, jobs, workers, transfers, webhooks, imbalances, lastReport };
+  return { atMs: nowMs, jobs, workers, transfers, historyChanged, webhooks, imbalances, lastReport };
 }
 
 /**

@@ -102,13 +102,17 @@ export function countConnections(db: Db): { total: number; idle: number; waiting
   return { total: totalCount, idle: idleCount, waiting: waitingCount };
 }
 
-/** One session of its own for LISTEN, for locks that live as long as the session, and for short statements. */
-export async function openSession(url: string): Promise<pg.Client> {
+/**
+ * One session of its own for LISTEN, for locks that live as long as the session, and for schema changes.
+ *
+ * @param answerMs how long a statement may take, in milliseconds (10,000)
+ */
+export async function openSession(url: string, answerMs: number = ANSWER_MS): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     keepAlive: true,
     connectionTimeoutMillis: ANSWER_MS,
-    query_timeout: ANSWER_MS,
+    query_timeout: answerMs,
   });
   await client.connect();
   return client;

@@ -1,5 +1,6 @@
 export { adoptSequence } from './adopt-sequence.ts';
 export { type TransferHealth, transferHealth } from './health.ts';
+export { adoptHistory, hasHistoryChanged, noteHistory } from './history.ts';
 export { isPaused, TRANSFER_SETTINGS } from './pauses.ts';
 export { listDecided, listUnsettled, paidByTransfers, signedOf, type TransferOrder } from './queries.ts';
 export { requestTransfers } from './request-transfers.ts';

@@ -2,6 +2,7 @@ import { type SignedTx, type TransferItem, UnbuildableTransfer } from '../chains
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
+import { assertSameHistory } from './history.ts';
 import {
   type AttemptRow,
   closeAttempts,
@@ -17,13 +18,14 @@ import { judgeUnbuildable, type MemberVerdict, planAttempts } from './states.ts'
 import { takeSequences } from './wallet-queries.ts';
 import { callForEach, KEY_REF, tellOwners, type Work } from './work.ts';
 
-/** Gives every queued transfer an attempt, and the attempts their sequences. @throws WalletBehind */
+/** Gives every queued transfer an attempt, and the attempts their sequences. @throws WalletBehind, HistoryChanged */
 export async function reserveAttempts(work: Work): Promise<void> {
   const { run, merchant, groupId, chain } = work;
   const sender = await chain.sender(KEY_REF);
   const chainNext = await chain.nextSequence(sender);
   crashPoint('reserve.before');
   await run.step(async (tx) => {
+    await assertSameHistory(tx);
     const queued = await lockQueued(tx, merchant.merchantId, groupId);
     const clean = await refuseListed(tx, work, queued);
     const groups = planAttempts(clean, chain.caps.maxItemsPerTx);
@@ -81,13 +83,14 @@ async function writeUnsent(
 
 type Built = { attempt: AttemptRow; signed: SignedTx } | { attempt: AttemptRow; fault: UnbuildableTransfer };
 
-/** Builds and signs what is reserved, and stores the bytes before anybody can send them. */
+/** Builds and signs what is reserved, and stores the bytes before anybody can send them. @throws HistoryChanged */
 export async function signReserved(work: Work, reserved: readonly AttemptRow[]): Promise<void> {
   const { deps, run, merchant, groupId } = work;
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupId);
   const built = await callForEach(work, reserved, (attempt) => build(work, attempt, transfers));
   crashPoint('build.after');
   await run.step(async (tx) => {
+    await assertSameHistory(tx);
     const signed = built.flatMap((one) =>
       'signed' in one ? [{ attemptId: one.attempt.attempt_id, signed: one.signed }] : [],
     );

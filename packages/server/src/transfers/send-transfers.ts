@@ -2,6 +2,7 @@ import { ChainUnavailable } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
+import { HistoryChanged } from './history.ts';
 import { reserveAttempts, signReserved } from './make-attempts.ts';
 import { isPaused } from './pauses.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
@@ -33,8 +34,7 @@ async function advance(work: Work, transfers: readonly TransferRow[]): Promise<H
   try {
     const hindrance = await reserve(work, transfers);
     // What was reserved or signed goes on while new attempts are held back: it may be on the chain already.
-    await bringOut(work);
-    return hindrance;
+    return await bringOut(work, hindrance);
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     const fields = { network: work.chain.network, group_id: work.groupId, err: error };
@@ -52,31 +52,47 @@ async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<H
     deps.log.warn({ network, currency, group_id: groupId }, 'paused, transfers wait');
     return 'held';
   }
+  return await unlessOld(work, () => reserveAttempts(work));
+}
+
+/** Makes what may be sent, and alarms where this database may not know what was sent. */
+async function unlessOld({ deps, groupId }: Work, make: () => Promise<void>): Promise<Hindrance> {
   try {
-    await reserveAttempts(work);
+    await make();
     return 'none';
   } catch (error) {
-    if (!(error instanceof WalletBehind)) throw error;
+    if (error instanceof WalletBehind) {
+      const message =
+        'a wallet was used elsewhere, or this database is an old copy: nothing new is sent from it';
+      deps.log.error({ group_id: groupId, err: error }, message);
+      return 'held';
+    }
+    if (!(error instanceof HistoryChanged)) throw error;
     const message =
-      'a wallet was used elsewhere, or this database is an old copy: nothing new is sent from it';
+      'a replica or a backup has become the database: payouts wait (florin ledger adopt-history)';
     deps.log.error({ group_id: groupId, err: error }, message);
-    return 'held';
+    return 'stopped';
   }
 }
 
-/** Signs, sends and watches the group's live attempts, each as far as it is. */
-async function bringOut(work: Work): Promise<void> {
+/**
+ * Signs, sends and watches the group's live attempts, each as far as it is. What is signed is sent whatever hinders:
+ * the same bytes pay once, however often they were sent before.
+ */
+async function bringOut(work: Work, hindrance: Hindrance): Promise<Hindrance> {
   const live = (): Promise<AttemptRow[]> =>
     readLiveAttempts(work.deps.db, work.merchant.merchantId, work.groupId);
   const withStatus = (attempts: readonly AttemptRow[], status: AttemptRow['status']) =>
     attempts.filter((attempt) => attempt.status === status);
   const before = await live();
   const reserved = withStatus(before, 'reserved');
-  if (reserved.length > 0) await signReserved(work, reserved);
-  const signed = withStatus(reserved.length > 0 ? await live() : before, 'signed');
+  const isToSign = reserved.length > 0 && hindrance !== 'stopped';
+  const signing = isToSign ? await unlessOld(work, () => signReserved(work, reserved)) : 'none';
+  const signed = withStatus(isToSign ? await live() : before, 'signed');
   if (signed.length > 0) await sendSigned(work, signed);
   // What went out just now is looked at in the next run.
   await watchSent(work, withStatus(before, 'sent'));
+  return signing === 'none' ? hindrance : signing;
 }
 
 async function next(work: Work, hindrance: Hindrance): Promise<JobOutcome> {

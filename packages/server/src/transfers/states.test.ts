@@ -222,6 +222,12 @@ describe('when to look again', () => {
       250,
     ],
     ['bytes to be made: at once, also when held back', { hindrance: 'held', queued: 1, unsigned: 1 }, 0],
+    ['bytes to be made, but stopped: later', { hindrance: 'stopped', unsigned: 1, ageSeconds: 600 }, 15_000],
+    [
+      'stopped, yet some are out: as they need',
+      { hindrance: 'stopped', unsigned: 1, sent: 1, ageSeconds: 2 },
+      250,
+    ],
     ['bytes to be made in an outage: later', { hindrance: 'unavailable', unsigned: 1, sent: 1 }, 3_000],
     ['all are out: a tenth of the age', { sent: 2, ageSeconds: 20 }, 2_000],
   ];

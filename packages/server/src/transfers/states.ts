@@ -117,8 +117,11 @@ export function retryMs(waitedSeconds: number): number {
   return tenthOf(waitedSeconds, RETRY_MIN_MS, RETRY_MAX_MS);
 }
 
-/** What keeps transfers back: `held` only new attempts (paused), `unavailable` every call to the network. */
-export type Hindrance = 'none' | 'held' | 'unavailable';
+/**
+ * What keeps transfers back: `held` only new attempts (paused), `stopped` new bytes as well, `unavailable` every call to
+ * the network.
+ */
+export type Hindrance = 'none' | 'held' | 'stopped' | 'unavailable';
 
 /** How a group stands after a run. */
 export interface Standing {
@@ -137,9 +140,10 @@ export interface Standing {
 export function nextRunMs({ hindrance, ageSeconds, queued, unsigned, sent }: Standing): number | undefined {
   if (queued + unsigned + sent === 0) return undefined;
   if (hindrance === 'unavailable') return retryMs(ageSeconds);
-  if (unsigned > 0 || (queued > 0 && hindrance === 'none')) return 0;
+  const goesOn = hindrance === 'none' || (hindrance === 'held' && unsigned > 0);
+  if (goesOn && queued + unsigned > 0) return 0;
   const waits = [
-    ...(queued > 0 ? [retryMs(ageSeconds)] : []),
+    ...(queued + unsigned > 0 ? [retryMs(ageSeconds)] : []),
     ...(sent > 0 ? [lookAgainMs(ageSeconds)] : []),
   ];
   return Math.min(...waits);
