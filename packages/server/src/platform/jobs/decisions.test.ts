@@ -45,9 +45,9 @@ describe('back-off', () => {
     expect([1, 2, 3, 4, 5, 6, 60].map(reconnectMs)).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
   });
 
-  test('looking for work takes at most a tenth of the time', () => {
+  test('looking for work takes at most a twentieth of the time', () => {
     expect(nextLookMs(500, 3)).toBe(500);
-    expect(nextLookMs(500, 200)).toBe(2_000);
+    expect(nextLookMs(500, 200)).toBe(4_000);
   });
 });
 

@@ -101,9 +101,9 @@ export function describeError(error: unknown): string {
   return text.replaceAll('\0', '').slice(0, LAST_ERROR_LENGTH_MAX).toWellFormed();
 }
 
-/** Milliseconds until the next look for due work: looking never takes more than a tenth of the time. */
+/** Milliseconds until the next look for due work: looking never takes more than a twentieth of the time. */
 export function nextLookMs(pollEveryMs: number, lastLookTookMs: number): number {
-  return Math.max(pollEveryMs, lastLookTookMs * 10);
+  return Math.max(pollEveryMs, lastLookTookMs * 20);
 }
 
 /** Milliseconds to wait before the nth try to reach a database that is away: 0.2 s doubling to 5 s. */

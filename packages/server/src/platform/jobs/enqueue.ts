@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db.ts';
 import { newId } from '../ids.ts';
+import { kept } from '../kept-plans.ts';
 import { activeTrace } from '../tracing.ts';
 import { callWorkers } from './calls.ts';
 
@@ -44,7 +45,7 @@ export async function enqueue(tx: Tx, specs: readonly JobSpec[]): Promise<void> 
 }
 
 async function insert(tx: Tx, merchantId: string, rows: readonly Row[]): Promise<void> {
-  await sql`
+  await sql`${kept}
     insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload, trace)
     select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb,
       ${activeTrace()}::text

@@ -1,13 +1,6 @@
 import type { Db } from '../db.ts';
-import { deadOwners } from './decisions.ts';
-import { LOCK_CLASS } from './presence.ts';
-import {
-  DUE_MERCHANTS_MAX,
-  type DueMerchant,
-  listDueMerchants,
-  listLeaseOwners,
-  listPresentOwners,
-} from './queries.ts';
+import type { Owners } from './owners.ts';
+import { DUE_MERCHANTS_MAX, type DueMerchant, listDueMerchants } from './queries.ts';
 
 export interface Sight {
   /** Merchants with due work, longest waiting first. */
@@ -21,19 +14,16 @@ export interface Sight {
 }
 
 /**
- * Looks over all merchants for work that is due, or will be by `untilMs`. Workers are asked for their presence only
- * while others hold leases.
+ * Looks over all merchants for work that is due, or will be by `untilMs`.
  *
  * @param own the number under which the caller held its leases before this call.
  */
 export async function look(
   db: Db,
-  own: number,
+  { owners, own }: { owners: Owners; own: number },
   { kinds, nowMs, untilMs }: { kinds: readonly string[]; nowMs: number; untilMs: number },
 ): Promise<Sight> {
-  const others = (await listLeaseOwners(db, nowMs)).filter((owner) => owner !== own);
-  // Leases first, locks second: whoever held a lease then and holds no lock now is gone.
-  const dead = others.length === 0 ? [] : deadOwners(others, await listPresentOwners(db, LOCK_CLASS), own);
+  const dead = await owners.listDead(db, own, nowMs);
   const merchants = await listDueMerchants(db, { kinds, nowMs, deadOwners: dead }, untilMs);
   const due = merchants.filter(({ dueAtMs }) => dueAtMs <= nowMs);
   const soon = merchants.slice(due.length);

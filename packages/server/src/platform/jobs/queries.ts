@@ -7,7 +7,7 @@ import { RUN_AGAIN } from './decisions.ts';
 import type { ClaimedJob, Lease } from './job.ts';
 
 /** Merchants found by one look. */
-export const DUE_MERCHANTS_MAX = 200;
+export const DUE_MERCHANTS_MAX = 1_000;
 
 /** What a worker can run, and whose leases no longer count. */
 export interface Claimable {

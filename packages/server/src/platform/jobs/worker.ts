@@ -8,6 +8,7 @@ import { type JobHandler, type JobLog, newFence } from './job.ts';
 import { look } from './look.ts';
 import { News } from './news.ts';
 import { Outage } from './outage.ts';
+import { Owners } from './owners.ts';
 import { Presence } from './presence.ts';
 import { claimJobs, releaseJobs } from './queries.ts';
 import { renewRuns } from './renewal.ts';
@@ -19,7 +20,7 @@ import { Bell, pause } from './waiting.ts';
 
 const DEFAULTS = {
   merchantsAtOnce: 8,
-  batchSize: 100,
+  batchSize: 200,
   sharedPart: 0.5,
   runningMax: 2_000,
   pollEveryMs: 500,
@@ -46,7 +47,7 @@ export interface WorkerOptions {
   log: JobLog;
   /** Claims under way at once, each of one merchant. Default 8. */
   merchantsAtOnce?: number;
-  /** Jobs that each merchant may have running at once, however many merchants have work. Default 100. */
+  /** Jobs that each merchant may have running at once, however many merchants have work. Default 200. */
   batchSize?: number;
   /** The part of `runningMax` that merchants with work divide among them; one alone gets it whole. Default 0.5. */
   sharedPart?: number;
@@ -85,6 +86,7 @@ class Worker implements JobWorker {
   readonly #presence: Presence;
   readonly #results: Results;
   readonly #turns: Turns;
+  readonly #owners = new Owners();
   readonly #soon: Soon;
   readonly #endListening: () => void;
   readonly #renewTimer: NodeJS.Timeout;
@@ -268,9 +270,9 @@ class Worker implements JobWorker {
   /** Puts the merchants who have due work into the queue. @returns how many there are. */
   async #look(): Promise<number> {
     const { db, clock, pollEveryMs } = this.#options;
-    const own = this.#presence.owner ?? 0;
     const nowMs = clock.nowMs();
-    const sight = await look(db, own, { kinds: this.#kinds, nowMs, untilMs: nowMs + pollEveryMs });
+    const asker = { owners: this.#owners, own: this.#presence.owner ?? 0 };
+    const sight = await look(db, asker, { kinds: this.#kinds, nowMs, untilMs: nowMs + pollEveryMs });
     for (const { merchantId } of sight.due) this.#turns.add(merchantId);
     for (const { merchantId, dueAtMs } of sight.soon) this.#expect(merchantId, dueAtMs);
     this.#deadOwners = sight.deadOwners;
@@ -339,7 +341,7 @@ class Worker implements JobWorker {
       : await handle(run, handlers.get(job.kind), log);
     this.#turns.ended(job.merchantId);
     if (run.state === 'running') {
-      const jitter = randomInt(JITTER_STEPS + 1) / JITTER_STEPS;
+      const jitter = ending.type === 'threw' ? randomInt(JITTER_STEPS + 1) / JITTER_STEPS : 0;
       this.#results.add(run, settle(job, ending, { nowMs: clock.nowMs(), jitter }));
       this.#pumpLater();
     } else {
