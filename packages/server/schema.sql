@@ -555,8 +555,10 @@ create table simchain.chain (
   outage_until bigint not null default 0,
   drop_next integer not null default 0,
   faults text[] not null default '{}'::text[],
+  lag_blocks bigint not null default 0,
   constraint chain_pkey PRIMARY KEY (merchant_id, network),
-  constraint chain_drop_next_check CHECK ((drop_next >= 0))
+  constraint chain_drop_next_check CHECK ((drop_next >= 0)),
+  constraint chain_lag_blocks_check CHECK ((lag_blocks >= 0))
 );
 
 create table simchain.sender (
@@ -607,15 +609,19 @@ create table simchain.transfer (
   tx_id text not null,
   index integer not null,
   item_id text,
-  currency text not null,
+  currency text,
   sender text not null,
   recipient text not null,
   amount bigint not null,
   height bigint not null,
+  token text,
+  block_time bigint not null default 0,
   constraint transfer_pkey PRIMARY KEY (merchant_id, network, number),
   constraint transfer_merchant_id_network_tx_id_index_key UNIQUE (merchant_id, network, tx_id, index),
-  constraint transfer_amount_check CHECK ((amount > 0))
+  constraint transfer_amount_check CHECK ((amount >= 0)),
+  constraint transfer_token CHECK (((currency IS NULL) = (token IS NOT NULL)))
 );
+CREATE INDEX transfer_arrival ON simchain.transfer USING btree (merchant_id, network, recipient, height, number);
 CREATE INDEX transfer_height ON simchain.transfer USING btree (merchant_id, network, height);
 CREATE UNIQUE INDEX transfer_item ON simchain.transfer USING btree (merchant_id, network, sender, item_id) WHERE ((item_id IS NOT NULL) AND (network = 'erc20'::text));
 CREATE INDEX transfer_recipient ON simchain.transfer USING btree (merchant_id, network, recipient, number);

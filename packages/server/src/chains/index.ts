@@ -1,19 +1,25 @@
 export { checkAddress } from './addresses/check.ts';
 export type {
   AddressCheck,
+  BalancesAnswer,
   Broadcast,
   Chain,
   ChainCaps,
+  ChainTransfer,
+  DepositAddress,
   Head,
+  ScanAnswer,
+  ScanQuery,
   SignedTx,
   TransferItem,
   TransferSpec,
   TxStatus,
 } from './port.ts';
-export { ChainUnavailable, UnbuildableTransfer } from './port.ts';
+export { ChainUnavailable, DEPOSIT_INDEX_MAX, UnbuildableTransfer } from './port.ts';
 export { type ChainOwner, type ChainRegistry, openChains } from './registry.ts';
 export { addRiskAddress, isListed, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
 export { migrateSimulatedChain } from './simulated/migrate.ts';
-export type { NodeFault } from './simulated/node-faults.ts';
+export type { NodeFault, ScanFault } from './simulated/node-faults.ts';
+export type { PaidTransfer } from './simulated/receive.ts';
 export type { SimulatedChain, SimulatedTransfer } from './simulated/simulated-chain.ts';
 export { testAddresses } from './simulated/test-addresses.ts';

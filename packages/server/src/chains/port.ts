@@ -5,11 +5,11 @@ import type { Asset, Network } from '@florin/contract/money';
  * was the first. Amounts are bigint in the token's smallest unit (6 digits); heights are block numbers (slots count as
  * blocks on spl); `native` amounts are the network's own coin in its smallest unit.
  *
- * Every call but `validateAddress`, `sender` and `health` throws `ChainUnavailable` when the network cannot be asked.
- * After a throw from `broadcast` nothing is known: the transaction may have been accepted.
+ * Every call but `validateAddress`, `sender`, `depositAddress`, `cursorAt` and `health` throws `ChainUnavailable` when
+ * the network cannot be asked. After a throw from `broadcast` nothing is known: the transaction may have been accepted.
  *
- * Deposits (`depositAddress`, `scan`) and mandates (`mandateState`, `buildCharge`) join this interface together with
- * the features that use them, each as a method of its own with its request and answer types below the others.
+ * Mandates (`mandateState`, `buildCharge`) join this interface together with the features that use them, each as a
+ * method of its own with its request and answer types below the others.
  */
 export interface Chain {
   readonly network: Network;
@@ -31,6 +31,31 @@ export interface Chain {
 
   /** `final` counts only what no reorganisation can take away; `tip` is the newest block's view. */
   balance(address: string, asset: Asset, at: BalanceView): Promise<bigint>;
+
+  /** As `balance`, of many addresses as of one block; thousands at once are cheap. */
+  balances(addresses: readonly string[], asset: Asset, at: BalanceView): Promise<BalancesAnswer>;
+
+  /**
+   * The address of that number that payers send to: the same at every call, in canonical form, and no other address
+   * that this port uses. Needs no node.
+   *
+   * @throws RangeError when the number is not an integer from 0 to `DEPOSIT_INDEX_MAX`.
+   */
+  depositAddress(request: { index: number }): Promise<DepositAddress>;
+
+  /**
+   * What arrived at the watched addresses, in any token, in the order of blocks; transfers of nothing are left out.
+   *
+   * `final` moves ahead through final blocks and misses nothing while every address in `watch` was given out after the
+   * blocks up to the cursor; for one that joined late, scan again from `cursorAt`. `tip` looks once at all blocks after
+   * the cursor. A transfer is known by (`txId`, `index`), which stay when a reorganisation moves it to another block.
+   *
+   * @throws RangeError for a cursor that is none.
+   */
+  scan(query: ScanQuery): Promise<ScanAnswer>;
+
+  /** Just behind the block of that height: a scan from here begins with the next one. Needs no node. */
+  cursorAt(height: bigint): Promise<string>;
 
   /**
    * Builds and signs, and sends nothing. On erc20 the same spec gives the same bytes for ever; on trc20 and spl the
@@ -96,6 +121,77 @@ export interface Head {
 }
 
 export type BalanceView = 'tip' | 'final';
+
+export interface BalancesAnswer {
+  /** The block they are as of. */
+  height: bigint;
+  /** Address → units, as the address was asked for; one that holds nothing is absent. */
+  balances: ReadonlyMap<string, bigint>;
+}
+
+/** BIP 32: the highest number of an address that a public key alone can derive. */
+export const DEPOSIT_INDEX_MAX = 2 ** 31 - 1;
+
+export interface DepositAddress {
+  /** What the payer is shown, canonical. */
+  address: string;
+  /** What `ScanQuery.watch` takes for it: opaque, store it beside the address. */
+  watch: string;
+}
+
+export interface ScanQuery {
+  level: 'final' | 'tip';
+  /**
+   * Where a `final` scan or `cursorAt` ended. Null: for `final` the beginning of the chain, for `tip` the newest final
+   * block. A `tip` scan from the cursor of the `final` scan before it leaves no gap between the two.
+   */
+  cursor: string | null;
+  /** `DepositAddress.watch` of any number of addresses. */
+  watch: readonly string[];
+  /**
+   * For `final`: goes no further than the block of that height. Read `head`, then the addresses to watch, then scan up
+   * to that head's `finalHeight`: an address that was given out meanwhile is then not passed over.
+   */
+  upTo?: bigint;
+  /** Most transfers in the answer; by default what the adapter can bear. */
+  limit?: number;
+}
+
+export interface ScanAnswer {
+  transfers: ChainTransfer[];
+  /**
+   * Durable and opaque; store it in the transaction that stores the transfers. It never moves back, whatever the node
+   * says. After `tip` it is the one that was given: nothing that is not final moves it.
+   */
+  cursor: string;
+  /**
+   * False after `final`: there is more, scan on from `cursor`. False after `tip`: this is a part of it; ask for fewer
+   * addresses at once.
+   */
+  complete: boolean;
+  /**
+   * The node's, as of this answer. What was seen before and is absent from a complete `tip` answer is gone only if
+   * `head.height` has reached the block it was seen in: a node that lags has not seen it yet.
+   */
+  head: Head;
+}
+
+export interface ChainTransfer {
+  txId: string;
+  /** Its place in the transaction. */
+  index: number;
+  /** Null: a token that is not listed, whatever it calls itself. */
+  asset: Asset | null;
+  /** Who lost the tokens, in canonical form: not always who signed. */
+  from: string;
+  /** `DepositAddress.address`. */
+  to: string;
+  /** What arrived, above 0; in units of that token. */
+  amount: bigint;
+  height: bigint;
+  /** Unix seconds of its block. */
+  time: number;
+}
 
 export interface TransferItem {
   /** The caller's id of this movement; it comes back in `SignedTx.itemIds` in the same order. */

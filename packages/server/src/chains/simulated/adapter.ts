@@ -4,29 +4,35 @@ import { CommitUnknown, transact } from '../../platform/transact.ts';
 import { checkAddress } from '../addresses/check.ts';
 import {
   type AddressCheck,
+  type BalancesAnswer,
   type BalanceView,
   type Broadcast,
   type Chain,
   type ChainCaps,
   type ChainHealth,
   ChainUnavailable,
+  DEPOSIT_INDEX_MAX,
+  type DepositAddress,
   type FeeEstimate,
   type FeeKind,
   type Head,
+  type ScanAnswer,
+  type ScanQuery,
   type SignedTx,
   type TransferSpec,
   type TxStatus,
   type ValidateOptions,
 } from '../port.ts';
 import { admit } from './admit.ts';
-import { balanceAt } from './balances.ts';
+import { balancesAt } from './balances.ts';
 import { BlockClock, type BlockSettings } from './block-clock.ts';
 import { buildTransfer } from './build.ts';
 import { type ChainRow, findChain, lockChain, updateChain } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
-import { isNodeFault, NODE_FAULTS } from './node-faults.ts';
+import { isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
-import { findNextSequence } from './sequence-queries.ts';
+import { cursorBehind, readScan } from './scan.ts';
+import { findNextSequenceAt } from './sequence-queries.ts';
 import { settle } from './settle.ts';
 import { readStatus } from './status.ts';
 import type { ChainId } from './tables.ts';
@@ -82,23 +88,48 @@ export class SimulatedAdapter implements Chain {
   }
 
   async nextSequence(sender: string): Promise<string | null> {
-    await this.#reachableView();
+    const { clock } = await this.#nodeView();
     if (!NETWORK_RULES[this.network].sequenced) return null;
-    return String(await this.reach(() => findNextSequence(this.db, this.id, sender)));
+    return String(await this.reach(() => findNextSequenceAt(this.db, this.id, sender, clock.height)));
   }
 
   async head(): Promise<Head> {
-    return this.headOf(await this.#reachableView());
+    return this.headOf(await this.#nodeView());
   }
 
   async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {
-    const { clock } = await this.#reachableView();
-    const height = at === 'final' ? clock.finalHeight : undefined;
-    return this.reach(() => balanceAt(this.db, this.id, { address, asset }, height));
+    return (await this.balances([address], asset, at)).balances.get(address) ?? 0n;
+  }
+
+  async balances(addresses: readonly string[], asset: Asset, at: BalanceView): Promise<BalancesAnswer> {
+    const { clock } = await this.#nodeView();
+    const height = at === 'final' ? clock.finalHeight : clock.height;
+    const balances = await this.reach(() => balancesAt(this.db, this.id, { addresses, asset }, height));
+    return { height, balances };
+  }
+
+  async depositAddress({ index }: { index: number }): Promise<DepositAddress> {
+    if (!Number.isInteger(index) || index < 0 || index > DEPOSIT_INDEX_MAX) {
+      throw new RangeError(`a deposit address has a number from 0 to ${DEPOSIT_INDEX_MAX}`);
+    }
+    const { address } = walletOf(this.id.merchantId, this.network, `deposit ${index}`);
+    return { address, watch: address };
+  }
+
+  async cursorAt(height: bigint): Promise<string> {
+    return cursorBehind(height);
+  }
+
+  async scan(query: ScanQuery): Promise<ScanAnswer> {
+    const closed = await this.view({ closed: true });
+    this.#assertReachable(closed);
+    const answer = await this.reach(() => this.#scanAsOf(closed.clock.now, query));
+    const isLost = answer.transfers.length > 0 && (await this.#takeScanFault(closed.row, query.level));
+    return isLost ? { ...answer, transfers: answer.transfers.slice(1) } : answer;
   }
 
   async buildTransfer(spec: TransferSpec): Promise<SignedTx> {
-    return buildTransfer(this.id, spec, (await this.#reachableView()).clock);
+    return buildTransfer(this.id, spec, (await this.#nodeView()).clock);
   }
 
   async broadcast(signed: SignedTx): Promise<Broadcast> {
@@ -115,37 +146,42 @@ export class SimulatedAdapter implements Chain {
   }
 
   async status(signed: SignedTx): Promise<TxStatus> {
-    const { clock } = await this.#reachableView();
+    const { clock } = await this.#nodeView();
     const status = await this.reach(() => readStatus(this.db, this.id, signed, clock));
     if (status.state !== 'dead') return status;
     // Said only with the block closed under the lock: a process that was paused with an old time in its hand must not
     // get the transaction into a past block after this.
-    return this.change(async (tx, view) => readStatus(tx, this.id, signed, view.clock));
+    return this.change(async (tx, view) => readStatus(tx, this.id, signed, asNode(view).clock));
   }
 
   async estimateFee(_kind: FeeKind, items: number): Promise<FeeEstimate> {
-    await this.#reachableView();
+    await this.#nodeView();
     return NETWORK_RULES[this.network].estimateFee(items);
   }
 
   async health(): Promise<ChainHealth> {
     try {
-      return { ok: true, height: (await this.head()).height, lagMs: 0 };
+      const { row, clock } = await this.#nodeView();
+      const lagMs = Number(row.lag_blocks) * this.#settings.blockSeconds * 1000;
+      return { ok: true, height: clock.height, lagMs };
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
       return { ok: false, height: 0n, lagMs: 0, detail: error.message };
     }
   }
 
-  /** The chain as of now, in an outage too: controls and lists are not cut off with the node. */
-  protected async view(): Promise<ChainView> {
+  /**
+   * The chain as of now, in an outage too: controls and lists are not cut off with the node. `closed`: no process,
+   * whatever its clock says, can put anything into a block that this view shows.
+   */
+  protected async view({ closed = false } = {}): Promise<ChainView> {
     const now = await this.#now();
     const row = await this.reach(() => findChain(this.db, this.id));
     if (row !== undefined) {
       const clock = this.clockOf(row, now);
       // Most looks find nothing waiting or no new block: they take no lock.
       if (clock.height === row.settled_height) return { row, clock };
-      if (!(await this.reach(() => hasMempool(this.db, this.id)))) return { row, clock };
+      if (!closed && !(await this.reach(() => hasMempool(this.db, this.id)))) return { row, clock };
     }
     return this.change(async (_tx, view) => view);
   }
@@ -183,10 +219,34 @@ export class SimulatedAdapter implements Chain {
     return { height: clock.height, finalHeight: clock.finalHeight, time: clock.now };
   }
 
-  async #reachableView(): Promise<ChainView> {
+  /** The chain as the node shows it. @throws ChainUnavailable in an outage */
+  async #nodeView(): Promise<ChainView> {
     const view = await this.view();
     this.#assertReachable(view);
-    return view;
+    return asNode(view);
+  }
+
+  /** Head and transfers of one snapshot: no reorganisation lies between them. */
+  #scanAsOf(now: number, query: ScanQuery): Promise<ScanAnswer> {
+    return this.db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (tx) => {
+        const row = await findChain(tx, this.id);
+        if (row === undefined) throw new Error('a chain whose blocks were closed has no row');
+        const view = asNode({ row, clock: this.clockOf(row, now) });
+        return { ...(await readScan(tx, this.id, query, view.clock)), head: this.headOf(view) };
+      });
+  }
+
+  async #takeScanFault(seen: ChainRow, level: ScanQuery['level']): Promise<boolean> {
+    const fault: ScanFault = `lose_${level}_log`;
+    if (!seen.faults.includes(fault)) return false;
+    return await this.change(async (tx, { row }) => {
+      const index = row.faults.indexOf(fault);
+      if (index !== -1) await updateChain(tx, this.id, { faults: row.faults.toSpliced(index, 1) });
+      return index !== -1;
+    });
   }
 
   #assertReachable({ row, clock }: ChainView): void {
@@ -202,9 +262,13 @@ export class SimulatedAdapter implements Chain {
       await updateChain(tx, this.id, { drop_next: row.drop_next - 1 });
       return NODE_FAULTS.drop;
     }
-    const [next, ...later] = row.faults;
+    const next = row.faults.find(isNodeFault);
     if (next === undefined) return undefined;
-    await updateChain(tx, this.id, { faults: later });
-    return isNodeFault(next) ? NODE_FAULTS[next] : undefined;
+    await updateChain(tx, this.id, { faults: row.faults.toSpliced(row.faults.indexOf(next), 1) });
+    return NODE_FAULTS[next];
   }
+}
+
+function asNode({ row, clock }: ChainView): ChainView {
+  return { row, clock: clock.behind(row.lag_blocks) };
 }

@@ -55,28 +55,31 @@ export async function applyChanges(tx: Tx, id: ChainId, changes: BalanceChanges)
 }
 
 /**
- * The balance at the end of the block of that height; undefined: at the tip. One statement, so that a block that is
- * settled meanwhile is in both of its parts or in neither.
+ * The balances at the end of the block of that height, without those that are 0. One statement, so that a block that is
+ * settled meanwhile is in all of its parts or in none.
  */
-export async function balanceAt(
+export async function balancesAt(
   db: Db,
   { merchantId, network }: ChainId,
-  { address, asset }: { address: string; asset: Asset },
-  height?: bigint,
-): Promise<bigint> {
-  const since = height ?? null;
-  const { rows } = await sql<{ balance: bigint }>`
-    select (coalesce((
-      select balance from simchain.account
-      where merchant_id = ${merchantId} and network = ${network} and address = ${address} and currency = ${asset}
-    ), 0) - coalesce((
-      select sum(case when t.recipient = ${address} then t.amount else 0 end)
-        - sum(case when t.sender = ${address} and x.origin = 'wallet' then t.amount else 0 end)
-      from simchain.transfer t
-      join simchain.transaction x
-        on x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
-      where t.merchant_id = ${merchantId} and t.network = ${network} and t.currency = ${asset}
-        and t.height > ${since}::int8
-    ), 0))::int8 as balance`.execute(db);
-  return rows[0]?.balance ?? 0n;
+  { addresses, asset }: { addresses: readonly string[]; asset: Asset },
+  height: bigint,
+): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ address: string; balance: bigint }>`
+    with since as (
+      select address, sum(amount) as amount from (
+        select recipient as address, amount from simchain.transfer
+        where merchant_id = ${merchantId} and network = ${network} and currency = ${asset} and height > ${height}
+        union all
+        select t.sender, -t.amount from simchain.transfer t
+        join simchain.transaction x
+          on x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
+        where t.merchant_id = ${merchantId} and t.network = ${network} and t.currency = ${asset}
+          and t.height > ${height} and x.origin = 'wallet'
+      ) as moved group by address
+    )
+    select a.address, (a.balance - coalesce(s.amount, 0))::int8 as balance
+    from simchain.account a left join since s on s.address = a.address
+    where a.merchant_id = ${merchantId} and a.network = ${network} and a.currency = ${asset}
+      and a.address = any(${addresses}::text[]) and a.balance <> coalesce(s.amount, 0)`.execute(db);
+  return new Map(rows.map((row) => [row.address, row.balance]));
 }

@@ -27,14 +27,21 @@ export class BlockClock {
   readonly #time: ChainTime;
   readonly #settings: BlockSettings;
 
-  constructor(time: ChainTime, now: number, settings: BlockSettings) {
+  constructor(time: ChainTime, now: number, settings: BlockSettings, lag = 0n) {
     this.#time = time;
     this.#settings = settings;
     // Two nodes may read the clock in one order and arrive here in the other: neither time nor height goes back.
-    this.now = Math.max(now, Number(time.settled_at));
+    const latest = Math.max(now, Number(time.settled_at));
     this.settledHeight = time.settled_height;
-    const byClock = this.#heightBefore(this.now);
-    this.height = byClock > time.settled_height ? byClock : time.settled_height;
+    const byClock = this.#heightBefore(latest);
+    const newest = byClock > time.settled_height ? byClock : time.settled_height;
+    this.now = latest - Number(lag) * settings.blockSeconds;
+    this.height = newest > lag ? newest - lag : 0n;
+  }
+
+  /** What a node so many blocks behind takes for now. */
+  behind(blocks: bigint): BlockClock {
+    return new BlockClock(this.#time, this.now, this.#settings, blocks);
   }
 
   get finalHeight(): bigint {

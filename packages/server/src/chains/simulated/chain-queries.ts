@@ -12,6 +12,7 @@ export interface ChainRow {
   outage_until: bigint;
   drop_next: number;
   faults: string[];
+  lag_blocks: bigint;
 }
 
 const CHAIN_COLUMNS = [
@@ -24,6 +25,7 @@ const CHAIN_COLUMNS = [
   'outage_until',
   'drop_next',
   'faults',
+  'lag_blocks',
 ] as const;
 export function findChain(db: Db, { merchantId, network }: ChainId): Promise<ChainRow | undefined> {
   return db

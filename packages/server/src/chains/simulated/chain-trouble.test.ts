@@ -107,7 +107,7 @@ describe('reorganisation', () => {
     const chain = await start('erc20');
     const from = recipient(50);
     const hot = await chain.hotAddress();
-    await chain.pay({ from, to: hot, asset: 'USDT', amount: 7n * UNITS });
+    await chain.pay({ transfers: [{ from, to: hot, asset: 'USDT', amount: 7n * UNITS }] });
     await chain.mine(1);
     const ours = await send({ itemIds: ['a', 'b'] });
     await chain.mine(1);

@@ -21,6 +21,9 @@ export type NodeFault =
   /** Taken, and a proxy's HTML page comes back. */
   | 'garbage';
 
+/** A node that leaves one transfer out of the next scan of that level that finds any, and says nothing of it. */
+export type ScanFault = 'lose_final_log' | 'lose_tip_log';
+
 interface FaultEffect {
   /** Whether the node takes the transaction after all. */
   takes: boolean;

@@ -10,6 +10,8 @@ export interface Reorganisation {
   keptHeight: bigint;
   /** The newest block: with `remine`, it holds what payers had sent in the replaced ones. */
   newestHeight: bigint;
+  /** Unix seconds of the newest block. */
+  newestTime: number;
   remine: boolean;
 }
 
@@ -22,6 +24,7 @@ export async function reorganise(tx: Tx, id: ChainId, reorganisation: Reorganisa
   const changes = new BalanceChanges();
   for (const transfer of undone) {
     if (transfer.origin === 'foreign' && reorganisation.remine) continue;
+    if (transfer.currency === null) continue;
     changes.add(transfer.recipient, transfer.currency, -transfer.amount);
     // A payer's or the faucet's account is not kept: outside wallets have what they send.
     if (transfer.origin === 'wallet') changes.add(transfer.sender, transfer.currency, transfer.amount);
@@ -35,10 +38,10 @@ export async function reorganise(tx: Tx, id: ChainId, reorganisation: Reorganisa
 async function remineForeign(
   tx: Tx,
   { merchantId, network }: ChainId,
-  { keptHeight, newestHeight }: Reorganisation,
+  { keptHeight, newestHeight, newestTime }: Reorganisation,
 ): Promise<void> {
   await sql`
-    update simchain.transfer t set height = ${newestHeight}
+    update simchain.transfer t set height = ${newestHeight}, block_time = ${newestTime}
     from simchain.transaction x
     where t.merchant_id = ${merchantId} and t.network = ${network} and t.height > ${keptHeight}
       and x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id

@@ -17,6 +17,24 @@ export async function findNextSequence(
   return row?.next_sequence ?? 0n;
 }
 
+/** The same as of the end of the block of that height. */
+export async function findNextSequenceAt(
+  db: Db,
+  { merchantId, network }: ChainId,
+  address: string,
+  height: bigint,
+): Promise<bigint> {
+  const { rows } = await sql<{ next: bigint }>`
+    select least(s.next_sequence, (
+      select min(x.sequence) from simchain.transaction x
+      where x.merchant_id = ${merchantId} and x.network = ${network} and x.height > ${height}
+        and x.sender = ${address}
+    )) as next
+    from simchain.sender s
+    where s.merchant_id = ${merchantId} and s.network = ${network} and s.address = ${address}`.execute(db);
+  return rows[0]?.next ?? 0n;
+}
+
 /** Sequences of mined transactions from that one on. */
 export async function listUsedSequences(
   tx: Tx,

@@ -55,7 +55,8 @@ async function settlePool(
   }
   await markGone(tx, id, result.goneTxIds);
   await markIncluded(tx, id, result.included);
-  await insertTransfers(tx, id, result.movements, row.next_transfer);
+  const transfers = result.movements.map((one) => ({ ...one, time: clock.timeOf(one.height) }));
+  await insertTransfers(tx, id, transfers, row.next_transfer);
   await applyChanges(tx, id, changes);
   await setNextSequences(tx, id, result.nextSequence);
   return result.movements.length;

@@ -1,25 +1,23 @@
 import type { Asset } from '@florin/contract/money';
-import type { Tx } from '../../platform/db.ts';
 import { Fail } from '../../platform/fail.ts';
 import { newId } from '../../platform/ids.ts';
 import { checkAddress } from '../addresses/check.ts';
 import { type Head, UnbuildableTransfer } from '../port.ts';
-import { type ChainView, SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';
-import { applyChanges, BalanceChanges } from './balances.ts';
+import { SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';
 import { updateChain } from './chain-queries.ts';
-import { foreignTxId } from './envelope.ts';
-import type { NodeFault } from './node-faults.ts';
+import type { NodeFault, ScanFault } from './node-faults.ts';
+import { type PaidTransfer, receive } from './receive.ts';
 import { reorganise } from './reorganise.ts';
 import { faucetAddress } from './test-addresses.ts';
-import { findTransaction, upsertTransaction } from './transaction-queries.ts';
-import { findTransferNumber, insertTransfers, listTransfers, type TransferRow } from './transfer-queries.ts';
+import { findTransferNumber, listTransfers, type TransferRow } from './transfer-queries.ts';
 
 /** A movement as the chain itself holds it. */
 export interface SimulatedTransfer {
   id: string;
   txId: string;
   index: number;
-  currency: Asset;
+  /** Null for a token that is not listed. */
+  currency: Asset | null;
   from: string;
   to: string;
   amount: bigint;
@@ -33,6 +31,8 @@ export interface SimulatedTransferPage {
 }
 
 const MINE_MAX = 100_000;
+const LAG_MAX = 100_000;
+const AMOUNT_MAX = 2n ** 63n - 1n;
 const HOT_KEY = 'hot';
 
 /** The simulated chain with what a sandbox may do to it: the port, and controls that work in an outage too. */
@@ -57,7 +57,8 @@ export class SimulatedChain extends SimulatedAdapter {
     return this.change(async (tx, view) => {
       const newestHeight = view.clock.height;
       const keptHeight = newestHeight > BigInt(depth) ? newestHeight - BigInt(depth) : 0n;
-      await reorganise(tx, this.id, { keptHeight, newestHeight, remine: options.remine ?? false });
+      const newest = { newestHeight, newestTime: view.clock.now };
+      await reorganise(tx, this.id, { keptHeight, ...newest, remine: options.remine ?? false });
       return this.headOf(view);
     });
   }
@@ -76,9 +77,18 @@ export class SimulatedChain extends SimulatedAdapter {
     return this.change((tx) => updateChain(tx, this.id, { drop_next: count }));
   }
 
-  /** Queues lies of the node, one for each broadcast to come. */
-  injectFaults(...faults: NodeFault[]): Promise<void> {
+  /** Queues lies of the node, one for each broadcast to come, or each scan that finds something. */
+  injectFaults(...faults: (NodeFault | ScanFault)[]): Promise<void> {
     return this.change((tx, { row }) => updateChain(tx, this.id, { faults: [...row.faults, ...faults] }));
+  }
+
+  /**
+   * From now on the node shows the chain as it was so many blocks ago: raised while it runs, its head goes back; at 0,
+   * it jumps to the newest block. What is broadcast reaches the network all the same.
+   */
+  lag(blocks: number): Promise<void> {
+    assertCount(blocks, LAG_MAX, 'lag', 0);
+    return this.change((tx) => updateChain(tx, this.id, { lag_blocks: BigInt(blocks) }));
   }
 
   /** As `head`, in an outage too. */
@@ -98,23 +108,29 @@ export class SimulatedChain extends SimulatedAdapter {
    * @returns the transaction's id.
    */
   async fund(asset: Asset, amount: bigint, reference: string = newId()): Promise<string> {
+    if (amount <= 0n) throw new RangeError('an amount is above 0');
     const to = await this.hotAddress();
-    const from = faucetAddress(this.network);
-    return this.change((tx, view) =>
-      this.#receive(tx, view, { from, to, asset, amount, reference, height: view.clock.finalHeight }),
+    const transfers = [{ from: faucetAddress(this.network), to, asset, amount }];
+    return this.change((tx, { row, clock }) =>
+      receive(tx, this.id, row, { transfers, reference, height: clock.finalHeight, time: clock.now }),
     );
   }
 
   /**
-   * A payer sends: it lies in the newest block at once. Payers' wallets are not kept, they have what they send.
+   * Payers send, all in one transaction that lies in the newest block at once. Their wallets are not kept, they have
+   * what they send.
    *
-   * @throws UnbuildableTransfer when the recipient is no address of the network.
+   * @param payment.reference names the transaction: repeated with the same one, nothing more is paid, unless a
+   *   reorganisation took it away; then it comes again under its id.
+   * @returns the transaction's id.
+   * @throws UnbuildableTransfer when a sender or recipient is no address of the network.
    */
-  async pay(payment: { from: string; to: string; asset: Asset; amount: bigint }): Promise<string> {
-    const check = checkAddress(this.network, payment.to, { allowProgramOwned: true });
-    if (!check.ok) throw new UnbuildableTransfer(`recipient refused (${check.code})`);
-    const place = { ...payment, to: check.canonical, reference: newId() };
-    return this.change((tx, view) => this.#receive(tx, view, { ...place, height: view.clock.height }));
+  async pay(payment: { transfers: PaidTransfer[]; reference?: string }): Promise<string> {
+    const transfers = payment.transfers.map((one) => this.#check(one));
+    const reference = `payer ${payment.reference ?? newId()}`;
+    return this.change((tx, { row, clock }) =>
+      receive(tx, this.id, row, { transfers, reference, height: clock.height, time: clock.now }),
+    );
   }
 
   /**
@@ -149,32 +165,14 @@ export class SimulatedChain extends SimulatedAdapter {
     });
   }
 
-  async #receive(tx: Tx, { row }: ChainView, incoming: Incoming): Promise<string> {
-    if (incoming.amount <= 0n) throw new RangeError('an amount is above 0');
-    const txId = foreignTxId(this.network, `${this.id.merchantId} ${incoming.reference}`);
-    if ((await findTransaction(tx, this.id, txId)) !== undefined) return txId;
-    const { from, to, asset, amount, height } = incoming;
-    await upsertTransaction(tx, this.id, {
-      txId,
-      origin: 'foreign',
-      sender: from,
-      sequence: null,
-      raw: null,
-      fee: 0n,
-      arrival: row.next_arrival,
-      notBefore: 0,
-      height,
-    });
-    const transfer = { txId, index: 0, itemId: null, asset, sender: from, recipient: to, amount, height };
-    await insertTransfers(tx, this.id, [transfer], row.next_transfer);
-    const changes = new BalanceChanges();
-    changes.add(to, asset, amount);
-    await applyChanges(tx, this.id, changes);
-    await updateChain(tx, this.id, {
-      next_arrival: row.next_arrival + 1n,
-      next_transfer: row.next_transfer + 1n,
-    });
-    return txId;
+  #check(transfer: PaidTransfer): PaidTransfer {
+    if (transfer.amount < 0n || transfer.amount > AMOUNT_MAX) throw new RangeError('amount out of range');
+    const canonical = (address: string): string => {
+      const check = checkAddress(this.network, address, { allowProgramOwned: true });
+      if (check.ok) return check.canonical;
+      throw new UnbuildableTransfer(`address refused (${check.code})`);
+    };
+    return { ...transfer, from: canonical(transfer.from), to: canonical(transfer.to) };
   }
 }
 
@@ -195,15 +193,6 @@ function present(row: TransferRow, finalHeight: bigint): SimulatedTransfer {
 function assertCount(value: number, most: number, what: string, least = 1): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
   throw new RangeError(`${what} takes ${least} to ${most}`);
-}
-
-interface Incoming {
-  from: string;
-  to: string;
-  asset: Asset;
-  amount: bigint;
-  reference: string;
-  height: bigint;
 }
 
 export function openSimulatedChain(options: SimulatedChainOptions): SimulatedChain {

@@ -13,10 +13,14 @@ export async function readStatus(
   clock: BlockClock,
 ): Promise<TxStatus> {
   const row = await findTransaction(db, id, signed.txId);
-  if (row?.state === 'included' && row.height !== null) return statusInBlock(id, row, row.height, clock);
+  const height = row?.height ?? null;
+  if (row !== undefined && height !== null && height <= clock.height) {
+    return statusInBlock(id, row, height, clock);
+  }
   const reason = await findProofOfDeath(db, id, signed, clock);
   if (reason !== undefined) return { state: 'dead', final: true, reason };
-  return { state: row?.state === 'mempool' ? 'pending' : 'unknown', final: false };
+  // A block that the node has not seen yet leaves the transaction in its mempool.
+  return { state: row === undefined || row.state === 'gone' ? 'unknown' : 'pending', final: false };
 }
 
 function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: BlockClock): TxStatus {

@@ -20,6 +20,7 @@ interface ChainTable extends ChainKey {
   outage_until: Int8OrZero;
   drop_next: ColumnType<number, number | undefined, number>;
   faults: ColumnType<string[], string[] | undefined, string[]>;
+  lag_blocks: Int8OrZero;
 }
 
 interface TransactionTable extends ChainKey {
@@ -42,11 +43,13 @@ interface TransferTable extends ChainKey {
   tx_id: string;
   index: number;
   item_id: string | null;
-  currency: Asset;
+  currency: Asset | null;
+  token: string | null;
   sender: string;
   recipient: string;
   amount: Int8;
   height: Int8;
+  block_time: Int8OrZero;
 }
 
 declare module '../../platform/db.ts' {

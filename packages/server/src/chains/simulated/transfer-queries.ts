@@ -4,8 +4,15 @@ import type { Db, Tx } from '../../platform/db.ts';
 import type { Movement } from './execute.ts';
 import type { ChainId } from './tables.ts';
 
-/** A movement that is no item of ours (a payer's, the faucet's) has no item id. */
-export type TransferInsert = Omit<Movement, 'itemId'> & { itemId: string | null };
+export interface TransferInsert extends Omit<Movement, 'itemId' | 'asset'> {
+  /** Null for a movement that is no item of ours: a payer's, the faucet's. */
+  itemId: string | null;
+  /** Null for a token that is not listed; then `token` names it. */
+  asset: Asset | null;
+  token?: string;
+  /** Unix seconds of its block. */
+  time: number;
+}
 
 export async function insertTransfers(
   tx: Tx,
@@ -16,13 +23,14 @@ export async function insertTransfers(
   if (transfers.length === 0) return;
   const numbers = transfers.map((_, i) => firstNumber + BigInt(i));
   await sql`
-    insert into simchain.transfer (merchant_id, network, number, tx_id, index, item_id, currency, sender,
-      recipient, amount, height)
+    insert into simchain.transfer (merchant_id, network, number, tx_id, index, item_id, currency, token, sender,
+      recipient, amount, height, block_time)
     select ${merchantId}::uuid, ${network}, u.*
     from unnest(${numbers}::int8[], ${transfers.map((t) => t.txId)}::text[], ${transfers.map((t) => t.index)}::int4[],
       ${transfers.map((t) => t.itemId)}::text[], ${transfers.map((t) => t.asset)}::text[],
-      ${transfers.map((t) => t.sender)}::text[], ${transfers.map((t) => t.recipient)}::text[],
-      ${transfers.map((t) => t.amount)}::int8[], ${transfers.map((t) => t.height)}::int8[]) as u`.execute(tx);
+      ${transfers.map((t) => t.token ?? null)}::text[], ${transfers.map((t) => t.sender)}::text[], ${transfers.map((t) => t.recipient)}::text[],
+      ${transfers.map((t) => t.amount)}::int8[], ${transfers.map((t) => t.height)}::int8[],
+      ${transfers.map((t) => t.time)}::int8[]) as u`.execute(tx);
 }
 
 /** Which of the items the sender has paid before. */
@@ -43,7 +51,8 @@ export interface TransferRow {
   number: bigint;
   tx_id: string;
   index: number;
-  currency: Asset;
+  /** Null for a token that is not listed. */
+  currency: Asset | null;
   sender: string;
   recipient: string;
   amount: bigint;

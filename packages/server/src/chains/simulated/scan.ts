@@ -1,0 +1,119 @@
+import type { Asset } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Db } from '../../platform/db.ts';
+import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port.ts';
+import type { BlockClock } from './block-clock.ts';
+import type { ChainId } from './tables.ts';
+
+const FINAL_LIMIT = 1_000;
+const TIP_LIMIT = 10_000;
+
+/**
+ * Behind a transfer: its block and its number on this chain. Numbers rise within a block, and a closed block gets no
+ * further transfer but the faucet's, whose number is higher.
+ */
+interface Place {
+  height: bigint;
+  number: bigint;
+}
+
+const CURSOR_FORM = /^(-?[0-9]{1,18})\.([0-9]{1,18})$/;
+const BEGINNING: Place = { height: -1n, number: 0n };
+/** Above every number: behind all of a block. */
+const NUMBER_MAX = 10n ** 18n - 1n;
+
+/** The cursor behind the whole block of that height. */
+export function cursorBehind(height: bigint): string {
+  return writeCursor({ height, number: NUMBER_MAX });
+}
+
+function writeCursor({ height, number }: Place): string {
+  return `${height}.${number}`;
+}
+
+function readCursor(cursor: string): Place {
+  const match = CURSOR_FORM.exec(cursor);
+  if (match?.[1] === undefined || match[2] === undefined) throw new RangeError('no cursor of this network');
+  return { height: BigInt(match[1]), number: BigInt(match[2]) };
+}
+
+type ScanPart = Omit<ScanAnswer, 'head'>;
+
+/**
+ * Reads one page as the node sees the chain. The caller has closed every block that the clock shows: an open one could
+ * still take a transfer after it was passed over.
+ *
+ * @throws RangeError
+ */
+export function readScan(db: Db, id: ChainId, query: ScanQuery, clock: BlockClock): Promise<ScanPart> {
+  return query.level === 'final' ? readFinal(db, id, query, clock) : readTip(db, id, query, clock);
+}
+
+async function readFinal(db: Db, id: ChainId, query: ScanQuery, clock: BlockClock): Promise<ScanPart> {
+  const after = query.cursor === null ? BEGINNING : readCursor(query.cursor);
+  const last = query.upTo === undefined || query.upTo > clock.finalHeight ? clock.finalHeight : query.upTo;
+  const limit = limitOf(query, FINAL_LIMIT);
+  const rows = await listArrivals(db, id, { watch: query.watch, after, last, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const end = page.at(-1) ?? after;
+  const complete = rows.length <= limit;
+  // The node may lie behind the cursor: what was read stays read.
+  const place = complete && end.height < last ? { height: last, number: 0n } : end;
+  return { transfers: page.map(present), cursor: writeCursor(place), complete };
+}
+
+async function readTip(db: Db, id: ChainId, query: ScanQuery, clock: BlockClock): Promise<ScanPart> {
+  const cursor = query.cursor ?? cursorBehind(clock.finalHeight);
+  const limit = limitOf(query, TIP_LIMIT);
+  const range = { watch: query.watch, after: readCursor(cursor), last: clock.height, limit: limit + 1 };
+  const rows = await listArrivals(db, id, range);
+  return { transfers: rows.slice(0, limit).map(present), cursor, complete: rows.length <= limit };
+}
+
+function limitOf({ limit }: ScanQuery, most: number): number {
+  if (limit === undefined) return most;
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('a scan reads 1 transfer or more');
+  return Math.min(limit, most);
+}
+
+interface ArrivalRow extends Place {
+  tx_id: string;
+  index: number;
+  currency: Asset | null;
+  sender: string;
+  recipient: string;
+  amount: bigint;
+  block_time: bigint;
+}
+
+/** For each address a look into one index that stops at the limit: the price is that of the list, not of the history. */
+async function listArrivals(
+  db: Db,
+  { merchantId, network }: ChainId,
+  range: { watch: readonly string[]; after: Place; last: bigint; limit: number },
+): Promise<ArrivalRow[]> {
+  const { rows } = await sql<ArrivalRow>`
+    select t.* from unnest(${[...new Set(range.watch)]}::text[]) as watched (address)
+    cross join lateral (
+      select height, number, tx_id, index, currency, sender, recipient, amount, block_time from simchain.transfer
+      where merchant_id = ${merchantId} and network = ${network} and recipient = watched.address
+        and (height, number) > (${range.after.height}::int8, ${range.after.number}::int8)
+        and height <= ${range.last}::int8 and amount > 0
+      order by height, number limit ${range.limit}
+    ) as t
+    order by t.height, t.number limit ${range.limit}`.execute(db);
+  return rows;
+}
+
+function present(row: ArrivalRow): ChainTransfer {
+  return {
+    txId: row.tx_id,
+    index: row.index,
+    asset: row.currency,
+    from: row.sender,
+    to: row.recipient,
+    amount: row.amount,
+    height: row.height,
+    time: Number(row.block_time),
+  };
+}
