@@ -24,6 +24,8 @@ export class EndpointRun {
   readonly #storeId: string;
   /** Deliveries read and not yet recorded, by event: queued or in flight. */
   readonly #known = new Set<string>();
+  /** Recorded since the last reading began, which may show them as they were: by event, when they are due again. */
+  readonly #ended = new Map<string, number>();
   #work: EndpointWork | undefined;
   #firstTries: DueDelivery[] = [];
   #retries: DueDelivery[] = [];
@@ -50,13 +52,15 @@ export class EndpointRun {
   }
 
   async drive(): Promise<JobOutcome> {
+    // Where nothing may be sent, the end waits for what is in flight; if it is enabled again meanwhile, sending goes on.
+    let halted: JobOutcome | undefined;
     while (this.#mayBegin()) {
       if (!this.#hasAll && this.#firstTries.length + this.#retries.length < IN_FLIGHT_MAX) {
-        const outcome = await this.#read();
-        if (outcome !== undefined) return await this.#end(outcome);
+        halted = await this.#read();
       }
-      this.#start();
+      if (halted === undefined) this.#start();
       if (this.#inFlight === 0) {
+        if (halted !== undefined) return await this.#end(halted);
         if (this.#hasAll) return await this.#end(this.#outcome());
         continue;
       }
@@ -86,19 +90,21 @@ export class EndpointRun {
     this.#hasAll = true;
     const limit = this.#known.size + READ_AHEAD;
     const asked = { endpointId: this.#endpointId, storeId: this.#storeId, limit };
+    this.#ended.clear();
     const work = await this.#deliverer.read(this.#merchantId, asked);
     this.#work = work;
     if (work === undefined) return 'done';
     if (!work.isEnabled) return await this.#pause();
     if (work.secret === undefined) return { againAtMs: this.#deliverer.deps.clock.nowMs() + NO_KEY_AGAIN_MS };
     const nowSeconds = this.#nowSeconds(work);
-    const fresh = (list: readonly DueDelivery[]) => list.filter(({ eventId }) => !this.#known.has(eventId));
+    const isFresh = ({ eventId }: DueDelivery) => !this.#known.has(eventId) && !this.#ended.has(eventId);
     const dueRetries = work.retries.filter(({ dueAt }) => dueAt <= nowSeconds);
-    const [firstTries, retries] = [fresh(work.firstTries), fresh(dueRetries)];
+    const [firstTries, retries] = [work.firstTries.filter(isFresh), dueRetries.filter(isFresh)];
     for (const { eventId } of [...firstTries, ...retries]) this.#known.add(eventId);
     this.#firstTries.push(...firstTries);
     this.#retries.push(...retries);
-    this.#nextDueAt = Math.min(...work.retries.slice(dueRetries.length).map(({ dueAt }) => dueAt));
+    const laterAt = work.retries.slice(dueRetries.length).map(({ dueAt }) => dueAt);
+    this.#nextDueAt = Math.min(...laterAt, ...this.#ended.values());
     if (work.firstTries.length === limit || dueRetries.length === limit) this.#hasAll = false;
     return undefined;
   }
@@ -111,6 +117,9 @@ export class EndpointRun {
       return endpoint?.status === 'disabled' && (await alignSome(tx, endpoint, 0));
     };
     while (await transact(db, pauseSome));
+    for (const { eventId } of [...this.#firstTries, ...this.#retries]) this.#known.delete(eventId);
+    this.#firstTries = [];
+    this.#retries = [];
     return 'done';
   }
 
@@ -137,6 +146,7 @@ export class EndpointRun {
     try {
       const { failures, dueAt } = await this.#deliverer.attempt(this.#merchantId, work, due);
       if (failures !== undefined && this.#work !== undefined) this.#work.failures = failures;
+      this.#ended.set(due.eventId, dueAt ?? Number.POSITIVE_INFINITY);
       if (dueAt !== undefined) this.#nextDueAt = Math.min(this.#nextDueAt, dueAt);
     } catch (error) {
       this.#error ??= error;
