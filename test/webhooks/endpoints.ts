@@ -48,6 +48,19 @@ export async function deliveriesOf(service: TestService, merchantId: string) {
   return rows.map((row) => ({ ...row, event: encodeId('event', row.event_id) }));
 }
 
+/** Waits until each event of a merchant has its number, and so its deliveries. */
+export async function untilPublished(service: TestService, merchantId: string): Promise<void> {
+  await until('everything is published', async () => {
+    const fresh = await service.app.db
+      .selectFrom('event')
+      .select('event_id')
+      .where('merchant_id', '=', merchantId)
+      .where('number', 'is', null)
+      .executeTakeFirst();
+    return fresh === undefined;
+  });
+}
+
 /** Waits for something to come true, for a minute at most. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const endMs = Date.now() + 60_000;
