@@ -105,6 +105,8 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'close-in-body': ({ tls }) => tls.end(HALF_A_BODY),
   /** Says that it stays, and goes. */
   'answer-and-close': ({ tls }) => tls.end(answerText(200)),
+  'answer-and-close-later': ({ tls }) =>
+    tls.write(answerText(200), () => setTimeout(() => tls.end(), DRIP_MS)),
   'answer-and-reset': (line) => writeAndReset(line, answerText(200)),
   /** `/no-keep-alive`: says that it goes. */
   'no-keep-alive': ({ tls }) => tls.end(answerText(200, { Connection: 'close' })),

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
@@ -82,8 +83,23 @@ test.each<[Door, string]>([
   expect(await post(receiver.url('status/200', door, host))).toMatchObject({ failure: null, status: 200 });
 });
 
-test.each(['127.0.0.3', '[::1]', 'a.b.localhost'])('E4: the certificate does not name %s', async (host) => {
-  expect(await post(receiver.url('status/200', 'good', host))).toEqual({ failure: 'tls', sent: false });
+const V6 = Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === '::1'));
+
+test.each(['127.0.0.3', ...(V6 ? ['[::1]'] : []), 'a.b.localhost'])(
+  'E4: the certificate does not name %s',
+  async (host) => {
+    expect(await post(receiver.url('status/200', 'good', host))).toEqual({ failure: 'tls', sent: false });
+  },
+);
+
+test('closing ends what is connecting, without a word sent', async () => {
+  await receiver.forget();
+  const closing = createOutbound({ ca: receiver.ca, allow: LOOPBACK });
+  const posted = Promise.allSettled([post(receiver.url('status/200', 'silent', '127.0.0.1'), closing)]);
+  await vi.waitFor(async () => expect((await receiver.report()).raw.silent).toBeDefined(), LONG_MS);
+  closing.close();
+  expect((await posted)[0]).toMatchObject({ status: 'rejected', reason: new Error('outbound is closed') });
+  await vi.waitFor(async () => expect((await receiver.report()).open).toBe(0), LONG_MS);
 });
 
 test('E4: the old receiver is one that speaks, to whoever still speaks TLS 1.1', async () => {

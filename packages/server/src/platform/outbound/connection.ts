@@ -24,6 +24,7 @@ export class Connection {
   readonly #socket: TLSSocket;
   readonly #client: Client;
   readonly #interim = new InterimAnswers();
+  #isUsed = false;
 
   constructor(socket: TLSSocket, { origin, idleMs }: { origin: string; idleMs: number }) {
     this.#socket = socket;
@@ -69,6 +70,10 @@ export class Connection {
   async exchange(url: URL, { headers, body }: OutboundRequest, deadline: Deadline): Promise<OutboundAnswer> {
     const exchange = new Exchange();
     deadline.onEnd(() => exchange.cut());
+    // The end of an idle connection may lie unread in this process. The client looks once before it writes, but not
+    // after another turn of the event loop, which is what it takes to read it.
+    if (this.#isUsed) await new Promise((next) => setImmediate(next));
+    this.#isUsed = true;
     this.#interim.begin();
     const path = url.pathname + url.search;
     if (!deadline.isOver) this.#client.dispatch({ method: 'POST', path, headers, body }, exchange);

@@ -16,12 +16,12 @@ export interface OutboundOptions extends Names {
   allow?: readonly Network[];
   /** Certificate authorities (PEM) to trust beside the built-in ones. */
   ca?: string | undefined;
-  /** For an attempt in all: waiting for a place, resolving, connecting, the answer (30,000). */
+  /** For an attempt in all: resolving, connecting, the answer (30,000). */
   timeoutMs?: number;
-  /** Connections to one origin at once, for merchants of either mode (100). */
-  connectionsPerOrigin?: number;
+  /** Idle connections to one origin, for merchants of either mode (100). */
+  idlePerOrigin?: number;
   /** Idle connections to all origins together (500). */
-  idleConnections?: number;
+  idleInAll?: number;
   /** How long an idle connection is kept, unless its receiver names another time (4,000: shorter than most servers'). */
   idleMs?: number;
 }
@@ -34,7 +34,10 @@ export interface Outbound {
    * @throws the reason of `signal` where that ended it, and where `close` did; then nothing is known of the receiver
    */
   post(request: OutboundRequest): Promise<OutboundAnswer>;
-  /** Sockets and origins now. Sockets are never more than the posts under way and the idle ones allowed. */
+  /**
+   * Connections now, and origins with idle ones. No more are open than there are posts under way, which the caller
+   * bounds, and idle ones.
+   */
   readonly size: { open: number; idle: number; origins: number };
   /** Ends the posts under way, closes all connections; nothing can be posted any more. */
   close(): void;
@@ -63,17 +66,17 @@ class HttpsOutbound implements Outbound {
   readonly #context: SecureContext;
   readonly #pool: Pool;
   readonly #attempts = new Set<Deadline>();
+  #open = 0;
   #isClosed = false;
 
   constructor(options: OutboundOptions) {
     this.#options = options;
     this.#context = trust(options.ca);
-    const { connectionsPerOrigin: perOrigin = 100, idleConnections: idle = 500 } = options;
-    this.#pool = new Pool({ perOrigin, idle });
+    this.#pool = new Pool({ perOrigin: options.idlePerOrigin ?? 100, total: options.idleInAll ?? 500 });
   }
 
   get size(): Outbound['size'] {
-    return this.#pool.size;
+    return { open: this.#open, ...this.#pool.size };
   }
 
   async post(request: OutboundRequest): Promise<OutboundAnswer> {
@@ -98,7 +101,7 @@ class HttpsOutbound implements Outbound {
   close(): void {
     this.#isClosed = true;
     for (const deadline of this.#attempts) deadline.abort(new Error('outbound is closed'));
-    this.#pool.closeIdle();
+    this.#pool.close();
   }
 
   async #attempt(request: OutboundRequest, deadline: Deadline): Promise<OutboundAnswer> {
@@ -108,31 +111,29 @@ class HttpsOutbound implements Outbound {
     // What one mode may reach the other may not: they share no connection.
     const key = `${request.sandbox ? 'sandbox' : 'live'} ${url.origin}`;
     for (;;) {
-      const turn = await this.#pool.take(key, deadline);
-      const connection =
-        turn === 'open' ? await this.#open(key, { url, sandbox: request.sandbox }, deadline) : turn;
+      const idle = this.#pool.take(key);
+      const connection = idle ?? (await this.#connect({ url, sandbox: request.sandbox }, deadline));
       const answer = await connection.exchange(url, request, deadline);
       if (this.#isClosed) connection.close();
       else this.#pool.give(key, connection);
       // An idle connection that turned out to be closed before anything was written: another one will do.
-      if (turn !== 'open' && answer.failure === 'connection' && !answer.sent) continue;
+      if (idle !== undefined && answer.failure === 'connection' && !answer.sent) continue;
       return answer;
     }
   }
 
-  async #open(key: string, to: Destination, deadline: Deadline): Promise<Connection> {
+  async #connect(to: Destination, deadline: Deadline): Promise<Connection> {
     const { hostname, port, origin } = to.url;
-    try {
-      const addresses = await this.#resolve(to, deadline);
-      const peer = { addresses, port: Number(port || HTTPS_PORT), host: certifiedName(hostname) };
-      const socket = await dial(peer, this.#context, deadline);
-      const connection = new Connection(socket, { origin, idleMs: this.#options.idleMs ?? 4_000 });
-      this.#pool.add(key, connection);
-      return connection;
-    } catch (error) {
-      this.#pool.leave(key);
-      throw error;
-    }
+    const addresses = await this.#resolve(to, deadline);
+    const peer = { addresses, port: Number(port || HTTPS_PORT), host: certifiedName(hostname) };
+    const socket = await dial(peer, this.#context, deadline);
+    const connection = new Connection(socket, { origin, idleMs: this.#options.idleMs ?? 4_000 });
+    this.#open++;
+    connection.onClose(() => {
+      this.#open--;
+      this.#pool.remove(connection);
+    });
+    return connection;
   }
 
   /** @throws NotSent `address_denied` unless all that the resolver answered is allowed */
