@@ -1,0 +1,90 @@
+import { getCACertificates } from 'node:tls';
+import { Agent, request } from 'undici';
+
+const TIMEOUT_MS = 5_000;
+const BYTES_MAX = 262_144;
+const CONNECTIONS_PER_ORIGIN = 4;
+const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/;
+
+/** Why nothing was read. Neither it nor the error names the URL, which may hold a key. */
+export type UrlFailure = 'timeout' | 'connection' | 'status' | 'too_large' | 'not_utf8';
+
+export class UrlUnread extends Error {
+  readonly failure: UrlFailure;
+
+  constructor(failure: UrlFailure) {
+    super(failure);
+    this.failure = failure;
+  }
+}
+
+export interface UrlReaderOptions {
+  /** Certificate authorities (PEM) to trust beside the built-in ones. */
+  ca?: string | undefined;
+  /** For all of it: resolving, connecting, the answer to its last byte (5,000). */
+  timeoutMs?: number | undefined;
+}
+
+export interface UrlReader {
+  /**
+   * Gets the body of a 200 as text, of at most 262,144 bytes. Redirects are not followed.
+   *
+   * @throws UrlUnread
+   */
+  read(url: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Whether a text is a URL to read from: https, or http on this machine. */
+export function isReadableUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname));
+}
+
+function failureOf(error: unknown): UrlFailure {
+  if (!(error instanceof Error)) return 'connection';
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return 'too_large';
+  return error.name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'connection';
+}
+
+/**
+ * The door to what the operator named, so that it may lie in the operator's own network; what merchants name goes
+ * through `outbound`.
+ */
+export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions = {}): UrlReader {
+  const agent = new Agent({
+    connections: CONNECTIONS_PER_ORIGIN,
+    maxResponseSize: BYTES_MAX,
+    connect: {
+      minVersion: 'TLSv1.2',
+      // Said because the environment can turn it off.
+      rejectUnauthorized: true,
+      ...(ca !== undefined && { ca: [...getCACertificates('default'), ca] }),
+    },
+  });
+  const get = async (url: string): Promise<Uint8Array> => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const options = { dispatcher: agent, signal, headers: { accept: 'application/json' } };
+    const { statusCode, body } = await request(url, options);
+    if (statusCode === 200) return await body.bytes();
+    // An error that nobody hears ends the process.
+    body.on('error', () => {}).destroy();
+    throw new UrlUnread('status');
+  };
+  return {
+    read: async (url) => {
+      if (!isReadableUrl(url)) throw new UrlUnread('connection');
+      const bytes = await get(url).catch((error: unknown) => {
+        throw error instanceof UrlUnread ? error : new UrlUnread(failureOf(error));
+      });
+      try {
+        return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      } catch {
+        throw new UrlUnread('not_utf8');
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
