@@ -22,6 +22,7 @@ import { Metrics } from './platform/metrics.ts';
 import { migrate } from './platform/migrate.ts';
 import { findServiceRole, grantServiceRights } from './platform/service-role.ts';
 import { Vault } from './platform/vault.ts';
+import { createRates, type Rates } from './rates/index.ts';
 import { sandboxRoutes } from './sandbox/index.ts';
 import { createAuthenticate, getMerchant } from './stores/index.ts';
 import { type Screen, screen } from './transfers/index.ts';
@@ -46,6 +47,8 @@ export interface AppOptions {
   statementMs?: number | undefined;
   /** How webhooks leave. Processes that send none need none. */
   webhooks?: { outbound: WebhookDeps['outbound'] & { close?(): void }; disableAfterSeconds: number };
+  /** Certificate authorities (PEM) to trust beside the built-in ones where exchange rates are read. */
+  ratesCa?: string | undefined;
 }
 
 const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
@@ -62,6 +65,7 @@ export interface App extends WebhookDeps {
   readState: () => Promise<ServiceState>;
   chains: ChainRegistry;
   screen: Screen;
+  rates: Rates;
   close(): Promise<void>;
 }
 
@@ -90,9 +94,11 @@ export async function openApp(options: AppOptions): Promise<App> {
   const simulatedDb = connect(simchainUrl === undefined ? pool : { url: simchainUrl, poolSize, onError });
   const clock = new Clock();
   const { webhooks = NO_WEBHOOKS } = options;
+  const rates = createRates({ db, clock, log, ca: options.ratesCa });
   const close = async () => {
     clock.stop();
     webhooks.outbound.close?.();
+    await rates.close();
     await Promise.all([db, fastDb, watchDb, simulatedDb].map((pool) => pool.destroy()));
   };
   try {
@@ -108,7 +114,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     const readState = createStateReader(watchDb, clock);
     const pools = { db, fastDb, simulatedDb };
     const platform = { ...pools, clock, vault, log, metrics };
-    return { ...platform, ...webhooks, readState, databaseUrl, chains, screen, close };
+    return { ...platform, ...webhooks, readState, databaseUrl, chains, screen, rates, close };
   } catch (error) {
     await close();
     throw error;

@@ -181,7 +181,7 @@ function appOptions(
   opened: Pick<AppOptions, 'databaseUrl' | 'masterKey' | 'log'>,
 ): AppOptions {
   const webhooks = { outbound: createOutbound(outbound), disableAfterSeconds: webhookDisableAfter };
-  return { ...opened, simchainUrl, poolSize, webhooks };
+  return { ...opened, simchainUrl, poolSize, webhooks, ratesCa: outbound.ca };
 }
 
 /** One API node on a database of the operator's. Run as many as you like. */

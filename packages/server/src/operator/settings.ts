@@ -12,6 +12,7 @@ import {
   type Setting,
   writeSetting,
 } from '../platform/settings.ts';
+import { RATE_SETTINGS } from '../rates/index.ts';
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { WEBHOOK_SETTINGS } from '../webhooks/index.ts';
 import { merchantBy } from './context.ts';
@@ -20,6 +21,7 @@ import { networkBy } from './networks.ts';
 const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(EVENT_SETTINGS),
   ...Object.values(PAYOUT_SETTINGS),
+  ...Object.values(RATE_SETTINGS),
   ...Object.values(TRANSFER_SETTINGS),
   ...Object.values(WEBHOOK_SETTINGS),
 ] as readonly Setting<unknown>[];

@@ -11,6 +11,14 @@ export function isoOf(unixMs: bigint | number | null): string | null {
   return unixMs === null ? null : new Date(Number(unixMs)).toISOString().replace('.000Z', 'Z');
 }
 
+/** Reads an ISO 8601 time with its zone, as others write it; undefined for anything else. */
+export function unixMsOf(iso: string): number | undefined {
+  const unixMs = /^\d{4}-\d\d-\d\dT[\d:.]{5,20}(?:Z|[+-]\d\d:?\d\d)$/.test(iso)
+    ? Date.parse(iso)
+    : Number.NaN;
+  return Number.isNaN(unixMs) ? undefined : unixMs;
+}
+
 /**
  * The one door to time. Decisions use the database's time, so that nodes whose clocks differ agree. Between two
  * measurements it goes on with the process's steady counter: somebody who sets the machine's clock moves nothing.

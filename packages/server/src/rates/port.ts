@@ -21,6 +21,31 @@ export interface Rates {
    * @throws RateRefused for what nothing can be sold at; the caller makes it a `Fail`
    */
   quote(request: RateRequest): Promise<{ rate: Rate }>;
-  /** Closes the connections to providers. */
+  /** Ends what is under way and closes the connections to providers. */
   close(): Promise<void>;
+}
+
+/** What a source said, and when that was true, in Unix milliseconds of real time. */
+export interface SourceQuote {
+  rate: Rate;
+  atMs: number;
+}
+
+/** One provider of rates. */
+export interface RateSource {
+  /** For the log: never a URL, which may hold a key. */
+  name: string;
+  /** @throws SourceFailed and nothing else */
+  quote(pair: Pair): Promise<SourceQuote>;
+}
+
+/** A source has nothing to say of a pair, or nothing that is a rate. */
+export class SourceFailed extends Error {
+  readonly reason: 'no_rate' | 'invalid';
+
+  /** @param detail for the log: no text of the provider */
+  constructor(reason: 'no_rate' | 'invalid', detail: string) {
+    super(detail);
+    this.reason = reason;
+  }
 }

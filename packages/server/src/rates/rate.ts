@@ -69,7 +69,7 @@ export function crossRate(token: Rate, other: Rate): Rate {
 }
 
 /** The rates from the lowest to the highest. */
-function sortedRates(rates: readonly Rate[]): Rate[] {
+export function sortedRates(rates: readonly Rate[]): Rate[] {
   return rates.toSorted((one, other) => {
     const [a, b] = unitsOf(one, other);
     return a < b ? -1 : Number(a > b);

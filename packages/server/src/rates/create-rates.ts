@@ -1,0 +1,119 @@
+import { ASSETS, type Asset } from '@florin/contract/money';
+import type { Platform } from '../platform/platform.ts';
+import { createUrlReader, type UrlReaderOptions } from '../platform/read-url.ts';
+import { readSettings } from '../platform/settings.ts';
+import { agree, type Limits, type Said } from './agree.ts';
+import { FIXED_SOURCE, fixedSource } from './fixed-source.ts';
+import { HttpAnswers, httpSource } from './http-source.ts';
+import { type Pair, type RateRequest, type RateSource, type Rates, SourceFailed } from './port.ts';
+import { crossRate, movedBeyond, parseRate, type Rate } from './rate.ts';
+import { type RateRefusal, RateRefused } from './refused.ts';
+import { RATE_SETTINGS } from './settings.ts';
+
+const ONE = parseRate('1');
+/** A source that stays at fault is told of so often. */
+const TELL_EVERY_MS = 60_000;
+
+interface RatesDeps extends Pick<Platform, 'db' | 'log'>, UrlReaderOptions {
+  clock: Pick<Platform['clock'], 'nowMs'>;
+}
+
+/** What a merchant's settings say. */
+interface Policy extends Omit<Limits, 'nowMs'> {
+  sources: readonly RateSource[];
+  maxDepegBasisPoints: number;
+}
+
+function assetOf(currency: string): Asset | undefined {
+  return ASSETS.find((asset) => asset === currency);
+}
+
+async function ask(source: RateSource, pair: Pair): Promise<Said> {
+  try {
+    return await source.quote(pair);
+  } catch (error) {
+    if (error instanceof SourceFailed) return error;
+    throw error;
+  }
+}
+
+class SourcedRates implements Rates {
+  readonly #deps: RatesDeps;
+  readonly #reader;
+  readonly #answers: HttpAnswers;
+  readonly #toldAtMs = new Map<string, number>();
+
+  constructor(deps: RatesDeps) {
+    this.#deps = deps;
+    this.#reader = createUrlReader(deps);
+    this.#answers = new HttpAnswers(this.#reader, () => deps.clock.nowMs());
+  }
+
+  async quote(request: RateRequest): Promise<{ rate: Rate }> {
+    const { token, currency } = request;
+    if (token === currency) return { rate: ONE };
+    const policy = await this.#policyOf(request);
+    const rate = (pair: Pair) => this.#rateOf(pair, policy, request);
+    const dollars = async (asset: Asset) => {
+      const worth = await rate({ token: asset, currency: 'USD' });
+      if (!movedBeyond(worth, ONE, policy.maxDepegBasisPoints)) return worth;
+      throw this.#refuse('depegged', request);
+    };
+    const priced = assetOf(currency);
+    if (priced !== undefined) {
+      const [one, other] = await Promise.all([dollars(token), dollars(priced)]);
+      return { rate: crossRate(one, other) };
+    }
+    const [found] = await Promise.all([rate({ token, currency }), dollars(token)]);
+    return { rate: found };
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close();
+  }
+
+  async #policyOf(request: RateRequest): Promise<Policy> {
+    const settings = await readSettings(this.#deps.db, request, RATE_SETTINGS);
+    const nowMs = () => this.#deps.clock.nowMs();
+    const { maxAgeSeconds, maxDeviationBasisPoints, maxDepegBasisPoints } = settings;
+    const refreshMs = Math.min(settings.refreshSeconds, maxAgeSeconds) * 1000;
+    const sources = settings.sources.map((text): RateSource => {
+      if (text !== FIXED_SOURCE) return httpSource(text, this.#answers, refreshMs);
+      if (request.mode === 'sandbox') return fixedSource({ changes: settings.fixed, nowMs });
+      // Real money changes hands at real rates, whatever the installation's setting is for both modes.
+      return { name: text, quote: () => Promise.reject(new SourceFailed('no_rate', 'for the sandbox only')) };
+    });
+    return { sources, maxAgeMs: maxAgeSeconds * 1000, maxDeviationBasisPoints, maxDepegBasisPoints };
+  }
+
+  async #rateOf(pair: Pair, policy: Policy, request: RateRequest): Promise<Rate> {
+    const said = await Promise.all(policy.sources.map((source) => ask(source, pair)));
+    const agreement = agree(said, { ...policy, nowMs: this.#deps.clock.nowMs() });
+    for (const [index, fault] of agreement.faults.entries()) {
+      const one = said[index];
+      const detail = one instanceof SourceFailed ? one.message : undefined;
+      if (fault !== null) this.#tell(pair, { source: policy.sources[index]?.name, fault, detail });
+    }
+    if ('rate' in agreement) return agreement.rate;
+    throw this.#refuse(agreement.refusal, request);
+  }
+
+  #refuse(reason: RateRefusal, { token, currency }: Pair): RateRefused {
+    this.#tell({ token, currency }, { refused: reason });
+    return new RateRefused(reason, { token, currency });
+  }
+
+  #tell({ token, currency }: Pair, what: object): void {
+    const pair = `${token}/${currency}`;
+    const key = JSON.stringify([pair, what]);
+    const now = this.#deps.clock.nowMs();
+    if (now - (this.#toldAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
+    this.#toldAtMs.set(key, now);
+    this.#deps.log.warn({ pair, ...what }, 'exchange rates are in trouble');
+  }
+}
+
+/** The rates of this process; what providers said is shared by all merchants. */
+export function createRates(deps: RatesDeps): Rates {
+  return new SourcedRates(deps);
+}

@@ -1,0 +1,49 @@
+import { isReadableUrl } from '../platform/read-url.ts';
+import type { Pair } from './port.ts';
+
+/** How the two tokens are called where they are known by the names of their coins. */
+const COINS = { USDT: 'tether', USDC: 'usd-coin' } as const;
+const SAMPLE: Pair = { token: 'USDT', currency: 'EUR' };
+const LENGTH_MAX = 1_000;
+/** Keys of objects and numbers of array elements, with dots between. */
+const PATH = /^[\w-]+(?:\.[\w-]+)*$/;
+
+/** Where a pair's rate is to be read. */
+export interface Place {
+  url: string;
+  /** The way to the rate in the JSON that is answered. */
+  rate: readonly string[];
+  /** The way to the time of the rate, where the provider names one. */
+  time: readonly string[] | undefined;
+}
+
+function fill(template: string, { token, currency }: Pair): string {
+  return template
+    .replaceAll('{TOKEN}', token)
+    .replaceAll('{token}', token.toLowerCase())
+    .replaceAll('{coin}', COINS[token])
+    .replaceAll('{CURRENCY}', currency)
+    .replaceAll('{currency}', currency.toLowerCase());
+}
+
+/**
+ * Reads a source as an operator writes it: a URL whose fragment is the way to the rate, and after a comma to its time,
+ * for example `https://api.example.com/price?id={coin}#{coin}.{currency},{coin}.updated`. The words in braces are
+ * replaced for each pair: TOKEN, token, coin (tether, usd-coin), CURRENCY, currency.
+ */
+export function placeOf(source: string, pair: Pair): Place {
+  const [template = '', ways = ''] = source.split('#', 2);
+  const [rate = '', time] = fill(ways, pair).split(',');
+  return { url: fill(template, pair), rate: rate.split('.'), time: time?.split('.') };
+}
+
+/** Whether a text is such a source. */
+export function isSource(text: string): boolean {
+  const [, ways, ...rest] = text.split('#');
+  if (text.length > LENGTH_MAX || ways === undefined || rest.length > 0) return false;
+  const { url } = placeOf(text, SAMPLE);
+  const paths = fill(ways, SAMPLE).split(',');
+  return (
+    paths.length <= 2 && paths.every((path) => PATH.test(path)) && !/[{}]/.test(url) && isReadableUrl(url)
+  );
+}
