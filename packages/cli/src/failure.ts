@@ -1,3 +1,4 @@
+import { FlorinError } from '@florin/sdk';
 import { CommanderError } from 'commander';
 import { note } from './terminal.ts';
 
@@ -39,6 +40,7 @@ export function reportError(error: unknown, { json }: { json: boolean }): number
 
 function failureOf(error: unknown): CommandFailure {
   if (error instanceof CommandFailure) return error;
+  if (error instanceof FlorinError) return new CommandFailure(error.code, error.message, { cause: error });
   if (error instanceof CommanderError) {
     const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
     return new CommandFailure('usage', message, { exitCode: error.exitCode === 0 ? 0 : WRONG_USAGE });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addApprovers } from './commands/approvers.ts';
+import { addDeliveries } from './commands/deliveries.ts';
+import { addEndpoints } from './commands/endpoints.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLedger } from './commands/ledger.ts';
 import { addMerchants } from './commands/merchants.ts';
@@ -49,6 +51,8 @@ export function createProgram({ json }: { json: boolean }): Command {
   const groups: ((program: Command) => void)[] = [
     addServices,
     addSign,
+    addEndpoints,
+    addDeliveries,
     addMerchants,
     addStores,
     addKeys,

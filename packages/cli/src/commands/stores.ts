@@ -1,8 +1,11 @@
 import { type Command, Option } from 'commander';
+import { parseDuration } from '../duration.ts';
 import { examples } from '../examples.ts';
 import { wrongUsage } from '../failure.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
 import { show } from '../show.ts';
+
+const DAY_SECONDS = 86_400;
 
 interface CreateFlags extends DatabaseFlags {
   merchant?: string;
@@ -42,6 +45,38 @@ function addReview(group: Command): void {
     });
 }
 
+interface WebhookKeyFlags extends DatabaseFlags {
+  overlap: number;
+  confirm?: true;
+}
+
+function addWebhookKey(group: Command): void {
+  const lines = [
+    'florin stores webhook-key store_01…',
+    'florin stores webhook-key store_01… key_01… --overlap 24h',
+    'florin stores webhook-key store_01… --confirm',
+  ];
+  databaseCommand(group, 'webhook-key <store> [key]', lines)
+    .description(
+      "Show or name the key whose secret signs a store's webhooks. The one before goes on signing until the overlap " +
+        'ends or the merchant confirms that it knows the new secret.',
+    )
+    .addOption(
+      new Option('--overlap <duration>', 'how long the one before goes on signing: 30m, 24h, 7d, or 0')
+        .argParser(parseDuration)
+        .default(DAY_SECONDS, '24h'),
+    )
+    .option('--confirm', 'the merchant verifies the new secret: it signs from now on')
+    .action(async (store: string, key: string | undefined, flags: WebhookKeyFlags, command: Command) => {
+      if (flags.confirm && key !== undefined) throw wrongUsage('Name a key or give --confirm, not both.');
+      const shown = await withOperator(flags, async ({ stores }) => {
+        if (key !== undefined) return await stores.setWebhookKey(store, key, flags.overlap);
+        return flags.confirm ? await stores.confirmWebhookKey(store) : await stores.webhookKey(store);
+      });
+      show(command, shown);
+    });
+}
+
 export function addStores(program: Command): void {
   const group = program.command('stores').description('Stores of a merchant: they own the API keys');
   examples(group, ['florin stores create "Web shop"', 'florin stores review store_01… --approve']);
@@ -67,4 +102,6 @@ export function addStores(program: Command): void {
     .action(async (store: string, flags: DatabaseFlags, command: Command) => {
       show(command, await withOperator(flags, (operator) => operator.stores.disable(store)));
     });
+
+  addWebhookKey(group);
 }

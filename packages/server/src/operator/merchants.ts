@@ -46,11 +46,23 @@ export function storeCommands(app: App) {
     merchantId: await stores.merchantOf(app.db, 'store', store),
     storeId: idOf('store', store),
   });
-  const show = async (place: { merchantId: string; storeId: string }) => {
+  const read = async (place: { merchantId: string; storeId: string }) => {
     const all = await stores.listStores(app, place.merchantId);
     const row = all.find((store) => store.store_id === place.storeId);
     invariant(row, 'a store that was found stays');
-    return showStore(row);
+    return row;
+  };
+  const show = async (place: { merchantId: string; storeId: string }) => showStore(await read(place));
+  const showWebhookKey = async (place: { merchantId: string; storeId: string }) => {
+    const row = await read(place);
+    const keyOf = (id: string | null) => (id === null ? null : encodeId('key', id));
+    const overlaps = Number(row.previous_webhook_key_until_ms ?? 0) > app.clock.nowMs();
+    return {
+      store_id: encodeId('store', row.store_id),
+      webhook_key: keyOf(row.webhook_key_id),
+      signs_now: keyOf(overlaps ? row.previous_webhook_key_id : row.webhook_key_id),
+      overlap_ends_at: overlaps ? isoOf(row.previous_webhook_key_until_ms) : null,
+    };
   };
   const change = (change: stores.StoreChange) => async (store: string) => {
     const place = await locate(store);
@@ -74,6 +86,18 @@ export function storeCommands(app: App) {
       await change({ reviewStatus })(store),
     enable: change({ enabled: true }),
     disable: change({ enabled: false }),
+    /** Which key's secret signs the store's webhooks. */
+    webhookKey: async (store: string) => await showWebhookKey(await locate(store)),
+    setWebhookKey: async (store: string, key: string, overlapSeconds: number) => {
+      const place = await locate(store);
+      await stores.setWebhookKey(app, place, idOf('key', key), overlapSeconds);
+      return await showWebhookKey(place);
+    },
+    confirmWebhookKey: async (store: string) => {
+      const place = await locate(store);
+      await stores.confirmWebhookKey(app, place);
+      return await showWebhookKey(place);
+    },
   };
 }
 

@@ -1,0 +1,124 @@
+import type { DeliveryQuery, Florin, RedeliverInput } from '@florin/sdk';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { attemptRow, summaryOf } from '../deliveries.ts';
+import { parseDuration, parseWhole } from '../duration.ts';
+import { examples } from '../examples.ts';
+import { wrongUsage } from '../failure.ts';
+import { florinOf, isSandbox, type MerchantFlags, merchantCommand } from '../merchant.ts';
+import { print, show, toJson, wantsJson } from '../show.ts';
+import { formatDetails, formatTable } from '../table.ts';
+
+const STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'paused'];
+const LIST_LIMIT = 20;
+
+interface ListFlags extends MerchantFlags {
+  event?: string;
+  endpoint?: string;
+  status?: NonNullable<DeliveryQuery['status']>;
+  limit: number;
+  after?: string;
+}
+
+/** A point in time, or so long ago. */
+type Since = { at: number } | { ago: number };
+
+interface RedeliverFlags extends MerchantFlags {
+  endpoint?: string;
+  since?: Since;
+  which?: RedeliverInput['which'];
+}
+
+/** `2h`, Unix seconds, or a date and time. @throws InvalidArgumentError */
+function parseSince(text: string): Since {
+  if (/^\d{9,12}$/.test(text)) return { at: Number(text) };
+  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(Date.parse(text)))
+    return { at: Math.floor(Date.parse(text) / 1000) };
+  if (/^\d+[smhd]$/.test(text)) return { ago: parseDuration(text) };
+  throw new InvalidArgumentError(
+    'It is a duration such as 2h, Unix seconds, or a time such as 2026-11-20T10:00:00Z.',
+  );
+}
+
+/** Events bear the merchant's clock, which a sandbox merchant may have moved ahead. */
+async function sinceSeconds(florin: Florin, since: Since, flags: MerchantFlags): Promise<number> {
+  if ('at' in since) return since.at;
+  const now = isSandbox(flags) ? await florin.testHelpers.now() : Math.floor(Date.now() / 1000);
+  return Math.max(0, now - since.ago);
+}
+
+function addList(group: Command): void {
+  const lines = [
+    'florin deliveries list --status failed',
+    'florin deliveries list --endpoint we_01… --limit 100',
+  ];
+  merchantCommand(group, 'list', lines)
+    .description('List deliveries of the store, newest first')
+    .option('--event <id>', 'of this event')
+    .option('--endpoint <id>', 'to this endpoint')
+    .addOption(new Option('--status <status>', 'in this state').choices(STATUSES))
+    .option('--limit <count>', 'at most so many, up to 100', parseWhole, LIST_LIMIT)
+    .option('--after <delivery>', 'those behind this one')
+    .action(async (flags: ListFlags, command: Command) => {
+      const query = {
+        limit: flags.limit,
+        ...(flags.event === undefined ? {} : { event_id: flags.event }),
+        ...(flags.endpoint === undefined ? {} : { endpoint_id: flags.endpoint }),
+        ...(flags.status === undefined ? {} : { status: flags.status }),
+        ...(flags.after === undefined ? {} : { starting_after: flags.after }),
+      };
+      const { data } = await florinOf(flags).deliveries.list(query).page();
+      show(command, data, summaryOf);
+    });
+}
+
+function addRedeliver(group: Command): void {
+  const lines = [
+    'florin deliveries redeliver whd_01…',
+    'florin deliveries redeliver --endpoint we_01… --since 2h --which failed',
+    'florin deliveries redeliver --endpoint we_01… --since 2026-11-20T10:00:00Z --which missing',
+  ];
+  merchantCommand(group, 'redeliver [delivery]', lines)
+    .description('Send a delivery again, or all that an endpoint missed since a time')
+    .option('--endpoint <id>', 'the endpoint that missed something')
+    .addOption(
+      new Option('--since <time>', 'how long ago, or when; compared with the time of the events').argParser(
+        parseSince,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--which <which>',
+        'failed: its deliveries that failed or are exhausted; missing: events that have none',
+      ).choices(['failed', 'missing']),
+    )
+    .action(async (delivery: string | undefined, flags: RedeliverFlags, command: Command) => {
+      const { endpoint, since, which } = flags;
+      const isRange = [endpoint, since, which].some((flag) => flag !== undefined);
+      if (isRange === (delivery !== undefined))
+        throw wrongUsage('Name a delivery, or give --endpoint, --since and --which.');
+      const florin = florinOf(flags);
+      if (delivery !== undefined)
+        return show(command, await florin.deliveries.redeliver(delivery), summaryOf);
+      if (endpoint === undefined || since === undefined || which === undefined)
+        throw wrongUsage('--endpoint, --since and --which go together.');
+      const range = { since: await sinceSeconds(florin, since, flags), which };
+      show(command, await florin.webhookEndpoints.redeliver(endpoint, range));
+    });
+}
+
+export function addDeliveries(program: Command): void {
+  const group = program
+    .command('deliveries')
+    .description('Events on their way to endpoints, and their attempts');
+  examples(group, ['florin deliveries list --status failed', 'florin deliveries show whd_01…']);
+  addList(group);
+  merchantCommand(group, 'show <delivery>', ['florin deliveries show whd_01…'])
+    .description('Show a delivery and each of its attempts')
+    .action(async (id: string, flags: MerchantFlags, command: Command) => {
+      const delivery = await florinOf(flags).deliveries.retrieve(id);
+      if (wantsJson(command)) print(toJson(delivery));
+      else
+        print(`${formatDetails(summaryOf(delivery))}\n\n${formatTable(delivery.attempts.map(attemptRow))}`);
+    });
+  addRedeliver(group);
+}
