@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
 import { openFaultProxy } from '../../../../test/faults/proxy.ts';
-import { connect, countConnections, isUnavailable } from './db.ts';
+import { connect, countConnections, isUnavailable, openSession } from './db.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
@@ -37,4 +37,16 @@ test('a line that falls silent is given up with all that was asked on it, and th
   expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
   await db.destroy();
   await proxy.close();
+});
+
+test('a session that is cut fails its statement and ends nothing else', async () => {
+  const session = await openSession(database.url);
+  const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const other = await openSession(database.url);
+  const asleep = causeOf(session.query('select pg_sleep(60)'));
+  await other.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+  expect(isUnavailable(await asleep)).toBe(true);
+  expect(isUnavailable(await causeOf(session.query('select 1')))).toBe(true);
+  await other.end();
+  await session.end().catch(() => {});
 });

@@ -114,6 +114,9 @@ export async function openSession(url: string, answerMs: number = ANSWER_MS): Pr
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: answerMs,
   });
+  // Without a listener a line that breaks would end the process; the next statement fails, and whoever must know earlier
+  // listens too.
+  client.on('error', () => {});
   await client.connect();
   return client;
 }
