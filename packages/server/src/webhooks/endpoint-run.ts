@@ -33,6 +33,8 @@ export class EndpointRun {
   #retriesInFlight = 0;
   /** The last reading showed all there was, and nobody has called since. */
   #hasAll = false;
+  /** A reading showed what was in flight: whether it was asked for again since its end, only another one tells. */
+  #isDoubtful = false;
   /** When the next retry is due by the merchant's clock. */
   #nextDueAt = Number.POSITIVE_INFINITY;
   #error: unknown;
@@ -61,6 +63,8 @@ export class EndpointRun {
       if (halted === undefined) this.#start();
       if (this.#inFlight === 0) {
         if (halted !== undefined) return await this.#end(halted);
+        if (this.#isDoubtful) this.#hasAll = false;
+        this.#isDoubtful = false;
         if (this.#hasAll) return await this.#end(this.#outcome());
         continue;
       }
@@ -97,7 +101,11 @@ export class EndpointRun {
     if (!work.isEnabled) return await this.#pause();
     if (work.secret === undefined) return { againAtMs: this.#deliverer.deps.clock.nowMs() + NO_KEY_AGAIN_MS };
     const nowSeconds = this.#nowSeconds(work);
-    const isFresh = ({ eventId }: DueDelivery) => !this.#known.has(eventId) && !this.#ended.has(eventId);
+    const isFresh = ({ eventId }: DueDelivery) => {
+      const isOurs = this.#known.has(eventId) || this.#ended.has(eventId);
+      if (isOurs) this.#isDoubtful = true;
+      return !isOurs;
+    };
     const dueRetries = work.retries.filter(({ dueAt }) => dueAt <= nowSeconds);
     const [firstTries, retries] = [work.firstTries.filter(isFresh), dueRetries.filter(isFresh)];
     for (const { eventId } of [...firstTries, ...retries]) this.#known.add(eventId);
