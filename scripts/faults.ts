@@ -38,6 +38,8 @@ function table(verdict: Verdict): [string, string | number][] {
     ['replays refused', verdict.replays],
     ['batches', verdict.batches],
     ['acknowledged writes', verdict.acknowledged],
+    ['webhooks delivered', verdict.webhooks],
+    ['attempts beyond the first', verdict.webhookRepeats],
     ['lost', verdict.lost],
     ['duplicates', verdict.duplicates],
     ['ledger minus chain', verdict.ledgerMinusChain],

@@ -6,7 +6,7 @@ import { World } from './world.ts';
 let world: World;
 
 beforeAll(async () => {
-  world = await World.open({ servers: 1, workers: 1, merchants: 2 });
+  world = await World.open({ servers: 1, workers: 1, merchants: 2, receive: 'flaky/4' });
   await world.merchant.submit(await world.merchant.create(world.items('erc20', 2)));
   await world.merchant.create(world.items('trc20', 1));
   const [, other] = world.merchants;
@@ -45,6 +45,19 @@ const PLANTED = [
   ['I5', 'update payout_batch set submitted_at = null where submitted_at is not null', 'a submit is lost'],
   ['I6', 'delete from event where sequence = 2', 'an event is missing'],
   ['I6', 'update payout_batch set status = $$failed$$ where status = $$draft$$', 'state without news'],
+  ['I6', 'delete from delivery where number = 1', 'news that nobody sends'],
+  ['I6', 'update event set body = body || $$ $$ where sequence = 1', 'other bytes came'],
+  [
+    'I6',
+    'update delivery set status = $$failed$$, attempts = $$[]$$ where number = 1',
+    'no attempt tells why',
+  ],
+  [
+    'I8',
+    `with moved as (update webhook_endpoint set endpoint_id = gen_random_uuid() returning merchant_id, endpoint_id)
+    update delivery d set endpoint_id = moved.endpoint_id from moved where moved.merchant_id = d.merchant_id`,
+    'webhooks came where nobody asked for them',
+  ],
 ] as const;
 
 test.each(PLANTED)('$0: $2', async (invariant, breach) => {

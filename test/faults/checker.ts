@@ -1,12 +1,21 @@
 // Judges a run from outside: from tables, from the chain's own tables and from what the harness's clients heard. It
 // shares no code with the product, so that a bug there cannot hide itself here.
 import { LEDGER_CHECKS } from '../ledger-checks.ts';
+import type { ReceivedRequest } from '../webhooks/hostile-receiver.ts';
 import { checkBatches, checkEvents } from './check-batches.ts';
+import { checkDeliveries } from './check-deliveries.ts';
 import { checkExchanges } from './check-exchanges.ts';
 import { checkTenants } from './check-tenants.ts';
 import type { GoodClient } from './good-client.ts';
 
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
+
+/** What was told to anybody outside. */
+export interface Heard {
+  clients: readonly GoodClient[];
+  /** All that the receiver of webhooks got. */
+  webhooks: readonly ReceivedRequest[];
+}
 
 /** What breaks an invariant of design/reliability.md. */
 export interface Finding {
@@ -66,12 +75,13 @@ const show = (row: object) =>
   JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 
 /** Everything that is wrong with a world in which all work is over. */
-export async function findViolations(query: Query, clients: readonly GoodClient[]): Promise<Finding[]> {
+export async function findViolations(query: Query, { clients, webhooks }: Heard): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [invariant, name, text] of STATEMENTS) {
     for (const row of await query(text)) findings.push({ invariant, what: `${name}: ${show(row)}` });
   }
   findings.push(...(await checkEvents(query)), ...(await checkTenants(query, clients)));
+  findings.push(...(await checkDeliveries(query, { clients, webhooks })));
   for (const client of clients) {
     findings.push(...(await checkBatches(query, client)), ...checkExchanges(client));
   }

@@ -87,6 +87,14 @@ export const WORKER_POINTS = [
   'settle.before-commit',
   'settle.after-commit',
 ] as const;
+/** And of the news of it. */
+export const SENDER_POINTS = [
+  'publish.before-transaction',
+  'publish.after-commit',
+  'deliver.before-send',
+  'deliver.after-send',
+  'deliver.recorded',
+] as const;
 const LIES = [
   'drop',
   'accept_then_timeout',
@@ -136,7 +144,7 @@ export function planRounds(seed: number, rounds: number, merchants: number): Rou
     target: dice.below(1_000),
     network: dice.pick(NETWORKS),
     serverPoint: `${dice.pick(SERVER_POINTS)}:${dice.between(1, 2)}`,
-    workerPoint: `${dice.pick(WORKER_POINTS)}:${dice.between(1, 3)}`,
+    workerPoint: `${dice.pick([...WORKER_POINTS, ...SENDER_POINTS])}:${dice.between(1, 3)}`,
     lie: dice.pick(LIES),
     count: dice.between(1, 3),
     afterMs: dice.below(DELAY_MAX_MS),

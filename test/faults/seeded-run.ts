@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { countCopies } from './check-deliveries.ts';
 import { type Finding, ledgerMinusChain } from './checker.ts';
 import { perform, type Tally } from './seeded-actions.ts';
 import { type PlannedBatch, planRounds, type Round } from './seeded-plan.ts';
 import { World } from './world.ts';
 
 const MERCHANTS = 2;
+/** Every fifth webhook is answered 500. */
+const RECEIVE = 'flaky/5';
 
 export interface SeededRunOptions {
   seed: number;
@@ -23,6 +26,9 @@ export interface Verdict extends Tally {
   /** 503 while something was broken. */
   unavailable: number;
   batches: number;
+  /** Events that came to an endpoint, and requests beyond the first of each: retries and copies. */
+  webhooks: number;
+  webhookRepeats: number;
   lost: number;
   duplicates: number;
   ledgerMinusChain: string;
@@ -53,7 +59,7 @@ async function playRound(world: World, round: Round, tally: Tally): Promise<void
 export async function runSeed({ seed, rounds, onRound = () => {} }: SeededRunOptions): Promise<Verdict> {
   const startedMs = performance.now();
   const tally: Tally = { kills: 0, databaseKills: 0, crashes: 0, cuts: 0, commitCuts: 0, replays: 0 };
-  const world = await World.open({ merchants: MERCHANTS });
+  const world = await World.open({ merchants: MERCHANTS, receive: RECEIVE });
   const findings: Finding[] = [];
   try {
     for (const [i, round] of planRounds(seed, rounds, MERCHANTS).entries()) {
@@ -85,6 +91,8 @@ async function judge(world: World, { seed, rounds, tally, findings, startedMs }:
   const broken = (...invariants: string[]) =>
     findings.filter(({ invariant }) => invariants.includes(invariant)).length;
   const difference = await ledgerMinusChain((text, values) => world.database.query(text, values));
+  const { requests } = await world.receiver.report();
+  const webhooks = countCopies(requests).size;
   return {
     seed,
     rounds,
@@ -94,6 +102,8 @@ async function judge(world: World, { seed, rounds, tally, findings, startedMs }:
     unanswered: count(0),
     unavailable: count(503),
     batches: new Set(world.merchants.flatMap((client) => [...client.idsByKey.keys()])).size,
+    webhooks,
+    webhookRepeats: requests.length - webhooks,
     lost: broken('I5'),
     duplicates: broken('I2', 'I4', 'I9'),
     ledgerMinusChain: String(difference),

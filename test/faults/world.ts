@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
@@ -8,7 +8,12 @@ import { createLogger } from '../../packages/server/src/platform/log.ts';
 import { fund } from '../../packages/server/src/sandbox/index.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import type { Credentials } from '../signed-request.ts';
-import { type Finding, findViolations } from './checker.ts';
+import {
+  type HostileReceiver,
+  type ReceivedRequest,
+  startHostileReceiver,
+} from '../webhooks/hostile-receiver.ts';
+import { type Finding, findViolations, type Heard } from './checker.ts';
 import { type DatabaseOptions, DatabaseServer, type Place, type Session } from './database-server.ts';
 import { GoodClient, type Recipient } from './good-client.ts';
 import { NodeUnderTest, type Role } from './node-under-test.ts';
@@ -20,6 +25,8 @@ export type Network = (typeof NETWORKS)[number];
 const FUNDS = 1_000_000_000_000;
 const BLOCKS_TO_FINAL = 40;
 const ADVANCE_SECONDS = 10;
+/** Past the next retry, which is due at most 1,024 minutes after the one before; payouts do not stand still so long. */
+const TO_NEXT_RETRY_SECONDS = 1_024 * 60;
 const LOOK_EVERY_MS = 150;
 const FINISH_WITHIN_MS = 120_000;
 
@@ -34,6 +41,16 @@ export interface WorldOptions {
   ownChain?: boolean;
   /** What happens to the database, with its tables and merchants, before a process of the service connects. */
   prepare?: (database: DatabaseServer) => Promise<void>;
+  /** What the receiver does to each merchant's webhooks, as a path of hostile-behaviours.ts; without, there is none. */
+  receive?: string;
+}
+
+const TO_RECEIVERS = { FLORIN_OUTBOUND_ALLOW: '127.0.0.0/8,::1/128' };
+
+interface Surroundings {
+  database: DatabaseServer;
+  chain: DatabaseServer;
+  receiver: HostileReceiver | undefined;
 }
 
 /** Submitted work that is not over, and the jobs of it. */
@@ -41,7 +58,11 @@ const UNFINISHED = `
   select 'batch ' || batch_id || ' is ' || status as what from payout_batch where status in ('pending', 'processing')
   union all
   select 'job ' || kind || coalesce(': ' || last_error, '') from job
-  where kind in ('payouts.process', 'transfers.send', 'payout_item.decided', 'sandbox.fund')`;
+  where kind in ('payouts.process', 'transfers.send', 'payout_item.decided', 'sandbox.fund', 'events.publish')
+  union all
+  select 'event ' || event_id || ' is in no stream' from event where number is null
+  union all
+  select 'delivery of ' || event_id || ' is pending' from delivery where status = 'pending'`;
 
 /** The whole service in processes of its own, on a database of its own, with everything between them breakable. */
 export class World {
@@ -53,24 +74,26 @@ export class World {
   readonly merchants: GoodClient[] = [];
   readonly #masterKey = randomBytes(32);
   readonly #env: Readonly<Record<string, string>>;
+  readonly #receiver: HostileReceiver | undefined;
 
-  private constructor(
-    { database, chain }: { database: DatabaseServer; chain: DatabaseServer },
-    env: Readonly<Record<string, string>>,
-  ) {
+  private constructor({ database, chain, receiver }: Surroundings, env: Readonly<Record<string, string>>) {
     this.database = database;
     this.chain = chain;
-    this.#env = env;
+    this.#env = { ...env, ...(receiver && { ...TO_RECEIVERS, FLORIN_OUTBOUND_CA_FILE: receiver.caFile }) };
+    this.#receiver = receiver;
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
-    const { servers = 2, workers = 2, merchants = 1, env = {}, prepare } = options;
+    const { servers = 2, workers = 2, merchants = 1, env = {}, prepare, receive } = options;
     const database = await DatabaseServer.open(options.database);
     const chain = options.ownChain ? await DatabaseServer.open() : database;
-    const world = new World({ database, chain }, env);
+    const receiver = receive === undefined ? undefined : await startHostileReceiver();
+    const world = new World({ database, chain, receiver }, env);
     try {
       await world.#seed(merchants);
       await prepare?.(world.database);
+      if (receive !== undefined)
+        for (const client of world.merchants) await world.addEndpoint(receive, client);
       for (let i = 0; i < servers; i++) await world.addNode('serve');
       for (let i = 0; i < workers; i++) await world.addNode('work');
       await Promise.all(world.nodes.map((node) => node.start()));
@@ -144,6 +167,31 @@ export class World {
     }));
   }
 
+  /** The process that webhooks are sent to. */
+  get receiver(): HostileReceiver {
+    if (this.#receiver === undefined) throw new Error('this world receives no webhooks');
+    return this.#receiver;
+  }
+
+  /** Requests that came for an endpoint. */
+  async received(endpointId: string): Promise<readonly ReceivedRequest[]> {
+    const { requests } = await this.receiver.report();
+    return requests.filter(({ path }) => path.endsWith(`?${endpointId}`));
+  }
+
+  /** An endpoint for batches' news, at one of the receiver's behaviours or anywhere else. @returns its id */
+  async addEndpoint(behaviour: string | { url: string }, client = this.merchant): Promise<string> {
+    const endpointId = randomUUID();
+    const url = typeof behaviour === 'string' ? this.receiver.url(behaviour) : behaviour.url;
+    await this.database.query(
+      `insert into webhook_endpoint (merchant_id, endpoint_id, store_id, url, types, created_at)
+       select merchant_id, $2, store_id, $3, '{payout_batch.updated}', extract(epoch from now())
+       from store where merchant_id = $1`,
+      [client.merchantId, endpointId, `${url}?${endpointId}`],
+    );
+    return endpointId;
+  }
+
   async killDatabase(): Promise<void> {
     await this.database.kill();
   }
@@ -195,19 +243,27 @@ export class World {
     const late = left.map((what): Finding => ({ invariant: 'I11', what }));
     const surprises = this.nodes.flatMap((node) => node.surprises);
     const crashed = surprises.map((what): Finding => ({ invariant: 'I12', what }));
-    const found = await findViolations((text, values) => this.database.query(text, values), this.merchants);
+    const heard = await this.#heard();
+    const found = await findViolations((text, values) => this.database.query(text, values), heard);
     return [...late, ...crashed, ...found];
   }
 
   /** What the checker finds as a session sees the tables, in a transaction of its own too. */
-  findIn(session: Session): Promise<Finding[]> {
-    return findViolations(async (text, values) => (await session.query(text, values)).rows, this.merchants);
+  async findIn(session: Session): Promise<Finding[]> {
+    const heard = await this.#heard();
+    return await findViolations(async (text, values) => (await session.query(text, values)).rows, heard);
+  }
+
+  async #heard(): Promise<Heard> {
+    const report = await this.#receiver?.report();
+    return { clients: this.merchants, webhooks: report?.requests ?? [] };
   }
 
   async close(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.close()));
     await this.database.close();
     if (this.chain !== this.database) await this.chain.close();
+    await this.#receiver?.stop();
   }
 
   #point(): void {
@@ -222,15 +278,17 @@ export class World {
     for (const until = Date.now() + withinMs; ; await sleep(LOOK_EVERY_MS)) {
       const left = (await this.database.query<{ what: string }>(UNFINISHED)).map(({ what }) => what);
       if (left.length === 0 || Date.now() > until) return left;
-      await Promise.all(this.merchants.map((client) => this.#moveOn(client)));
+      const isPaidOut = left.every((what) => what.startsWith('delivery'));
+      const seconds = isPaidOut ? TO_NEXT_RETRY_SECONDS : ADVANCE_SECONDS;
+      await Promise.all(this.merchants.map((client) => this.#moveOn(client, seconds)));
     }
   }
 
-  async #moveOn(client: GoodClient): Promise<void> {
+  async #moveOn(client: GoodClient, seconds: number): Promise<void> {
     for (const network of NETWORKS) {
       await this.controlChain(network, { mine: BLOCKS_TO_FINAL }, client);
     }
-    await client.request('POST', '/test_helpers/clock/advance', { body: { seconds: ADVANCE_SECONDS } });
+    await client.request('POST', '/test_helpers/clock/advance', { body: { seconds } });
   }
 
   /** Merchants with money, made as the operator makes them. */

@@ -65,6 +65,10 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     const statuses = argument.split(',').map(Number);
     tls.write(answerText(statuses[Math.min(nth, statuses.length) - 1] ?? 500));
   },
+  /** `/flaky/5`: every fifth request of the path is answered 500, the others 200. */
+  flaky: ({ tls }, { argument, nth }) => tls.write(answerText(nth % Number(argument) === 0 ? 500 : 200)),
+  /** `/late/300`: after so many milliseconds. */
+  late: ({ tls }, { argument }) => void setTimeout(() => tls.write(answerText(200)), Number(argument)),
   redirect: ({ tls }, { argument }) => tls.write(answerText(Number(argument), { Location: INNER_URL })),
   'retry-after': ({ tls }, { argument }) =>
     tls.write(answerText(503, { 'Retry-After': decodeURIComponent(argument) })),
