@@ -75,7 +75,10 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   /** `/body/20480`: a body of so many bytes. */
   body: ({ tls }, { argument }) => tls.write(answerText(200, {}, 'b'.repeat(Number(argument)))),
   /** Not UTF-8. */
-  'odd-bytes': ({ tls }) => tls.write(Buffer.from(`${answerText(200, {}, 'ÿþ')}`, 'latin1').subarray(0, -2)),
+  'odd-bytes': ({ tls }) => {
+    tls.write('HTTP/1.1 200 Said\r\nContent-Length: 3\r\n\r\n');
+    tls.write(Buffer.of(0xff, 0x00, 0xfe));
+  },
   hang: () => {},
   'drip-header': (line) => {
     line.tls.write('HTTP/1.1 200 Said\r\nX-Long: ');

@@ -168,6 +168,10 @@ test('nothing is inflated: a compressed body is kept as it came', async () => {
   expect('response' in answer && answer.response).toHaveLength(1_024);
 });
 
+test('a body that is no text comes byte for byte', async () => {
+  expect(await post('odd-bytes')).toEqual({ failure: null, status: 200, response: Buffer.of(0xff, 0, 0xfe) });
+});
+
 test('an answer that nobody asked for is not taken for the next one', async () => {
   expect(await post('two-answers')).toEqual(answered(200));
   expect(await post('status/202')).toEqual(answered(202));
