@@ -54,6 +54,31 @@ export async function florin(words: readonly string[], options: RunOptions = {})
   return await watch(child).closed;
 }
 
+export interface Follower {
+  /** What it printed so far. */
+  printed: Finished;
+  process: ChildProcess;
+  /** Sends a signal and waits for the end. */
+  stop(signal: NodeJS.Signals): Promise<Finished>;
+  /** When it has ended, by itself too. */
+  closed: Promise<Finished>;
+}
+
+/** Starts `florin …` that goes on until it is stopped. */
+export function follow(words: readonly string[], options: RunOptions = {}): Follower {
+  const child = spawn(options.node ?? process.execPath, [BIN, ...words], {
+    env: cleanEnvironment(options.env),
+    cwd: options.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { printed, closed } = watch(child);
+  const stop = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return await closed;
+  };
+  return { printed, process: child, stop, closed };
+}
+
 export interface Sandbox {
   baseUrl: string;
   /** What it printed so far. */

@@ -13,6 +13,14 @@ const DATA_FOLDER = './.florin';
 
 const refuse = (message: string) => new CommandFailure('credentials', message);
 
+/** Where the sandbox lives, and what a merchant's commands keep. */
+export function dataFolder(
+  env: Readonly<Record<string, string | undefined>>,
+  dataDir: string | undefined,
+): string {
+  return dataDir ?? (env.FLORIN_DATA_DIR || DATA_FOLDER);
+}
+
 /**
  * The key to sign with: of the folder that was named, else of the environment, else of the sandbox's data folder.
  *
@@ -23,7 +31,7 @@ export function findCredentials(
   dataDir: string | undefined,
 ): Credentials {
   const given = dataDir === undefined && VARIABLES.some((name) => env[name]);
-  return check(given ? fromEnvironment(env) : fromFolder(dataDir ?? (env.FLORIN_DATA_DIR || DATA_FOLDER)));
+  return check(given ? fromEnvironment(env) : fromFolder(dataFolder(env, dataDir)));
 }
 
 function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Credentials {

@@ -5,6 +5,7 @@ import { addDeliveries } from './commands/deliveries.ts';
 import { addEndpoints } from './commands/endpoints.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLedger } from './commands/ledger.ts';
+import { addListen } from './commands/listen.ts';
 import { addMerchants } from './commands/merchants.ts';
 import { addNetworks } from './commands/networks.ts';
 import { addPayouts } from './commands/payouts.ts';
@@ -13,6 +14,8 @@ import { addServiceSettings, addServices } from './commands/services.ts';
 import { addSettings } from './commands/settings.ts';
 import { addSign } from './commands/sign.ts';
 import { addStores } from './commands/stores.ts';
+import { addTrigger } from './commands/trigger.ts';
+import { addWebhooks } from './commands/webhooks.ts';
 import { examples } from './examples.ts';
 
 function readVersion(): string {
@@ -45,6 +48,7 @@ export function createProgram({ json }: { json: boolean }): Command {
   examples(program, [
     'florin start                           # a sandbox on this machine',
     'florin sign GET /api/v1/balances | sh  # a signed request to it',
+    'florin listen --forward-to 3000        # its events, sent to your server',
     'florin stores list --json              # what is in it',
     'florin ledger verify                   # do the books agree with the chains?',
   ]);
@@ -53,6 +57,9 @@ export function createProgram({ json }: { json: boolean }): Command {
     addSign,
     addEndpoints,
     addDeliveries,
+    addListen,
+    addTrigger,
+    addWebhooks,
     addMerchants,
     addStores,
     addKeys,

@@ -17,7 +17,7 @@ const readText = (text: string) => read([new TextEncoder().encode(text)]);
 /** The text cut at places that mean nothing, also inside of characters. */
 function cut(text: string, places: readonly number[]): Uint8Array[] {
   const bytes = new TextEncoder().encode(text);
-  const sorted = [...places.map((place) => place % (bytes.length + 1))].sort((a, b) => a - b);
+  const sorted = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b);
   return [0, ...sorted].map((from, i) => bytes.subarray(from, sorted[i] ?? bytes.length));
 }
 

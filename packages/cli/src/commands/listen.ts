@@ -1,0 +1,83 @@
+import type { EventType } from '@florin/sdk';
+import type { Command } from 'commander';
+import { dataFolder, findCredentials } from '../credentials.ts';
+import { eventTypes, readEventType } from '../event-types.ts';
+import { examples } from '../examples.ts';
+import { wrongUsage } from '../failure.ts';
+import { readTarget } from '../listen/forward.ts';
+import { listen } from '../listen/listen.ts';
+import { wantsJson } from '../show.ts';
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+interface ListenFlags {
+  forwardTo?: string;
+  types?: string;
+  after?: string;
+  fromStart?: true;
+  fromNow?: true;
+  retry?: true;
+  skipVerify?: true;
+  dataDir?: string;
+}
+
+/** Where to begin; undefined: where the run before ended. */
+function beginOf({ after, fromStart, fromNow }: ListenFlags): string | undefined {
+  const given = [after, fromStart && 'start', fromNow && 'now'].filter((begin) => begin !== undefined);
+  if (given.length > 1) throw wrongUsage('Give one of --after, --from-start and --from-now.');
+  return given[0];
+}
+
+const typesOf = (text: string | undefined): EventType[] | undefined =>
+  text?.split(',').map((name) => readEventType(name.trim()));
+
+/** The first signal ends the command in order and with 0; a second one ends it as the system does. */
+function leavingSignal(): AbortSignal {
+  const leaving = new AbortController();
+  for (const signal of STOP_SIGNALS) process.once(signal, () => leaving.abort());
+  return leaving.signal;
+}
+
+export function addListen(program: Command): void {
+  const command = program
+    .command('listen')
+    .description('Show events as they happen, and forward them to a server on this machine')
+    .option(
+      '--forward-to <url>',
+      'where each event is POSTed, signed as the service signs: http://localhost:3000/webhooks',
+    )
+    .option('--types <list>', 'these types alone, with commas between')
+    .option('--after <event>', 'begin behind this event')
+    .option('--from-start', 'begin with the oldest event that is kept')
+    .option('--from-now', 'leave out what happened since the run before')
+    .option('--retry', 'send an event again until it is acknowledged; others wait behind it')
+    .option('--skip-verify', "do not verify the receiver's certificate")
+    .option('--data-dir <folder>', 'data folder with sandbox.json (FLORIN_DATA_DIR, else ./.florin)')
+    .action(async (flags: ListenFlags, self: Command) => {
+      const options = {
+        credentials: findCredentials(process.env, flags.dataDir),
+        folder: dataFolder(process.env, flags.dataDir),
+        target: flags.forwardTo === undefined ? undefined : readTarget(flags.forwardTo),
+        types: typesOf(flags.types),
+        from: beginOf(flags),
+        skipVerify: flags.skipVerify === true,
+        retry: flags.retry === true,
+        json: wantsJson(self),
+        signal: leavingSignal(),
+      };
+      await listen(options);
+    });
+  command.addHelpText(
+    'after',
+    `
+It goes on where the run before ended, behind the last event that it had forwarded, and comes back by itself after a
+break of the connection. A receiver that is down or refuses is told of and passed over, but with --retry.
+
+Types: ${eventTypes().join(', ')}`,
+  );
+  examples(command, [
+    'florin listen',
+    'florin listen --forward-to http://localhost:3000/webhooks',
+    'florin listen --forward-to 3000 --types payout_batch.updated --retry',
+  ]);
+}

@@ -1,0 +1,14 @@
+import { EVENT_CATALOGUE } from '@florin/contract/event-catalogue';
+import type { EventType } from '@florin/sdk';
+import { wrongUsage } from './failure.ts';
+
+export const eventTypes = (): EventType[] => Object.keys(EVENT_CATALOGUE) as EventType[];
+
+/** @throws CommandFailure for what is no type, with all that are */
+export function readEventType(text: string): EventType {
+  const type = eventTypes().find((one) => one === text);
+  if (type === undefined) {
+    throw wrongUsage(`There is no event type ${text}. There are: ${eventTypes().join(', ')}.`);
+  }
+  return type;
+}

@@ -1,0 +1,102 @@
+import type { RecordedEventType } from './schemas/index.ts';
+
+export interface EventEntry {
+  /** `object` of the resource that the event carries. */
+  resource: string;
+  /** The change that causes it. */
+  change: string;
+  /** False: named by the specification, but the feature that causes it does not exist yet. */
+  built: boolean;
+}
+
+/** Every type of event: what it tells of, and what makes it come. A feature turns its rows to built. */
+export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = {
+  'payment.completed': {
+    resource: 'payment',
+    change: 'Enough money of a payment is final, it is accepted as it is, or a charge is final.',
+    built: false,
+  },
+  'payment.failed': {
+    resource: 'payment',
+    change: 'A charge of a mandate failed, or money of a listed sender froze the payment.',
+    built: false,
+  },
+  'payment.expired': {
+    resource: 'payment',
+    change: 'The time of a checkout session or of an invoice page is over without enough money.',
+    built: false,
+  },
+  'payment.cancelled': {
+    resource: 'payment',
+    change: 'An open checkout session is canceled, or the subscription whose page is open.',
+    built: false,
+  },
+  'refund.succeeded': {
+    resource: 'refund',
+    change: 'The transfer that pays a refund out is final.',
+    built: false,
+  },
+  'refund.failed': {
+    resource: 'refund',
+    change: 'A refund cannot be paid out: its money is back with the merchant.',
+    built: false,
+  },
+  'subscription.created': { resource: 'subscription', change: 'A subscription is created.', built: false },
+  'subscription.trialing': {
+    resource: 'subscription',
+    change: 'A trial begins: a payment method is there.',
+    built: false,
+  },
+  'subscription.active': {
+    resource: 'subscription',
+    change: 'The first payment, or the last overdue one, is final; or there is nothing to pay.',
+    built: false,
+  },
+  'subscription.past_due': {
+    resource: 'subscription',
+    change: 'A charge failed, or an invoice page is unpaid on its due date.',
+    built: false,
+  },
+  'subscription.canceled': {
+    resource: 'subscription',
+    change: 'A subscription is canceled, by a call, by plan or because nobody paid.',
+    built: false,
+  },
+  'subscription.updated': {
+    resource: 'subscription',
+    change: 'Items, metadata, payment method or planned end changed, or the period moved on.',
+    built: false,
+  },
+  'subscription.incomplete_expired': {
+    resource: 'subscription',
+    change: 'The first payment did not come within 23 hours.',
+    built: false,
+  },
+  'invoice.created': { resource: 'invoice', change: 'An invoice is opened.', built: false },
+  'invoice.paid': { resource: 'invoice', change: 'An invoice is paid, or has nothing to pay.', built: false },
+  'invoice.payment_failed': {
+    resource: 'invoice',
+    change: 'A charge of an invoice failed, or its page is unpaid on its due date.',
+    built: false,
+  },
+  'payout_batch.updated': {
+    resource: 'payout_batch',
+    change: 'A payout batch reads otherwise than before: created, edited, submitted, approved, paid, ended.',
+    built: true,
+  },
+  'payment_method.updated': {
+    resource: 'payment_method',
+    change: 'The status of a payment method changed.',
+    built: false,
+  },
+  'payment.updated': {
+    resource: 'payment',
+    change: 'A payment reads otherwise without a news of its own: money is seen, final, gone or accepted.',
+    built: false,
+  },
+  'webhook_endpoint.test': {
+    resource: 'webhook_endpoint',
+    change: 'The test call of an endpoint, to that endpoint alone.',
+    built: true,
+  },
+};

@@ -1,0 +1,81 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { EVENT_CATALOGUE, type EventEntry } from '@florin/contract/event-catalogue';
+import {
+  EVENT_TYPES,
+  OPT_IN_EVENT_TYPES,
+  type RecordedEventType,
+  TEST_EVENT_TYPE,
+} from '@florin/contract/schemas';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RECIPES } from '../../packages/cli/src/triggers.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+
+let service: TestService;
+let merchant: TestMerchant;
+
+beforeAll(async () => {
+  service = await startService();
+  merchant = await service.createMerchant();
+});
+afterAll(() => service.stop());
+
+const entries = Object.entries(EVENT_CATALOGUE) as [RecordedEventType, EventEntry][];
+const built = entries.filter(([, entry]) => entry.built).map(([type]) => type);
+
+/** For each type that is built the change that causes it. @returns the resource's id */
+const CHANGES: Partial<Record<RecordedEventType, () => Promise<string>>> = {
+  'payout_batch.updated': async () => {
+    const { spl } = await merchant.sdk.testHelpers.addresses();
+    const items = [{ network: 'spl', address: spl.succeed, amount: '5.00' } as const];
+    return (await merchant.sdk.payouts.create({ currency: 'USDT', items })).batch_id;
+  },
+  'webhook_endpoint.test': async () => {
+    const { id } = await merchant.sdk.webhookEndpoints.create({ url: 'https://receiver.example/' });
+    await merchant.sdk.webhookEndpoints.test(id);
+    return id;
+  },
+};
+
+test('every type of event has its entry, and nothing else has one', () => {
+  const types = [...EVENT_TYPES, ...OPT_IN_EVENT_TYPES, TEST_EVENT_TYPE];
+  expect(Object.keys(EVENT_CATALOGUE)).toEqual(types);
+});
+
+test('what is built has a change here and a recipe of florin trigger; what is not has neither', () => {
+  expect(Object.keys(CHANGES).sort()).toEqual([...built].sort());
+  expect(Object.keys(RECIPES).sort()).toEqual([...built].sort());
+});
+
+for (const type of built) {
+  test(`${type}: the change causes it, with the resource that is named`, async () => {
+    const resource = (await CHANGES[type]?.()) ?? '';
+    const { data } = await merchant.sdk.events.list({ type, resource }).page();
+    expect(data.length).toBeGreaterThan(0);
+    for (const event of data) {
+      expect(event.type).toBe(type);
+      // A batch of the specification carries no `object`.
+      const { object } = event.data.object as { object?: string };
+      if (object !== undefined) expect(object).toBe(EVENT_CATALOGUE[type].resource);
+    }
+  });
+}
+
+test('no code records an event that is marked as not built', () => {
+  const files = globSync('packages/server/src/**/*.ts', { cwd: ROOT, exclude: ['**/*.test.ts'] });
+  const code = files.map((file) => readFileSync(path.join(ROOT, file), 'utf8')).join('\n');
+  const named = entries.filter(([type, entry]) => !entry.built && code.includes(`'${type}'`));
+  expect(named.map(([type]) => type)).toEqual([]);
+});
+
+test('the page about events holds the table as it is', () => {
+  const page = readFileSync(path.join(ROOT, 'docs', 'events.md'), 'utf8');
+  const rows = entries.map(([type, { resource, change, built: isBuilt }]) => {
+    const optIn = (OPT_IN_EVENT_TYPES as readonly string[]).includes(type) ? ' (opt-in)' : '';
+    return `| \`${type}\`${optIn} | \`${resource}\` | ${change} | ${isBuilt ? 'yes' : 'not yet'} |`;
+  });
+  const table = page.split('\n').filter((line) => /^\| `[a-z_]+\.[a-z_]+`/.test(line));
+  expect(table).toEqual(rows);
+});
