@@ -2,15 +2,22 @@ import type { EventType } from '@florin/sdk';
 import type { Command } from 'commander';
 import { dataFolder, findCredentials } from '../credentials.ts';
 import { eventTypes, readEventType } from '../event-types.ts';
-import { examples } from '../examples.ts';
 import { wrongUsage } from '../failure.ts';
 import { readTarget } from '../listen/forward.ts';
 import { listen } from '../listen/listen.ts';
+import { type MerchantFlags, merchantCommand } from '../merchant.ts';
 import { wantsJson } from '../show.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-interface ListenFlags {
+const DESCRIPTION = `Show events as they happen, and forward them to a server on this machine.
+
+It goes on where the run before ended, behind the last event that it had forwarded, and comes back by itself after a
+break of the connection. A receiver that is down or refuses is told of and passed over, but with --retry.
+
+Types: ${eventTypes().join(', ')}`;
+
+interface ListenFlags extends MerchantFlags {
   forwardTo?: string;
   types?: string;
   after?: string;
@@ -18,7 +25,6 @@ interface ListenFlags {
   fromNow?: true;
   retry?: true;
   skipVerify?: true;
-  dataDir?: string;
 }
 
 /** Where to begin; undefined: where the run before ended. */
@@ -39,9 +45,14 @@ function leavingSignal(): AbortSignal {
 }
 
 export function addListen(program: Command): void {
-  const command = program
-    .command('listen')
-    .description('Show events as they happen, and forward them to a server on this machine')
+  const lines = [
+    'florin listen',
+    'florin listen --forward-to http://localhost:3000/webhooks',
+    'florin listen --forward-to 3000 --types payout_batch.updated --retry',
+  ];
+  merchantCommand(program, 'listen', lines)
+    .summary('Show events as they happen, and forward them to a server on this machine')
+    .description(DESCRIPTION)
     .option(
       '--forward-to <url>',
       'where each event is POSTed, signed as the service signs: http://localhost:3000/webhooks',
@@ -52,7 +63,6 @@ export function addListen(program: Command): void {
     .option('--from-now', 'leave out what happened since the run before')
     .option('--retry', 'send an event again until it is acknowledged; others wait behind it')
     .option('--skip-verify', "do not verify the receiver's certificate")
-    .option('--data-dir <folder>', 'data folder with sandbox.json (FLORIN_DATA_DIR, else ./.florin)')
     .action(async (flags: ListenFlags, self: Command) => {
       const options = {
         credentials: findCredentials(process.env, flags.dataDir),
@@ -67,17 +77,4 @@ export function addListen(program: Command): void {
       };
       await listen(options);
     });
-  command.addHelpText(
-    'after',
-    `
-It goes on where the run before ended, behind the last event that it had forwarded, and comes back by itself after a
-break of the connection. A receiver that is down or refuses is told of and passed over, but with --retry.
-
-Types: ${eventTypes().join(', ')}`,
-  );
-  examples(command, [
-    'florin listen',
-    'florin listen --forward-to http://localhost:3000/webhooks',
-    'florin listen --forward-to 3000 --types payout_batch.updated --retry',
-  ]);
 }

@@ -1,16 +1,13 @@
 import { EVENT_CATALOGUE } from '@florin/contract/event-catalogue';
-import { Florin } from '@florin/sdk';
 import type { Command } from 'commander';
-import { findCredentials } from '../credentials.ts';
 import { eventTypes, readEventType } from '../event-types.ts';
-import { examples } from '../examples.ts';
 import { CommandFailure, wrongUsage } from '../failure.ts';
+import { florinOf, type MerchantFlags, merchantCommand } from '../merchant.ts';
 import { print, show, toJson, wantsJson } from '../show.ts';
 import { RECIPES } from '../triggers.ts';
 
-interface TriggerFlags {
+interface TriggerFlags extends MerchantFlags {
   list?: true;
-  dataDir?: string;
 }
 
 const triggerable = () => eventTypes().filter((type) => RECIPES[type] !== undefined);
@@ -24,14 +21,14 @@ function list(self: Command): void {
   show(self, rows);
 }
 
-async function trigger(text: string, { dataDir }: TriggerFlags, self: Command): Promise<void> {
+async function trigger(text: string, flags: TriggerFlags, self: Command): Promise<void> {
   const type = readEventType(text);
   const recipe = RECIPES[type];
   if (recipe === undefined) {
     const message = `Nothing in this version causes ${type}. What can be triggered: ${triggerable().join(', ')}.`;
     throw new CommandFailure('not_built', message);
   }
-  const florin = new Florin(findCredentials(process.env, dataDir));
+  const florin = florinOf(flags);
   const { resource, said } = await recipe(florin);
   // Events are recorded with the change: they are there as soon as it is.
   const events = (await florin.events.list({ type, resource }).page()).data.map(({ id }) => id).reverse();
@@ -40,15 +37,13 @@ async function trigger(text: string, { dataDir }: TriggerFlags, self: Command): 
 }
 
 export function addTrigger(program: Command): void {
-  const command = program
-    .command('trigger [type]')
+  const lines = ['florin trigger payout_batch.updated', 'florin trigger --list'];
+  merchantCommand(program, 'trigger [type]', lines)
     .description('Make a real change in the sandbox that causes an event of this type')
     .option('--list', 'show the types, and what causes each')
-    .option('--data-dir <folder>', 'data folder with sandbox.json (FLORIN_DATA_DIR, else ./.florin)')
     .action(async (type: string | undefined, flags: TriggerFlags, self: Command) => {
       if (flags.list) return list(self);
       if (type === undefined) throw wrongUsage('Name a type of event, or give --list to see them.');
       await trigger(type, flags, self);
     });
-  examples(command, ['florin trigger payout_batch.updated', 'florin trigger --list']);
 }
