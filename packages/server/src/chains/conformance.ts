@@ -1,30 +1,9 @@
 import type { Asset } from '@florin/contract/money';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeDeposits } from './conformance-deposits.ts';
+import type { ChainEnvironment } from './conformance-environment.ts';
+import { describeScans } from './conformance-scans.ts';
 import { type Chain, type SignedTx, type TransferItem, type TxStatus, UnbuildableTransfer } from './port.ts';
-
-/** What the suite needs around an adapter: a chain of its own that it may move. */
-export interface ChainEnvironment {
-  chain: Chain;
-  /** A key whose wallet starts with sequence 0. */
-  keyRef: string;
-  /** Gives the wallet of `keyRef` that much, final. */
-  fund(asset: Asset, amount: bigint): Promise<void>;
-  /** A valid address that never received anything; another one for each number. */
-  recipient(number: number): string;
-  /** A recipient that every transfer to fails. */
-  rejecting: string;
-  /** Makes that many blocks. */
-  mine(blocks: number): Promise<void>;
-  /** Confirmations from which a block is final. */
-  finalBlocks: number;
-  /** Lets the time or the blocks pass in which any transaction built so far is valid; nothing where it is for ever. */
-  expire(): Promise<void>;
-  /** Throws away the newest blocks and what they held. */
-  reorg(depth: number): Promise<void>;
-  /** Makes the node lose the next broadcast and say that it took it. */
-  dropNext(): Promise<void>;
-  close(): Promise<void>;
-}
 
 const ASSET: Asset = 'USDT';
 const START_FUNDS = 1_000_000_000n;
@@ -106,6 +85,8 @@ export function describeChain(name: string, open: () => Promise<ChainEnvironment
     describeFailing(get);
     describeRecovering(get);
     describeDying(get);
+    describeDeposits(() => get().environment);
+    describeScans(() => get().environment);
   });
 }
 

@@ -1,5 +1,6 @@
 import { NETWORKS } from '@florin/contract/money';
-import { type ChainEnvironment, describeChain } from '../conformance.ts';
+import { describeChain } from '../conformance.ts';
+import type { ChainEnvironment } from '../conformance-environment.ts';
 import { openTestChain } from './open-test-chain.ts';
 import { testAddresses } from './test-addresses.ts';
 import { walletOfLabel } from './wallet.ts';
@@ -19,8 +20,19 @@ for (const network of NETWORKS) {
         if (network === 'trc20') time.now += 64;
         if (network === 'spl') await chain.mine(154);
       },
-      reorg: async (depth) => void (await chain.reorg(depth)),
+      reorg: async (depth, options) => void (await chain.reorg(depth, options)),
       dropNext: () => chain.dropNext(1),
+      pay: (transfers) =>
+        chain.pay({
+          transfers: transfers.map(({ asset, ...rest }) =>
+            asset === null
+              ? { ...rest, asset, token: 'a contract that calls itself USDT' }
+              : { ...rest, asset },
+          ),
+        }),
+      outage: (isOn) => chain.outage(isOn ? 86_400 : 0),
+      lag: (blocks) => chain.lag(blocks),
+      loseLog: (level) => chain.injectFaults(`lose_${level}_log`),
       close,
     };
   });

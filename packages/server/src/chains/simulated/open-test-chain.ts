@@ -20,6 +20,8 @@ export interface TestChain {
   openSibling: () => TestChain;
   /** Another process's view of the same chain, with a pool of its own. */
   openTwin: () => SimulatedChain;
+  /** A process that was paused with the time in its hand: it acts on the clock of so many seconds ago. */
+  openLate: (seconds: number) => SimulatedChain;
   /** The same chain, looked for in another database. */
   openAt: (url: string) => SimulatedChain;
   close: () => Promise<void>;
@@ -53,7 +55,8 @@ export async function openTestChain(network: Network): Promise<TestChain> {
   const openSibling = (): TestChain => {
     const time = { now: TEST_START };
     const merchantId = newId();
-    const openOn = (db: Db) => openSimulatedChain({ db, merchantId, network, now: () => time.now });
+    const openOn = (db: Db, secondsLate = 0) =>
+      openSimulatedChain({ db, merchantId, network, now: () => time.now - secondsLate });
     const chain = openOn(shared);
     const recipient = (number: number) => walletOfLabel(network, `recipient ${number}`).address;
     const build = (order: TestOrder = {}): Promise<SignedTx> =>
@@ -72,6 +75,7 @@ export async function openTestChain(network: Network): Promise<TestChain> {
       send,
       openSibling,
       openTwin: () => openOn(openPool(database.url)),
+      openLate: (seconds) => openOn(shared, seconds),
       openAt: (url) => openOn(openPool(url)),
       close,
     };

@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import type { ChainEnvironment } from './conformance-environment.ts';
+import { keyOf, Watcher } from './conformance-watcher.ts';
+import { ChainUnavailable } from './port.ts';
+
+type GetEnvironment = () => ChainEnvironment;
+
+const UNITS = 1_000_000n;
+
+/** How a scan goes on, by pages and over a node that is away, lags or leaves things out. */
+export function describeScans(get: GetEnvironment): void {
+  describePages(get);
+  describeNodesAway(get);
+  describeNodesThatLie(get);
+}
+
+function describePages(get: GetEnvironment): void {
+  test.each([1, 2, 3, 7])(
+    'pages of %s hold all of it in one order, from the start and from any place',
+    async (limit) => {
+      const environment = get();
+      const watcher = await Watcher.open(environment, 3);
+      const begin = watcher.cursor;
+      const from = environment.recipient(7_005);
+      for (const size of [1, 4, 2, 5]) {
+        const amounts = Array.from({ length: size }, (_, i) => BigInt(i + 1));
+        const to = (i: number) => watcher.addresses[i % 3] ?? '';
+        await environment.pay(amounts.map((amount, i) => ({ from, to: to(i), asset: 'USDT', amount })));
+        if (size !== 2) await environment.mine(1);
+      }
+      await environment.mine(environment.finalBlocks);
+      const whole = await watcher.readFinal();
+      expect(whole).toHaveLength(12);
+      expect(new Set(whole.map(keyOf)).size).toBe(12);
+      expect(whole.every(({ height }, i) => i === 0 || (whole[i - 1]?.height ?? 0n) <= height)).toBe(true);
+      watcher.cursor = begin;
+      expect(await watcher.readFinal(limit)).toEqual(whole);
+      const middle = whole[5]?.height ?? 0n;
+      watcher.cursor = await environment.chain.cursorAt(middle - 1n);
+      expect(await watcher.readFinal(limit)).toEqual(whole.filter(({ height }) => height >= middle));
+      watcher.cursor = await environment.chain.cursorAt(middle);
+      expect(await watcher.readFinal(limit)).toEqual(whole.filter(({ height }) => height > middle));
+    },
+  );
+
+  test('a tip that is too much for one answer says so and is asked for by fewer addresses', async () => {
+    const environment = get();
+    const { chain } = environment;
+    const watcher = await Watcher.open(environment);
+    await watcher.pay(1n, 2n, 3n);
+    const query = { level: 'tip', cursor: watcher.cursor, watch: watcher.addresses } as const;
+    const part = await chain.scan({ ...query, limit: 2 });
+    expect([part.transfers.length, part.complete, part.cursor]).toEqual([2, false, watcher.cursor]);
+    expect(await chain.scan({ ...query, limit: 3 })).toMatchObject({ complete: true });
+  });
+
+  test('no cursor is the beginning; text that is none is refused', async () => {
+    const environment = get();
+    const { chain } = environment;
+    const watcher = await Watcher.open(environment);
+    await watcher.pay(UNITS);
+    await environment.mine(environment.finalBlocks);
+    const watch = watcher.addresses;
+    expect((await chain.scan({ level: 'final', cursor: null, watch })).transfers).toHaveLength(1);
+    expect((await chain.scan({ level: 'tip', cursor: null, watch })).transfers).toHaveLength(0);
+    for (const cursor of ['', 'x', '1.2.3', ' ', '٣.1']) {
+      await expect(chain.scan({ level: 'final', cursor, watch })).rejects.toThrow(RangeError);
+      await expect(chain.scan({ level: 'tip', cursor, watch })).rejects.toThrow(RangeError);
+    }
+    await expect(chain.scan({ level: 'final', cursor: null, watch, limit: 0 })).rejects.toThrow(RangeError);
+  });
+}
+
+function describeNodesAway(get: GetEnvironment): void {
+  test('fault 45: an outage is said, and hides nothing for good', async () => {
+    const environment = get();
+    const { chain } = environment;
+    const watcher = await Watcher.open(environment);
+    const txId = await watcher.pay(UNITS);
+    await environment.outage(true);
+    await environment.mine(environment.finalBlocks);
+    const calls = [watcher.readFinal(), watcher.readTip(), chain.balances([], 'USDT', 'final')];
+    for (const outcome of await Promise.allSettled(calls)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ChainUnavailable) });
+    }
+    expect(await chain.cursorAt(5n)).toBe(await chain.cursorAt(5n));
+    await environment.outage(false);
+    expect((await watcher.readFinal()).map(keyOf)).toEqual([`${txId}:0`]);
+  });
+
+  test('fault 47: a head that goes back moves no cursor back; a node that jumps skips nothing', async () => {
+    const environment = get();
+    const { chain, finalBlocks } = environment;
+    const watcher = await Watcher.open(environment);
+    const first = await watcher.pay(UNITS);
+    await environment.mine(finalBlocks);
+    await watcher.readFinal();
+    const second = await watcher.pay(UNITS);
+    const { height } = await chain.head();
+    const { cursor } = watcher;
+    await environment.lag(50);
+    expect((await chain.head()).height).toBe(height - 50n);
+    expect((await chain.health()).height).toBe(height - 50n);
+    expect(await watcher.readFinal()).toEqual([]);
+    expect(watcher.cursor).toBe(cursor);
+    const tip = await watcher.readTip();
+    expect([tip.transfers, tip.head.height]).toEqual([[], height - 50n]);
+    expect(await chain.balance(watcher.address, 'USDT', 'tip')).toBe(0n);
+    await environment.mine(50);
+    expect(await watcher.seen()).toEqual([`${second}:0`]);
+    await environment.lag(0);
+    expect(await chain.head()).toMatchObject({ height: height + 50n });
+    await watcher.readFinal();
+    expect(watcher.final.map(keyOf)).toEqual([`${first}:0`, `${second}:0`]);
+  });
+}
+
+function describeNodesThatLie(get: GetEnvironment): void {
+  test('J7: a node that lags takes a transaction that it has not seen mined for one that waits', async () => {
+    const environment = get();
+    const { chain, keyRef, finalBlocks } = environment;
+    const sender = await chain.sender(keyRef);
+    const sequence = await chain.nextSequence(sender);
+    const items = [{ itemId: 'lagging', to: environment.recipient(7_006), amount: UNITS }];
+    const own = sequence === null ? {} : { sequence };
+    const tx = await chain.buildTransfer({ keyRef, asset: 'USDT', batchId: 'lagging', items, ...own });
+    await chain.broadcast(tx);
+    await environment.mine(finalBlocks);
+    await environment.lag(finalBlocks);
+    expect(await chain.status(tx)).toEqual({ state: 'pending', final: false });
+    expect(await chain.nextSequence(sender)).toBe(sequence);
+    await environment.lag(0);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final', final: true });
+  });
+
+  test('K5: a log that the node left out is found by a second pass, and its balance tells', async () => {
+    const environment = get();
+    const { chain } = environment;
+    const watcher = await Watcher.open(environment);
+    const begin = watcher.cursor;
+    const txId = await watcher.pay(UNITS, 2n * UNITS);
+    await environment.loseLog('tip');
+    expect(await watcher.seen()).toHaveLength(1);
+    expect(await watcher.seen()).toHaveLength(2);
+    await environment.mine(environment.finalBlocks);
+    await environment.loseLog('final');
+    const found = await watcher.readFinal();
+    expect(found).toHaveLength(1);
+    expect(await watcher.readFinal()).toEqual([]);
+    const { balances } = await chain.balances(watcher.addresses, 'USDT', 'final');
+    expect(balances.get(watcher.address)).toBe(3n * UNITS);
+    watcher.cursor = begin;
+    expect((await watcher.readFinal()).map(keyOf)).toEqual([`${txId}:0`, `${txId}:1`]);
+  });
+}
