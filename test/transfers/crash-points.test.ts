@@ -79,4 +79,4 @@ describe.each(NETWORKS)('%s', (network) => {
   }, 120_000);
 });
 
-test('I1: after all of it ledger and chains agree', () => expectLedgerWhole(service));
+test('I1: after all of it ledger and chains agree', { timeout: 150_000 }, () => expectLedgerWhole(service));

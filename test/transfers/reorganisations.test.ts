@@ -84,7 +84,9 @@ describe.each(NETWORKS)('%s', (network) => {
   });
 });
 
-test('J5: several sequences in flight fall out of their blocks: each lands once, in order', async () => {
+test('J5: several sequences in flight fall out of their blocks: each lands once, in order', {
+  timeout: 60_000,
+}, async () => {
   const first = await newPayout(service, 'erc20', ITEMS);
   const { merchant } = first;
   const others: Payout[] = [];
@@ -95,12 +97,11 @@ test('J5: several sequences in flight fall out of their blocks: each lands once,
   }
   const all = [first, ...others];
   const process = new Process(service.app, merchant.merchantId);
-  await expect
-    .poll(async () => {
-      await process.step();
-      return (await Promise.all(all.map((payout) => attemptsOf(service, payout)))).flat();
-    })
-    .toEqual(['sent', 'sent', 'sent']);
+  const step = async () => {
+    await process.step();
+    return (await Promise.all(all.map((payout) => attemptsOf(service, payout)))).flat();
+  };
+  await expect.poll(step, { timeout: 30_000 }).toEqual(['sent', 'sent', 'sent']);
   await first.chain.mine(1);
   await undo(first, false);
   await process.finish('erc20');
