@@ -188,6 +188,8 @@ describe.skipIf(isSecondRun)('operator commands', { timeout: LONG_MS }, () => {
     expect((await refusal('settings', 'set', 'payouts.approvals', 'many')).message).toContain(
       'payouts.approvals',
     );
+    const sources = { name: 'rates.sources', value: { sandbox: ['fixed'], live: [] } };
+    expect(await ask('settings', 'list')).toContainEqual(expect.objectContaining(sources));
     const quota = await ask('settings', 'get', 'payouts.daily_quota');
     expect(quota).toMatchObject({ value: { sandbox: '5000000.00', live: '1000000.00' } });
 
