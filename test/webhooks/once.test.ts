@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startService, type TestService } from '../service.ts';
 import { deliveriesOf, makeNews, until } from './endpoints.ts';
 import { Receivers } from './receiver.ts';
+
+// What is waited for comes soon; on a busy machine, later.
+vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 const receivers = new Receivers();

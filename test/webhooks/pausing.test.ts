@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { newId } from '../../packages/server/src/platform/ids.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { deliveriesOf, makeNews, until, untilPublished } from './endpoints.ts';
 import { Receivers } from './receiver.ts';
 
 const NEWS = 'payout_batch.updated';
+
+// What is waited for comes soon; on a busy machine, later.
+vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 const receivers = new Receivers();

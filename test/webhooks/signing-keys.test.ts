@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { makeNews, until } from './endpoints.ts';
 import { type Received, Receivers, verified } from './receiver.ts';
+
+// What is waited for comes soon; on a busy machine, later.
+vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 const receivers = new Receivers();

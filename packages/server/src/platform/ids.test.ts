@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeId, encodeId, ID_PREFIXES, type IdKind, NIL_ID, newId } from './ids.ts';
+import { decodeId, encodeId, ID_PREFIXES, type IdKind, madeAt, NIL_ID, newId } from './ids.ts';
 
 const KINDS = Object.keys(ID_PREFIXES) as IdKind[];
 const uuid = fc.uuid();
@@ -66,4 +66,12 @@ test('no prefix begins like another with its underscore, so that kinds cannot be
   expect(new Set(prefixes).size).toBe(prefixes.length);
   const clashes = prefixes.filter((one) => prefixes.some((other) => other !== one && other.startsWith(one)));
   expect(clashes).toEqual([]);
+});
+
+test('an id tells when it was made', () => {
+  // The example of RFC 9562: 2022-02-22T19:22:22Z.
+  expect(madeAt('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')).toBe(1_645_557_742);
+  const before = Math.floor(Date.now() / 1000);
+  expect(madeAt(newId()) - before).toBeLessThan(30);
+  expect(madeAt(newId())).toBeGreaterThanOrEqual(before);
 });

@@ -4,6 +4,7 @@ import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
+import { getMerchant } from '../stores/index.ts';
 import type { WebhookDeps } from './deps.ts';
 import { Gather } from './gather.ts';
 import { deliverJob } from './jobs.ts';
@@ -60,8 +61,8 @@ async function publishSome(tx: Tx, deps: WebhookDeps, { merchantId, storeId }: S
     endpoints.filter(({ types }) => wants(types, event.type)).map((endpoint) => deliveryOf(event, endpoint)),
   );
   if (deliveries.length > 0) {
-    const nowSeconds = Math.max(...events.map((event) => event.createdAt));
-    await insertDeliveries(tx, { merchantId, storeId, nowSeconds }, deliveries);
+    const { clockOffset } = await getMerchant(tx, merchantId);
+    await insertDeliveries(tx, { merchantId, storeId, clockOffset }, deliveries);
     const active = new Set(deliveries.filter((d) => d.status === 'pending').map((d) => d.endpointId));
     await enqueue(
       tx,

@@ -2,6 +2,7 @@ import type { RecordedEventType, WebhookEventChoice } from '@florin/contract/sch
 import { sql } from 'kysely';
 import { arrayText } from '../platform/array-text.ts';
 import type { Db, Tx } from '../platform/db.ts';
+import { madeAt } from '../platform/ids.ts';
 import { kept } from '../platform/kept-plans.ts';
 import type { Health, NextState } from './states.ts';
 import './tables.ts';
@@ -39,17 +40,20 @@ export interface NewDelivery {
   eventCreatedAt: number;
 }
 
+/** When a delivery was made, by its merchant's clock: from its id, so that lists by id are lists by time. */
+const createdAtOf = (deliveryId: string, clockOffset: number) => madeAt(deliveryId) + clockOffset;
+
 /** An event that has a delivery to an endpoint already keeps it. @returns how many are new */
 export async function insertDeliveries(
   tx: Tx,
-  { merchantId, storeId, nowSeconds }: { merchantId: string; storeId: string; nowSeconds: number },
+  { merchantId, storeId, clockOffset }: { merchantId: string; storeId: string; clockOffset: number },
   rows: readonly NewDelivery[],
 ): Promise<number> {
   const result = await sql`${kept}
     insert into delivery (merchant_id, event_id, endpoint_id, delivery_id, store_id, event_type, number, status,
                           due_at, event_created_at, created_at)
     select ${merchantId}::uuid, r.event_id, r.endpoint_id, r.delivery_id, ${storeId}::uuid, r.event_type, r.number,
-           r.status, r.due_at, r.event_created_at, ${nowSeconds}::bigint
+           r.status, r.due_at, r.event_created_at, r.created_at
     from unnest(
       ${arrayText(rows.map((row) => row.eventId))}::uuid[],
       ${arrayText(rows.map((row) => row.endpointId))}::uuid[],
@@ -58,8 +62,9 @@ export async function insertDeliveries(
       ${arrayText(rows.map((row) => row.number))}::bigint[],
       ${arrayText(rows.map((row) => row.status))}::text[],
       ${arrayText(rows.map((row) => row.dueAt))}::bigint[],
-      ${arrayText(rows.map((row) => row.eventCreatedAt))}::bigint[]
-    ) as r (event_id, endpoint_id, delivery_id, event_type, number, status, due_at, event_created_at)
+      ${arrayText(rows.map((row) => row.eventCreatedAt))}::bigint[],
+      ${arrayText(rows.map((row) => createdAtOf(row.deliveryId, clockOffset)))}::bigint[]
+    ) as r (event_id, endpoint_id, delivery_id, event_type, number, status, due_at, event_created_at, created_at)
     on conflict (merchant_id, event_id, endpoint_id) do nothing`.execute(tx);
   return Number(result.numAffectedRows ?? 0);
 }

@@ -64,12 +64,8 @@ async function sendMissing(range: Range): Promise<number> {
   return await eachPart(range, start, async (tx, endpoint, after) => {
     const seen = await seeEvents(tx, endpoint, after, ROWS_MAX);
     const missing = seen.filter((event): event is PublishedSeen => isMissing(event, endpoint));
-    const { merchantId, storeId } = range.caller;
-    const owner = { merchantId, storeId, nowSeconds: nowSeconds(range) };
-    const count =
-      missing.length === 0
-        ? 0
-        : await insertDeliveries(tx, owner, missing.map(deliveryTo(endpoint, owner.nowSeconds)));
+    const fresh = missing.map(deliveryTo(endpoint, nowSeconds(range)));
+    const count = fresh.length === 0 ? 0 : await insertDeliveries(tx, range.caller, fresh);
     const last = seen[ROWS_MAX - 1];
     return { count, next: last && { created: Number(last.created_at), eventId: last.event_id } };
   });

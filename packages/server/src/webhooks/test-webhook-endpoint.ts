@@ -46,7 +46,7 @@ export async function testWebhookEndpoint(
     const times = { dueAt: nowSeconds, eventCreatedAt: nowSeconds };
     const event = { eventId, eventType: TEST_EVENT_TYPE, number: 0n } as const;
     const delivery = { deliveryId, endpointId, status: 'pending', ...event, ...times } as const;
-    await insertDeliveries(tx, { merchantId, storeId, nowSeconds }, [delivery]);
+    await insertDeliveries(tx, caller, [delivery]);
     await enqueue(tx, [deliverJob({ merchantId, storeId, endpointId }, nowMs)]);
     return presentDelivery(await getDelivery(tx, caller, encodeId('delivery', deliveryId)));
   });
