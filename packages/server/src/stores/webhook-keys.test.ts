@@ -126,6 +126,6 @@ test('E9: the expiry of a key ends requests and not signing; a key that signs ca
   await expect(setWebhookKey(platform, store, other.keyId, -1)).rejects.toThrow(/overlap/);
   const stranger = await openStore();
   const foreign = await stranger.newKey();
-  await expect(setWebhookKey(platform, store, foreign.keyId, 0)).rejects.toThrow();
+  await expect(setWebhookKey(platform, store, foreign.keyId, 0)).rejects.toThrow('There is no key');
   expect(await store.signer()).toBe(other.secretKey);
 });
