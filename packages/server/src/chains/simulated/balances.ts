@@ -65,21 +65,20 @@ export async function balancesAt(
   height: bigint,
 ): Promise<Map<string, bigint>> {
   const { rows } = await sql<{ address: string; balance: bigint }>`
-    with since as (
-      select address, sum(amount) as amount from (
-        select recipient as address, amount from simchain.transfer
-        where merchant_id = ${merchantId} and network = ${network} and currency = ${asset} and height > ${height}
-        union all
-        select t.sender, -t.amount from simchain.transfer t
-        join simchain.transaction x
-          on x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
-        where t.merchant_id = ${merchantId} and t.network = ${network} and t.currency = ${asset}
-          and t.height > ${height} and x.origin = 'wallet'
-      ) as moved group by address
-    )
-    select a.address, (a.balance - coalesce(s.amount, 0))::int8 as balance
-    from simchain.account a left join since s on s.address = a.address
-    where a.merchant_id = ${merchantId} and a.network = ${network} and a.currency = ${asset}
-      and a.address = any(${addresses}::text[]) and a.balance <> coalesce(s.amount, 0)`.execute(db);
+    select address, sum(amount)::int8 as balance from (
+      select address, balance as amount from simchain.account
+      where merchant_id = ${merchantId} and network = ${network} and currency = ${asset}
+        and address = any(${addresses}::text[])
+      union all
+      select recipient, -amount from simchain.transfer
+      where merchant_id = ${merchantId} and network = ${network} and currency = ${asset} and height > ${height}
+        and recipient = any(${addresses}::text[])
+      union all
+      select t.sender, t.amount from simchain.transfer t
+      join simchain.transaction x
+        on x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
+      where t.merchant_id = ${merchantId} and t.network = ${network} and t.currency = ${asset}
+        and t.height > ${height} and t.sender = any(${addresses}::text[]) and x.origin = 'wallet'
+    ) as moved group by address having sum(amount) <> 0`.execute(db);
   return new Map(rows.map((row) => [row.address, row.balance]));
 }
