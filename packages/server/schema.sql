@@ -277,6 +277,7 @@ create table public.payment (
   refunding_amount bigint not null default 0,
   held_amount bigint not null default 0,
   decline_code text,
+  wallet_address text,
   metadata jsonb not null default '{}'::jsonb,
   expires_at bigint,
   canceled_at bigint,

@@ -88,7 +88,7 @@ export const WORKER_POINTS = [
   'settle.after-commit',
 ] as const;
 /** And of the news of it. */
-export const SENDER_POINTS = [
+const SENDER_POINTS = [
   'publish.before-transaction',
   'publish.after-commit',
   'deliver.before-send',

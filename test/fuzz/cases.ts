@@ -16,6 +16,13 @@ const MAKERS: Readonly<Record<string, readonly string[]>> = {
   event_id: ['createPayoutBatch', 'listEvents'],
   endpoint_id: ['createWebhookEndpoint'],
   delivery_id: ['createWebhookEndpoint', 'testWebhookEndpoint'],
+  session_id: ['createCheckoutSession'],
+  payment_id: ['createCheckoutSession', 'paySandboxSession'],
+};
+
+/** Little enough that there is something left to accept. */
+const MAKER_BODIES: Readonly<Record<string, object>> = {
+  paySandboxSession: { currency: 'USDT', network: 'erc20', amount: 100 },
 };
 
 /** Calls that lead on; all others have 1. */
@@ -26,6 +33,8 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   deletePayoutItem: 2,
   retrievePayoutBatch: 2,
   redeliverDelivery: 5,
+  paySandboxSession: 4,
+  acceptPayment: 8,
 };
 
 /** Kinds of ids that queries take. A cursor is of the list's own kind, or of another one, or there is none. */
@@ -127,6 +136,34 @@ const endpoints = fc.record(
   { requiredKeys: ['url'], noNullPrototype: true },
 );
 
+const sessions = fc.record(
+  {
+    amount: fc.constantFrom(100, 1_999, 5_000_000),
+    currency: fc.constantFrom('USD', 'JPY', 'USDT'),
+    success_url: fc.constant('https://shop.invalid/thanks'),
+    expires_in: fc.integer({ min: 300, max: 86_400 }),
+    metadata: fc.dictionary(
+      fc
+        .string({ minLength: 1, maxLength: 10 })
+        .filter((key) => !/^(__proto__|constructor)$/.test(key) && !key.includes('\0')),
+      fc.integer(),
+      { noNullPrototype: true },
+    ),
+  },
+  { requiredKeys: ['amount', 'currency'], noNullPrototype: true },
+);
+const sessionPayments = fc.record(
+  {
+    currency: fc.constantFrom('USDT', 'USDC'),
+    network: fc.constantFrom(...NETWORKS),
+    amount: fc.constantFrom(1, 10_000, 1_000_000),
+    final: fc.boolean(),
+    token: fc.constantFrom('listed', 'fake'),
+    transfers: fc.constantFrom(1, 3),
+  },
+  { requiredKeys: ['currency', 'network'], noNullPrototype: true },
+);
+
 /** Mostly seconds: while a payout hangs, each hour of the clock takes its time. */
 const advances = fc
   .oneof(
@@ -151,6 +188,10 @@ function bodiesOf(
     return fc.oneof({ weight: 3, arbitrary: payableBatches(addresses) }, { weight: 1, arbitrary: any });
   }
   if (operation.id === 'advanceClock') return advances;
+  if (operation.id === 'createCheckoutSession')
+    return fc.oneof({ weight: 3, arbitrary: sessions }, { weight: 1, arbitrary: any });
+  if (operation.id === 'paySandboxSession')
+    return fc.oneof({ weight: 3, arbitrary: sessionPayments }, { weight: 1, arbitrary: any });
   if (operation.id === 'createWebhookEndpoint')
     return fc.oneof({ weight: 3, arbitrary: endpoints }, { weight: 1, arbitrary: any });
   return operation.bodyRequired ? any : fc.option(any, { nil: undefined });
@@ -187,30 +228,41 @@ export function casesOf(contract: Contract, options: CaseOptions): fc.Arbitrary<
   );
   const steps = fc.array(step, { minLength: 1, maxLength: 8 });
   const endpoint = fitting('createWebhookEndpoint');
+  const session = fitting('createCheckoutSession');
   return fc
-    .record({ steps, batch: fitting('createPayoutBatch'), endpoint })
+    .record({ steps, batch: fitting('createPayoutBatch'), endpoint, session })
     .map((one) => withMakers(contract, one));
 }
 
 /** Puts before the steps what brings the ids that they name. */
 function withMakers(
   contract: Contract,
-  { steps, batch, endpoint }: { steps: readonly Draft[]; batch: Draft; endpoint: Draft },
+  {
+    steps,
+    batch,
+    endpoint,
+    session,
+  }: { steps: readonly Draft[] } & Record<'batch' | 'endpoint' | 'session', Draft>,
 ): Case {
   const kinds = steps.flatMap(({ operation }) => operation.parameters.map(({ name }) => name));
   const ids = new Set(kinds.flatMap((kind) => MAKERS[kind] ?? []));
   const makers = [...ids].map((id) => {
     if (id === 'createPayoutBatch') return batch;
     if (id === 'createWebhookEndpoint') return endpoint;
+    if (id === 'createCheckoutSession') return session;
     const operation = contract.operations.find((one) => one.id === id);
     if (operation === undefined) throw new Error(`the document has no operation ${id}`);
     const query: Parts['query'] = id === 'listEvents' ? [['resource', '{{batch_id:0}}']] : [];
     return draftOf({
       operation,
-      ids: { batch_id: '{{batch_id:0}}', endpoint_id: '{{endpoint_id:0}}' },
+      ids: {
+        batch_id: '{{batch_id:0}}',
+        endpoint_id: '{{endpoint_id:0}}',
+        session_id: '{{session_id:0}}',
+      },
       query,
       key: undefined,
-      value: operation.body === undefined ? undefined : {},
+      value: operation.body === undefined ? undefined : (MAKER_BODIES[id] ?? {}),
     });
   });
   return [...makers, ...steps.map(withoutLoss)];

@@ -47,8 +47,11 @@ export class KnownIds {
     if (typeof value !== 'object' || value === null) return;
     const { object } = value as Record<string, unknown>;
     for (const [key, inner] of Object.entries(value)) {
-      // Paths call a webhook_endpoint's id endpoint_id.
-      const kind = key === 'id' && typeof object === 'string' ? `${object.replace('webhook_', '')}_id` : key;
+      // Paths call a webhook_endpoint's id endpoint_id, and a checkout.session's session_id.
+      const kind =
+        key === 'id' && typeof object === 'string'
+          ? `${object.replace(/^(?:webhook_|checkout\.)/, '')}_id`
+          : key;
       if (kind.endsWith('_id') && typeof inner === 'string') this.#add(kind, inner);
       else this.#harvest(inner);
     }

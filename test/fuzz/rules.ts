@@ -31,6 +31,17 @@ const callbackUrl: Rule = {
   why: 'saving a URL looks at its text: https, a host, no user information …',
   applies: ({ body }) => !/^https:\/\/shop\.invalid[:/]/.test(urlIn(body)),
 };
+const sessionRules: Rule[] = [
+  {
+    codes: ['invalid_request_error'],
+    why: 'a currency of ISO 4217 with a rate; URLs of https; an option that the store offers; up to 2^53−1 to be paid',
+  },
+  { codes: ['conflict'], why: 'a key that comes again with other parameters' },
+];
+const paymentState: Rule = {
+  codes: ['invalid_request_error'],
+  why: 'wrong state, nothing to accept, nothing left to pay',
+};
 const enabledOnly: Rule = {
   codes: ['invalid_request_error'],
   why: 'a disabled endpoint is sent nothing; a delivery that is pending or paused goes by itself',
@@ -72,6 +83,10 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   redeliverToWebhookEndpoint: [enabledOnly],
   listDeliveries: [cursor],
   redeliverDelivery: [enabledOnly],
+  createCheckoutSession: sessionRules,
+  cancelCheckoutSession: [paymentState],
+  acceptPayment: [paymentState],
+  paySandboxSession: [paymentState],
   listSimulatedTransfers: [cursor],
   fundSandbox: [{ codes: ['invalid_request_error'], why: 'above 2^53−1 at 6 digits 400 param amount' }],
   controlSimulatedChain: [

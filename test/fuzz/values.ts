@@ -75,6 +75,7 @@ function arraysOf(context: ValueContext, schema: Schema, name: string): fc.Arbit
     return fc.uniqueArray(item, {
       minLength: minItems,
       maxLength: Math.min(maxItems, minItems + ITEMS_USUAL),
+      selector: (value) => JSON.stringify(value),
     });
   const usual = fc.array(item, {
     minLength: minItems,

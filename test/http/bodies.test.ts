@@ -219,6 +219,10 @@ test('D4: nesting is counted to 32 and refused beyond, without a crash at 100,00
   }
 });
 
+const POISON = /"(?:__proto__|constructor)"/;
+const takesMetadata = (operation: Operation) =>
+  fieldsOf(api, operation.body ?? {}).some(({ steps }) => steps.at(-1) === 'metadata');
+
 const prototypeKeys = () => [Object.prototype, Array.prototype, Function.prototype].map(Reflect.ownKeys);
 
 test.skipIf(NO_CORPORA)(
@@ -232,7 +236,10 @@ test.skipIf(NO_CORPORA)(
       const first = sample === '{}' ? '' : `${inner(sample)},`;
       for (const vector of vectors) {
         for (const body of [vector, `{${first}${inner(vector)}}`, `{${first}"metadata":${vector}}`]) {
-          await expectInvalid(operation, body);
+          // In metadata a key may have any name but those that reach a prototype.
+          if (takesMetadata(operation) && !POISON.test(body))
+            expect((await sendBody(operation, body)).status).toBeLessThan(500);
+          else await expectInvalid(operation, body);
         }
         if (!sample.includes('[{')) continue;
         await expectInvalid(operation, sample.replace('[{', `[{${inner(vector)},`));

@@ -66,7 +66,7 @@ export async function loadApi(baseUrl: string): Promise<Api> {
       path,
       parameters: operation.parameters,
       body: operation.requestBody?.content['application/json'].schema,
-      needsKey: operation.parameters.some(({ name }) => name === 'Idempotency-Key'),
+      needsKey: operation.parameters.some(({ name, required }) => name === 'Idempotency-Key' && required),
     })),
   );
   const compile = (schema: Schema) =>

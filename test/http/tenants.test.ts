@@ -38,12 +38,17 @@ async function makeResources(merchant: TestMerchant, text: string, amount = '5.0
   const [event] = events.json.data as { id: string }[];
   const endpoint = await merchant.sdk.webhookEndpoints.create({ url: `https://shop.invalid/${text}` });
   const delivery = await merchant.sdk.webhookEndpoints.test(endpoint.id);
+  const session = await send(`${service.baseUrl}/api/v1/checkout/sessions/create`, merchant, {
+    body: JSON.stringify({ amount: 1_234, currency: 'USD', description: text, metadata: { text } }),
+  });
   return {
     batch_id: batchId,
     item_id: item?.item_id ?? '',
     event_id: event?.id ?? '',
     endpoint_id: endpoint.id,
     delivery_id: delivery.id,
+    session_id: String(session.json.id),
+    payment_id: String(session.json.payment_id),
   };
 }
 

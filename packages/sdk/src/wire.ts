@@ -14,6 +14,8 @@ export interface WireTypes {
   Balances: Balances;
   ChainControl: ChainControl;
   ChainHeight: ChainHeight;
+  CheckoutSession: CheckoutSession;
+  CheckoutSessionInput: CheckoutSessionInput;
   ClockAdvance: ClockAdvance;
   ClockAdvanced: ClockAdvanced;
   ClockState: ClockState;
@@ -28,6 +30,10 @@ export interface WireTypes {
   LedgerEntryList: LedgerEntryList;
   Network: Network;
   NoFields: NoFields;
+  Payment: Payment;
+  PaymentAcceptInput: PaymentAcceptInput;
+  PaymentOption: PaymentOption;
+  PaymentTransaction: PaymentTransaction;
   PayoutBatch: PayoutBatch;
   PayoutBatchInput: PayoutBatchInput;
   PayoutBatchList: PayoutBatchList;
@@ -37,6 +43,7 @@ export interface WireTypes {
   PayoutItemList: PayoutItemList;
   RedeliverInput: RedeliverInput;
   Redelivery: Redelivery;
+  SessionPayInput: SessionPayInput;
   SimulatedTransfer: SimulatedTransfer;
   SimulatedTransferList: SimulatedTransferList;
   StructuredError: StructuredError;
@@ -135,6 +142,103 @@ export interface ChainControl {
 export interface ChainHeight {
   height: number;
   final_height: number;
+}
+export interface CheckoutSession {
+  id: string;
+  object: 'checkout.session';
+  store_id: string;
+  /**
+   * As asked for.
+   */
+  amount: number;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  order_id: string | null;
+  description: string | null;
+  customer: string | null;
+  customer_email: string | null;
+  status: 'open' | 'processing' | 'completed' | 'expired' | 'canceled' | 'frozen';
+  /**
+   * The page on which the payer pays.
+   */
+  url: string;
+  payment_id: string;
+  success_url: string | null;
+  cancel_url: string | null;
+  expires_at: number | null;
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+  completed_at: number | null;
+}
+export interface CheckoutSessionInput {
+  /**
+   * In the smallest unit of the currency: cents of USD, whole JPY, 6 digits of USDT and USDC.
+   */
+  amount: number;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  /**
+   * Your own reference.
+   */
+  order_id?: string;
+  /**
+   * Shown to the payer.
+   */
+  description?: string;
+  /**
+   * Your own id of the customer; it may not begin with cus_.
+   */
+  customer?: string;
+  customer_email?: string;
+  /**
+   * Where the payer may go after paying.
+   */
+  success_url?: string;
+  /**
+   * Where the payer may go without paying.
+   */
+  cancel_url?: string;
+  /**
+   * Seconds.
+   */
+  expires_in?: number;
+  /**
+   * What the payer may choose from: all of the store's by default, for a price in USDT or USDC that token's.
+   *
+   * @minItems 1
+   * @maxItems 6
+   */
+  payment_options?: PaymentOption[];
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+}
+export interface PaymentOption {
+  currency: Currency;
+  network: Network;
 }
 export interface ClockAdvance {
   seconds: number;
@@ -317,6 +421,88 @@ export interface LedgerEntryList {
   url: string;
 }
 export interface NoFields {}
+export interface Payment {
+  id: string;
+  object: 'payment';
+  store_id: string;
+  checkout_session: string | null;
+  invoice: string | null;
+  customer: string | null;
+  amount: number;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  status: 'pending' | 'processing' | 'completed' | 'failed' | 'expired' | 'cancelled' | 'frozen';
+  pay_currency: Currency | null;
+  network: Network | null;
+  pay_amount: number | null;
+  exchange_rate: string | null;
+  address: string | null;
+  /**
+   * Final transfers that count, in the smallest unit (6 digits).
+   */
+  amount_received: number;
+  /**
+   * Refunds of them that succeeded, in the smallest unit (6 digits).
+   */
+  amount_refunded: number;
+  exceptions: ('underpaid' | 'overpaid' | 'late' | 'wrong_token' | 'canceled')[];
+  transactions: PaymentTransaction[];
+  decline_code: string | null;
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+  completed_at: number | null;
+  expires_at: number | null;
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+}
+export interface PaymentTransaction {
+  tx_id: string;
+  /**
+   * Place of the transfer in its transaction.
+   */
+  index: number;
+  currency: Currency | null;
+  network: Network;
+  /**
+   * The address of the payment that received it.
+   */
+  address: string;
+  from: string;
+  /**
+   * What was received, in the smallest unit (6 digits).
+   */
+  amount: number;
+  /**
+   * counted towards the price · wrong_token: another listed token or option · seized: from a listed sender · unlisted: another token, shown only.
+   */
+  kind: 'counted' | 'wrong_token' | 'seized' | 'unlisted';
+  confirmations: number;
+  required_confirmations: number;
+  status: 'seen' | 'final' | 'gone';
+  /**
+   * When we or its block first saw it, Unix seconds.
+   */
+  seen_at: number;
+  final_at: number | null;
+}
+export interface PaymentAcceptInput {
+  /**
+   * Takes this one wrong_token transfer as it is: `<tx_id>` or `<tx_id>:<index>`.
+   */
+  tx_id?: string;
+}
 export interface PayoutBatch {
   batch_id: string;
   status:
@@ -489,6 +675,34 @@ export interface Redelivery {
    * Deliveries that are sent again, or for the first time.
    */
   count: number;
+}
+export interface SessionPayInput {
+  currency: Currency;
+  network: Network;
+  /**
+   * At 6 digits; by default what is left to pay.
+   */
+  amount?: number;
+  /**
+   * An address, `new` or `sanctioned`; by default always the same plain wallet.
+   */
+  from?: string;
+  /**
+   * True: answers when the transfer is credited. False: when it is seen in a block.
+   */
+  final?: boolean;
+  /**
+   * fake: a token that nobody lists.
+   */
+  token?: 'listed' | 'fake';
+  /**
+   * Splits the amount in one transaction.
+   */
+  transfers?: number;
+  /**
+   * The wallet proves itself, so that a refund may leave its address out.
+   */
+  connected?: boolean;
 }
 export interface SimulatedTransfer {
   id: string;

@@ -24,6 +24,8 @@ create table payment (
   refunding_amount bigint not null default 0,
   held_amount bigint not null default 0 check (held_amount >= 0),
   decline_code text,
+  -- The payer's wallet, where it has proved itself: refunds may go there.
+  wallet_address text,
   metadata jsonb not null default '{}',
   expires_at bigint,
   canceled_at bigint,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
+import { type CheckoutDeps, checkoutRoutes } from './checkout/index.ts';
 import { docsPages, type TryOutKey } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
 import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
@@ -57,7 +58,7 @@ const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
 };
 
 /** Everything that operations stand on, opened once per process. */
-export interface App extends WebhookDeps {
+export interface App extends WebhookDeps, CheckoutDeps {
   databaseUrl: string;
   simulatedDb: Db;
   metrics: Metrics;
@@ -122,12 +123,13 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 /** Every signed call of the API. */
-export function apiRoutes(app: App): Route[] {
+export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[] {
   return [
     ...payoutRoutes(app),
     ...ledgerRoutes(app),
     ...eventRoutes(app),
     ...webhookRoutes(app),
+    ...checkoutRoutes(app, publicUrl),
     ...sandboxRoutes(app),
   ];
 }
@@ -145,7 +147,7 @@ export interface ServerOptions {
 }
 
 export function createApiServer(app: App, options: ServerOptions): FastifyInstance {
-  const routes = apiRoutes(app);
+  const routes = apiRoutes(app, options.publicUrl);
   return createHttpServer({
     routes,
     pages: [

@@ -1,4 +1,5 @@
 import type { App } from './app.ts';
+import { EXPIRE_JOB, expirePayment, SCAN_JOB, scanDeposits } from './checkout/index.ts';
 import { EVENT_SETTINGS, PUBLISH_JOB } from './events/index.ts';
 import { observeJobs } from './monitoring/index.ts';
 import {
@@ -48,6 +49,8 @@ function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
     [EXPIRE_APPROVAL_JOB, (job, run) => expireApproval(app, job, run)],
     [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
     [FUND_JOB, (job) => payFunding(app, job)],
+    [SCAN_JOB, (job, run) => scanDeposits(app, job, run)],
+    [EXPIRE_JOB, (job, run) => expirePayment(app, job, run)],
     [
       CLEAN_NONCES_JOB,
       async () => {

@@ -64,8 +64,7 @@ export const CheckoutSessionInput = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 128,
-        pattern: '^(?!cus_)',
-        description: 'Your own id of the customer.',
+        description: 'Your own id of the customer; it may not begin with cus_.',
       }),
     ),
     customer_email: Type.Optional(

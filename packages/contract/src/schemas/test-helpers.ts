@@ -83,6 +83,46 @@ export const ChainControl = Type.Object(
   { ...CLOSED, $id: 'ChainControl' },
 );
 export type ChainControl = Static<typeof ChainControl>;
+/** What a payer does at the page of a session. */
+export const SessionPayInput = Type.Object(
+  {
+    currency: Currency,
+    network: Network,
+    amount: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'At 6 digits; by default what is left to pay.' }),
+    ),
+    from: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'An address, `new` or `sanctioned`; by default always the same plain wallet.',
+      }),
+    ),
+    final: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'True: answers when the transfer is credited. False: when it is seen in a block.',
+      }),
+    ),
+    token: Type.Optional(
+      Type.Enum(['listed', 'fake'], { default: 'listed', description: 'fake: a token that nobody lists.' }),
+    ),
+    transfers: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 50,
+        default: 1,
+        description: 'Splits the amount in one transaction.',
+      }),
+    ),
+    connected: Type.Optional(
+      Type.Boolean({ description: 'The wallet proves itself, so that a refund may leave its address out.' }),
+    ),
+  },
+  { ...CLOSED, $id: 'SessionPayInput' },
+);
+export type SessionPayInput = Static<typeof SessionPayInput>;
+
 export const ChainHeight = Type.Object(
   { height: Type.Integer({ minimum: 0 }), final_height: Type.Integer({ minimum: 0 }) },
   { ...CLOSED, $id: 'ChainHeight' },

@@ -118,14 +118,15 @@ export function exceptionsOf(facts: PaymentFacts, rules: Rules): PaymentExceptio
   const received = receivedOf(transactions);
   const counted = transactions.filter((t) => t.kind === 'counted' && t.status !== 'gone');
   // What came once the payment was completed is too much, not too late.
-  const cameAfter = (end: number | null) =>
-    end !== null && counted.some((t) => t.seenAt > end && (completedAt === null || t.seenAt <= completedAt));
+  const came = (isAfter: (seenAt: number) => boolean) =>
+    counted.some((t) => isAfter(t.seenAt) && (completedAt === null || t.seenAt <= completedAt));
   const found: [PaymentException, boolean][] = [
     ['underpaid', received > 0n && !isEnough(received, payAmount, rules)],
     ['overpaid', payAmount !== null && received > payAmount],
-    ['late', cameAfter(expiresAt) && canceledAt === null],
+    ['late', canceledAt === null && expiresAt !== null && came((seenAt) => seenAt > expiresAt)],
     ['wrong_token', transactions.some((t) => t.kind === 'wrong_token' && t.status !== 'gone')],
-    ['canceled', cameAfter(canceledAt)],
+    // A cancel is refused once money is seen, so what came in its second came after it.
+    ['canceled', canceledAt !== null && came((seenAt) => seenAt >= canceledAt)],
   ];
   return found.filter(([, holds]) => holds).map(([exception]) => exception);
 }

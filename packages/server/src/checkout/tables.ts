@@ -30,6 +30,8 @@ declare module '../platform/db.ts' {
       refunding_amount: Generated<bigint>;
       held_amount: Generated<bigint>;
       decline_code: string | null;
+      /** Of the payer, where it has proved itself; on the network of the fixed option. */
+      wallet_address: string | null;
       metadata: Generated<Metadata>;
       expires_at: Int8 | null;
       canceled_at: Int8 | null;

@@ -1,6 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { addRiskAddress, checkAddress, listRiskAddresses, removeRiskAddress } from '../chains/index.ts';
+import { CHECKOUT_SETTINGS } from '../checkout/index.ts';
 import { EVENT_SETTINGS } from '../events/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -19,6 +20,7 @@ import { merchantBy } from './context.ts';
 import { networkBy } from './networks.ts';
 
 const ALL_SETTINGS: readonly Setting<unknown>[] = [
+  ...Object.values(CHECKOUT_SETTINGS),
   ...Object.values(EVENT_SETTINGS),
   ...Object.values(PAYOUT_SETTINGS),
   ...Object.values(RATE_SETTINGS),

@@ -2,7 +2,7 @@ import type { UpdateObject } from 'kysely';
 import { recordEvent } from '../events/index.ts';
 import type { Tables, Tx } from '../platform/db.ts';
 import { encodeId } from '../platform/ids.ts';
-import type { Occasion } from './deps.ts';
+import type { Occasion } from '../platform/occasion.ts';
 import { presentBatch } from './present.ts';
 import { type BatchRow, updateBatch } from './queries.ts';
 

@@ -10,24 +10,6 @@ export interface PayoutDeps extends Platform {
   screen: Screen;
 }
 
-/** When a change happens, and in which mode. */
-export interface Occasion {
-  livemode: boolean;
-  /** The merchant's clock: real time, and for a sandbox merchant what it was moved ahead. Unix seconds. */
-  seconds: number;
-  /** Real time in Unix milliseconds. */
-  realMs: number;
-}
-
-export function occasionOf(deps: Platform, merchant: { mode: MerchantMode; clockOffset: number }): Occasion {
-  const realMs = deps.clock.nowMs();
-  return {
-    livemode: merchant.mode === 'live',
-    seconds: Math.floor(realMs / 1000) + merchant.clockOffset,
-    realMs,
-  };
-}
-
 export async function payoutSettings(deps: PayoutDeps, merchant: { merchantId: string; mode: MerchantMode }) {
   return await readSettings(deps.db, merchant, PAYOUT_SETTINGS);
 }

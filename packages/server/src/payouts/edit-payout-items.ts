@@ -2,17 +2,11 @@ import { formatAmount } from '@florin/contract/money';
 import type { PayoutBatch, PayoutItem, PayoutItemInput } from '@florin/contract/schemas';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
+import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { changeBatch } from './change-batch.ts';
 import { type CheckedItem, checkItems } from './check-items.ts';
-import {
-  type Actor,
-  type Occasion,
-  occasionOf,
-  type PayoutDeps,
-  type PayoutSettings,
-  payoutSettings,
-} from './deps.ts';
+import { type Actor, type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
 import { presentBatch, presentItem } from './present.ts';
 import {
   type BatchRow,

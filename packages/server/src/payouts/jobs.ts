@@ -3,11 +3,12 @@ import { post } from '../ledger/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { getMerchant } from '../stores/index.ts';
 import { decidedJob, listDecided, requestTransfers, type TransferOrder } from '../transfers/index.ts';
 import { endUnsent } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
-import { type Occasion, occasionOf, type PayoutDeps } from './deps.ts';
+import type { PayoutDeps } from './deps.ts';
 import { boundDigest } from './items-digest.ts';
 import { releasePostings, settlePostings } from './postings.ts';
 import {

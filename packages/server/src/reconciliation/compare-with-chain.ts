@@ -1,5 +1,6 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import type { Chain, ChainRegistry } from '../chains/index.ts';
+import { type DepositBooks, readDepositBooks } from '../checkout/index.ts';
 import { type Balances, coinsOn, readBalances, sumOfEntries } from '../ledger/index.ts';
 import type { Db } from '../platform/db.ts';
 import type { Merchant } from '../stores/index.ts';
@@ -26,6 +27,7 @@ interface Books {
   /** Paid by transfers and not yet booked by their owners. */
   unbooked: ReadonlyMap<Asset, bigint>;
   undecided: Awaited<ReturnType<typeof listUnsettled>>;
+  deposits: DepositBooks;
 }
 
 /** @throws ChainUnavailable; Fail where the installation has no node for the network */
@@ -36,12 +38,16 @@ export async function compareWithChain(
   const chain = deps.chains.of(merchant, network);
   const sender = await chain.sender('hot');
   const books = await readBooks(deps.db, { merchant, network });
-  const { height, found } = await readFinal(chain, sender);
+  const { addresses } = books.deposits;
+  const { height, found } = await readFinal(chain, [sender, ...addresses]);
   const paid = await paidUpTo(chain, books, height);
-  const what = `custody on ${network}: balance of ${sender} on the chain`;
+  const arrived = await arrivedUpTo(chain, books.deposits, height);
+  const others = addresses.length === 0 ? '' : ` and ${addresses.length} deposit addresses`;
+  const what = `custody on ${network}: balance of ${sender}${others} on the chain`;
   return ASSETS.flatMap((currency) => {
     const unbooked = (books.unbooked.get(currency) ?? 0n) + (paid.get(currency) ?? 0n);
-    const expected = coinsOn(books.balances.get(currency), network) - unbooked;
+    const credited = coinsOn(books.balances.get(currency), network);
+    const expected = credited - unbooked + (arrived.get(currency) ?? 0n);
     const onChain = found.get(currency) ?? 0n;
     return expected === onChain ? [] : [{ currency, what, expected, found: onChain }];
   });
@@ -60,21 +66,43 @@ async function readBooks(db: Db, { merchant, network }: Place): Promise<Books> {
         unbooked.set(currency, paid - (await sumOfEntries(tx, merchantId, flow)));
       }
       const undecided = await listUnsettled(tx, merchantId, network);
-      return { balances: await readBalances(tx, merchantId), unbooked, undecided };
+      const deposits = await readDepositBooks(tx, merchantId, network);
+      return { balances: await readBalances(tx, merchantId), unbooked, undecided, deposits };
     });
 }
 
 /** Balances as of one final block: read again where a further block became final between them. */
 async function readFinal(
   chain: Chain,
-  sender: string,
+  addresses: readonly string[],
 ): Promise<{ height: bigint; found: Map<Asset, bigint> }> {
   for (;;) {
-    const { finalHeight } = await chain.head();
     const found = new Map<Asset, bigint>();
-    for (const currency of ASSETS) found.set(currency, await chain.balance(sender, currency, 'final'));
-    if ((await chain.head()).finalHeight === finalHeight) return { height: finalHeight, found };
+    const heights = new Set<bigint>();
+    for (const currency of ASSETS) {
+      const { height, balances } = await chain.balances(addresses, currency, 'final');
+      heights.add(height);
+      const sum = [...balances.values()].reduce((total, balance) => total + balance, 0n);
+      found.set(currency, sum);
+    }
+    const [height, ...others] = heights;
+    if (height !== undefined && others.length === 0) return { height, found };
   }
+}
+
+/** What has arrived in final blocks up to that one and is not credited yet. */
+async function arrivedUpTo(chain: Chain, books: DepositBooks, height: bigint): Promise<Map<Asset, bigint>> {
+  const arrived = new Map<Asset, bigint>();
+  if (books.watch.length === 0) return arrived;
+  for (let { cursor } = books, complete = false; !complete; ) {
+    const page = await chain.scan({ level: 'final', cursor, watch: books.watch, upTo: height });
+    for (const { asset, txId, index, amount } of page.transfers) {
+      if (asset === null || books.credited.has(`${txId}/${index}`)) continue;
+      arrived.set(asset, (arrived.get(asset) ?? 0n) + amount);
+    }
+    ({ cursor, complete } = page);
+  }
+  return arrived;
 }
 
 /** What undecided transactions have paid up to a block. */

@@ -1,5 +1,6 @@
+import { listWatchedNetworks, scanJob } from '../checkout/index.ts';
 import { PUBLISH_JOB } from '../events/index.ts';
-import { advanceClockJobs, hasDueJobs, nextClockJobMs } from '../platform/jobs/index.ts';
+import { advanceClockJobs, enqueue, hasDueJobs, nextClockJobMs } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant, moveClock } from '../stores/index.ts';
 import { DELIVER_JOB } from '../webhooks/index.ts';
@@ -35,6 +36,12 @@ export async function advanceClock(
     await transact(deps.db, async (tx) => {
       await moveClock(tx, merchantId, step);
       await advanceClockJobs(tx, merchantId, step * 1000);
+      // Blocks have come with the time: what lies in them is read before anything later happens.
+      const networks = await listWatchedNetworks(tx, merchantId);
+      await enqueue(
+        tx,
+        networks.map((network) => scanJob(merchantId, network, deps.clock.nowMs())),
+      );
     });
     left -= step;
     quiet = await becomeQuiet(deps, merchantId, endsAtMs);

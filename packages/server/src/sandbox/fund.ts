@@ -1,18 +1,16 @@
 import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Balances, FundInput } from '@florin/contract/schemas';
 import type { Static } from 'typebox';
-import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/index.ts';
+import type { CheckoutDeps } from '../checkout/index.ts';
 import { coinsOn, post, presentBalances, readBalances } from '../ledger/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
-import type { Platform } from '../platform/platform.ts';
 import { transact } from '../platform/transact.ts';
 
-export interface SandboxDeps extends Platform {
-  chains: ChainRegistry;
-}
+export type SandboxDeps = CheckoutDeps;
 export const FUND_JOB = 'sandbox.fund';
 
 interface Funding {

@@ -2,11 +2,14 @@ import {
   Balances,
   ChainControl,
   ChainHeight,
+  CheckoutSessionPath,
   ClockAdvance,
   ClockAdvanced,
   ClockState,
   FundInput,
   NetworkPath,
+  Payment,
+  SessionPayInput,
   SimulatedTransferList,
   type SimulatedTransfer as SimulatedTransferObject,
   SimulatedTransferQuery,
@@ -18,6 +21,7 @@ import { defineRoute, type Route } from '../platform/http/index.ts';
 import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
 import { advanceClock } from './advance-clock.ts';
 import { fund, type SandboxDeps } from './fund.ts';
+import { paySession } from './pay-session.ts';
 import { reachChain } from './reach-chain.ts';
 
 const PATH = '/api/v1/test_helpers';
@@ -163,6 +167,27 @@ function clockRoutes(deps: SandboxDeps): Route[] {
   ];
 }
 
+function checkoutHelperRoutes(deps: SandboxDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/checkout/sessions/{session_id}/pay`,
+      operationId: 'paySandboxSession',
+      tag,
+      summary: 'Play the payer of a session',
+      scope: 'write',
+      sandboxOnly: true,
+      params: CheckoutSessionPath,
+      body: SessionPayInput,
+      answer: Payment,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => ({
+        body: await paySession(deps, caller, params.session_id, body),
+      }),
+    }),
+  ];
+}
+
 export function sandboxRoutes(deps: SandboxDeps): Route[] {
-  return [...moneyRoutes(deps), ...chainRoutes(deps), ...clockRoutes(deps)];
+  return [...checkoutHelperRoutes(deps), ...moneyRoutes(deps), ...chainRoutes(deps), ...clockRoutes(deps)];
 }

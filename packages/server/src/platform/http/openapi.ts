@@ -74,7 +74,10 @@ function parametersOf(route: Route, components: Map<string, Json>): Json[] {
       schema: reference(property, components),
     }));
   };
-  const key = route.idempotencyKey === 'required' ? [KEY_HEADER] : [];
+  const key =
+    route.idempotencyKey === undefined
+      ? []
+      : [{ ...KEY_HEADER, required: route.idempotencyKey === 'required' }];
   const last = route.answer === EVENT_STREAM ? [LAST_EVENT_HEADER] : [];
   return [...SIGNED_HEADERS, ...key, ...last, ...from('path', route.params), ...from('query', route.query)];
 }

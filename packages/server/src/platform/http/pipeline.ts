@@ -148,7 +148,8 @@ export class Pipeline {
   #read(raw: RawRequest, caller: Caller, prepared: PreparedRoute): RouteRequest<never, never, never> {
     const { route } = prepared;
     permit(caller, route);
-    const idempotencyKey = route.idempotencyKey === 'required' ? readIdempotencyKey(raw) : '';
+    const takesKey = route.idempotencyKey === 'required' || raw.headers['idempotency-key'] !== undefined;
+    const idempotencyKey = route.idempotencyKey !== undefined && takesKey ? readIdempotencyKey(raw) : '';
     this.#checkVersion(raw);
     const query = readQuery(raw.url, route.query);
     prepared.checkQuery?.(query);

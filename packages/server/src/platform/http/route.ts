@@ -22,7 +22,7 @@ export interface RouteRequest<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
-  /** Header `Idempotency-Key` where the route asks for it, else ''. */
+  /** Header `Idempotency-Key` where the route takes it, '' where there is none. */
   idempotencyKey: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
@@ -54,7 +54,7 @@ export interface Route<
   summary: string;
   description?: string;
   scope: Scope;
-  idempotencyKey?: 'required';
+  idempotencyKey?: 'required' | 'optional';
   /** 403 for live merchants. */
   sandboxOnly?: boolean;
   /**

@@ -1,0 +1,100 @@
+import { post } from '../ledger/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
+import type { Context } from './apply-transfers.ts';
+import { changePayment } from './change-payment.ts';
+import { type CheckoutDeps, checkoutSettings } from './deps.ts';
+import { releaseHeldPostings } from './postings.ts';
+import { lockPayment, type PaymentView, type TransactionRow, upsertTransactions } from './queries.ts';
+
+/**
+ * The merchant takes what has come: the payment is completed, and what was held of it is available. With `txId` one
+ * `wrong_token` transfer is taken as it is, and nothing is completed.
+ *
+ * @throws Fail `invalid_request`, with param `tx_id` where that names nothing to take
+ */
+export async function acceptPayment(
+  deps: CheckoutDeps,
+  caller: Caller,
+  paymentId: string,
+  txId: string | undefined,
+): Promise<PaymentView> {
+  const settings = await checkoutSettings(deps, caller);
+  return await transact(deps.db, async (tx) => {
+    const view = await lockPayment(tx, caller.merchantId, paymentId);
+    const context = { settings, occasion: occasionOf(deps, caller) };
+    return txId === undefined
+      ? await acceptAll(tx, view, context)
+      : await acceptOne(tx, view, { ...context, txId });
+  });
+}
+
+const NOT_ACCEPTED = new Set(['processing', 'frozen', 'completed', 'failed']);
+
+async function acceptAll(tx: Tx, view: PaymentView, context: Context): Promise<PaymentView> {
+  const { payment } = view;
+  const { fixed_currency: currency, fixed_network: network, held_amount: amount } = payment;
+  if (NOT_ACCEPTED.has(payment.status))
+    throw new Fail('invalid_request', `A payment that is ${payment.status} cannot be accepted.`);
+  if (payment.refunding_amount > 0n || payment.refunded_amount > 0n)
+    throw new Fail(
+      'invalid_request',
+      'A part of this payment is refunded, so it cannot be accepted any more.',
+    );
+  if (payment.received_amount === 0n || currency === null || network === null)
+    throw new Fail('invalid_request', 'Nothing final has been received yet, so there is nothing to accept.');
+  const { merchant_id: merchantId, payment_id: paymentId } = payment;
+  const { seconds } = context.occasion;
+  await post(tx, merchantId, releaseHeldPostings(paymentId, { currency, network, amount }), seconds);
+  return await changePayment(
+    tx,
+    view,
+    { status: 'completed', completed_at: seconds, held_amount: 0n },
+    context,
+  );
+}
+
+async function acceptOne(
+  tx: Tx,
+  view: PaymentView,
+  { txId, ...context }: Context & { txId: string },
+): Promise<PaymentView> {
+  const row = findHeld(view, txId);
+  if (row.refunding_amount > 0n || row.refunded_amount > 0n)
+    throw new Fail('invalid_request', {
+      message: 'A part of this transfer is refunded, so it cannot be accepted any more.',
+      param: 'tx_id',
+    });
+  const { merchant_id: merchantId, payment_id: paymentId } = view.payment;
+  const { currency, network, held_amount: amount } = row;
+  if (currency !== null) {
+    const postings = releaseHeldPostings(paymentId, { currency, network, amount });
+    await post(tx, merchantId, postings, context.occasion.seconds);
+  }
+  await upsertTransactions(tx, [{ ...row, held_amount: 0n, decision: 'accepted' }]);
+  return await changePayment(tx, view, {}, context);
+}
+
+/**
+ * The one `wrong_token` transfer that lies in `held` under this name: a transaction, or `<tx_id>:<index>` where it holds
+ * several.
+ *
+ * @throws Fail `invalid_request` with param `tx_id`
+ */
+function findHeld({ transactions }: PaymentView, text: string): TransactionRow {
+  const [, name = text, index] = /^(.+):(\d{1,9})$/.exec(text) ?? [];
+  const held = transactions.filter(
+    (t) => t.kind === 'wrong_token' && t.status === 'final' && t.decision === null,
+  );
+  const exact = held.filter((t) => t.tx_id === name && (index === undefined || t.index === Number(index)));
+  const [only, ...others] = exact.length > 0 ? exact : held.filter((t) => t.tx_id === text);
+  const refuse = (message: string) => new Fail('invalid_request', { message, param: 'tx_id' });
+  if (only === undefined)
+    throw refuse('tx_id must name a wrong_token transfer of this payment that is final and held.');
+  if (others.length > 0)
+    throw refuse('This transaction holds several such transfers: name one as <tx_id>:<index>.');
+  return only;
+}

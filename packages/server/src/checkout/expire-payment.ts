@@ -1,0 +1,52 @@
+import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import { occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
+import { getMerchant } from '../stores/index.ts';
+import { changePayment, rulesOf } from './change-payment.ts';
+import { type CheckoutDeps, checkoutSettings } from './deps.ts';
+import { scanJob } from './jobs.ts';
+import { factsOf } from './present.ts';
+import { findCursor, lockPayment, readPayment } from './queries.ts';
+import { nextStatus } from './states.ts';
+
+const AGAIN_SECONDS = 5;
+
+/**
+ * Handles a job of `EXPIRE_JOB`: ends a payment that nobody has paid. It waits for every network on which the payer may
+ * have paid to be read beyond the expiry, and for what was seen to become final or go.
+ */
+export async function expirePayment(deps: CheckoutDeps, job: Job, _run: JobRun): Promise<JobOutcome> {
+  const merchant = await getMerchant(deps.db, job.merchantId);
+  const { merchantId } = merchant;
+  const paymentId = String(job.payload.paymentId);
+  const settings = await checkoutSettings(deps, merchant);
+  const { payment, options } = await readPayment(deps.db, merchantId, paymentId);
+  const expiresAt = Number(payment.expires_at ?? 0);
+  const unread: typeof options = [];
+  for (const option of options) {
+    const readAt = Number((await findCursor(deps.db, merchantId, option.network))?.read_at ?? 0);
+    if (readAt < expiresAt) (unread as (typeof option)[]).push(option);
+  }
+  const occasion = occasionOf(deps, merchant);
+  const isOver = await transact(deps.db, async (tx) => {
+    const view = await lockPayment(tx, merchantId, paymentId);
+    const status = nextStatus(factsOf(view), rulesOf(view, settings), {
+      now: occasion.seconds,
+      mayExpire: unread.length === 0,
+      hasNewMoney: false,
+      rateMoved: false,
+    });
+    // Nothing else follows from the time alone.
+    if (status === 'expired' && view.payment.status !== 'expired')
+      await changePayment(tx, view, { status }, { settings, occasion });
+    else if (unread.length > 0)
+      await enqueue(
+        tx,
+        unread.map(({ network }) => scanJob(merchantId, network, occasion.realMs)),
+      );
+    // A frozen payment does not expire: whoever decides of it looks at the time.
+    return status !== 'pending' && status !== 'processing';
+  });
+  return isOver ? 'done' : { againAtMs: occasion.realMs + AGAIN_SECONDS * 1000 };
+}

@@ -1,0 +1,17 @@
+import type { Network } from '@florin/contract/money';
+import type { JobSpec } from '../platform/jobs/index.ts';
+
+/** Reads a network for transfers to a merchant's addresses; payload `{ network }`. */
+export const SCAN_JOB = 'checkout.scan';
+/** Ends a payment that nobody has paid in time; payload `{ paymentId }`. */
+export const EXPIRE_JOB = 'checkout.expire';
+
+/** Real time: a chain is looked at as often as somebody may be paying, whatever the merchant's clock says. */
+export function scanJob(merchantId: string, network: Network, dueAtMs: number): JobSpec {
+  return { merchantId, kind: SCAN_JOB, uniqueKey: network, dueAtMs, payload: { network } };
+}
+
+export function expireJob(merchantId: string, paymentId: string, dueAtMs: number): JobSpec {
+  const payload = { paymentId };
+  return { merchantId, kind: EXPIRE_JOB, uniqueKey: paymentId, dueAtMs, followsClock: true, payload };
+}

@@ -1,0 +1,118 @@
+import type { CheckoutSession, Payment, PaymentTransaction } from '@florin/contract/schemas';
+import { encodeId } from '../platform/ids.ts';
+import type { PaymentView, SessionRow, TransactionRow } from './queries.ts';
+import type { PaymentFacts, Rules } from './states.ts';
+import { exceptionsOf, sessionStatus } from './states.ts';
+
+const seconds = (value: bigint | number | null) => (value === null ? null : Number(value));
+
+/** Blocks from a transfer's own to the newest that make it final. */
+const REQUIRED_CONFIRMATIONS = 3;
+
+export function factsOf({ payment, options, transactions }: PaymentView): PaymentFacts {
+  const fixed = options.find(
+    (o) => o.currency === payment.fixed_currency && o.network === payment.fixed_network,
+  );
+  return {
+    status: payment.status,
+    expiresAt: seconds(payment.expires_at),
+    canceledAt: seconds(payment.canceled_at),
+    completedAt: seconds(payment.completed_at),
+    payAmount: fixed?.pay_amount ?? null,
+    refunded: payment.refunded_amount,
+    refunding: payment.refunding_amount,
+    transactions: transactions.map((t) => ({
+      kind: t.kind,
+      status: t.status,
+      amount: t.amount,
+      seenAt: Number(t.seen_at),
+      isDecided: t.decision !== null,
+    })),
+  };
+}
+
+function presentTransaction(row: TransactionRow, { heights }: PaymentView): PaymentTransaction {
+  const above = Number((heights.get(row.network) ?? BigInt(row.height)) - BigInt(row.height)) + 1;
+  const confirmations = {
+    seen: Math.max(0, Math.min(above, REQUIRED_CONFIRMATIONS)),
+    final: REQUIRED_CONFIRMATIONS,
+    gone: 0,
+  };
+  return {
+    tx_id: row.tx_id,
+    index: row.index,
+    currency: row.currency,
+    network: row.network,
+    address: row.address,
+    from: row.sender,
+    amount: Number(row.amount),
+    kind: row.kind,
+    confirmations: confirmations[row.status],
+    required_confirmations: REQUIRED_CONFIRMATIONS,
+    status: row.status,
+    seen_at: Number(row.seen_at),
+    final_at: seconds(row.final_at),
+  };
+}
+
+/** The option that counts now: the fixed, else the last chosen one. */
+export function currentOption({ payment, options }: PaymentView) {
+  const [currency, network] =
+    payment.fixed_currency === null
+      ? [payment.chosen_currency, payment.chosen_network]
+      : [payment.fixed_currency, payment.fixed_network];
+  return options.find((o) => o.currency === currency && o.network === network);
+}
+
+export function presentPayment(view: PaymentView, rules: Rules): Payment {
+  const { payment, transactions } = view;
+  const option = currentOption(view);
+  return {
+    id: encodeId('payment', payment.payment_id),
+    object: 'payment',
+    store_id: encodeId('store', payment.store_id),
+    checkout_session: payment.session_id && encodeId('checkoutSession', payment.session_id),
+    invoice: null,
+    customer: payment.customer,
+    amount: Number(payment.amount),
+    currency: payment.currency,
+    status: payment.status,
+    pay_currency: option?.currency ?? null,
+    network: option?.network ?? null,
+    pay_amount: option === undefined ? null : Number(option.pay_amount),
+    exchange_rate: option?.exchange_rate ?? null,
+    address: option?.address ?? null,
+    amount_received: Number(payment.received_amount),
+    amount_refunded: Number(payment.refunded_amount),
+    exceptions: exceptionsOf(factsOf(view), rules),
+    transactions: transactions.map((row) => presentTransaction(row, view)),
+    decline_code: payment.decline_code,
+    created: Number(payment.created_at),
+    completed_at: seconds(payment.completed_at),
+    expires_at: seconds(payment.expires_at),
+    metadata: payment.metadata,
+  };
+}
+
+export function presentSession(session: SessionRow, { payment }: PaymentView, url: string): CheckoutSession {
+  return {
+    id: encodeId('checkoutSession', session.session_id),
+    object: 'checkout.session',
+    store_id: encodeId('store', session.store_id),
+    amount: Number(payment.amount),
+    currency: payment.currency,
+    order_id: session.order_id,
+    description: session.description,
+    customer: payment.customer,
+    customer_email: session.customer_email,
+    status: sessionStatus(payment.status),
+    url,
+    payment_id: encodeId('payment', payment.payment_id),
+    success_url: session.success_url,
+    cancel_url: session.cancel_url,
+    expires_at: seconds(payment.expires_at),
+    metadata: payment.metadata,
+    created: Number(session.created_at),
+    completed_at: seconds(payment.completed_at),
+  };
+}

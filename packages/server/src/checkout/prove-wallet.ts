@@ -1,0 +1,16 @@
+import { transact } from '../platform/transact.ts';
+import type { CheckoutDeps, MerchantRef } from './deps.ts';
+import { lockPayment, updatePayment } from './queries.ts';
+
+/** The payer's wallet has proved that it is theirs: the first one of a payment stays. */
+export async function proveWallet(
+  deps: Pick<CheckoutDeps, 'db'>,
+  { merchantId }: Pick<MerchantRef, 'merchantId'>,
+  paymentId: string,
+  address: string,
+): Promise<void> {
+  await transact(deps.db, async (tx) => {
+    const { payment } = await lockPayment(tx, merchantId, paymentId);
+    if (payment.wallet_address === null) await updatePayment(tx, payment, { wallet_address: address });
+  });
+}

@@ -1,0 +1,85 @@
+import type { Asset } from '@florin/contract/money';
+import { Fail } from '../platform/fail.ts';
+import { formatRate, movedBeyond, parseRate, payAmount, type Rate, RateRefused } from '../rates/index.ts';
+import type { CheckoutDeps, CheckoutSettings, MerchantRef } from './deps.ts';
+import type { OptionRow, PaymentRow } from './queries.ts';
+
+/** What is promised to a payer: the rate as shown, and what is to be sent at 6 digits. */
+export interface Quote {
+  exchange_rate: string;
+  pay_amount: bigint;
+  quote_ends_at: number;
+}
+
+interface Price {
+  amount: bigint;
+  currency: string;
+}
+
+/** @throws Fail `invalid_request` with param `amount` where the price is too large to be paid in a token */
+export function quoteOf(price: Price, token: Asset, rate: Rate, endsAt: number): Quote {
+  return {
+    exchange_rate: formatRate(rate),
+    pay_amount: payAmount(price, token, rate),
+    quote_ends_at: endsAt,
+  };
+}
+
+/** @throws RateRefused */
+export async function readRate(
+  deps: CheckoutDeps,
+  { merchantId, mode }: Pick<MerchantRef, 'merchantId' | 'mode'>,
+  currency: string,
+  token: Asset,
+): Promise<Rate> {
+  return (await deps.rates.quote({ merchantId, mode, currency, token })).rate;
+}
+
+/** A session is made only for a price that can be paid now. @throws Fail `invalid_request` with param `currency` */
+export async function rateAtCreation(
+  deps: CheckoutDeps,
+  merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
+  currency: string,
+  token: Asset,
+): Promise<Rate> {
+  try {
+    return await readRate(deps, merchant, currency, token);
+  } catch (error) {
+    if (!(error instanceof RateRefused)) throw error;
+    const message = `There is no exchange rate between ${currency} and ${token} to rely on now.`;
+    throw new Fail('invalid_request', { message, param: 'currency', cause: error });
+  }
+}
+
+/** @throws Fail `service_unavailable` */
+export async function rateLater(
+  deps: CheckoutDeps,
+  merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
+  currency: string,
+  token: Asset,
+): Promise<Rate> {
+  try {
+    return await readRate(deps, merchant, currency, token);
+  } catch (error) {
+    if (!(error instanceof RateRefused)) throw error;
+    const message = `There is no exchange rate between ${currency} and ${token} to rely on now.`;
+    throw new Fail('service_unavailable', { message, retryAfterSeconds: 10, cause: error });
+  }
+}
+
+/** Whether the rate has moved too far since an option's quote for late money to count; unknown counts as moved. */
+export async function hasMoved(
+  deps: CheckoutDeps,
+  merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
+  { payment, option }: { payment: PaymentRow; option: OptionRow },
+  settings: CheckoutSettings,
+): Promise<boolean> {
+  if (payment.currency === option.currency) return false;
+  try {
+    const now = await readRate(deps, merchant, payment.currency, option.currency);
+    return movedBeyond(now, parseRate(option.exchange_rate), settings.lateRateBasisPoints);
+  } catch (error) {
+    if (error instanceof RateRefused) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,125 @@
+import {
+  CheckoutSession,
+  CheckoutSessionInput,
+  CheckoutSessionPath,
+  NoFields,
+  Payment,
+  PaymentAcceptInput,
+  PaymentPath,
+} from '@florin/contract/schemas';
+import type { Caller } from '../platform/http/index.ts';
+import { defineRoute, type Route } from '../platform/http/index.ts';
+import { acceptPayment } from './accept-payment.ts';
+import { cancelCheckoutSession } from './cancel-session.ts';
+import { rulesOf } from './change-payment.ts';
+import { createCheckoutSession } from './create-session.ts';
+import { type CheckoutDeps, checkoutSettings } from './deps.ts';
+import { pageToken } from './page-token.ts';
+import { presentPayment, presentSession } from './present.ts';
+import { findPaymentId, getSession, type PaymentView, readPayment, type SessionRow } from './queries.ts';
+
+const SESSIONS = '/api/v1/checkout/sessions';
+const tag = 'Checkout';
+
+function sessionRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+  const present = (session: SessionRow, view: PaymentView) =>
+    presentSession(session, view, `${publicUrl()}/checkout/${pageToken(session)}`);
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${SESSIONS}/create`,
+      operationId: 'createCheckoutSession',
+      tag,
+      summary: 'Create a payment session',
+      description: 'Answers with the address of the page on which the payer chooses a token and pays.',
+      scope: 'write',
+      idempotencyKey: 'optional',
+      body: CheckoutSessionInput,
+      answer: CheckoutSession,
+      refusals: ['conflict'],
+      handle: async ({ caller, body, idempotencyKey }) => {
+        const { session, view, replayed } = await createCheckoutSession(deps, {
+          caller,
+          body,
+          idempotencyKey,
+        });
+        return { body: present(session, view), replayed };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${SESSIONS}/{session_id}`,
+      operationId: 'retrieveCheckoutSession',
+      tag,
+      summary: 'Read a payment session',
+      scope: 'read',
+      params: CheckoutSessionPath,
+      answer: CheckoutSession,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => {
+        const session = await getSession(deps.db, caller, params.session_id);
+        return { body: present(session, await readPayment(deps.db, caller.merchantId, session.payment_id)) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${SESSIONS}/{session_id}/cancel`,
+      operationId: 'cancelCheckoutSession',
+      tag,
+      summary: 'Cancel an open payment session',
+      description: 'Money that comes afterwards is held: accept or refund it.',
+      scope: 'write',
+      params: CheckoutSessionPath,
+      body: NoFields,
+      answer: CheckoutSession,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => {
+        const session = await getSession(deps.db, caller, params.session_id);
+        return { body: present(session, await cancelCheckoutSession(deps, caller, session.payment_id)) };
+      },
+    }),
+  ];
+}
+
+function paymentRoutes(deps: CheckoutDeps): Route[] {
+  const present = async (caller: Caller, view: PaymentView) =>
+    presentPayment(view, rulesOf(view, await checkoutSettings(deps, caller)));
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/payment/{payment_id}',
+      operationId: 'retrievePayment',
+      tag,
+      summary: 'Read a payment',
+      scope: 'read',
+      params: PaymentPath,
+      answer: Payment,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => {
+        const paymentId = await findPaymentId(deps.db, caller, params.payment_id);
+        return { body: await present(caller, await readPayment(deps.db, caller.merchantId, paymentId)) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/v1/payment/{payment_id}/accept',
+      operationId: 'acceptPayment',
+      tag,
+      summary: 'Take what was received of a payment as it is',
+      scope: 'write',
+      params: PaymentPath,
+      body: PaymentAcceptInput,
+      answer: Payment,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => {
+        const paymentId = await findPaymentId(deps.db, caller, params.payment_id);
+        return { body: await present(caller, await acceptPayment(deps, caller, paymentId, body.tx_id)) };
+      },
+    }),
+  ];
+}
+
+/** @param publicUrl where payers find their pages */
+export function checkoutRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+  return [...sessionRoutes(deps, publicUrl), ...paymentRoutes(deps)];
+}

@@ -1,0 +1,48 @@
+import { ASSETS, NETWORKS } from '@florin/contract/money';
+import { integerSetting, listSetting, moneySetting } from '../platform/settings.ts';
+
+const TOKENS = ASSETS.flatMap((asset) => NETWORKS.map((network) => `${asset}:${network}`));
+
+export const CHECKOUT_SETTINGS = {
+  tokens: listSetting({
+    name: 'checkout.tokens',
+    description: 'Tokens and networks in which payers may pay.',
+    fallback: { sandbox: TOKENS, live: TOKENS.filter((token) => token !== 'USDC:trc20') },
+    allowed: TOKENS,
+  }),
+  quoteSeconds: integerSetting({
+    name: 'checkout.quote_seconds',
+    description: 'How long an exchange rate is promised to a payer.',
+    fallback: 900,
+    min: 60,
+    max: 86_400,
+  }),
+  toleranceBasisPoints: integerSetting({
+    name: 'checkout.tolerance_basis_points',
+    description:
+      'What may be missing of a payment, in hundredths of a percent; the smaller of this and the sum counts.',
+    fallback: 50,
+    min: 0,
+    max: 1_000,
+  }),
+  toleranceMaximum: moneySetting({
+    name: 'checkout.tolerance_maximum',
+    description: 'What may be missing of a payment, in tokens.',
+    fallback: '0.50',
+  }),
+  lateSeconds: integerSetting({
+    name: 'checkout.late_seconds',
+    description: 'How long after its expiry money still completes a payment by itself; 0: never.',
+    fallback: 86_400,
+    min: 0,
+    max: 2_592_000,
+  }),
+  lateRateBasisPoints: integerSetting({
+    name: 'checkout.late_rate_basis_points',
+    description:
+      'How far the rate may have moved for late money to complete a payment, in hundredths of a percent.',
+    fallback: 100,
+    min: 0,
+    max: 10_000,
+  }),
+};

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import type { Network } from '@florin/contract/money';
+import type { Payment, SessionPayInput } from '@florin/contract/schemas';
+import { ChainUnavailable, checkAddress, type PaidTransfer, testAddresses } from '../chains/index.ts';
+import {
+  type CheckoutDeps,
+  checkoutSettings,
+  chooseOption,
+  currentOption,
+  getSession,
+  type PaymentView,
+  presentPayment,
+  proveWallet,
+  readPayment,
+  rulesOf,
+  scanJob,
+} from '../checkout/index.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import { transact } from '../platform/transact.ts';
+
+const FINAL_BLOCKS = 3;
+const PATIENCE_MS = 20_000;
+const LOOK_AGAIN_MS = 20;
+/** A number that no option ever gets: the plain wallet of all payers of a merchant. */
+const PAYER_INDEX = 2 ** 31 - 1;
+
+const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
+
+/**
+ * The payer of a sandbox session chooses an option and sends.
+ *
+ * @throws Fail `invalid_request` (param `network`, `amount`, `from`), `resource_not_found`
+ */
+export async function paySession(
+  deps: CheckoutDeps,
+  caller: Caller,
+  sessionId: string,
+  input: SessionPayInput,
+): Promise<Payment> {
+  const session = await getSession(deps.db, caller, sessionId);
+  const option = await receivingOption(deps, caller, session, input);
+  const chain = deps.chains.sandbox(caller.merchantId, input.network);
+  const from = await payerAddress(deps, caller, input);
+  if (input.connected === true) await proveWallet(deps, caller, session.payment_id, from);
+  const amount = input.amount === undefined ? restOf(option.view) : BigInt(input.amount);
+  const txId = await chain.pay({ transfers: split({ input, from, to: option.address, amount }) });
+  const isFinal = input.final ?? true;
+  if (isFinal) await chain.mine(FINAL_BLOCKS);
+  await waitFor(deps, caller, { paymentId: session.payment_id, network: input.network, txId, isFinal });
+  const view = await readPayment(deps.db, caller.merchantId, session.payment_id);
+  return presentPayment(view, rulesOf(view, await checkoutSettings(deps, caller)));
+}
+
+/** The option that was asked for, or the one of that network that gets the wrong token. */
+async function receivingOption(
+  deps: CheckoutDeps,
+  caller: Caller,
+  session: Awaited<ReturnType<typeof getSession>>,
+  { currency, network }: SessionPayInput,
+): Promise<{ view: PaymentView; address: string }> {
+  const onNetwork = session.options.filter((option) => option.network === network);
+  const choice = onNetwork.find((option) => option.currency === currency) ?? onNetwork[0];
+  if (choice === undefined) throw refuse('network', `This session has no option on ${network}.`);
+  const view = await chooseOption(deps, caller, session, choice);
+  const row = view.options.find((o) => o.network === network && o.currency === choice.currency);
+  if (row === undefined) throw new Error('a chosen option has an address');
+  return { view, address: row.address };
+}
+
+/** @throws Fail `invalid_request` with param `amount` when nothing is left */
+function restOf(view: PaymentView): bigint {
+  const option = currentOption(view);
+  const sent = view.transactions
+    .filter((t) => t.kind === 'counted' && t.status !== 'gone')
+    .reduce((sum, t) => sum + t.amount, 0n);
+  const rest = (option?.pay_amount ?? 0n) - sent;
+  if (rest > 0n) return rest;
+  throw refuse('amount', 'Nothing is left to pay: name an amount.');
+}
+
+async function payerAddress(
+  deps: CheckoutDeps,
+  caller: Caller,
+  { from = '', network }: SessionPayInput,
+): Promise<string> {
+  const chain = deps.chains.sandbox(caller.merchantId, network);
+  if (from === 'sanctioned') return testAddresses(network).risk_rejected;
+  const index = from === 'new' ? PAYER_INDEX - 1 - (randomBytes(3).readUIntBE(0, 3) % 2 ** 24) : PAYER_INDEX;
+  if (from === '' || from === 'new') return (await chain.depositAddress({ index })).address;
+  const check = checkAddress(network, from, { allowProgramOwned: true });
+  if (!check.ok) throw refuse('from', `from is no address on ${network}.`);
+  return check.canonical;
+}
+
+interface Sending {
+  input: SessionPayInput;
+  from: string;
+  to: string;
+  amount: bigint;
+}
+
+/** One transaction of so many transfers that add up to the amount. @throws Fail with param `transfers` */
+function split({ input, from, to, amount }: Sending): PaidTransfer[] {
+  const { transfers = 1, token = 'listed', currency } = input;
+  const count = BigInt(transfers);
+  if (amount < count) throw refuse('transfers', 'Each transfer moves at least one unit.');
+  const what = token === 'fake' ? { asset: null, token: `fake ${currency}` } : { asset: currency };
+  return Array.from({ length: transfers }, (_, i): PaidTransfer => {
+    const part = amount / count + (BigInt(i) < amount % count ? 1n : 0n);
+    return { from, to, amount: part, ...what };
+  });
+}
+
+async function waitFor(
+  deps: CheckoutDeps,
+  { merchantId }: Caller,
+  sent: { paymentId: string; network: Network; txId: string; isFinal: boolean },
+): Promise<void> {
+  const endsAtMs = deps.clock.nowMs() + PATIENCE_MS;
+  for (;;) {
+    const { transactions } = await readPayment(deps.db, merchantId, sent.paymentId);
+    const own = transactions.filter((t) => t.tx_id === sent.txId);
+    if (own.length > 0 && own.every((t) => !sent.isFinal || t.status === 'final')) return;
+    if (deps.clock.nowMs() >= endsAtMs || !(await isReadable(deps, merchantId, sent.network))) return;
+    await transact(deps.db, (tx) => enqueue(tx, [scanJob(merchantId, sent.network, deps.clock.nowMs())]));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+}
+
+/** In an outage nothing is seen: nobody waits for its end. */
+async function isReadable(deps: CheckoutDeps, merchantId: string, network: Network): Promise<boolean> {
+  try {
+    await deps.chains.sandbox(merchantId, network).head();
+    return true;
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return false;
+    throw error;
+  }
+}
