@@ -59,6 +59,19 @@ test('events come as they were recorded, in order of their numbers, and go on as
   stream.close();
 });
 
+test('more than is read at a time comes whole, while more is published', async () => {
+  const merchant = await service.createMerchant({ funds: 0n });
+  const some = () => Promise.all(Array.from({ length: 130 }, () => makeNews(service, merchant)));
+  await some();
+  await publish(merchant);
+  const stream = await openStream(service.baseUrl, merchant, '?after=start');
+  await some();
+  await publish(merchant);
+  const ids = (await stream.blocks(261)).slice(1).map(({ id }) => id);
+  expect(ids).toEqual((await recorded(merchant)).map(({ id }) => id));
+  stream.close();
+});
+
 test('it goes on after an event, by the query or by Last-Event-ID, which stands above it', async () => {
   const merchant = await withNews(4);
   const [one, two, three, four] = (await recorded(merchant)).map(({ id }) => id);

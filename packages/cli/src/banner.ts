@@ -35,6 +35,7 @@ Florin is running: a sandbox with simulated money.
 
   Address      ${baseUrl}/api/v1
   Reference    ${baseUrl}/docs (as OpenAPI: ${baseUrl}/openapi.json)
+  Webhooks     ${baseUrl}/sandbox/webhooks
   API key      ${credentials.api_key}
   Secret key   in ${credentialsFile}, with all that a client needs
   Data         ${whereData(config, sandbox)}

@@ -24,7 +24,7 @@ import { migrate } from './platform/migrate.ts';
 import { findServiceRole, grantServiceRights } from './platform/service-role.ts';
 import { Vault } from './platform/vault.ts';
 import { createRates, type Rates } from './rates/index.ts';
-import { sandboxRoutes } from './sandbox/index.ts';
+import { type InboxOwner, inboxPages, sandboxRoutes } from './sandbox/index.ts';
 import { createAuthenticate, getMerchant } from './stores/index.ts';
 import { type Screen, screen } from './transfers/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
@@ -140,6 +140,8 @@ export interface ServerOptions {
   tls?: { certFile: string; keyFile: string } | undefined;
   /** The sandbox's own key, for the API reference to try requests with. */
   tryOutKey?: TryOutKey | undefined;
+  /** The sandbox's own store, whose webhooks a page shows. */
+  inboxOwner?: InboxOwner | undefined;
   /** Metrics are served elsewhere, or this machine cannot be told from a proxy's callers. */
   withoutMetrics?: boolean;
   /** Checks every answer against its schema: for tests. */
@@ -155,6 +157,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
       ...(options.withoutMetrics ? [] : [localMetricsPage(app)]),
       openApiPage(routes, options.publicUrl),
       ...docsPages({ ...options, routes, clock: app.clock }),
+      ...(options.inboxOwner === undefined ? [] : inboxPages(app, options.inboxOwner)),
     ],
     authenticate: createAuthenticate(app),
     clock: app.clock,

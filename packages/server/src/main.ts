@@ -1,12 +1,20 @@
 import { existsSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { type App, type AppOptions, createApiServer, migrateAll, monitoringPages, openApp } from './app.ts';
+import {
+  type App,
+  type AppOptions,
+  createApiServer,
+  migrateAll,
+  monitoringPages,
+  openApp,
+  type ServerOptions,
+} from './app.ts';
 import { DataFolder } from './data-folder.ts';
-import type { TryOutKey } from './docs/index.ts';
 import { listen } from './listening.ts';
 import { listenForMonitoring, type MonitoringListener } from './monitoring/index.ts';
 import { type Config, ConfigError } from './platform/config.ts';
 import { codeOf } from './platform/db.ts';
+import { decodeId } from './platform/ids.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 import { createOutbound } from './platform/outbound/index.ts';
@@ -91,8 +99,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     const known = folder.readCredentials();
     // Money and keys are there before anybody can ask for them.
     const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
-    const tryOutKey = { apiKey: seeded.api_key, secretKey: seeded.secret_key };
-    const baseUrl = await startServer(parts, config, tryOutKey);
+    const baseUrl = await startServer(parts, config, ownPages(seeded));
     const credentials = { ...seeded, base_url: baseUrl };
     folder.writeCredentials(credentials);
     folder.writeRunning({
@@ -124,14 +131,26 @@ function openLog(config: Config, opened: { databaseUrl: string; masterKey: Buffe
   return createLogger(config.logLevel, { secrets: [...passwords, ...keys] });
 }
 
-async function startServer(parts: Parts, config: Config, tryOutKey?: TryOutKey): Promise<string> {
+type OwnPages = Pick<ServerOptions, 'tryOutKey' | 'inboxOwner'>;
+
+/** What the sandbox shows to browsers on its machine. */
+function ownPages({ merchant_id, store_id, api_key, secret_key }: SandboxCredentials): OwnPages {
+  const [merchantId, storeId] = [decodeId('merchant', merchant_id), decodeId('store', store_id)];
+  const isKnown = merchantId !== undefined && storeId !== undefined;
+  return {
+    tryOutKey: { apiKey: api_key, secretKey: secret_key },
+    inboxOwner: isKnown ? { merchantId, storeId } : undefined,
+  };
+}
+
+async function startServer(parts: Parts, config: Config, pages: OwnPages = {}): Promise<string> {
   let publicUrl = PLACEHOLDER_URL;
   const { app } = parts;
   if (app === undefined) throw new Error('the server starts after the database');
   checkTlsFiles(config);
   const { rate, tls } = config;
   const withoutMetrics = config.metrics !== undefined || config.trustedProxy;
-  const server = createApiServer(app, { publicUrl: () => publicUrl, rate, tls, tryOutKey, withoutMetrics });
+  const server = createApiServer(app, { publicUrl: () => publicUrl, rate, tls, withoutMetrics, ...pages });
   parts.server = server;
   publicUrl = await listen(server, config);
   await startMonitoring(parts, config);

@@ -12,8 +12,10 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const DESCRIPTION = `Show events as they happen, and forward them to a server on this machine.
 
-It goes on where the run before ended, behind the last event that it had forwarded, and comes back by itself after a
-break of the connection. A receiver that is down or refuses is told of and passed over, but with --retry.
+${[
+  'It goes on where the run before ended, behind the last event that it had forwarded, and comes back by itself after a',
+  'break of the connection. A receiver that is down or refuses is told of and passed over, but with --retry.',
+].join(' ')}
 
 Types: ${eventTypes().join(', ')}`;
 
@@ -48,7 +50,7 @@ export function addListen(program: Command): void {
   const lines = [
     'florin listen',
     'florin listen --forward-to http://localhost:3000/webhooks',
-    'florin listen --forward-to 3000 --types payout_batch.updated --retry',
+    'florin listen --forward-to 3000/webhooks --types payout_batch.updated --retry',
   ];
   merchantCommand(program, 'listen', lines)
     .summary('Show events as they happen, and forward them to a server on this machine')

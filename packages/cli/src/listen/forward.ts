@@ -27,9 +27,9 @@ export interface Outcome {
   answer: string | null;
 }
 
-/** `3000`, `localhost:3000/hook` and whole addresses. @throws CommandFailure */
+/** `3000`, `3000/hook`, `localhost:3000/hook` and whole addresses. @throws CommandFailure */
 export function readTarget(text: string): URL {
-  const whole = /^\d{1,5}$/.test(text) ? `localhost:${text}` : text;
+  const whole = text.replace(/^:?(?=\d{1,5}(\/|$))/, 'localhost:');
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(whole) ? whole : `http://${whole}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '') {

@@ -4,12 +4,14 @@ import {
   PERMISSION_DENIED,
   STRUCTURED_ERRORS,
 } from '@florin/contract/errors';
-import type { PublicPage } from '../platform/http/index.ts';
-import { escapeHtml, textPage } from './html.ts';
+import { escapeHtml, htmlPage, type PublicPage } from '../platform/http/index.ts';
 
 interface Explained extends Explanation {
   status: number;
 }
+
+const NAV =
+  '<nav aria-label="Documentation"><a href="/docs">API reference</a> · <a href="/docs/errors">Error codes</a></nav>';
 
 /** By code. A code of both formats means the same in both; 403 has one in the payout format only. */
 const ERRORS: Record<string, Explained> = {
@@ -21,10 +23,10 @@ const ERRORS: Record<string, Explained> = {
 /** One page for each error code, where the `doc_url` of error answers leads, and a list of them all. */
 export function errorPages(): PublicPage[] {
   const pages = Object.entries(ERRORS).map(([code, error]) => {
-    const answer = textPage(error.title, explain(code, error));
+    const answer = htmlPage({ title: error.title, nav: NAV, body: explain(code, error) });
     return { path: `/docs/errors/${code}`, handle: async () => answer };
   });
-  const index = textPage('Error codes', list());
+  const index = htmlPage({ title: 'Error codes', nav: NAV, body: list() });
   return [{ path: '/docs/errors', handle: async () => index }, ...pages];
 }
 

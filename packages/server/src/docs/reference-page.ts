@@ -1,6 +1,11 @@
 import type { PageRequest, PublicPage } from '../platform/http/index.ts';
-import { isLocal, type PluginFile, readPluginFile, uncompressed } from '../platform/http/index.ts';
-import { pageHeaders } from './html.ts';
+import {
+  isLocal,
+  type PluginFile,
+  pageHeaders,
+  readPluginFile,
+  uncompressed,
+} from '../platform/http/index.ts';
 import { SETUP_SCRIPT } from './setup-script.ts';
 import type { TryOutKey } from './sign.ts';
 

@@ -1,4 +1,5 @@
 export { lockStream, numberEvents, type PublishedEvent, readStream } from './publish-events.ts';
+export { listEvents } from './queries.ts';
 export { type Change, PUBLISH_JOB, recordEvent } from './record-event.ts';
 export { eventRoutes } from './routes.ts';
 export { EVENT_SETTINGS } from './settings.ts';

@@ -1,7 +1,9 @@
 export { alignDeliveries } from './align-deliveries.ts';
 export { Deliverer } from './deliver.ts';
 export type { WebhookDeps } from './deps.ts';
+export { listEndpoints } from './endpoint-queries.ts';
 export { webhookHealth } from './health.ts';
+export { type InboxDelivery, listDeliveriesOf } from './inbox-queries.ts';
 export { ALIGN_JOB, DELIVER_JOB, deliverJob } from './jobs.ts';
 export { Publisher } from './publish.ts';
 export { webhookRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PageAnswer } from '../platform/http/index.ts';
+import type { PageAnswer } from './page.ts';
 
 const STYLE = `
 :root{color-scheme:light dark;--ink:light-dark(#1b1b1f,#ececf1);--quiet:light-dark(#55555e,#b4b4be);
@@ -12,7 +12,6 @@ code{font-family:ui-monospace,monospace;font-size:.95em}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.5rem .75rem .5rem 0;
 border-bottom:1px solid var(--line)}
 `;
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /** Headers of every page of ours: nothing foreign, no frame, no address given away. */
 export function pageHeaders(policy: Readonly<Record<string, string>>): Record<string, string> {
@@ -36,22 +35,38 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** A page of text without script, readable in light and dark. `body` is HTML. */
-export function textPage(title: string, body: string): PageAnswer {
+export interface HtmlPage {
+  title: string;
+  /** HTML. */
+  body: string;
+  /** HTML before the body's `main`. */
+  nav?: string;
+  /** Rules beside those that all pages have. */
+  style?: string;
+  /** Path of the page's script: it may ask its own origin. */
+  script?: string;
+}
+
+/** A page readable in light and dark. No script runs but the one that is named. */
+export function htmlPage({ title, body, nav = '', style = '', script }: HtmlPage): PageAnswer {
+  const css = STYLE + style;
+  const styleHash = createHash('sha256').update(css).digest('base64');
+  const scripts = script === undefined ? {} : { 'script-src': "'self'", 'connect-src': "'self'" };
   return {
     status: 200,
     type: 'text/html; charset=utf-8',
-    headers: pageHeaders({ 'style-src': `'sha256-${STYLE_HASH}'` }),
+    headers: pageHeaders({ 'style-src': `'sha256-${styleHash}'`, 'img-src': 'data:', ...scripts }),
     body: `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} – Florin</title>
-<style>${STYLE}</style>
-</head>
+<link rel="icon" href="data:,">
+<style>${css}</style>
+${script === undefined ? '' : `<script src="${script}" defer></script>\n`}</head>
 <body>
-<nav aria-label="Documentation"><a href="/docs">API reference</a> · <a href="/docs/errors">Error codes</a></nav>
+${nav}
 <main>
 ${body}
 </main>

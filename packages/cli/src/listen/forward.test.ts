@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { readTarget } from './forward.ts';
+
+test('an address may be written as short as people write it', () => {
+  for (const [text, href] of [
+    ['3000', 'http://localhost:3000/'],
+    [':3000', 'http://localhost:3000/'],
+    ['3000/hooks?a=b', 'http://localhost:3000/hooks?a=b'],
+    ['localhost:3000/hooks', 'http://localhost:3000/hooks'],
+    ['[::1]:3000', 'http://[::1]:3000/'],
+    ['127.0.0.1:3000/hooks', 'http://127.0.0.1:3000/hooks'],
+    ['shop.test', 'http://shop.test/'],
+    ['https://shop.test/hooks', 'https://shop.test/hooks'],
+  ]) {
+    expect(readTarget(text ?? '').href).toBe(href);
+  }
+});
+
+test('what is no address of a web server is refused', () => {
+  for (const text of [
+    '',
+    'ftp://localhost',
+    'http://user:pass@localhost',
+    'http://',
+    '99999',
+    'file:///etc/hosts',
+  ]) {
+    expect(() => readTarget(text), text).toThrow(/--forward-to takes an address/);
+  }
+});

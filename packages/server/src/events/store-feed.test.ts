@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase } from '../../../../test/database.ts';
+import { connect, type Db } from '../platform/db.ts';
+import { newId } from '../platform/ids.ts';
+import { StoreFeed } from './store-feed.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let db: Db;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = connect({ url: database.url, poolSize: 2 });
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+const feedOf = () => new StoreFeed(db, { merchantId: newId(), storeId: newId() });
+
+async function insert({ merchantId, storeId }: StoreFeed, number: bigint): Promise<void> {
+  const ids = { merchant_id: merchantId, store_id: storeId, event_id: newId() };
+  const event = { ...ids, number, type: 'invoice.paid', resource: 'in_1', sequence: number } as const;
+  await db
+    .insertInto('event')
+    .values({ ...event, body: '{}', created_at: 0, recorded_at_ms: 0 })
+    .execute();
+}
+
+test('a reading answers for what was there when it began, not for what came meanwhile', async () => {
+  const feed = feedOf();
+  // Numbers 1 to 3 are given, and too old to be kept.
+  feed.moveTo(3n);
+  const reading = feed.read(0n);
+  await insert(feed, 4n);
+  feed.moveTo(4n);
+  const { rows, upTo } = await reading;
+  expect(upTo).toBe(3n);
+  const next = await feed.read(rows.at(-1)?.number ?? upTo);
+  expect([...rows, ...next.rows].map((row) => row.number)).toEqual([4n]);
+});
+
+test('those who stand at the same place share a reading; a later one sees more', async () => {
+  const feed = feedOf();
+  await insert(feed, 1n);
+  feed.moveTo(1n);
+  const [one, two] = await Promise.all([feed.read(0n), feed.read(0n)]);
+  expect(one).toBe(two);
+  await insert(feed, 2n);
+  feed.moveTo(2n);
+  expect((await feed.read(0n)).rows).toHaveLength(2);
+});
+
+test('a reading that fails is not kept', async () => {
+  const feed = new StoreFeed(db, { merchantId: 'no id', storeId: 'none' });
+  await expect(feed.read(0n)).rejects.toThrow(/uuid/);
+  await expect(feed.read(0n)).rejects.toThrow(/uuid/);
+});
+
+test('who waits is woken by a move, by leaving, or by the time', async () => {
+  const feed = feedOf();
+  const { signal } = new AbortController();
+  const waiting = feed.moved(0n, signal, 60_000);
+  feed.moveTo(1n);
+  expect(await waiting).toBe(true);
+  // What moved before the wait is not waited for.
+  expect(await feed.moved(0n, signal, 60_000)).toBe(true);
+  expect(await feed.moved(1n, signal, 1)).toBe(false);
+  const leaving = new AbortController();
+  const left = feed.moved(1n, leaving.signal, 60_000);
+  leaving.abort();
+  expect(await left).toBe(true);
+  expect(await feed.moved(1n, leaving.signal, 60_000)).toBe(true);
+  // A late look at an older end changes nothing.
+  feed.moveTo(0n);
+  expect(feed.end).toBe(1n);
+});
