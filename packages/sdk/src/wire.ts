@@ -161,7 +161,7 @@ export interface CheckoutSession {
   customer_email: string | null;
   status: 'open' | 'processing' | 'completed' | 'expired' | 'canceled' | 'frozen';
   /**
-   * The page on which the payer pays.
+   * The page on which the payer pays (this release does not serve it yet).
    */
   url: string;
   payment_id: string;

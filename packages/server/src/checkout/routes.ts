@@ -31,7 +31,8 @@ function sessionRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
       operationId: 'createCheckoutSession',
       tag,
       summary: 'Create a payment session',
-      description: 'Answers with the address of the page on which the payer chooses a token and pays.',
+      description:
+        'The payer chooses a token and network and pays to an address of its own; until the page is served, the test helper plays the payer.',
       scope: 'write',
       idempotencyKey: 'optional',
       body: CheckoutSessionInput,
