@@ -50,6 +50,8 @@ const KEY_FORM = /^[^{].{0,127}$/;
 const isFresh = (value: unknown, other: unknown) =>
   typeof value === 'string' && KEY_FORM.test(value) && typeof other === 'string' && value !== other;
 
+const onlyOf = (value: unknown) => (Array.isArray(value) && value.length === 1 ? value[0] : undefined);
+
 /** @throws where two requests did not send the same statements */
 export function scriptOf({ first, second }: Recording): Script {
   const texts = (statements: readonly Statement[]) => statements.map(({ text }) => text).join('\n');
@@ -66,7 +68,11 @@ export function scriptOf({ first, second }: Recording): Script {
     text: text.replaceAll(/\s+/g, ' ').replaceAll(/\$(\d+)/g, (_, number) => {
       const i = Number(number) - 1;
       const value = values[i];
-      if (isFresh(value, first[s]?.values[i])) return freshExpression(String(value), seeds);
+      const other = first[s]?.values[i];
+      if (isFresh(value, other)) return freshExpression(String(value), seeds);
+      // A list of one is a row of its own, such as a job with its id.
+      const [only, otherOnly] = [onlyOf(value), onlyOf(other)];
+      if (isFresh(only, otherOnly)) return `array[${freshExpression(String(only), seeds)}]`;
       const constant = textOf(value);
       return constant === undefined ? 'null' : nameOf(constant);
     }),

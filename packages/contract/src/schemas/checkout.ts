@@ -102,7 +102,9 @@ export const CheckoutSession = Type.Object(
     customer: OrNull(Type.String()),
     customer_email: OrNull(Type.String()),
     status: Type.Enum([...CHECKOUT_SESSION_STATUSES]),
-    url: Type.String({ description: 'The page on which the payer pays (this release does not serve it yet).' }),
+    url: Type.String({
+      description: 'The page on which the payer pays (this release does not serve it yet).',
+    }),
     payment_id: Type.String(),
     success_url: OrNull(Type.String()),
     cancel_url: OrNull(Type.String()),
