@@ -236,6 +236,13 @@ test('a caller who does not read is cut off; one who reads slowly loses nothing'
   slow.close();
 }, 120_000);
 
+test('a comment comes when nothing else does', async () => {
+  const merchant = await withNews(0);
+  const stream = await openStream(service.baseUrl, merchant);
+  expect((await stream.blocks(2))[1]).toEqual({ '': '' });
+  stream.close();
+}, 90_000);
+
 test('a key without the scope read gets none, and other methods are 405', async () => {
   const writer = await service.createMerchant({ funds: 0n, scopes: ['write'] });
   expectError(await send(`${service.baseUrl}${STREAM}`, writer), STREAM, { status: 403, code: null });

@@ -14,22 +14,22 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   'payment.completed': {
     resource: 'payment',
     change: 'Enough money of a payment is final, it is accepted as it is, or a charge is final.',
-    built: false,
+    built: true,
   },
   'payment.failed': {
     resource: 'payment',
     change: 'A charge of a mandate failed, or money of a listed sender froze the payment.',
-    built: false,
+    built: true,
   },
   'payment.expired': {
     resource: 'payment',
     change: 'The time of a checkout session or of an invoice page is over without enough money.',
-    built: false,
+    built: true,
   },
   'payment.cancelled': {
     resource: 'payment',
     change: 'An open checkout session is canceled, or the subscription whose page is open.',
-    built: false,
+    built: true,
   },
   'refund.succeeded': {
     resource: 'refund',
@@ -92,7 +92,7 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   'payment.updated': {
     resource: 'payment',
     change: 'A payment reads otherwise without a news of its own: money is seen, final, gone or accepted.',
-    built: false,
+    built: true,
   },
   'webhook_endpoint.test': {
     resource: 'webhook_endpoint',

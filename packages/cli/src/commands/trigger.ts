@@ -25,7 +25,8 @@ async function trigger(text: string, flags: TriggerFlags, self: Command): Promis
   const type = readEventType(text);
   const recipe = RECIPES[type];
   if (recipe === undefined) {
-    const message = `Nothing in this version causes ${type}. What can be triggered: ${triggerable().join(', ')}.`;
+    const why = EVENT_CATALOGUE[type].built ? 'This command cannot cause' : 'Nothing in this version causes';
+    const message = `${why} ${type}. What can be triggered: ${triggerable().join(', ')}.`;
     throw new CommandFailure('not_built', message);
   }
   const florin = florinOf(flags);

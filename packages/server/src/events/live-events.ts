@@ -1,15 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fail } from '../platform/fail.ts';
 import type { Caller, OpenStream } from '../platform/http/index.ts';
 import { encodeId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listAdmittedKeys } from '../stores/index.ts';
 import { readStreamEnds } from './publish-events.ts';
+import { onPublished } from './published.ts';
 import { findNumber, type StreamPlace } from './queries.ts';
 import { StoreFeed, type StreamRow } from './store-feed.ts';
 
+/** Between two looks; what this process publishes itself is seen after the shorter time. */
 const LOOK_EVERY_MS = 250;
-/** Whether the callers may still listen is asked at every so many looks. */
-const LOOKS_PER_KEY_CHECK = 8;
+const LOOK_AGAIN_MS = 10;
+/** Whether the callers may still listen is asked this often. */
+const CHECK_KEYS_EVERY_MS = 2_000;
 const HEARTBEAT_MS = 15_000;
 /** After which a client should come back to an answer that ended. */
 const RETRY_MS = 1_000;
@@ -91,19 +95,29 @@ export class LiveEvents {
   }
 
   async #lookOn(): Promise<void> {
+    const { db, log } = this.#platform;
     this.#isLooking = true;
+    let news = Promise.withResolvers<void>();
+    const endListening = onPublished(db, () => news.resolve());
     let isAway = false;
-    for (let look = 1; this.#listeners.size > 0; look++) {
+    let checkedAtMs = performance.now();
+    while (this.#listeners.size > 0) {
+      news = Promise.withResolvers();
       try {
         await this.#look();
-        if (look % LOOKS_PER_KEY_CHECK === 0) await this.#endRefused();
+        if (performance.now() - checkedAtMs >= CHECK_KEYS_EVERY_MS) {
+          await this.#endRefused();
+          checkedAtMs = performance.now();
+        }
         isAway = false;
       } catch (error) {
-        if (!isAway) this.#platform.log.warn({ err: error }, 'new events cannot be looked for');
+        if (!isAway) log.warn({ err: error }, 'new events cannot be looked for');
         isAway = true;
       }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      await sleep(LOOK_AGAIN_MS);
+      await Promise.race([news.promise, sleep(LOOK_EVERY_MS - LOOK_AGAIN_MS)]);
     }
+    endListening();
     this.#isLooking = false;
   }
 

@@ -2,6 +2,7 @@ import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
 import { kept } from '../platform/kept-plans.ts';
+import { tellPublished } from './published.ts';
 import './tables.ts';
 
 // The stream of a store: its events numbered 1, 2, 3 … in order of commit. Ids are given before the commit, so a reader
@@ -65,6 +66,7 @@ export async function numberEvents(
   await sql`${kept}
     update event_stream_end set number = ${last + BigInt(rows.length)}
     where merchant_id = ${merchantId} and store_id = ${storeId}`.execute(tx);
+  tellPublished(tx);
   return published;
 }
 
