@@ -146,12 +146,18 @@ describe.skipIf(isSecondRun)('operator commands', { timeout: LONG_MS }, () => {
     await client(rotated.secret_key).balances.retrieve();
     const last = await ask<{ secret_key: string }>('keys', 'rotate', key.key_id, '--overlap', '0');
     await expect(client(rotated.secret_key).balances.retrieve()).rejects.toMatchObject({ status: 401 });
+    const next = await ask<{ key_id: string }>(...create);
     await ask('stores', 'disable', store.store_id);
     await expect(client(last.secret_key).balances.retrieve()).rejects.toMatchObject({ status: 403 });
+    expect((await refusal('keys', 'revoke', key.key_id)).message).toContain('webhook-key');
+    await ask('stores', 'webhook-key', store.store_id, next.key_id, '--overlap', '0');
     await ask('keys', 'revoke', key.key_id);
     await expect(client(last.secret_key).balances.retrieve()).rejects.toMatchObject({ status: 401 });
     const list = await ask<{ revoked_at: string | null }[]>('keys', 'list', ...of);
-    expect(list).toMatchObject([{ key_id: key.key_id, scopes: ['read'], revoked_at: expect.any(String) }]);
+    expect(list).toMatchObject([
+      { key_id: key.key_id, scopes: ['read'], revoked_at: expect.any(String) },
+      { key_id: next.key_id, revoked_at: null },
+    ]);
     expect(await ask('merchants', 'suspend', merchant.merchant_id)).toMatchObject({ status: 'suspended' });
     expect(await ask('merchants', 'resume', merchant.merchant_id)).toMatchObject({ status: 'active' });
   });
