@@ -20,7 +20,17 @@ const SAME_ON_ALL = [
   'test/events/listen.test.ts',
   'test/webhooks/commands.test.ts',
   'test/webhooks/outbound-*.test.ts',
-  'test/http/raw-sockets.test.ts',
+  'test/fuzz/**',
+  ...[
+    'bodies',
+    'limits',
+    'media-types',
+    'naughty-text',
+    'openapi',
+    'order-of-checks',
+    'queries',
+    'raw-sockets',
+  ].map((name) => `test/http/${name}.test.ts`),
   'packages/server/src/chains/addresses/**',
 ];
 
