@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { signedPrefix } from '@florin/contract/signing';
 import { base58 } from '@scure/base';
 
@@ -54,7 +54,7 @@ export interface SignedParts {
 }
 
 /** HMAC-SHA256 of `<timestamp>.<nonce>.<body>`. */
-export function macOf(secret: Uint8Array, parts: SignedParts): Buffer {
+export function macOf(secret: Uint8Array | KeyObject, parts: SignedParts): Buffer {
   return createHmac('sha256', secret)
     .update(signedPrefix(parts.timestamp, parts.nonce))
     .update(parts.body)

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import type { RecordedEventType } from '@florin/contract/schemas';
 import { TEST_EVENT_TYPE } from '@florin/contract/schemas';
 import {
@@ -18,13 +18,20 @@ import { EndpointRun } from './endpoint-run.ts';
 import { Gather } from './gather.ts';
 import { listPending } from './queries.ts';
 import { Records } from './records.ts';
+import { Room } from './room.ts';
 import { type AttemptOutcome, afterAttempt, judge } from './states.ts';
 
 const USER_AGENT = 'Service-Webhook/1.0';
-const NONCE_BYTES = 16;
 const ENDPOINTS_AT_ONCE = 500;
+/** Readings of all merchants under way. */
+const READS_AT_ONCE = 3;
 /** Attempts in flight of this process; endpoints that fail share half of them, so that others always find room. */
 const IN_FLIGHT_MAX = 2_000;
+/** Attempts that keep this process busy. One that has had no answer for a while only waits, and makes room. */
+const BUSY_MAX = 64;
+const BUSY_MS = 250;
+/** For how long an endpoint's attempt holds up its next one: a fast receiver is asked over one connection. */
+const AHEAD_MS = 5;
 
 /** One event that is due to be sent. */
 export interface DueDelivery {
@@ -46,10 +53,20 @@ export interface EndpointWork {
   /** Seconds that the merchant's clock is ahead. */
   clockOffset: number;
   /** Undefined: the store has no key, so nothing can be signed. */
-  secret: Buffer | undefined;
+  secret: KeyObject | undefined;
   firstTries: DueDelivery[];
   /** By due time; those to come included. */
   retries: DueDelivery[];
+}
+
+/** What a run has to say about one of its attempts while it lasts. */
+export interface Turn {
+  /** It follows one that was answered just now: its connection is still open, which it is not for long among thousands. */
+  isInRow: boolean;
+  /** Asked when its turn has come: whether it is still to be made. */
+  mayBegin: () => boolean;
+  /** The next one of the endpoint may follow: this one was answered, or takes its time. May be called twice. */
+  follow: () => void;
 }
 
 interface Asked {
@@ -63,13 +80,21 @@ export class Deliverer {
   readonly deps: WebhookDeps;
   readonly #records: Records;
   readonly #reads: Gather<Asked, EndpointWork | undefined>;
-  readonly #room = { all: new Room(IN_FLIGHT_MAX), failing: new Room(IN_FLIGHT_MAX / 2) };
+  readonly #room = {
+    all: new Room(IN_FLIGHT_MAX),
+    failing: new Room(IN_FLIGHT_MAX / 2),
+    busy: new Room(BUSY_MAX),
+  };
   #isStopping = false;
 
   constructor(deps: WebhookDeps) {
     this.deps = deps;
     this.#records = new Records(deps);
-    this.#reads = new Gather(ENDPOINTS_AT_ONCE, (merchantId, asked) => readWork(deps, merchantId, asked));
+    this.#reads = new Gather(
+      ENDPOINTS_AT_ONCE,
+      (merchantId, asked) => readWork(deps, merchantId, asked),
+      new Room(READS_AT_ONCE),
+    );
   }
 
   /** Handles a job of `DELIVER_JOB`. */
@@ -94,49 +119,74 @@ export class Deliverer {
   /**
    * One attempt, from its signature to its record.
    *
-   * @returns the endpoint's failures since its last acknowledgement, and when the delivery is due again
+   * @returns the endpoint's failures since its last acknowledgement, and when the delivery is due again; undefined where
+   *   it was not begun any more
    */
-  async attempt(merchantId: string, work: EndpointWork, due: DueDelivery): Promise<Attempted> {
+  async attempt(
+    merchantId: string,
+    work: EndpointWork,
+    due: DueDelivery,
+    turn: Turn,
+  ): Promise<Attempted | undefined> {
     const leave = await this.#enter(work.failures > 0);
     try {
-      const { clock } = this.deps;
-      const beganMs = clock.nowMs();
-      const beganAt = Math.floor(beganMs / 1000) + work.clockOffset;
-      crashPoint('deliver.before-send');
-      const answer = await this.#send(work, due);
-      crashPoint('deliver.after-send');
-      const verdict = judge(answer.outcome);
-      const durationMs = Math.max(0, Math.round(clock.nowMs() - beganMs));
-      this.deps.metrics.attemptedWebhook(verdict.failure ?? 'acknowledged', durationMs / 1000);
-      const next = afterAttempt({ seriesAttempts: due.seriesAttempts, beganAt }, verdict);
-      const isCounted = due.eventType !== TEST_EVENT_TYPE;
-      const health = await this.#records.add(merchantId, {
-        endpointId: work.endpointId,
-        eventId: due.eventId,
-        seriesBefore: due.seriesAttempts,
-        next,
-        beganMs,
-        health: isCounted ? healthOf(verdict.failure, work.failures) : 'none',
-        attempt: JSON.stringify({
-          at: beganAt,
-          status_code: 'status' in answer.outcome ? answer.outcome.status : null,
-          duration_ms: durationMs,
-          failure: verdict.failure,
-          response: answer.response,
-        }),
-      });
-      crashPoint('deliver.recorded');
-      return { failures: health?.failures, dueAt: next.status === 'pending' ? next.dueAt : undefined };
+      const rest = await this.#room.busy.enter(turn.isInRow);
+      const timers = [setTimeout(turn.follow, AHEAD_MS), setTimeout(rest, BUSY_MS)];
+      const answered = () => {
+        for (const timer of timers) clearTimeout(timer);
+        turn.follow();
+        rest();
+      };
+      if (turn.mayBegin()) return await this.#make(merchantId, work, due, answered);
+      answered();
+      return undefined;
     } finally {
       leave();
     }
   }
 
+  async #make(
+    merchantId: string,
+    work: EndpointWork,
+    due: DueDelivery,
+    answered: () => void,
+  ): Promise<Attempted> {
+    const { clock } = this.deps;
+    const beganMs = clock.nowMs();
+    const beganAt = Math.floor(beganMs / 1000) + work.clockOffset;
+    crashPoint('deliver.before-send');
+    const answer = await this.#send(work, due).finally(answered);
+    crashPoint('deliver.after-send');
+    const verdict = judge(answer.outcome);
+    const durationMs = Math.max(0, Math.round(clock.nowMs() - beganMs));
+    this.deps.metrics.attemptedWebhook(verdict.failure ?? 'acknowledged', durationMs / 1000);
+    const next = afterAttempt({ seriesAttempts: due.seriesAttempts, beganAt }, verdict);
+    const isCounted = due.eventType !== TEST_EVENT_TYPE;
+    const health = await this.#records.add(merchantId, {
+      endpointId: work.endpointId,
+      eventId: due.eventId,
+      seriesBefore: due.seriesAttempts,
+      next,
+      beganMs,
+      health: isCounted ? healthOf(verdict.failure, work.failures) : 'none',
+      attempt: JSON.stringify({
+        at: beganAt,
+        status_code: 'status' in answer.outcome ? answer.outcome.status : null,
+        duration_ms: durationMs,
+        failure: verdict.failure,
+        response: answer.response,
+      }),
+    });
+    crashPoint('deliver.recorded');
+    return { failures: health?.failures, dueAt: next.status === 'pending' ? next.dueAt : undefined };
+  }
+
   async #enter(isFailing: boolean): Promise<() => void> {
-    const rooms = isFailing ? [this.#room.failing, this.#room.all] : [this.#room.all];
-    for (const room of rooms) await room.enter();
+    const leaveFailing = isFailing ? await this.#room.failing.enter() : undefined;
+    const leaveAll = await this.#room.all.enter();
     return () => {
-      for (const room of rooms) room.leave();
+      leaveAll();
+      leaveFailing?.();
     };
   }
 
@@ -146,8 +196,9 @@ export class Deliverer {
   ): Promise<{ outcome: AttemptOutcome; response: string | null }> {
     const body = Buffer.from(due.body);
     const timestamp = String(this.deps.clock.nowSeconds());
-    const nonce = randomBytes(NONCE_BYTES).toString('hex');
-    const secret = work.secret ?? Buffer.alloc(0);
+    // Made from random bytes in store: one by one they cost more than the signature.
+    const nonce = randomUUID();
+    if (work.secret === undefined) throw new Error('a run without a secret sends nothing');
     const answer = await this.deps.outbound.post({
       url: work.url,
       sandbox: work.mode === 'sandbox',
@@ -155,7 +206,7 @@ export class Deliverer {
       headers: {
         'Content-Type': 'application/json',
         'User-Agent': USER_AGENT,
-        [SIGNATURE_HEADER]: macOf(secret, { timestamp, nonce, body }).toString('hex'),
+        [SIGNATURE_HEADER]: macOf(work.secret, { timestamp, nonce, body }).toString('hex'),
         [TIMESTAMP_HEADER]: timestamp,
         [NONCE_HEADER]: nonce,
         [EVENT_TYPE_HEADER]: due.eventType,
@@ -178,9 +229,11 @@ function healthOf(failure: string | null, failures: number): 'none' | 'acknowled
   return failures > 0 ? 'acknowledged' : 'none';
 }
 
+const UTF_8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
 /** Whatever came, as text that the database can hold. */
 function textOf(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes).replaceAll('\0', '\ufffd');
+  return UTF_8.decode(bytes).replaceAll('\0', '\ufffd');
 }
 
 async function readWork(
@@ -194,6 +247,8 @@ async function readWork(
     getMerchant(deps.db, merchantId),
     readWebhookSecrets(deps, merchantId, storeIds),
   ]);
+  // A key is made from a secret at ten times the cost of a signature by it.
+  const keys = new Map([...secrets].map(([storeId, secret]) => [storeId, createSecretKey(secret)]));
   const byEndpoint = Map.groupBy(rows, (row) => row.endpoint_id);
   return asked.map(({ endpointId, storeId }) => {
     const own = byEndpoint.get(endpointId);
@@ -219,33 +274,9 @@ async function readWork(
       failures: endpoint.failures,
       mode: merchant.mode,
       clockOffset: merchant.clockOffset,
-      secret: secrets.get(storeId),
+      secret: keys.get(storeId),
       firstTries: due.filter(({ seriesAttempts }) => seriesAttempts === 0),
       retries: due.filter(({ seriesAttempts }) => seriesAttempts > 0),
     };
   });
-}
-
-/** Lets so many in at a time, in the order in which they came. */
-class Room {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
-
-  constructor(places: number) {
-    this.#free = places;
-  }
-
-  async enter(): Promise<void> {
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
-  }
 }

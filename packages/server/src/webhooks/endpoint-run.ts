@@ -8,7 +8,9 @@ import { attemptsAtOnce } from './states.ts';
 
 const IN_FLIGHT_MAX = 10;
 /** Read ahead of what is in flight, of first tries and of retries each. */
-const READ_AHEAD = 20;
+const READ_AHEAD = 50;
+/** Attempts that go before those of other endpoints, each following the answer to the one before. */
+const IN_ROW_MAX = 10;
 const NO_KEY_AGAIN_MS = 60_000;
 
 /**
@@ -31,6 +33,13 @@ export class EndpointRun {
   #retries: DueDelivery[] = [];
   #inFlight = 0;
   #retriesInFlight = 0;
+  #isReading = false;
+  /** What the last reading said where nothing may be sent to this endpoint now. */
+  #halted: JobOutcome | undefined;
+  /** An attempt has been begun so lately that the next one waits for its answer. */
+  #isAhead = false;
+  /** Attempts since this endpoint last stood in line behind the others. */
+  #inRow = 0;
   /** The last reading showed all there was, and nobody has called since. */
   #hasAll = false;
   /** A reading showed what was in flight: whether it was asked for again since its end, only another one tells. */
@@ -54,18 +63,15 @@ export class EndpointRun {
   }
 
   async drive(): Promise<JobOutcome> {
-    // Where nothing may be sent, the end waits for what is in flight; if it is enabled again meanwhile, sending goes on.
-    let halted: JobOutcome | undefined;
     while (this.#mayBegin()) {
-      if (!this.#hasAll && this.#firstTries.length + this.#retries.length < IN_FLIGHT_MAX) {
-        halted = await this.#read();
-      }
-      if (halted === undefined) this.#start();
-      if (this.#inFlight === 0) {
-        if (halted !== undefined) return await this.#end(halted);
+      const queued = this.#firstTries.length + this.#retries.length;
+      if (!this.#hasAll && !this.#isReading && queued < IN_FLIGHT_MAX) void this.#readAhead();
+      if (this.#halted === undefined) this.#start();
+      if (this.#inFlight === 0 && !this.#isReading) {
         if (this.#isDoubtful) this.#hasAll = false;
         this.#isDoubtful = false;
-        if (this.#hasAll) return await this.#end(this.#outcome());
+        // Where nothing may be sent it still waited for what was in flight: had it been enabled meanwhile, it would go on.
+        if (this.#hasAll) return await this.#end(this.#halted ?? this.#outcome());
         continue;
       }
       await this.#rest();
@@ -75,9 +81,23 @@ export class EndpointRun {
   }
 
   async #end(outcome: JobOutcome): Promise<JobOutcome> {
-    while (this.#inFlight > 0) await this.#rest();
+    while (this.#inFlight > 0 || this.#isReading) await this.#rest();
     if (this.#error !== undefined) throw this.#error;
     return outcome;
+  }
+
+  /** Reads while what was read before is being sent. */
+  async #readAhead(): Promise<void> {
+    this.#isReading = true;
+    try {
+      this.#halted = await this.#read();
+      if (this.#halted !== undefined) this.#forget();
+    } catch (error) {
+      this.#error ??= error;
+    } finally {
+      this.#isReading = false;
+      this.#wake.resolve();
+    }
   }
 
   #mayBegin(): boolean {
@@ -125,17 +145,21 @@ export class EndpointRun {
       return endpoint?.status === 'disabled' && (await alignSome(tx, endpoint, 0));
     };
     while (await transact(db, pauseSome));
+    return 'done';
+  }
+
+  /** What is queued is not to be sent, or will be read again. */
+  #forget(): void {
     for (const { eventId } of [...this.#firstTries, ...this.#retries]) this.#known.delete(eventId);
     this.#firstTries = [];
     this.#retries = [];
-    return 'done';
   }
 
   #start(): void {
     const work = this.#work;
     if (work === undefined) return;
     const most = attemptsAtOnce(work.failures, IN_FLIGHT_MAX);
-    while (this.#inFlight < most) {
+    while (this.#inFlight < most && !this.#isAhead) {
       const due = this.#next(most);
       if (due === undefined) return;
       void this.#attempt(work, due);
@@ -149,10 +173,25 @@ export class EndpointRun {
 
   async #attempt(work: EndpointWork, due: DueDelivery): Promise<void> {
     const isRetry = due.seriesAttempts > 0;
+    this.#isAhead = true;
+    let isAhead = true;
+    const turn = {
+      isInRow: this.#inRow > 0,
+      mayBegin: () => this.#mayBegin(),
+      follow: () => {
+        if (!isAhead) return;
+        isAhead = false;
+        this.#isAhead = false;
+        this.#wake.resolve();
+      },
+    };
+    this.#inRow = (this.#inRow + 1) % IN_ROW_MAX;
     this.#inFlight += 1;
     if (isRetry) this.#retriesInFlight += 1;
     try {
-      const { failures, dueAt } = await this.#deliverer.attempt(this.#merchantId, work, due);
+      const attempted = await this.#deliverer.attempt(this.#merchantId, work, due, turn);
+      if (attempted === undefined) return;
+      const { failures, dueAt } = attempted;
       if (failures !== undefined && this.#work !== undefined) this.#work.failures = failures;
       this.#ended.set(due.eventId, dueAt ?? Number.POSITIVE_INFINITY);
       if (dueAt !== undefined) this.#nextDueAt = Math.min(this.#nextDueAt, dueAt);

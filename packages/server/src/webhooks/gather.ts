@@ -1,3 +1,5 @@
+import type { Room } from './room.ts';
+
 /**
  * Does the work of callers together: what comes for a key while its work is under way waits and goes along with the
  * next one. A caller that comes now is served by work that begins later, so it sees all that was committed before.
@@ -5,13 +7,18 @@
 export class Gather<In, Out> {
   readonly #work: (key: string, inputs: In[]) => Promise<readonly Out[]>;
   readonly #inputsMax: number;
+  readonly #room: Room | undefined;
   readonly #waiting = new Map<string, Entry<In, Out>[]>();
   readonly #working = new Set<string>();
 
-  /** @param work one result an input, in the same order */
-  constructor(inputsMax: number, work: (key: string, inputs: In[]) => Promise<readonly Out[]>) {
+  /**
+   * @param work one result an input, in the same order
+   * @param room how many works may be under way at once, of all keys; what waits for a place gathers meanwhile
+   */
+  constructor(inputsMax: number, work: (key: string, inputs: In[]) => Promise<readonly Out[]>, room?: Room) {
     this.#inputsMax = inputsMax;
     this.#work = work;
+    this.#room = room;
   }
 
   async add(key: string, input: In): Promise<Out> {
@@ -29,18 +36,24 @@ export class Gather<In, Out> {
   }
 
   async #drain(key: string): Promise<void> {
-    for (let entries = this.#take(key); entries.length > 0; entries = this.#take(key)) {
-      try {
-        const results = await this.#work(
-          key,
-          entries.map(({ input }) => input),
-        );
-        for (const [i, { resolve }] of entries.entries()) resolve(results[i] as Out);
-      } catch (error) {
-        for (const { reject } of entries) reject(error);
-      }
+    while (this.#waiting.has(key)) {
+      const leave = await this.#room?.enter();
+      await this.#do(key, this.#take(key));
+      leave?.();
     }
     this.#working.delete(key);
+  }
+
+  async #do(key: string, entries: readonly Entry<In, Out>[]): Promise<void> {
+    try {
+      const results = await this.#work(
+        key,
+        entries.map(({ input }) => input),
+      );
+      for (const [i, { resolve }] of entries.entries()) resolve(results[i] as Out);
+    } catch (error) {
+      for (const { reject } of entries) reject(error);
+    }
   }
 
   #take(key: string): Entry<In, Out>[] {

@@ -13,10 +13,13 @@ import {
   lockEndpoint,
   recordAttempts,
 } from './queries.ts';
+import { Room } from './room.ts';
 import { type Health, isGivenUp } from './states.ts';
 import './tables.ts';
 
 const RECORDS_AT_ONCE = 200;
+/** Statements of all merchants: more of them would carry fewer records each, and leave nobody else a connection. */
+const STATEMENTS_AT_ONCE = 2;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 2_000;
 /** After this the attempt is forgotten and will be made again: the database is gone for longer than leases last. */
@@ -35,10 +38,11 @@ export class Records {
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
-    this.#attempts = new Gather(RECORDS_AT_ONCE, async (merchantId, ended) => {
+    const record = async (merchantId: string, ended: EndedAttempt[]) => {
       await persist(() => recordAttempts(deps.db, merchantId, ended));
       return await this.#countHealth(merchantId, ended);
-    });
+    };
+    this.#attempts = new Gather(RECORDS_AT_ONCE, record, new Room(STATEMENTS_AT_ONCE));
   }
 
   /** @returns the endpoint's health, where this attempt changed it. Resolves when the attempt is on the disk. */
