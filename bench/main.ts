@@ -12,6 +12,7 @@ import { closing, markdown, type Report, table, writeReport } from './report.ts'
 import { type Findings, ROWS, type RowId, type RunOptions } from './rows.ts';
 import { runStart } from './start/experiment.ts';
 import { runValidate } from './validate/experiment.ts';
+import { runWebhooks } from './webhooks/experiment.ts';
 
 const USAGE = `npm run bench -- [options]
   --quick          fewer and shorter rounds, for development
@@ -52,6 +53,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['6a', '6b', '6c', '6d'], run: runDrain },
   { rows: ['7'], run: runIdle },
   { rows: ['8a', '8b', '8c'], run: runCrash },
+  { rows: ['9a', '9b', '9c', '11'], run: runWebhooks },
   { rows: ['12a', '12b'], run: runStart },
 ];
 

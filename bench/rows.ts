@@ -1,7 +1,7 @@
 /** A row of design goals: what is measured, what is aimed at, and what fails the run. */
 export interface RowDefinition {
   title: string;
-  unit: '' | 's' | 'MB';
+  unit: '' | 's' | 'ms' | 'MB';
   better: 'higher' | 'lower';
   goal: number;
   /** The worst value that still passes. */
@@ -22,6 +22,7 @@ const ratio = (
 
 const CREATE = 'create payout batch, requests/s against pgbench with the same SQL';
 const DRAIN = 'jobs drained/s';
+const WEBHOOKS = 'webhooks/s with full bookkeeping against bare signed posts';
 
 export const ROWS = {
   '1': ratio(`${CREATE}: 200 items`, 'higher', [0.8, 0.55]),
@@ -43,6 +44,16 @@ export const ROWS = {
   },
   '8b': { title: 'jobs lost by killed and frozen workers', unit: '', better: 'lower', goal: 0, floor: 0 },
   '8c': { title: 'completions accepted twice', unit: '', better: 'lower', goal: 0, floor: 0 },
+  '9a': ratio(`${WEBHOOKS}: 100 origins`, 'higher', [0.95, 0.7]),
+  '9b': ratio(`${WEBHOOKS}: 1,000 origins`, 'higher', [0.8, 0.45]),
+  '9c': ratio('webhooks/s of 90 endpoints beside 10 that hang, against 90 alone', 'higher', [0.95, 0.8]),
+  '11': {
+    title: 'commit of a change to the first byte of its webhook, p50, idle',
+    unit: 'ms',
+    better: 'lower',
+    goal: 15,
+    floor: 60,
+  },
   '12a': {
     title: 'start of the sandbox on existing data until ready',
     unit: 's',
