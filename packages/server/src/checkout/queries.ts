@@ -239,7 +239,7 @@ export async function hasOpenPayments(db: Db, merchantId: string, network: Netwo
 export async function saveCursor(
   tx: Tx,
   place: { merchantId: string; network: Network; before: string | null },
-  read: { cursor: string; readAt?: number; height?: bigint },
+  read: { cursor: string | null; readAt?: number; height?: bigint },
 ): Promise<void> {
   await sql`
     update deposit_cursor set

@@ -74,11 +74,15 @@ async function readNetwork(
     complete = page.complete;
   }
   const tip = await chain.scan({ level: 'tip', cursor, watch });
-  const readTo = tip.complete ? tip.head.height : undefined;
   const place = { merchantId, network, before: cursor };
-  const end = { cursor: cursor ?? '', readAt: startedAt, height: tip.head.height };
-  await transact(deps.db, (tx) => saveCursor(tx, place, tip.complete ? end : { cursor: cursor ?? '' }));
+  const save = (read: { readAt?: number; height?: bigint }) =>
+    transact(deps.db, (tx) => saveCursor(tx, place, { cursor, ...read }));
+  // The height first, as what is shown of a transfer counts from it; that the network was read comes last: a payment
+  // expires by it, and what was seen in time must be known by then.
+  if (tip.complete) await save({ height: tip.head.height });
+  const readTo = tip.complete ? tip.head.height : undefined;
   await applyPage(deps, merchant, { network, final: [], seen: tip.transfers, readTo });
+  if (tip.complete) await save({ readAt: startedAt });
 }
 
 interface Page {
