@@ -4,6 +4,7 @@ import { enqueue } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
 import { alignSome } from './align-deliveries.ts';
 import type { WebhookDeps } from './deps.ts';
+import { updateEndpoint } from './endpoint-queries.ts';
 import { Gather } from './gather.ts';
 import { alignJob } from './jobs.ts';
 import {
@@ -69,13 +70,8 @@ export class Records {
       transact(db, async (tx) => {
         const endpoint = await lockEndpoint(tx, merchantId, endpointId);
         if (endpoint === undefined || endpoint.status === 'disabled') return undefined;
-        await tx
-          .updateTable('webhook_endpoint')
-          .set({ status: 'disabled', disabled_reason: 'failing' })
-          .where('merchant_id', '=', merchantId)
-          .where('endpoint_id', '=', endpointId)
-          .execute();
-        const disabled = { ...endpoint, status: 'disabled' } as const;
+        const change = { status: 'disabled', disabled_reason: 'failing' } as const;
+        const disabled = await updateEndpoint(tx, endpoint, change);
         const storeId = endpoint.store_id;
         if (await alignSome(tx, disabled, 0))
           await enqueue(tx, [alignJob({ merchantId, storeId, endpointId }, clock.nowMs())]);
