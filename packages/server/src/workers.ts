@@ -50,7 +50,7 @@ function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
     [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
     [FUND_JOB, (job) => payFunding(app, job)],
     [SCAN_JOB, (job, run) => scanDeposits(app, job, run)],
-    [EXPIRE_JOB, (job, run) => expirePayment(app, job, run)],
+    [EXPIRE_JOB, (job) => expirePayment(app, job)],
     [
       CLEAN_NONCES_JOB,
       async () => {

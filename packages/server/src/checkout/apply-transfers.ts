@@ -1,19 +1,19 @@
 import type { Network } from '@florin/contract/money';
-import type { UpdateObject } from 'kysely';
 import type { ChainTransfer } from '../chains/index.ts';
 import { post } from '../ledger/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
-import type { Tables, Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db.ts';
 import type { Occasion } from '../platform/occasion.ts';
 import { changePayment, rulesOf } from './change-payment.ts';
 import type { CheckoutSettings } from './deps.ts';
 import { arrivalPostings, releaseHeldPostings } from './postings.ts';
-import { factsOf } from './present.ts';
+import { factsOf, fixedOptionOf } from './present.ts';
 import {
   lockPayment,
   type OptionRow,
   type PaymentView,
   type TransactionRow,
+  transactionKey,
   upsertOption,
   upsertTransactions,
   viewOf,
@@ -52,7 +52,8 @@ interface Found {
   isFinal: boolean;
 }
 
-const keyOf = (network: Network, txId: string, index: number) => `${network}/${txId}/${index}`;
+const keyOf = (network: Network, { txId, index }: ChainTransfer) =>
+  transactionKey({ network, tx_id: txId, index });
 
 /** Brings a payment up to what was read. @returns it afterwards */
 export async function applyTransfers(tx: Tx, reading: Reading, context: Context): Promise<PaymentView> {
@@ -65,27 +66,26 @@ export async function applyTransfers(tx: Tx, reading: Reading, context: Context)
   if (fixed !== undefined && before.payment.fixed_currency === null) await requote(tx, fixed, reading, found);
   const changed = transactionChanges(before, reading, { found, fixed, context });
   const gone = vanished(before, reading, found);
+  // As it was a moment ago, which is how most readings end: what follows from the facts was decided with them.
+  if (changed.length === 0 && gone.length === 0) return before;
   await upsertTransactions(tx, [...changed, ...gone]);
   crashPoint('deposits.transactions-written');
-  const fixes = {
-    fixed_currency: fixed?.currency ?? null,
-    fixed_network: fixed?.network ?? null,
-  };
-  return await settle(tx, { before, reading, fixes, arrived: changed.filter(isNewlyFinal(before)) }, context);
+  return await settle(tx, { before, reading, fixed, arrived: changed.filter(isNewlyFinal(before)) }, context);
 }
 
 /** The first money seen fixes the option; it is free again when every transfer of a listed token is gone. */
 function fixedOption(
-  { payment, options, transactions }: PaymentView,
+  view: PaymentView,
   { network }: Reading,
   found: readonly Found[],
 ): OptionRow | undefined {
-  const present = new Set(found.map(({ transfer }) => keyOf(network, transfer.txId, transfer.index)));
+  const { payment, options, transactions } = view;
+  const present = new Set(found.map(({ transfer }) => keyOf(network, transfer)));
   const remains = transactions.some(
-    (t) => t.kind !== 'unlisted' && (t.status !== 'gone' || present.has(keyOf(t.network, t.tx_id, t.index))),
+    (t) => t.kind !== 'unlisted' && (t.status !== 'gone' || present.has(transactionKey(t))),
   );
   if (payment.fixed_currency !== null && (remains || found.some(({ transfer }) => transfer.asset !== null))) {
-    return options.find((o) => o.currency === payment.fixed_currency && o.network === payment.fixed_network);
+    return fixedOptionOf(view);
   }
   const [first] = found
     .map(({ transfer }) => transfer)
@@ -113,11 +113,11 @@ function transactionChanges(
   reading: Reading,
   { found, fixed, context }: { found: readonly Found[]; fixed: OptionRow | undefined; context: Context },
 ): TransactionChange[] {
-  const known = new Map(transactions.map((t) => [keyOf(t.network, t.tx_id, t.index), t]));
+  const known = new Map(transactions.map((t) => [transactionKey(t), t]));
   const { seconds } = context.occasion;
   const changes = new Map<string, TransactionChange>();
   for (const { transfer, isFinal } of found) {
-    const key = keyOf(reading.network, transfer.txId, transfer.index);
+    const key = keyOf(reading.network, transfer);
     const old = known.get(key);
     // Final is for good; and what both answers hold is final.
     if (old?.status === 'final' || changes.get(key)?.status === 'final') continue;
@@ -172,37 +172,35 @@ function vanished(
 ): TransactionChange[] {
   const { readTo, network } = reading;
   if (readTo === undefined) return [];
-  const present = new Set(found.map(({ transfer }) => keyOf(network, transfer.txId, transfer.index)));
+  const present = new Set(found.map(({ transfer }) => keyOf(network, transfer)));
   return transactions
     .filter((t) => t.network === network && t.status === 'seen' && BigInt(t.height) <= readTo)
-    .filter((t) => !present.has(keyOf(t.network, t.tx_id, t.index)))
+    .filter((t) => !present.has(transactionKey(t)))
     .map((t) => ({ ...t, status: 'gone' as const }));
 }
 
 function isNewlyFinal({ transactions }: PaymentView): (change: TransactionChange) => boolean {
-  const final = new Set(
-    transactions.filter((t) => t.status === 'final').map((t) => keyOf(t.network, t.tx_id, t.index)),
-  );
-  return (change) =>
-    change.status === 'final' && !final.has(keyOf(change.network, change.tx_id, change.index));
+  const final = new Set(transactions.filter((t) => t.status === 'final').map((t) => transactionKey(t)));
+  return (change) => change.status === 'final' && !final.has(transactionKey(change));
 }
 
 interface Settling {
   before: PaymentView;
   reading: Reading;
-  fixes: Pick<UpdateObject<Tables, 'payment'>, 'fixed_currency' | 'fixed_network'>;
+  fixed: OptionRow | undefined;
   arrived: readonly TransactionChange[];
 }
 
 /** Books what has become final, decides the status that follows, and frees what was held when it is `completed`. */
 async function settle(
   tx: Tx,
-  { before, reading, fixes, arrived }: Settling,
+  { before, reading, fixed, arrived }: Settling,
   context: Context,
 ): Promise<PaymentView> {
   const { merchantId, paymentId } = reading;
   const { settings, occasion } = context;
-  const now = await viewOf(tx, { ...before.payment, ...fixes } as PaymentView['payment']);
+  const fixes = { fixed_currency: fixed?.currency ?? null, fixed_network: fixed?.network ?? null };
+  const now = await viewOf(tx, { ...before.payment, ...fixes });
   const facts = factsOf(now);
   const status = nextStatus(facts, rulesOf(now, settings), {
     now: occasion.seconds,
@@ -219,14 +217,9 @@ async function settle(
   const postings = arrived.flatMap((t) =>
     t.currency === null ? [] : arrivalPostings(paymentId, { ...t, currency: t.currency }, wasCompleted),
   );
-  if (completes) {
-    const fixed = now.options.find(
-      (o) => o.currency === fixes.fixed_currency && o.network === fixes.fixed_network,
-    );
-    if (fixed !== undefined)
-      postings.push(
-        ...releaseHeldPostings(paymentId, { currency: fixed.currency, network: fixed.network, amount: held }),
-      );
+  if (completes && fixed !== undefined) {
+    const { currency, network } = fixed;
+    postings.push(...releaseHeldPostings(paymentId, { currency, network, amount: held }));
   }
   await post(tx, merchantId, postings, occasion.seconds);
   crashPoint('deposits.posted');

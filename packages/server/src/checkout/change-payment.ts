@@ -6,7 +6,7 @@ import { encodeId } from '../platform/ids.ts';
 import type { Occasion } from '../platform/occasion.ts';
 import type { CheckoutSettings } from './deps.ts';
 import { currentOption, presentPayment } from './present.ts';
-import { lockPayment, type PaymentView, updatePayment } from './queries.ts';
+import { lockPayment, type PaymentView, transactionKey, updatePayment } from './queries.ts';
 import { type Rules, toleranceOf } from './states.ts';
 
 /** What the store's settings say of a payment. */
@@ -54,10 +54,10 @@ export async function changePayment(
 function newsOf(before: PaymentView, after: PaymentView): EventType | undefined {
   const [from, to] = [before.payment.status, after.payment.status];
   if (from !== to) return STATUS_EVENTS[to] ?? 'payment.updated';
-  const known = new Map(before.transactions.map((t) => [`${t.tx_id}/${t.index}/${t.network}`, t]));
+  const known = new Map(before.transactions.map((t) => [transactionKey(t), t]));
   const isEnded = to !== 'pending' && to !== 'processing';
   const isNews = after.transactions.some((t) => {
-    const old = known.get(`${t.tx_id}/${t.index}/${t.network}`);
+    const old = known.get(transactionKey(t));
     if (old === undefined) return isEnded || t.status === 'final';
     return (old.status !== t.status && t.status !== 'seen') || old.decision !== t.decision;
   });

@@ -55,7 +55,7 @@ export async function createCheckoutSession(
   const { merchantId, storeId } = caller;
   const [sessionId, paymentId] = [newId(), newId()];
   const expiresAt = occasion.seconds + (body.expires_in ?? EXPIRES_IN_DEFAULT);
-  const made = await transact(deps.db, async (tx) => {
+  const made = await transact(deps.db, async (tx): Promise<MadeSession | string> => {
     if (idempotencyKey !== '') {
       const claim = {
         merchantId,
@@ -67,7 +67,7 @@ export async function createCheckoutSession(
       const key = await claimKey(tx, { ...claim, resourceId: sessionId, nowSeconds: occasion.seconds });
       if (!key.first) return key.resourceId;
     }
-    await insertPayment(tx, {
+    const payment = await insertPayment(tx, {
       merchant_id: merchantId,
       payment_id: paymentId,
       store_id: storeId,
@@ -80,7 +80,7 @@ export async function createCheckoutSession(
       expires_at: expiresAt,
       created_at: occasion.seconds,
     });
-    await insertSession(tx, {
+    const session = await insertSession(tx, {
       merchant_id: merchantId,
       session_id: sessionId,
       store_id: storeId,
@@ -96,14 +96,11 @@ export async function createCheckoutSession(
     });
     const dueAtMs = occasion.realMs + (expiresAt - occasion.seconds) * 1000;
     await enqueue(tx, [expireJob(merchantId, paymentId, dueAtMs)]);
-    return sessionId;
+    return { session, view: { payment, options: [], transactions: [], heights: new Map() }, replayed: false };
   });
+  if (typeof made !== 'string') return made;
   const session = await getSession(deps.db, caller, encodeId('checkoutSession', made));
-  return {
-    session,
-    view: await readPayment(deps.db, merchantId, session.payment_id),
-    replayed: made !== sessionId,
-  };
+  return { session, view: await readPayment(deps.db, merchantId, session.payment_id), replayed: true };
 }
 
 /** What the payer may choose from; a price in a token is paid in that token unless the request says otherwise. */

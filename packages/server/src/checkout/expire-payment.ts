@@ -1,5 +1,5 @@
-import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
-import { enqueue } from '../platform/jobs/index.ts';
+import type { Network } from '@florin/contract/money';
+import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
@@ -7,7 +7,7 @@ import { changePayment, rulesOf } from './change-payment.ts';
 import { type CheckoutDeps, checkoutSettings } from './deps.ts';
 import { scanJob } from './jobs.ts';
 import { factsOf } from './present.ts';
-import { findCursor, lockPayment, readPayment } from './queries.ts';
+import { listCursors, lockPayment, readPayment } from './queries.ts';
 import { nextStatus } from './states.ts';
 
 const AGAIN_SECONDS = 5;
@@ -16,18 +16,17 @@ const AGAIN_SECONDS = 5;
  * Handles a job of `EXPIRE_JOB`: ends a payment that nobody has paid. It waits for every network on which the payer may
  * have paid to be read beyond the expiry, and for what was seen to become final or go.
  */
-export async function expirePayment(deps: CheckoutDeps, job: Job, _run: JobRun): Promise<JobOutcome> {
+export async function expirePayment(deps: CheckoutDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const { merchantId } = merchant;
   const paymentId = String(job.payload.paymentId);
   const settings = await checkoutSettings(deps, merchant);
   const { payment, options } = await readPayment(deps.db, merchantId, paymentId);
   const expiresAt = Number(payment.expires_at ?? 0);
-  const unread: typeof options = [];
-  for (const option of options) {
-    const readAt = Number((await findCursor(deps.db, merchantId, option.network))?.read_at ?? 0);
-    if (readAt < expiresAt) (unread as (typeof option)[]).push(option);
-  }
+  const cursors = await listCursors(deps.db, merchantId);
+  const isRead = (network: Network) =>
+    cursors.some((cursor) => cursor.network === network && Number(cursor.read_at) >= expiresAt);
+  const unread = options.map(({ network }) => network).filter((network) => !isRead(network));
   const occasion = occasionOf(deps, merchant);
   const isOver = await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchantId, paymentId);
@@ -43,7 +42,7 @@ export async function expirePayment(deps: CheckoutDeps, job: Job, _run: JobRun):
     else if (unread.length > 0)
       await enqueue(
         tx,
-        unread.map(({ network }) => scanJob(merchantId, network, occasion.realMs)),
+        unread.map((network) => scanJob(merchantId, network, occasion.realMs)),
       );
     // A frozen payment does not expire: whoever decides of it looks at the time.
     return status !== 'pending' && status !== 'processing';

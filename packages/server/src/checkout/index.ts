@@ -8,7 +8,7 @@ export { proveWallet } from './prove-wallet.ts';
 export {
   type DepositBooks,
   getSession,
-  listWatchedNetworks,
+  listCursors,
   type PaymentView,
   readDepositBooks,
   readPayment,

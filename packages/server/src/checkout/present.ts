@@ -9,16 +9,19 @@ const seconds = (value: bigint | number | null) => (value === null ? null : Numb
 /** Blocks from a transfer's own to the newest that make it final. */
 const REQUIRED_CONFIRMATIONS = 3;
 
-export function factsOf({ payment, options, transactions }: PaymentView): PaymentFacts {
-  const fixed = options.find(
-    (o) => o.currency === payment.fixed_currency && o.network === payment.fixed_network,
-  );
+/** The option that money has fixed. */
+export function fixedOptionOf({ payment, options }: PaymentView) {
+  return options.find((o) => o.currency === payment.fixed_currency && o.network === payment.fixed_network);
+}
+
+export function factsOf(view: PaymentView): PaymentFacts {
+  const { payment, transactions } = view;
   return {
     status: payment.status,
     expiresAt: seconds(payment.expires_at),
     canceledAt: seconds(payment.canceled_at),
     completedAt: seconds(payment.completed_at),
-    payAmount: fixed?.pay_amount ?? null,
+    payAmount: fixedOptionOf(view)?.pay_amount ?? null,
     refunded: payment.refunded_amount,
     refunding: payment.refunding_amount,
     transactions: transactions.map((t) => ({
@@ -56,12 +59,10 @@ function presentTransaction(row: TransactionRow, { heights }: PaymentView): Paym
 }
 
 /** The option that counts now: the fixed, else the last chosen one. */
-export function currentOption({ payment, options }: PaymentView) {
-  const [currency, network] =
-    payment.fixed_currency === null
-      ? [payment.chosen_currency, payment.chosen_network]
-      : [payment.fixed_currency, payment.fixed_network];
-  return options.find((o) => o.currency === currency && o.network === network);
+export function currentOption(view: PaymentView) {
+  const { payment, options } = view;
+  if (payment.fixed_currency !== null) return fixedOptionOf(view);
+  return options.find((o) => o.currency === payment.chosen_currency && o.network === payment.chosen_network);
 }
 
 export function presentPayment(view: PaymentView, rules: Rules): Payment {

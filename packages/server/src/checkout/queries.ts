@@ -22,6 +22,10 @@ export type SessionRow = Awaited<ReturnType<typeof getSession>>;
 export type OptionRow = Awaited<ReturnType<typeof listOptions>>[number];
 export type TransactionRow = Awaited<ReturnType<typeof listTransactions>>[number];
 
+/** What tells a transfer from every other of the merchant. */
+export const transactionKey = (t: Pick<TransactionRow, 'network' | 'tx_id' | 'index'>) =>
+  `${t.network}/${t.tx_id}/${t.index}`;
+
 /** A payment with all that its GET shows. */
 export interface PaymentView {
   payment: PaymentRow;
@@ -92,19 +96,9 @@ export async function viewOf(db: Db, payment: PaymentRow): Promise<PaymentView> 
   const { merchant_id: merchantId, payment_id: paymentId } = payment;
   const options = await listOptions(db, merchantId, paymentId);
   const transactions = await listTransactions(db, merchantId, paymentId);
-  const heights = transactions.some((t) => t.status === 'seen')
-    ? await readHeights(db, merchantId)
-    : new Map();
+  const cursors = transactions.some((t) => t.status === 'seen') ? await listCursors(db, merchantId) : [];
+  const heights = new Map(cursors.map((row) => [row.network, BigInt(row.height)]));
   return { payment, options, transactions, heights };
-}
-
-async function readHeights(db: Db, merchantId: string): Promise<Map<Network, bigint>> {
-  const rows = await db
-    .selectFrom('deposit_cursor')
-    .select(['network', 'height'])
-    .where('merchant_id', '=', merchantId)
-    .execute();
-  return new Map(rows.map((row) => [row.network, BigInt(row.height)]));
 }
 
 async function listOptions(db: Db, merchantId: string, paymentId: string) {
@@ -134,11 +128,15 @@ export async function insertPayment(tx: Tx, row: Insertable<Tables['payment']>):
   return await tx.insertInto('payment').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-export async function insertSession(tx: Tx, row: Insertable<Tables['checkout_session']>): Promise<void> {
-  await tx
+export async function insertSession(
+  tx: Tx,
+  row: Insertable<Tables['checkout_session']>,
+): Promise<SessionRow> {
+  return await tx
     .insertInto('checkout_session')
     .values({ ...row, options: JSON.stringify(row.options) as never })
-    .execute();
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 export async function updatePayment(
@@ -183,30 +181,20 @@ export async function insertAddress(tx: Tx, row: Insertable<Tables['deposit_addr
   await tx.insertInto('deposit_address').values(row).execute();
 }
 
-export async function findCursor(db: Db, merchantId: string, network: Network) {
-  return await db
-    .selectFrom('deposit_cursor')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .executeTakeFirst();
+/** How far each watched network of a merchant has been read. */
+export async function listCursors(db: Db, merchantId: string) {
+  return await db.selectFrom('deposit_cursor').selectAll().where('merchant_id', '=', merchantId).execute();
 }
 
-/** Networks of a merchant on which addresses are watched. */
-export async function listWatchedNetworks(db: Db, merchantId: string): Promise<Network[]> {
-  const rows = await db
-    .selectFrom('deposit_cursor')
-    .select('network')
-    .where('merchant_id', '=', merchantId)
-    .execute();
-  return rows.map((row) => row.network);
+export async function findCursor(db: Db, merchantId: string, network: Network) {
+  return (await listCursors(db, merchantId)).find((row) => row.network === network);
 }
 
 /** All addresses ever given out on a network, with the payments they belong to. */
 export async function listAddresses(db: Db, merchantId: string, network: Network) {
   return await db
-    .selectFrom('deposit_address')
-    .select(['watch', 'payment_id', 'currency'])
+    .selectFrom('payment_option')
+    .select(['address', 'watch', 'payment_id'])
     .where('merchant_id', '=', merchantId)
     .where('network', '=', network)
     .execute();
@@ -285,12 +273,7 @@ export interface DepositBooks {
 
 /** For reconciliation: it reads all deposits there ever were. */
 export async function readDepositBooks(db: Db, merchantId: string, network: Network): Promise<DepositBooks> {
-  const places = await db
-    .selectFrom('payment_option')
-    .select(['watch', 'address'])
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .execute();
+  const places = await listAddresses(db, merchantId, network);
   const credited = await db
     .selectFrom('payment_transaction')
     .select(['tx_id', 'index'])

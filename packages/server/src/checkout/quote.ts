@@ -1,5 +1,4 @@
 import type { Asset } from '@florin/contract/money';
-import { Fail } from '../platform/fail.ts';
 import { formatRate, movedBeyond, parseRate, payAmount, type Rate, RateRefused } from '../rates/index.ts';
 import type { CheckoutDeps, CheckoutSettings, MerchantRef } from './deps.ts';
 import type { OptionRow, PaymentRow } from './queries.ts';
@@ -36,35 +35,17 @@ export async function readRate(
 }
 
 /** A session is made only for a price that can be paid now. @throws Fail `invalid_request` with param `currency` */
-export async function rateAtCreation(
-  deps: CheckoutDeps,
-  merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
-  currency: string,
-  token: Asset,
-): Promise<Rate> {
-  try {
-    return await readRate(deps, merchant, currency, token);
-  } catch (error) {
-    if (!(error instanceof RateRefused)) throw error;
-    const message = `There is no exchange rate between ${currency} and ${token} to rely on now.`;
-    throw new Fail('invalid_request', { message, param: 'currency', cause: error });
-  }
+export async function rateAtCreation(...deal: Parameters<typeof readRate>): Promise<Rate> {
+  return await readRate(...deal).catch((error: unknown) => {
+    throw error instanceof RateRefused ? error.asInvalidRequest() : error;
+  });
 }
 
 /** @throws Fail `service_unavailable` */
-export async function rateLater(
-  deps: CheckoutDeps,
-  merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
-  currency: string,
-  token: Asset,
-): Promise<Rate> {
-  try {
-    return await readRate(deps, merchant, currency, token);
-  } catch (error) {
-    if (!(error instanceof RateRefused)) throw error;
-    const message = `There is no exchange rate between ${currency} and ${token} to rely on now.`;
-    throw new Fail('service_unavailable', { message, retryAfterSeconds: 10, cause: error });
-  }
+export async function rateLater(...deal: Parameters<typeof readRate>): Promise<Rate> {
+  return await readRate(...deal).catch((error: unknown) => {
+    throw error instanceof RateRefused ? error.asUnavailable() : error;
+  });
 }
 
 /** Whether the rate has moved too far since an option's quote for late money to count; unknown counts as moved. */

@@ -7,7 +7,7 @@ import { transact } from '../platform/transact.ts';
 import { RateRefused } from '../rates/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { applyTransfers, type Reading } from './apply-transfers.ts';
-import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
+import { type CheckoutDeps, type CheckoutSettings, checkoutSettings, type MerchantRef } from './deps.ts';
 import { currentOption } from './present.ts';
 import {
   findCursor,
@@ -62,11 +62,13 @@ async function readNetwork(
   const addresses = await listAddresses(deps.db, merchantId, network);
   if (addresses.length === 0) return;
   const watch = addresses.map((row) => row.watch);
+  const owners = new Map(addresses.map((row) => [row.address, row.payment_id]));
+  const about = { network, owners };
   let cursor = (await findCursor(deps.db, merchantId, network))?.cursor ?? null;
   for (let complete = false; !complete; ) {
     signal.throwIfAborted();
     const page = await chain.scan({ level: 'final', cursor, watch, upTo: head.finalHeight });
-    await applyPage(deps, merchant, { network, final: page.transfers, seen: [], readTo: undefined });
+    await applyPage(deps, merchant, { ...about, final: page.transfers, seen: [], readTo: undefined });
     crashPoint('deposits.before-cursor');
     const place = { merchantId, network, before: cursor };
     await transact(deps.db, (tx) => saveCursor(tx, place, { cursor: page.cursor }));
@@ -81,12 +83,14 @@ async function readNetwork(
   // expires by it, and what was seen in time must be known by then.
   if (tip.complete) await save({ height: tip.head.height });
   const readTo = tip.complete ? tip.head.height : undefined;
-  await applyPage(deps, merchant, { network, final: [], seen: tip.transfers, readTo });
+  await applyPage(deps, merchant, { ...about, final: [], seen: tip.transfers, readTo });
   if (tip.complete) await save({ readAt: startedAt });
 }
 
 interface Page {
   network: Network;
+  /** The payment of each address. */
+  owners: ReadonlyMap<string, string>;
   final: readonly ChainTransfer[];
   seen: readonly ChainTransfer[];
   readTo: bigint | undefined;
@@ -94,12 +98,8 @@ interface Page {
 
 async function applyPage(deps: CheckoutDeps, merchant: MerchantRef, page: Page): Promise<void> {
   const { merchantId } = merchant;
-  const owners = new Map<string, string>();
+  const { owners } = page;
   const all = [...page.final, ...page.seen];
-  if (all.length > 0) {
-    for (const { address, paymentId } of await listOwners(deps, merchantId, page.network))
-      owners.set(address, paymentId);
-  }
   const paymentIds = new Set(all.flatMap(({ to }) => owners.get(to) ?? []));
   if (page.readTo !== undefined) {
     for (const id of await listPaymentsSeen(deps.db, merchantId, page.network)) paymentIds.add(id);
@@ -113,14 +113,12 @@ async function applyPage(deps: CheckoutDeps, merchant: MerchantRef, page: Page):
   });
   const of = (transfers: readonly ChainTransfer[], id: string) =>
     transfers.filter(({ to }) => owners.get(to) === id);
+  const settings = await checkoutSettings(deps, merchant);
   for (const paymentId of paymentIds) {
     const final = of(page.final, paymentId);
     const seen = of(page.seen, paymentId);
-    const rates = await ratesFor(deps, merchant, {
-      paymentId,
-      network: page.network,
-      found: [...final, ...seen],
-    });
+    const about = { paymentId, network: page.network, found: [...final, ...seen] };
+    const rates = await ratesFor(deps, merchant, about, settings);
     const reading: Reading = {
       merchantId,
       paymentId,
@@ -131,7 +129,6 @@ async function applyPage(deps: CheckoutDeps, merchant: MerchantRef, page: Page):
       listed,
       ...rates,
     };
-    const settings = await checkoutSettings(deps, merchant);
     await transact(deps.db, (tx) =>
       applyTransfers(tx, reading, { settings, occasion: occasionOf(deps, merchant) }),
     );
@@ -139,25 +136,15 @@ async function applyPage(deps: CheckoutDeps, merchant: MerchantRef, page: Page):
   }
 }
 
-async function listOwners(deps: CheckoutDeps, merchantId: string, network: Network) {
-  const rows = await deps.db
-    .selectFrom('payment_option')
-    .select(['address', 'payment_id'])
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .execute();
-  return rows.map((row) => ({ address: row.address, paymentId: row.payment_id }));
-}
-
 /** Rates are asked for before the payment is locked: a provider may take its time. */
 async function ratesFor(
   deps: CheckoutDeps,
   merchant: MerchantRef,
   { paymentId, network, found }: { paymentId: string; network: Network; found: readonly ChainTransfer[] },
+  settings: CheckoutSettings,
 ): Promise<{ freshQuote: Quote | undefined; rateMoved: boolean }> {
   const view = await readPayment(deps.db, merchant.merchantId, paymentId);
   const { payment, options } = view;
-  const settings = await checkoutSettings(deps, merchant);
   const option = currentOption(view);
   const rateMoved =
     payment.status === 'expired' && option !== undefined

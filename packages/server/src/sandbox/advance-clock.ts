@@ -1,4 +1,4 @@
-import { listWatchedNetworks, scanJob } from '../checkout/index.ts';
+import { listCursors, scanJob } from '../checkout/index.ts';
 import { PUBLISH_JOB } from '../events/index.ts';
 import { advanceClockJobs, enqueue, hasDueJobs, nextClockJobMs } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
@@ -37,10 +37,10 @@ export async function advanceClock(
       await moveClock(tx, merchantId, step);
       await advanceClockJobs(tx, merchantId, step * 1000);
       // Blocks have come with the time: what lies in them is read before anything later happens.
-      const networks = await listWatchedNetworks(tx, merchantId);
+      const cursors = await listCursors(tx, merchantId);
       await enqueue(
         tx,
-        networks.map((network) => scanJob(merchantId, network, deps.clock.nowMs())),
+        cursors.map(({ network }) => scanJob(merchantId, network, deps.clock.nowMs())),
       );
     });
     left -= step;
