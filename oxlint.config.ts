@@ -7,7 +7,7 @@ const LEVELS = [
   ['events', 'transfers'],
   ['webhooks', 'payment-methods', 'payouts'],
   ['checkout'],
-  ['refunds', 'invoices'],
+  ['refunds', 'invoices', 'custody'],
   ['subscriptions'],
   ['reconciliation'],
   ['console', 'sandbox', 'docs', 'monitoring'],
@@ -22,7 +22,7 @@ const PACKAGES: Record<string, string[]> = {
   contract: [],
   sdk: ['contract'],
   cli: ['contract', 'sdk', 'server'],
-  server: ['contract'],
+  server: ['contract', 'checkout'],
   checkout: ['contract'],
   console: ['contract'],
 };

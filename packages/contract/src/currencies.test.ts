@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CURRENCIES, exponentOf, formatPrice, isCurrency } from './currencies.ts';
+import { CURRENCIES, exponentOf, formatPrice, isCurrency, parsePrice } from './currencies.ts';
 
 /** ISO 4217, list one: all but these have two digits. */
 const OTHERS: Record<number, string> = {
@@ -68,4 +68,54 @@ test('every amount of every currency is shown to its last digit, and none below 
     { numRuns: 5_000 },
   );
   expect(() => formatPrice(-1n, 'USD', 'en')).toThrow(RangeError);
+});
+
+describe('H3: prices as people write them', () => {
+  test.each([
+    ['19.99', 'USD', 1_999n],
+    ['19.9', 'USD', 1_990n],
+    ['19', 'USD', 1_900n],
+    ['0.01', 'USD', 1n],
+    ['500', 'JPY', 500n],
+    ['1.250', 'KWD', 1_250n],
+    ['12.000001', 'USDT', 12_000_001n],
+    ['9999999999999999', 'USD', 999_999_999_999_999_900n],
+  ])('%s %s is %s', (text, currency, units) => {
+    expect(parsePrice(text, currency)).toBe(units);
+  });
+
+  test.each([
+    ['19.999', 'USD'],
+    ['500.0', 'JPY'],
+    ['1,250', 'KWD'],
+    ['1e3', 'USD'],
+    ['-1', 'USD'],
+    ['+1', 'USD'],
+    ['01', 'USD'],
+    ['.5', 'USD'],
+    ['5.', 'USD'],
+    [' 5', 'USD'],
+    ['', 'USD'],
+    ['٥', 'USD'],
+    ['99999999999999999', 'USD'],
+    ['0x10', 'USD'],
+  ])('%j is no amount of %s', (text, currency) => {
+    expect(() => parsePrice(text, currency)).toThrow(RangeError);
+  });
+
+  test('what is parsed is exact, for every currency', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...CURRENCIES),
+        fc.bigInt({ min: 0n, max: 10n ** 15n }),
+        (currency, units) => {
+          const exponent = exponentOf(currency);
+          const digits = units.toString().padStart(exponent + 1, '0');
+          const point = digits.length - exponent;
+          const text = `${digits.slice(0, point)}${exponent === 0 ? '' : `.${digits.slice(point)}`}`;
+          expect(parsePrice(text, currency)).toBe(units);
+        },
+      ),
+    );
+  });
 });

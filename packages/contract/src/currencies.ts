@@ -33,6 +33,23 @@ export function exponentOf(currency: string): number {
   return exponent;
 }
 
+const PRICE = /^(?:0|[1-9][0-9]{0,15})(?:\.([0-9]+))?$/;
+
+/**
+ * A price as people write it (`"19.99"`, a point, no grouping) in the smallest unit of the currency. Exact: digits
+ * beyond the smallest unit are refused, not rounded. Throws a RangeError that says what is expected.
+ */
+export function parsePrice(text: string, currency: string): bigint {
+  const exponent = exponentOf(currency);
+  const match = PRICE.exec(text);
+  const fraction = match?.[1] ?? '';
+  if (match === null || fraction.length > exponent) {
+    const expected = exponent === 0 ? 'a whole number' : `a number with at most ${exponent} decimals`;
+    throw new RangeError(`an amount of ${currency} is ${expected}`);
+  }
+  return BigInt(text.replace('.', '')) * 10n ** BigInt(exponent - fraction.length);
+}
+
 /** A locale out of a person's browser may be anything: one that is none is English. */
 function numberFormat(locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
   try {

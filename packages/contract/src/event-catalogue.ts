@@ -34,12 +34,12 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   'refund.succeeded': {
     resource: 'refund',
     change: 'The transfer that pays a refund out is final.',
-    built: false,
+    built: true,
   },
   'refund.failed': {
     resource: 'refund',
     change: 'A refund cannot be paid out: its money is back with the merchant.',
-    built: false,
+    built: true,
   },
   'subscription.created': { resource: 'subscription', change: 'A subscription is created.', built: false },
   'subscription.trialing': {
@@ -92,6 +92,11 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   'payment.updated': {
     resource: 'payment',
     change: 'A payment reads otherwise without a news of its own: money is seen, final, gone or accepted.',
+    built: true,
+  },
+  'webhook_endpoint.disabled': {
+    resource: 'webhook_endpoint',
+    change: 'An endpoint was disabled, by a call or as nothing but failures came from it for days.',
     built: true,
   },
   'webhook_endpoint.test': {

@@ -5,6 +5,7 @@ import {
   AMOUNT_PATTERN,
   feeOf,
   formatAmount,
+  formatTokens,
   NON_NEGATIVE_AMOUNT_PATTERN,
   parseAmount,
   parseNonNegativeAmount,
@@ -146,4 +147,14 @@ describe('H3: rounding', () => {
     expect(() => feeOf(1n, -1n, 1)).toThrow(RangeError);
     expect(() => feeOf(1n, 0n, -1)).toThrow(RangeError);
   });
+});
+
+test('tokens are written exactly, with two decimals at least', () => {
+  expect([0n, 1n, 1_500_000n, 7_996_000n].map(formatTokens)).toEqual(['0.00', '0.000001', '1.50', '7.996']);
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 53n }), (units) => {
+      expect(parseTokens(formatTokens(units))).toBe(units);
+      expect(formatTokens(units)).toMatch(/^\d+\.\d{2}(?:\d{0,3}[1-9])?$/);
+    }),
+  );
 });

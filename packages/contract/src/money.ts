@@ -62,6 +62,12 @@ export function formatAmount(units: bigint): string {
   return `${cents.slice(0, -2)}.${cents.slice(-2)}`;
 }
 
+/** Base units as a wallet takes them: all digits that are not 0, and two decimals at least: 1500000n → `"1.50"`. */
+export function formatTokens(units: bigint): string {
+  const fraction = (units % UNITS_PER_TOKEN).toString().padStart(ASSET_DECIMALS, '0');
+  return `${units / UNITS_PER_TOKEN}.${fraction.replace(/0{1,4}$/, '')}`;
+}
+
 /**
  * Service fee of one item in base units: the network's flat fee plus basis points of the amount, the sum rounded
  * up to the cent once, so that the operator never pays a part of a fee and no rounding is added to another.

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { CustomerEmail, ExternalCustomerId } from './customers.ts';
 import { CLOSED, Currency, Network, OrNull, Seconds, Units } from './shared.ts';
 
 const METADATA_KEYS_MAX = 50;
@@ -42,7 +43,7 @@ export const PaymentOption = Type.Object(
 );
 export type PaymentOption = Static<typeof PaymentOption>;
 
-const CurrencyCode = Type.String({
+export const CurrencyCode = Type.String({
   pattern: '^[A-Z]{3,4}$',
   description: 'An ISO 4217 code, `USDT` or `USDC`, in upper case.',
   examples: ['USD'],
@@ -60,16 +61,8 @@ export const CheckoutSessionInput = Type.Object(
     currency: CurrencyCode,
     order_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Your own reference.' })),
     description: Type.Optional(Type.String({ maxLength: 500, description: 'Shown to the payer.' })),
-    customer: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'Your own id of the customer; it may not begin with cus_.',
-      }),
-    ),
-    customer_email: Type.Optional(
-      Type.String({ minLength: 3, maxLength: 254, pattern: '^[^@\\s]+@[^@\\s]+$' }),
-    ),
+    customer: Type.Optional(ExternalCustomerId),
+    customer_email: Type.Optional(CustomerEmail),
     success_url: Type.Optional(PageUrl('Where the payer may go after paying.')),
     cancel_url: Type.Optional(PageUrl('Where the payer may go without paying.')),
     expires_in: Type.Optional(
@@ -102,9 +95,7 @@ export const CheckoutSession = Type.Object(
     customer: OrNull(Type.String()),
     customer_email: OrNull(Type.String()),
     status: Type.Enum([...CHECKOUT_SESSION_STATUSES]),
-    url: Type.String({
-      description: 'The page on which the payer pays (this release does not serve it yet).',
-    }),
+    url: Type.String({ description: 'The page on which the payer pays.' }),
     payment_id: Type.String(),
     success_url: OrNull(Type.String()),
     cancel_url: OrNull(Type.String()),

@@ -25,6 +25,7 @@ export const OPT_IN_EVENT_TYPES = [
   'payout_batch.updated',
   'payment_method.updated',
   'payment.updated',
+  'webhook_endpoint.disabled',
 ] as const;
 /** Sent by the test call of an endpoint to that endpoint alone. */
 export const TEST_EVENT_TYPE = 'webhook_endpoint.test';

@@ -80,7 +80,7 @@ export const ChainControl = Type.Object(
       Type.Integer({ minimum: 0, maximum: 1_000, description: 'So many of our next broadcasts are lost.' }),
     ),
   },
-  { ...CLOSED, $id: 'ChainControl' },
+  { ...CLOSED, $id: 'ChainControl', dependentRequired: { remine: ['reorg'] } },
 );
 export type ChainControl = Static<typeof ChainControl>;
 /** What a payer does at the page of a session. */
