@@ -13,6 +13,7 @@ export function describeDeposits(get: GetEnvironment): void {
   describeArrival(get);
   describeMovedBlocks(get);
   describeTokens(get);
+  describeLeaving(get);
   describeBalances(get);
 }
 
@@ -160,6 +161,38 @@ function describeTokens(get: GetEnvironment): void {
     expect(await watcher.readFinal()).toMatchObject([
       { txId: tx.txId, from: tx.sender, to: watcher.address },
     ]);
+  });
+}
+
+function describeLeaving(get: GetEnvironment): void {
+  test('what arrived leaves with the key of its address, whose sequences are its own', async () => {
+    const environment = get();
+    const { chain } = environment;
+    const index = 4_711;
+    const { address } = await chain.depositAddress({ index });
+    const key = `deposit:${index}` as const;
+    expect(await chain.sender(key)).toBe(address);
+    await environment.pay([
+      { from: environment.recipient(7_010), to: address, asset: 'USDT', amount: 5n * UNITS },
+    ]);
+    await environment.mine(environment.finalBlocks);
+    const home = environment.recipient(7_011);
+    for (const amount of [2n * UNITS, 3n * UNITS]) {
+      const sequence = await chain.nextSequence(address);
+      const tx = await chain.buildTransfer({
+        keyRef: key,
+        asset: 'USDT',
+        batchId: `sweep of ${amount}`,
+        items: [{ itemId: `sweep of ${amount}`, to: home, amount }],
+        ...(sequence === null ? {} : { sequence }),
+      });
+      expect(tx.sender).toBe(address);
+      expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+      await environment.mine(environment.finalBlocks);
+      expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
+    }
+    expect(await chain.balance(address, 'USDT', 'final')).toBe(0n);
+    expect(await chain.balance(home, 'USDT', 'final')).toBe(5n * UNITS);
   });
 }
 

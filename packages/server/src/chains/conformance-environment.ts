@@ -1,11 +1,11 @@
 import type { Asset } from '@florin/contract/money';
-import type { Chain, ScanQuery } from './port.ts';
+import type { Chain, KeyRef, ScanQuery } from './port.ts';
 
 /** What the suite needs around an adapter: a chain of its own that it may move. */
 export interface ChainEnvironment {
   chain: Chain;
   /** A key whose wallet starts with sequence 0. */
-  keyRef: string;
+  keyRef: KeyRef;
   /** Gives the wallet of `keyRef` that much, final. */
   fund(asset: Asset, amount: bigint): Promise<void>;
   /** Lets payers send, all in one transaction, and puts that into the newest block. Returns its id. */

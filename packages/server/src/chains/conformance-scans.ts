@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { keyOf, Watcher } from './conformance-watcher.ts';
-import { ChainUnavailable } from './port.ts';
+import { type Chain, type ChainTransfer, ChainUnavailable, type ScanQuery, type WatchSet } from './port.ts';
 
 type GetEnvironment = () => ChainEnvironment;
 
@@ -10,6 +10,7 @@ const UNITS = 1_000_000n;
 /** How a scan goes on, by pages and over a node that is away, lags or leaves things out. */
 export function describeScans(get: GetEnvironment): void {
   describePages(get);
+  describeWatchSets(get);
   describeNodesAway(get);
   describeNodesThatLie(get);
 }
@@ -68,6 +69,37 @@ function describePages(get: GetEnvironment): void {
       await expect(chain.scan({ level: 'tip', cursor, watch })).rejects.toThrow(RangeError);
     }
     await expect(chain.scan({ level: 'final', cursor: null, watch, limit: 0 })).rejects.toThrow(RangeError);
+  });
+}
+
+function describeWatchSets(get: GetEnvironment): void {
+  test('who asks whose addresses lie in the blocks reads what a list of them reads, and of others nothing', async () => {
+    const environment = get();
+    const { chain } = environment;
+    const watcher = await Watcher.open(environment, 2);
+    const [own = '', other = ''] = watcher.addresses;
+    const from = environment.recipient(7_007);
+    const begin = watcher.cursor;
+    const pay = (to: string, amount: bigint) => ({ from, to, asset: 'USDT', amount }) as const;
+    await environment.pay([pay(other, 1n), pay(own, 2n), pay(environment.recipient(7_008), 3n)]);
+    await environment.mine(environment.finalBlocks);
+    await environment.pay([pay(other, 4n), pay(own, 5n)]);
+    const watch: WatchSet = {
+      among: async (candidates) => new Set(candidates.filter((candidate) => candidate === own)),
+      all: async () => [own],
+    };
+    for (const cursor of [begin, null]) {
+      for (const level of ['final', 'tip'] as const) {
+        const asked = await readOn(chain, { level, cursor, watch });
+        const listed = await readOn(chain, { level, cursor, watch: [own] });
+        expect(asked.map(({ amount }) => amount)).toEqual(listed.map(({ amount }) => amount));
+        expect(asked.every(({ to }) => to === own)).toBe(true);
+      }
+    }
+    const tip = await readOn(chain, { level: 'tip', cursor: begin, watch });
+    expect(tip.map(({ amount }) => amount)).toEqual([2n, 5n]);
+    const paged = await readOn(chain, { level: 'final', cursor: begin, watch, limit: 1 });
+    expect(paged.map(({ amount }) => amount)).toEqual([2n]);
   });
 }
 
@@ -152,4 +184,11 @@ function describeNodesThatLie(get: GetEnvironment): void {
     watcher.cursor = begin;
     expect((await watcher.readFinal()).map(keyOf)).toEqual([`${txId}:0`, `${txId}:1`]);
   });
+}
+
+/** A `final` scan is read on to its end. */
+async function readOn(chain: Chain, query: ScanQuery): Promise<ChainTransfer[]> {
+  const { transfers, cursor, complete } = await chain.scan(query);
+  if (complete || query.level === 'tip') return transfers;
+  return [...transfers, ...(await readOn(chain, { ...query, cursor }))];
 }

@@ -1,4 +1,5 @@
 export { checkAddress } from './addresses/check.ts';
+export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
 export type {
   AddressCheck,
   BalancesAnswer,
@@ -8,12 +9,14 @@ export type {
   ChainTransfer,
   DepositAddress,
   Head,
+  KeyRef,
   ScanAnswer,
   ScanQuery,
   SignedTx,
   TransferItem,
   TransferSpec,
   TxStatus,
+  WatchSet,
 } from './port.ts';
 export { ChainUnavailable, DEPOSIT_INDEX_MAX, UnbuildableTransfer } from './port.ts';
 export { type ChainOwner, type ChainRegistry, openChains } from './registry.ts';

@@ -1,5 +1,8 @@
 import type { Asset, Network } from '@florin/contract/money';
 
+/** A key of ours: of the wallet that pays out, or of the deposit address with that number. */
+export type KeyRef = 'hot' | `deposit:${number}`;
+
 /**
  * The port through which everything above reaches a chain. One adapter per network implements it; the simulated chain
  * was the first. Amounts are bigint in the token's smallest unit (6 digits); heights are block numbers (slots count as
@@ -18,8 +21,8 @@ export interface Chain {
   /** The offline rules of the network (see `checkAddress`), and what the chain knows of it where `online` is set. */
   validateAddress(address: string, options?: ValidateOptions): Promise<AddressCheck>;
 
-  /** The address that a key of ours sends from, in canonical form. Needs no node. */
-  sender(keyRef: string): Promise<string>;
+  /** The address that a key of ours sends from, in canonical form; a deposit's is its `depositAddress`. Needs no node. */
+  sender(keyRef: KeyRef): Promise<string>;
 
   /**
    * The lowest sequence that no transaction of the sender has used, as decimal digits; null where the network has none
@@ -48,7 +51,8 @@ export interface Chain {
    *
    * `final` moves ahead through final blocks and misses nothing while every address in `watch` was given out after the
    * blocks up to the cursor; for one that joined late, scan again from `cursorAt`. `tip` looks once at all blocks after
-   * the cursor. A transfer is known by (`txId`, `index`), which stay when a reorganisation moves it to another block.
+   * the cursor, those that became final since too. A transfer is known by (`txId`, `index`), which stay when a
+   * reorganisation moves it to another block.
    *
    * @throws RangeError for a cursor that is none.
    */
@@ -146,15 +150,28 @@ export interface ScanQuery {
    * block. A `tip` scan from the cursor of the `final` scan before it leaves no gap between the two.
    */
   cursor: string | null;
-  /** `DepositAddress.watch` of any number of addresses. */
-  watch: readonly string[];
+  /** `DepositAddress.watch` of any number of addresses; or who knows them, where there may be too many to hand over. */
+  watch: readonly string[] | WatchSet;
   /**
-   * For `final`: goes no further than the block of that height. Read `head`, then the addresses to watch, then scan up
-   * to that head's `finalHeight`: an address that was given out meanwhile is then not passed over.
+   * For `final`: goes no further than the block of that height. With a list, read `head`, then the addresses, then scan
+   * up to that head's `finalHeight`: an address that was given out meanwhile is then not passed over. A `WatchSet` is
+   * asked late enough by itself.
    */
   upTo?: bigint;
   /** Most transfers in the answer; by default what the adapter can bear. */
   limit?: number;
+}
+
+/**
+ * Addresses that are asked about instead of listed. A network that is read by blocks asks `among` whom they name, so
+ * that a look costs what has happened, however many addresses there are. One that can only be asked address by address
+ * takes `all`, in parts that its nodes bear. Nobody sends to an address before it is in here.
+ */
+export interface WatchSet {
+  /** Which of these, in the form of `DepositAddress.watch`, are watched. Asked after their blocks were read. */
+  among(candidates: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Every one. Asked after the head up to which is then read. */
+  all(): Promise<readonly string[]>;
 }
 
 export interface ScanAnswer {
@@ -203,7 +220,8 @@ export interface TransferItem {
 }
 
 export interface TransferSpec {
-  keyRef: string;
+  /** Who pays the network's fee for a deposit address, which has none of the network's own coin, is the adapter's matter. */
+  keyRef: KeyRef;
   asset: Asset;
   batchId: string;
   items: TransferItem[];

@@ -1,7 +1,7 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
-import { kept } from '../platform/kept-plans.ts';
+import { kept, unawaited } from '../platform/kept-plans.ts';
 import { tellPublished } from './published.ts';
 import './tables.ts';
 
@@ -57,13 +57,13 @@ export async function numberEvents(
     createdAt: Number(row.created_at),
   }));
   // The bounds name the days: without them every day's table would be looked into.
-  await sql`${kept}
+  await sql`${unawaited}
     update event e set number = fresh.number
     from unnest(${published.map((e) => e.eventId)}::uuid[], ${published.map((e) => e.number)}::bigint[])
       as fresh (event_id, number)
     where e.merchant_id = ${merchantId} and e.event_id = fresh.event_id
       and e.event_id between ${oldest}::uuid and ${newest}::uuid`.execute(tx);
-  await sql`${kept}
+  await sql`${unawaited}
     update event_stream_end set number = ${last + BigInt(rows.length)}
     where merchant_id = ${merchantId} and store_id = ${storeId}`.execute(tx);
   tellPublished(tx);

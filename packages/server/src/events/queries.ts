@@ -3,6 +3,7 @@ import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId, encodeId } from '../platform/ids.ts';
 import { unknownCursor } from '../platform/page.ts';
+import { resourcesNamed } from './own-names.ts';
 import { readStreamEnds } from './publish-events.ts';
 import './tables.ts';
 
@@ -40,7 +41,7 @@ export async function listEvents(
     .where('merchant_id', '=', owner.merchantId)
     .where('store_id', '=', owner.storeId);
   if (filter.type !== undefined) query = query.where('type', '=', filter.type);
-  if (filter.resource !== undefined) query = query.where('resource', '=', filter.resource);
+  if (filter.resource !== undefined) query = query.where('resource', 'in', resourcesNamed(filter.resource));
   if (filter.after !== undefined) {
     const cursor = await selectEvent(db, owner.merchantId, filter.after).executeTakeFirst();
     if (cursor?.store_id !== owner.storeId) throw unknownCursor();

@@ -14,7 +14,14 @@ export async function listenForMonitoring(
   const server = createServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
     const page = request.method === 'GET' ? pages.find((known) => known.path === path) : undefined;
-    const asked = { headers: {}, repeated: new Set<string>(), body: Buffer.alloc(0), remoteAddress: '' };
+    const asked = {
+      url: '/',
+      params: {},
+      headers: {},
+      repeated: new Set<string>(),
+      body: Buffer.alloc(0),
+      remoteAddress: '',
+    };
     const answering = page?.handle(asked) ?? Promise.resolve({ status: 404, type: 'text/plain', body: '' });
     answering
       .catch(() => ({ status: 500, type: 'text/plain', body: '' }))

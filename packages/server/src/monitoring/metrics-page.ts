@@ -1,3 +1,4 @@
+import { NETWORKS } from '@florin/contract/money';
 import type { Clock } from '../platform/clock.ts';
 import { Fail } from '../platform/fail.ts';
 import { isLocal, type PublicPage } from '../platform/http/index.ts';
@@ -50,6 +51,7 @@ export function metricsPage({ metrics, clock, log, readState }: MetricsDeps): Pu
 function showState(metrics: Metrics, state: ServiceState): void {
   showJobs(metrics, state);
   showTransfers(metrics, state);
+  showRefunds(metrics, state);
   showWebhooks(metrics, state);
   showLedger(metrics, state);
 }
@@ -77,14 +79,28 @@ function showJobs(metrics: Metrics, { jobs, workers, atMs }: ServiceState): void
   metrics.setGauge('florin_workers', 'Workers whose session is up, of all processes.', [{ value: workers }]);
 }
 
-function showTransfers(metrics: Metrics, { transfers, historyChanged, atMs }: ServiceState): void {
+function showTransfers(metrics: Metrics, { transfers, stops, historyChanged, atMs }: ServiceState): void {
   metrics.setGauge(
     'florin_history_changed',
     'Whether payouts wait, as a replica or a backup became the database.',
     [{ value: historyChanged ? 1 : 0 }],
   );
+  metrics.setGauge(
+    'florin_networks_stopped',
+    'Chains on which nothing is sent since a reorganisation deeper than finality.',
+    NETWORKS.map((network) => ({
+      labels: { network },
+      value: stops.filter((stop) => stop.network === network).length,
+    })),
+  );
   const byStatus = [...transfers.byStatus].map(([status, value]) => ({ labels: { status }, value }));
   metrics.setGauge('florin_transfers', 'Transfers by status.', byStatus);
+  const queuedSince = transfers.queuedSince ?? atMs / 1000;
+  metrics.setGauge(
+    'florin_transfers_queued_oldest_seconds',
+    'Age of the oldest transfer without a transaction: paused, or its wallet is short.',
+    [{ value: Math.max(0, atMs / 1000 - queuedSince) }],
+  );
   const of = (value: (attempt: (typeof transfers.undecided)[number]) => number) =>
     transfers.undecided.map((attempt) => ({ labels: { status: attempt.status }, value: value(attempt) }));
   metrics.setGauge(
@@ -96,6 +112,21 @@ function showTransfers(metrics: Metrics, { transfers, historyChanged, atMs }: Se
     'florin_transfer_attempts_undecided_oldest_seconds',
     'Age of the oldest transaction whose fate is open.',
     of((attempt) => Math.max(0, atMs / 1000 - attempt.oldestCreatedAt)),
+  );
+}
+
+function showRefunds(metrics: Metrics, { refunds, atMs }: ServiceState): void {
+  const labelled = (value: (short: (typeof refunds)[number]) => number) =>
+    refunds.map((short) => ({ labels: { network: short.network }, value: value(short) }));
+  metrics.setGauge(
+    'florin_refunds_short',
+    'Refunds that wait for coins on their network.',
+    labelled((short) => short.count),
+  );
+  metrics.setGauge(
+    'florin_refunds_short_oldest_seconds',
+    'How long the oldest of them has waited, by the clock of its merchant.',
+    labelled((short) => Math.max(0, atMs / 1000 - short.oldestSince)),
   );
 }
 

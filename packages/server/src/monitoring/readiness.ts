@@ -56,6 +56,7 @@ async function checkAll(deps: ReadinessDeps): Promise<Check[]> {
     simulated_chains: ask(simulatedDb, 'the database of the simulated chains'),
     clock: Promise.resolve(checkClock(clock.offsetMs)),
     workers: checkWorkers(readState),
+    networks: checkNetworks(readState),
   };
   return await Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ...(await check) })));
 }
@@ -100,6 +101,17 @@ async function checkWorkers(readState: ReadinessDeps['readState']): Promise<Find
     const late = jobs.reduce((sum, job) => sum + job.late, 0);
     if (workers > 0 || late === 0) return OK;
     return warning(`${late} jobs are due and no worker runs (florin work)`);
+  } catch {
+    return warning('unknown, as the database does not answer');
+  }
+}
+
+async function checkNetworks(readState: ReadinessDeps['readState']): Promise<Finding> {
+  try {
+    const { stops } = await within(readState());
+    if (stops.length === 0) return OK;
+    const names = [...new Set(stops.map((stop) => stop.network))].join(', ');
+    return warning(`sending is stopped on ${names} (florin networks list)`);
   } catch {
     return warning('unknown, as the database does not answer');
   }

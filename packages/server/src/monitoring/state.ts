@@ -3,7 +3,8 @@ import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../platform/db.ts';
 import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
 import { findLastReport } from '../reconciliation/index.ts';
-import { hasHistoryChanged, transferHealth } from '../transfers/index.ts';
+import { shortRefunds } from '../refunds/index.ts';
+import { hasHistoryChanged, listStops, transferHealth } from '../transfers/index.ts';
 import { webhookHealth } from '../webhooks/index.ts';
 
 const KEEP_MS_MIN = 5_000;
@@ -19,11 +20,24 @@ async function readState(db: Db, clock: Clock) {
   const jobs = await jobHealth(db, nowMs);
   const workers = await countWorkers(db);
   const transfers = await transferHealth(db);
+  const stops = await listStops(db);
   const historyChanged = await hasHistoryChanged(db);
+  const refunds = await shortRefunds(db);
   const webhooks = await webhookHealth(db);
   const imbalances = await ledgerImbalance(db);
   const lastReport = await findLastReport(db);
-  return { atMs: nowMs, jobs, workers, transfers, historyChanged, webhooks, imbalances, lastReport };
+  return {
+    atMs: nowMs,
+    jobs,
+    workers,
+    transfers,
+    stops,
+    historyChanged,
+    refunds,
+    webhooks,
+    imbalances,
+    lastReport,
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import { keepPlans } from './kept-plans.ts';
+import { shareTrips } from './shared-trips.ts';
 
 // int8 is money or a time: never a float.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -67,6 +68,7 @@ export function connect(options: ConnectOptions): Db {
   // process too. Its next statement fails, which is all that anybody needs to know.
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('connect', keepPlans);
+  pool.on('connect', shareTrips);
   pool.on('connect', leaveSilent);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   pools.set(db, pool);

@@ -20,7 +20,8 @@ export type FailCode =
   | 'batch_cannot_submit'
   | 'batch_empty_items'
   | 'custody_balance_insufficient'
-  | 'quota_blocked';
+  | 'quota_blocked'
+  | 'daily_refund_limit_exceeded';
 
 export interface FailDetails {
   /** For a person: what is wrong and what to do. Never holds inner text. */

@@ -29,6 +29,8 @@ export interface IdempotencyClaim {
   /** The id that the resource gets if this request is the first. */
   resourceId: string;
   nowSeconds: number;
+  /** What callers know the key as: the header `Idempotency-Key`, unless it is a field of the body. */
+  param?: string;
 }
 
 export interface ClaimedKey {
@@ -37,22 +39,22 @@ export interface ClaimedKey {
   storeId: string;
 }
 
-/** Writes JSON with its keys in order: key order and white space make no other request, array order does. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  let text = '';
-  if (Array.isArray(value)) {
-    for (const inner of value) text += `,${canonical(inner)}`;
-    return `[${text.slice(1)}]`;
-  }
+/** The same with its keys in one order: key order and white space make no other request, array order does. */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(inOrder);
   const fields = value as Record<string, unknown>;
-  for (const key of Object.keys(fields).sort()) text += `,${JSON.stringify(key)}:${canonical(fields[key])}`;
-  return `{${text.slice(1)}}`;
+  // The reader of bodies refuses the keys that an object could not hold as its own.
+  const ordered: Record<string, unknown> = {};
+  for (const key of Object.keys(fields).sort()) ordered[key] = inOrder(fields[key]);
+  return ordered;
 }
 
 /** SHA-256 of a parsed body: what binds an idempotency key to its request. */
 export function bodyDigest(body: unknown): Buffer {
-  return createHash('sha256').update(canonical(body)).digest();
+  return createHash('sha256')
+    .update(JSON.stringify(inOrder(body)))
+    .digest();
 }
 
 /**
@@ -78,10 +80,9 @@ export async function claimKey(tx: Tx, claim: IdempotencyClaim): Promise<Claimed
     .where('key', '=', claim.key)
     .executeTakeFirstOrThrow();
   if (!known.digest.equals(claim.digest)) {
-    throw new Fail('conflict', {
-      message: 'This Idempotency-Key was used with other parameters. Use a new key for a new request.',
-      param: 'Idempotency-Key',
-    });
+    const { param = 'Idempotency-Key' } = claim;
+    const message = `This ${param} was used with other parameters. Use a new one for a new request.`;
+    throw new Fail('conflict', { message, param });
   }
   return { first: false, resourceId: known.resource_id, storeId: known.store_id };
 }

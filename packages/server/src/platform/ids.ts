@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 
 /** Prefix of each kind of id, as callers see it. */
@@ -15,6 +16,8 @@ export const ID_PREFIXES = {
   event: 'evt',
   checkoutSession: 'cs',
   payment: 'pay',
+  customer: 'cus',
+  paymentLink: 'plink',
   webhookEndpoint: 'we',
   delivery: 'whd',
 } as const;
@@ -23,7 +26,19 @@ export type IdKind = keyof typeof ID_PREFIXES;
 /** System rows (installation-wide settings and jobs) belong to this merchant. */
 export const NIL_ID = '00000000-0000-0000-0000-000000000000';
 
-const generator = new V7Generator();
+// Randomness is drawn for hundreds of ids at once: a draw for each costs more than the rest of it.
+const pool = new Uint32Array(1024);
+let drawn = pool.length;
+
+function nextUint32(): number {
+  if (drawn === pool.length) {
+    randomFillSync(pool);
+    drawn = 0;
+  }
+  return pool[drawn++] ?? 0;
+}
+
+const generator = new V7Generator({ nextUint32 });
 
 /** A new time-ordered id (UUID version 7, text form as the database holds it). Ordered within this process. */
 export function newId(): string {
@@ -35,13 +50,25 @@ export function madeAt(uuid: string): number {
   return Math.floor(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16) / 1000);
 }
 
+/** The 16 bytes of a UUID. */
+export function uuidBytes(uuid: string): Buffer {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex');
+}
+
+/** The UUID of 16 bytes, as the database writes it. */
+export function uuidOf(bytes: Uint8Array): string {
+  return dashed(Buffer.from(bytes).toString('hex'));
+}
+
+const dashed = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const DIGITS = new Map([...ALPHABET].map((character, value) => [character, value]));
 const TEXT_LENGTH = 26;
 
 /** `pb` + a UUID → `pb_01h…`: TypeID's form (26 base-32 digits, lower case). */
 export function encodeId(kind: IdKind, uuid: string): string {
-  const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
+  const bytes = uuidBytes(uuid);
   let text = '';
   let pending = 0;
   // 128 bits are two short of 26 digits of five.
@@ -70,6 +97,5 @@ export function decodeId(kind: IdKind, text: string): string | undefined {
     value = (value << 5n) | BigInt(digit);
   }
   if (value >> 128n !== 0n) return undefined;
-  const hex = value.toString(16).padStart(32, '0');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return dashed(value.toString(16).padStart(32, '0'));
 }

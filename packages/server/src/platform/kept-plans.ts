@@ -11,6 +11,16 @@ const names = new Map<string, string>();
  */
 export const kept = sql.raw(MARK);
 
+const UNAWAITED_MARK = `${MARK} /* unawaited */`;
+
+/**
+ * Begins a kept statement whose answer nobody waits for: it is sent with the next one of its transaction, and where it
+ * fails that one fails. It answers at once, with no rows and no counts.
+ */
+export const unawaited = sql.raw(UNAWAITED_MARK);
+
+export const isUnawaited = (text: string): boolean => text.startsWith(UNAWAITED_MARK);
+
 type Query = (...args: unknown[]) => unknown;
 
 function nameOf(text: string): string {
@@ -19,12 +29,17 @@ function nameOf(text: string): string {
   return name;
 }
 
+/** A statement as the driver is told it: one that begins with `kept` has a name, which is how it is kept. */
+export function keptConfig(text: string, values: unknown[]): pg.QueryConfig {
+  return text.startsWith(MARK) ? { name: nameOf(text), text, values } : { text, values };
+}
+
 /** Sends statements that begin with `kept` as named ones. */
 export function keepPlans(client: pg.ClientBase): void {
   const query: Query = (...args) => (pg.Client.prototype.query as Query).apply(client, args);
   const replacement: Query = (text, values, ...rest) =>
-    typeof text === 'string' && text.startsWith(MARK)
-      ? query({ name: nameOf(text), text, values }, ...rest)
+    typeof text === 'string' && Array.isArray(values)
+      ? query(keptConfig(text, values), ...rest)
       : query(text, values, ...rest);
   Object.assign(client, { query: replacement });
 }

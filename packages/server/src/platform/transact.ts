@@ -1,4 +1,5 @@
 import { type Db, isRetryable, type Tx } from './db.ts';
+import { isNeverCommitted } from './shared-trips.ts';
 
 const ATTEMPTS_MAX = 8;
 
@@ -33,7 +34,7 @@ export async function transact<T>(db: Db, change: (tx: Tx) => Promise<T>): Promi
       return result;
     } catch (error) {
       if (isRetryable(error) && attempt < ATTEMPTS_MAX) continue;
-      if (!decided || isRetryable(error)) throw error;
+      if (!decided || isRetryable(error) || isNeverCommitted(error)) throw error;
       for (const act of acts) act(db);
       throw new CommitUnknown(error);
     }

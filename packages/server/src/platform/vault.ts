@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Db } from './db.ts';
+import { uuidBytes, uuidOf } from './ids.ts';
 
 declare module './db.ts' {
   interface Tables {
@@ -84,14 +85,13 @@ export class Vault {
 
   /** → data key id (16 bytes) + nonce + cipher text + tag. */
   seal(plain: Uint8Array, context: string): Buffer {
-    const id = Buffer.from(this.#currentId.replaceAll('-', ''), 'hex');
+    const id = uuidBytes(this.#currentId);
     return Buffer.concat([id, seal(this.#key(this.#currentId), plain, context)]);
   }
 
   /** @throws Error when the value was tampered with or belongs to another record. */
   open(sealed: Buffer, context: string): Buffer {
-    const hex = sealed.subarray(0, ID_BYTES).toString('hex');
-    const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    const id = uuidOf(sealed.subarray(0, ID_BYTES));
     return open(this.#key(id), sealed.subarray(ID_BYTES), context);
   }
 

@@ -1,10 +1,9 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { AddressCheck, AddressFault } from '../port.ts';
 import { findReservedAccount } from './evm-account.ts';
+import { keccak256 } from './keccak.ts';
 import { isTokenContract } from './token-contracts.ts';
 
 const FORM = /^0x[0-9a-fA-F]{40}$/;
-const ONE_CASE = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/;
 /** A hex digit of the hash from here on makes the letter at its place a capital (EIP-55). */
 const CAPITAL_FROM = 8;
 const SMALL_A = 0x61;
@@ -12,8 +11,13 @@ const TO_CAPITAL = -0x20;
 
 /** The EIP-55 spelling of an account of 20 bytes. */
 export function formatErc20Address(account: Uint8Array): string {
-  const spelled = Buffer.from(Buffer.from(account).toString('hex'), 'latin1');
-  const hash = keccak_256(spelled);
+  return spell(Buffer.from(account).toString('hex'));
+}
+
+/** `hex` is the account in 40 small digits. */
+function spell(hex: string): string {
+  const spelled = Buffer.from(hex, 'latin1');
+  const hash = keccak256(spelled);
   // Two digits a byte, the high one first. A loop over bytes: a batch has 200 of these.
   for (let i = 0; i < spelled.length; i++) {
     const digit = spelled[i] ?? 0;
@@ -36,9 +40,10 @@ export function checkErc20Address(address: string): AddressCheck {
     warnings: [],
   });
   if (!FORM.test(address)) return refuse('format');
-  const account = Buffer.from(address.slice(2), 'hex');
-  const canonical = formatErc20Address(account);
-  const oneCase = ONE_CASE.test(address);
+  const digits = address.slice(2);
+  const account = digits.toLowerCase();
+  const canonical = spell(account);
+  const oneCase = digits === account || digits === digits.toUpperCase();
   if (!oneCase && address !== canonical) return refuse('checksum');
   const reserved = findReservedAccount(account);
   if (reserved !== undefined) return refuse(reserved);

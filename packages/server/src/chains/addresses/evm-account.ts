@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
+import { keccak256 } from './keccak.ts';
 
 /** Bytes of an account on EVM and on Tron, which took it over. */
 export const ACCOUNT_BYTES = 20;
@@ -8,23 +8,27 @@ export const ACCOUNT_BYTES = 20;
  * Refused on both: 0x00…00 to 0x00…ff. Precompiled contracts lie there (0x01 to 0x11 today, and each upgrade adds some),
  * nobody can hold a key for such an address, and tokens sent to it are gone; the range leaves room for new ones.
  */
-const LOWEST_OPEN_ACCOUNT = 0x100n;
+const LOWEST_OPEN_ACCOUNT = '100'.padStart(2 * ACCOUNT_BYTES, '0');
 /** Where people burn tokens. */
 const BURN_ACCOUNTS = new Set([
-  0xdeadn,
+  '0'.repeat(2 * ACCOUNT_BYTES),
+  'dead'.padStart(2 * ACCOUNT_BYTES, '0'),
   // A placeholder that libraries use for the native coin; it ends up in recipient fields by mistake.
-  0xeeee_eeee_eeee_eeee_eeee_eeee_eeee_eeee_eeee_eeeen,
+  'e'.repeat(2 * ACCOUNT_BYTES),
 ]);
 
-/** `zero` for accounts that are nobody's and `program` for precompiled contracts; undefined for all others. */
-export function findReservedAccount(account: Uint8Array): 'zero' | 'program' | undefined {
-  const value = BigInt(`0x${Buffer.from(account).toString('hex')}`);
-  if (value === 0n || BURN_ACCOUNTS.has(value)) return 'zero';
-  return value < LOWEST_OPEN_ACCOUNT ? 'program' : undefined;
+/**
+ * `zero` for accounts that are nobody's and `program` for precompiled contracts; undefined for all others.
+ *
+ * @param account 40 small hex digits
+ */
+export function findReservedAccount(account: string): 'zero' | 'program' | undefined {
+  if (BURN_ACCOUNTS.has(account)) return 'zero';
+  return account < LOWEST_OPEN_ACCOUNT ? 'program' : undefined;
 }
 
 /** The account of a secp256k1 public key (any encoding): the last 20 bytes of its keccak-256. */
 export function accountOfPublicKey(publicKey: Uint8Array): Uint8Array {
   const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
-  return keccak_256(uncompressed.subarray(1)).subarray(-ACCOUNT_BYTES);
+  return keccak256(uncompressed.subarray(1)).subarray(-ACCOUNT_BYTES);
 }

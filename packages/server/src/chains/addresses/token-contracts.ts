@@ -22,7 +22,13 @@ export const TOKEN_CONTRACTS: Readonly<Record<Network, Readonly<Record<Asset, st
   },
 };
 
+const CONTRACTS: Readonly<Record<Network, ReadonlySet<string>>> = {
+  erc20: new Set(Object.values(TOKEN_CONTRACTS.erc20)),
+  trc20: new Set(Object.values(TOKEN_CONTRACTS.trc20)),
+  spl: new Set(Object.values(TOKEN_CONTRACTS.spl)),
+};
+
 /** True for the contract of any listed token on that network, given in canonical form. */
 export function isTokenContract(network: Network, canonical: string): boolean {
-  return Object.values(TOKEN_CONTRACTS[network]).includes(canonical);
+  return CONTRACTS[network].has(canonical);
 }

@@ -38,7 +38,7 @@ export function checkTrc20Address(address: string): AddressCheck {
   const account = parseTrc20Address(address);
   if (account === undefined) return refuse('checksum');
   if (address === BLACK_HOLE) return refuse('zero');
-  const reserved = findReservedAccount(account);
+  const reserved = findReservedAccount(Buffer.from(account).toString('hex'));
   if (reserved !== undefined) return refuse(reserved);
   if (isTokenContract('trc20', address)) return refuse('token_contract');
   return { ok: true, canonical: address, warnings: [] };

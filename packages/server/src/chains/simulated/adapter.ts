@@ -16,6 +16,7 @@ import {
   type FeeEstimate,
   type FeeKind,
   type Head,
+  type KeyRef,
   type ScanAnswer,
   type ScanQuery,
   type SignedTx,
@@ -31,7 +32,7 @@ import { type ChainRow, findChain, lockChain, updateChain } from './chain-querie
 import { findFault } from './envelope.ts';
 import { isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
-import { cursorBehind, readScan } from './scan.ts';
+import { cursorBehind, isAnythingBehind, type Recipients, readScan, recipientsOf, sift } from './scan.ts';
 import { findNextSequenceAt } from './sequence-queries.ts';
 import { settle } from './settle.ts';
 import { readStatus } from './status.ts';
@@ -83,7 +84,7 @@ export class SimulatedAdapter implements Chain {
     return checkAddress(this.network, address, options);
   }
 
-  async sender(keyRef: string): Promise<string> {
+  async sender(keyRef: KeyRef): Promise<string> {
     return walletOf(this.id.merchantId, this.network, keyRef).address;
   }
 
@@ -112,7 +113,7 @@ export class SimulatedAdapter implements Chain {
     if (!Number.isInteger(index) || index < 0 || index > DEPOSIT_INDEX_MAX) {
       throw new RangeError(`a deposit address has a number from 0 to ${DEPOSIT_INDEX_MAX}`);
     }
-    const { address } = walletOf(this.id.merchantId, this.network, `deposit ${index}`);
+    const { address } = walletOf(this.id.merchantId, this.network, `deposit:${index}`);
     return { address, watch: address };
   }
 
@@ -121,10 +122,21 @@ export class SimulatedAdapter implements Chain {
   }
 
   async scan(query: ScanQuery): Promise<ScanAnswer> {
-    const closed = await this.view({ closed: true });
-    this.#assertReachable(closed);
-    const answer = await this.reach(() => this.#scanAsOf(closed.clock.now, query));
-    const isLost = answer.transfers.length > 0 && (await this.#takeScanFault(closed.row, query.level));
+    // What is not final is looked at again: only final blocks have to be closed.
+    const seen = await this.view({ closed: query.level === 'final' });
+    this.#assertReachable(seen);
+    // Asked after the head was read: what a reorganisation moves meanwhile is there, what it takes is gone.
+    const { level, cursor } = query;
+    if (
+      level === 'tip' &&
+      cursor !== null &&
+      !(await this.reach(() => isAnythingBehind(this.db, this.id, cursor)))
+    )
+      return { transfers: [], cursor, complete: true, head: this.headOf(asNode(seen)) };
+    const recipients = await recipientsOf(query);
+    const page = await this.reach(() => this.#scanAsOf(seen.clock.now, { ...query, recipients }));
+    const answer = await sift(page, query);
+    const isLost = answer.transfers.length > 0 && (await this.#takeScanFault(seen.row, query.level));
     return isLost ? { ...answer, transfers: answer.transfers.slice(1) } : answer;
   }
 
@@ -227,7 +239,7 @@ export class SimulatedAdapter implements Chain {
   }
 
   /** Head and transfers of one snapshot: no reorganisation lies between them. */
-  #scanAsOf(now: number, query: ScanQuery): Promise<ScanAnswer> {
+  #scanAsOf(now: number, query: ScanQuery & { recipients: Recipients }): Promise<ScanAnswer> {
     return this.db
       .transaction()
       .setIsolationLevel('repeatable read')

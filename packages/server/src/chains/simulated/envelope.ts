@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58 } from '@scure/base';
+import { keccak256 } from '../addresses/keccak.ts';
 import type { SignedTx } from '../port.ts';
 import { isSignedBy, type SimulatedWallet, signMessage } from './wallet.ts';
 
@@ -50,7 +50,7 @@ function validityOf(body: TransferBody): Pick<SignedTx, 'validUntil'> {
 function idOf(network: Network, message: Uint8Array, signature: Uint8Array): string {
   switch (network) {
     case 'erc20':
-      return `0x${Buffer.from(keccak_256(Buffer.concat([message, signature]))).toString('hex')}`;
+      return `0x${Buffer.from(keccak256(Buffer.concat([message, signature]))).toString('hex')}`;
     case 'trc20':
       return Buffer.from(sha256(message)).toString('hex');
     case 'spl':

@@ -1,12 +1,16 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db.ts';
+import { kept } from '../../platform/kept-plans.ts';
 import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
 import type { ChainId } from './tables.ts';
 
 const FINAL_LIMIT = 1_000;
 const TIP_LIMIT = 10_000;
+/** Transfers that are looked through for watched ones: payouts lie in the same blocks. */
+const FINAL_BLOCKS_LIMIT = 10_000;
+const TIP_BLOCKS_LIMIT = 30_000;
 
 /**
  * Behind a transfer: its block and its number on this chain. Numbers rise within a block, and a closed block gets no
@@ -39,21 +43,62 @@ function readCursor(cursor: string): Place {
 
 type ScanPart = Omit<ScanAnswer, 'head'>;
 
+/** Whom a page is read for: these addresses, or everybody in its blocks. */
+export type Recipients = readonly string[] | 'all';
+
 /**
- * Reads one page as the node sees the chain. The caller has closed every block that the clock shows: an open one could
- * still take a transfer after it was passed over.
+ * Whom to read for. Blocks are read as they are and sifted afterwards, but for a first look, which has the whole chain
+ * before it and few addresses to find.
+ */
+export async function recipientsOf({ watch, level, cursor }: ScanQuery): Promise<Recipients> {
+  if (!('among' in watch)) return watch;
+  return level === 'final' && cursor === null ? await watch.all() : 'all';
+}
+
+/** Whether anything at all lies behind a cursor: most looks at a tip end with this. */
+export async function isAnythingBehind(
+  db: Db,
+  { merchantId, network }: ChainId,
+  cursor: string,
+): Promise<boolean> {
+  const { height, number } = readCursor(cursor);
+  const { rows } = await sql`${kept}
+    select from simchain.transfer
+    where merchant_id = ${merchantId} and network = ${network}
+      and (height, number) > (${height}::int8, ${number}::int8) limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Leaves of a page what arrived at watched addresses. */
+export async function sift<T extends ScanPart>(page: T, { watch }: ScanQuery): Promise<T> {
+  if (!('among' in watch) || page.transfers.length === 0) return page;
+  const own = await watch.among([...new Set(page.transfers.map(({ to }) => to))]);
+  return { ...page, transfers: page.transfers.filter(({ to }) => own.has(to)) };
+}
+
+/**
+ * Reads one page as the node sees the chain. For a `final` scan the caller has closed every block that the clock shows:
+ * an open one could still take a transfer after it was passed over.
  *
  * @throws RangeError
  */
-export function readScan(db: Db, id: ChainId, query: ScanQuery, clock: BlockClock): Promise<ScanPart> {
+export function readScan(
+  db: Db,
+  id: ChainId,
+  query: ScanQuery & { recipients: Recipients },
+  clock: BlockClock,
+): Promise<ScanPart> {
   return query.level === 'final' ? readFinal(db, id, query, clock) : readTip(db, id, query, clock);
 }
 
-async function readFinal(db: Db, id: ChainId, query: ScanQuery, clock: BlockClock): Promise<ScanPart> {
+type Query = ScanQuery & { recipients: Recipients };
+
+async function readFinal(db: Db, id: ChainId, query: Query, clock: BlockClock): Promise<ScanPart> {
   const after = query.cursor === null ? BEGINNING : readCursor(query.cursor);
   const last = query.upTo === undefined || query.upTo > clock.finalHeight ? clock.finalHeight : query.upTo;
-  const limit = limitOf(query, FINAL_LIMIT);
-  const rows = await listArrivals(db, id, { watch: query.watch, after, last, limit: limit + 1 });
+  const limit = limitOf(query, query.recipients === 'all' ? FINAL_BLOCKS_LIMIT : FINAL_LIMIT);
+  const { recipients } = query;
+  const rows = await listArrivals(db, id, { recipients, after, last, limit: limit + 1 });
   const page = rows.slice(0, limit);
   const end = page.at(-1) ?? after;
   const complete = rows.length <= limit;
@@ -62,10 +107,11 @@ async function readFinal(db: Db, id: ChainId, query: ScanQuery, clock: BlockCloc
   return { transfers: page.map(present), cursor: writeCursor(place), complete };
 }
 
-async function readTip(db: Db, id: ChainId, query: ScanQuery, clock: BlockClock): Promise<ScanPart> {
+async function readTip(db: Db, id: ChainId, query: Query, clock: BlockClock): Promise<ScanPart> {
   const cursor = query.cursor ?? cursorBehind(clock.finalHeight);
-  const limit = limitOf(query, TIP_LIMIT);
-  const range = { watch: query.watch, after: readCursor(cursor), last: clock.height, limit: limit + 1 };
+  const { recipients } = query;
+  const limit = limitOf(query, recipients === 'all' ? TIP_BLOCKS_LIMIT : TIP_LIMIT);
+  const range = { recipients, after: readCursor(cursor), last: clock.height, limit: limit + 1 };
   const rows = await listArrivals(db, id, range);
   return { transfers: rows.slice(0, limit).map(present), cursor, complete: rows.length <= limit };
 }
@@ -93,14 +139,16 @@ interface ArrivalRow extends Place {
 async function listArrivals(
   db: Db,
   { merchantId, network }: ChainId,
-  range: { watch: readonly string[]; after: Place; last: bigint; limit: number },
+  range: { recipients: Recipients; after: Place; last: bigint; limit: number },
 ): Promise<ArrivalRow[]> {
+  const { recipients, after, last, limit } = range;
+  const isFor = recipients === 'all' ? sql`` : sql`and recipient = any(${recipients}::text[])`;
   const { rows } = await sql<ArrivalRow>`
     select height, number, tx_id, index, currency, sender, recipient, amount, block_time from simchain.transfer
-    where merchant_id = ${merchantId} and network = ${network} and recipient = any(${range.watch}::text[])
-      and (height, number) > (${range.after.height}::int8, ${range.after.number}::int8)
-      and height <= ${range.last}::int8 and amount > 0
-    order by height, number limit ${range.limit}`.execute(db);
+    where merchant_id = ${merchantId} and network = ${network} ${isFor}
+      and (height, number) > (${after.height}::int8, ${after.number}::int8) and height <= ${last}::int8
+      and amount > 0
+    order by height, number limit ${limit}`.execute(db);
   return rows;
 }
 

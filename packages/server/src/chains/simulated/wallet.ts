@@ -2,11 +2,12 @@ import type { Network } from '@florin/contract/money';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { formatErc20Address } from '../addresses/erc20.ts';
 import { accountOfPublicKey } from '../addresses/evm-account.ts';
+import { keccak256 } from '../addresses/keccak.ts';
 import { formatSplAddress, parseSplAddress } from '../addresses/spl.ts';
 import { formatTrc20Address } from '../addresses/trc20.ts';
+import type { KeyRef } from '../port.ts';
 
 /** A key of the simulated world. It is derived from public names: nothing of value may ever lie under it. */
 export interface SimulatedWallet {
@@ -30,9 +31,9 @@ export function walletOfLabel(network: Network, label: string): SimulatedWallet 
   return wallet;
 }
 
-/** A merchant's own wallet on a network; `hot` is the one that payouts leave from. */
-export function walletOf(merchantId: string, network: Network, keyRef: string): SimulatedWallet {
-  return walletOfLabel(network, `wallet ${merchantId} ${keyRef}`);
+/** A merchant's own wallet on a network. */
+export function walletOf(merchantId: string, network: Network, keyRef: KeyRef): SimulatedWallet {
+  return walletOfLabel(network, `wallet ${merchantId} ${keyRef.replace(':', ' ')}`);
 }
 
 function addressOfSecret(network: Network, secretKey: Uint8Array): string {
@@ -46,7 +47,7 @@ function addressOfSecp256k1(network: 'erc20' | 'trc20', publicKey: Uint8Array): 
 }
 
 function digestOf(network: 'erc20' | 'trc20', message: Uint8Array): Uint8Array {
-  return network === 'erc20' ? keccak_256(message) : sha256(message);
+  return network === 'erc20' ? keccak256(message) : sha256(message);
 }
 
 /** ed25519 over the message on spl, else recoverable secp256k1 over its digest; both are deterministic. */

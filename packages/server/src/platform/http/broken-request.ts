@@ -1,12 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Fail } from '../fail.ts';
-import { errorBody, familyOf } from './error-body.ts';
+import type { Logger } from '../log.ts';
+import { errorBody, familyOf, statusOf } from './error-body.ts';
+import { type HttpObserver, UNMATCHED } from './observe.ts';
 import { newRequestId } from './request-id.ts';
 
 export interface BrokenRequestOptions {
   clock: { nowSeconds(): number };
   publicUrl: () => string;
+  log: Pick<Logger, 'info'>;
+  observer: Pick<HttpObserver, 'answered'>;
   /** Headers that every answer has. */
   standardHeaders: Readonly<Record<string, string>>;
 }
@@ -14,6 +18,8 @@ export interface BrokenRequestOptions {
 type ParseError = Error & { code?: string; rawPacket?: unknown };
 
 const REQUEST_LINE = /^[A-Z-]+ (\S+) HTTP\/1\.[01]\r?\n/;
+/** Where nothing could be read. */
+const NO_METHOD = 'other';
 /** A request line lies in the first bytes of a packet; the rest is not looked at. */
 const REQUEST_LINE_BYTES_MAX = 16_384;
 
@@ -72,6 +78,12 @@ function refuse(error: ParseError, socket: Socket, options: BrokenRequestOptions
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
+  // No request came of it, so no hook tells of it. What the bytes said may be anything: it is neither logged nor counted.
+  options.observer.answered({ method: NO_METHOD, route: UNMATCHED, status: statusOf(fail), seconds: 0 });
+  options.log.info(
+    { request_id: requestId, route: UNMATCHED, status: statusOf(fail), reason: error.code },
+    'request',
+  );
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroySoon());
 }
 

@@ -65,6 +65,8 @@ export const WORDS: Record<FailCode, Words> = {
   rate_limited: words('RATE_LIMIT_EXCEEDED', 'rate_limited'),
   service_unavailable: words('service_unavailable', 'service_unavailable'),
   internal_error: words('internal_error', 'payout_error'),
+  // Refunds alone refuse with it, and none of their paths is a payout's.
+  daily_refund_limit_exceeded: words('DAILY_REFUND_LIMIT_EXCEEDED', 'rate_limited'),
   insufficient_balance: words('insufficient_balance', 'insufficient_balance'),
   address_risk_rejected: payoutOnly('address_risk_rejected'),
   batch_amount_limit_exceeded: payoutOnly('batch_amount_limit_exceeded'),

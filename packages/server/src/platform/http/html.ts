@@ -15,7 +15,7 @@ border-bottom:1px solid var(--line)}
 
 /** Headers of every page of ours: nothing foreign, no frame, no address given away. */
 export function pageHeaders(policy: Readonly<Record<string, string>>): Record<string, string> {
-  const rules = { 'default-src': "'none'", ...policy, 'base-uri': "'none'", 'form-action': "'none'" };
+  const rules = { 'default-src': "'none'", 'form-action': "'none'", ...policy, 'base-uri': "'none'" };
   return {
     'content-security-policy': [...Object.entries(rules), ['frame-ancestors', "'none'"]]
       .map((rule) => rule.join(' '))

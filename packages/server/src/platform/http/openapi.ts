@@ -36,6 +36,13 @@ const KEY_HEADER = headerParameter(
   '1 to 128 printable ASCII characters. Repeating a request with it is safe.',
   { minLength: 1, maxLength: 128, pattern: '^[ -~]+$' },
 );
+const versionHeader = (version: string): Json => ({
+  name: 'X-Service-Version',
+  in: 'header',
+  required: false,
+  description: 'The version of the API that the caller was written for; an unknown one is refused.',
+  schema: { type: 'string', enum: [version] },
+});
 const LAST_EVENT_HEADER = {
   ...headerParameter('Last-Event-ID', 'Goes on after this event; stands above the query.', {
     minLength: 1,
@@ -63,7 +70,7 @@ function reference(schema: unknown, components: Map<string, Json>): unknown {
   return { $ref: `#/components/schemas/${id}` };
 }
 
-function parametersOf(route: Route, components: Map<string, Json>): Json[] {
+function parametersOf(route: Route, components: Map<string, Json>, version: string): Json[] {
   const from = (place: 'path' | 'query', schema: TSchema | undefined) => {
     const shape = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
     return Object.entries(shape.properties ?? {}).map(([name, property]) => ({
@@ -79,7 +86,8 @@ function parametersOf(route: Route, components: Map<string, Json>): Json[] {
       ? []
       : [{ ...KEY_HEADER, required: route.idempotencyKey === 'required' }];
   const last = route.answer === EVENT_STREAM ? [LAST_EVENT_HEADER] : [];
-  return [...SIGNED_HEADERS, ...key, ...last, ...from('path', route.params), ...from('query', route.query)];
+  const headers = [...SIGNED_HEADERS, versionHeader(version), ...key, ...last];
+  return [...headers, ...from('path', route.params), ...from('query', route.query)];
 }
 
 /** Whether a field has to be there, at any depth. */
@@ -123,13 +131,13 @@ function refusalsOf(route: Route, components: Map<string, Json>, serverUrl: stri
 const answerType = (route: Route) =>
   route.answer === EVENT_STREAM ? 'text/event-stream' : 'application/json';
 
-function operationOf(route: Route, components: Map<string, Json>, serverUrl: string): Json {
+function operationOf(route: Route, components: Map<string, Json>, options: OpenApiOptions): Json {
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    parameters: parametersOf(route, components),
+    parameters: parametersOf(route, components, options.version),
     ...(route.body === undefined
       ? {}
       : {
@@ -143,7 +151,7 @@ function operationOf(route: Route, components: Map<string, Json>, serverUrl: str
         description: 'Done.',
         content: { [answerType(route)]: { schema: reference(route.answer, components) } },
       },
-      ...refusalsOf(route, components, serverUrl),
+      ...refusalsOf(route, components, options.serverUrl),
     },
   };
 }
@@ -162,7 +170,7 @@ export function openApiDocument(routes: readonly Route[], options: OpenApiOption
   for (const route of routes) {
     paths[route.path] = {
       ...paths[route.path],
-      [route.method.toLowerCase()]: operationOf(route, components, options.serverUrl),
+      [route.method.toLowerCase()]: operationOf(route, components, options),
     };
   }
   return {

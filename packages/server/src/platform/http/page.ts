@@ -1,15 +1,20 @@
 import type { FastifyInstance } from 'fastify';
+import type { EventStreams, OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
 import type { RawRequest } from './pipeline.ts';
 import { rawOf } from './raw-request.ts';
 
 /** What a page may know of its caller, whom nobody has authenticated. */
-export type PageRequest = Pick<RawRequest, 'headers' | 'repeated' | 'body' | 'remoteAddress'>;
+export type PageRequest = Pick<
+  RawRequest,
+  'headers' | 'repeated' | 'body' | 'remoteAddress' | 'params' | 'url'
+>;
 
 export interface PageAnswer {
   status: number;
   type: string;
-  body: string | Buffer;
+  /** A function opens an endless answer of server-sent events. */
+  body: string | Buffer | OpenStream;
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -17,19 +22,26 @@ export interface PageAnswer {
 export interface PublicPage {
   /** `GET`, which answers HEAD too, unless said otherwise. */
   method?: 'GET' | 'POST';
+  /** With `{name}` for parameters. */
   path: string;
   /** @throws Fail answered in the structured format */
   handle(request: PageRequest): Promise<PageAnswer>;
 }
 
-export function addPage(app: FastifyInstance, page: PublicPage): void {
+/** OpenAPI writes `{name}`, the router `:name`. */
+export const routerPath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+export function addPage(app: FastifyInstance, streams: EventStreams, page: PublicPage): void {
   app.route({
     method: page.method ?? ['GET', 'HEAD'],
-    url: page.path,
+    url: routerPath(page.path),
     handler: async (request, reply) => {
       const raw = rawOf(request);
       const { status, type, body, headers = {} } = await inRequest(raw, page.path, () => page.handle(raw));
-      return reply.code(status).headers(headers).type(type).send(body);
+      reply.code(status).headers(headers);
+      // A stream has no end that a HEAD could wait for.
+      if (typeof body !== 'function') return reply.type(type).send(body);
+      return request.method === 'HEAD' ? reply.type(type).send('') : streams.send(reply, body);
     },
   });
 }

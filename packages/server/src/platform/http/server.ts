@@ -10,7 +10,7 @@ import { errorBody, errorHeaders, familyOf, statusOf } from './error-body.ts';
 import { EVENT_STREAM, EventStreams, type OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
-import { addPage, type PublicPage } from './page.ts';
+import { addPage, type PublicPage, routerPath } from './page.ts';
 import { Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
 import { announcesBody, decodable, rawOf } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
@@ -38,6 +38,8 @@ export interface HttpOptions extends PipelineOptions {
   /** Address that callers see; error answers link to its documentation. A function, as the port may be chosen late. */
   publicUrl: () => string;
   tls?: { certFile: string; keyFile: string };
+  /** One proxy stands in front: callers' addresses are the last ones in its X-Forwarded-For. */
+  trustedProxy?: boolean;
   timeouts?: Partial<HttpTimeouts>;
   observer: HttpObserver;
 }
@@ -50,6 +52,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
     exposeHeadRoutes: false,
+    trustProxy: options.trustedProxy ? (_address: string, hop: number) => hop === 0 : false,
     routerOptions: { maxParamLength: 16_384, querystringParser: () => ({}) },
     rewriteUrl: (raw) => decodable(raw.url ?? '/'),
     genReqId: (raw) => readRequestId(raw.headers['x-request-id']) ?? newRequestId(),
@@ -73,8 +76,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   limitUploadTime(app, timeouts.bodyMs);
   logRequests(app, options.log);
   observeAnswers(app, options.observer);
-  for (const page of options.pages) addPage(app, page);
   const streams = new EventStreams(timeouts.unreadMs);
+  for (const page of options.pages) addPage(app, streams, page);
   app.addHook('preClose', async () => streams.close());
   for (const route of options.routes) addRoute(app, pipeline, streams, route);
   addRefusals(app, pipeline, options.routes);
@@ -142,6 +145,13 @@ function limitUploadTime(app: FastifyInstance, bodyMs: number): void {
   });
 }
 
+/**
+ * What was asked for where there is nothing may be anything, a secret in the wrong place too; and who knows a page's
+ * parameter may open the page.
+ */
+const hidesPath = (request: FastifyRequest) =>
+  request.is404 || (routeOf(request).includes('{') && !request.originalUrl.startsWith('/api/'));
+
 function logRequests(app: FastifyInstance, log: Logger): void {
   app.addHook('onResponse', async (request, reply) => {
     log.info(
@@ -149,8 +159,7 @@ function logRequests(app: FastifyInstance, log: Logger): void {
         request_id: request.id,
         method: request.method,
         route: routeOf(request),
-        // What was asked for where there is nothing may be anything, a secret in the wrong place too.
-        ...(request.is404 ? {} : { path: request.originalUrl.split('?', 1)[0] }),
+        ...(hidesPath(request) ? {} : { path: request.originalUrl.split('?', 1)[0] }),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
       },
@@ -158,9 +167,6 @@ function logRequests(app: FastifyInstance, log: Logger): void {
     );
   });
 }
-
-/** OpenAPI writes `{name}`, the router `:name`. */
-const routerPath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 const nothingHere = () => new Fail('resource_not_found', 'There is nothing at this path.');
 

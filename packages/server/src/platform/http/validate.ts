@@ -34,6 +34,11 @@ function explain(error: ShapeError): Fail {
     const param = within(base, unknown);
     return new Fail('invalid_request', { message: `${param} is not a field of this call.`, param });
   }
+  if (error.keyword === 'dependentRequired') {
+    const param = within(base, String(params.property));
+    const message = `${param} goes with ${listed(params.dependencies).join(', ')}.`;
+    return new Fail('invalid_request', { message, param });
+  }
   const where = base === '' ? 'the request' : base;
   return new Fail('invalid_request', {
     message: `${where} ${reason(error, params)}.`,

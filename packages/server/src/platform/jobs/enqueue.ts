@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../db.ts';
 import { newId } from '../ids.ts';
-import { kept } from '../kept-plans.ts';
+import { unawaited } from '../kept-plans.ts';
 import { activeTrace } from '../tracing.ts';
 import { callWorkers } from './calls.ts';
 
@@ -33,19 +33,30 @@ interface Row {
 /**
  * Adds jobs, one statement a merchant; workers are called as soon as the transaction has committed. A job that is already there
  * is due at the earlier of both times, and if it is running it will run once more afterwards.
+ *
+ * @param cause `with …`, which writes what the jobs of one merchant follow from in the same statement
  */
-export async function enqueue(tx: Tx, specs: readonly JobSpec[]): Promise<void> {
+export async function enqueue(tx: Tx, specs: readonly JobSpec[], cause = NO_CAUSE): Promise<void> {
   // A fixed order of merchants and keys, so that two transactions with the same jobs wait instead of deadlocking.
   const merchants = [...Map.groupBy(specs, (spec) => spec.merchantId)].sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [merchantId, own] of merchants) await insert(tx, merchantId, mergeByKey(own));
+  for (const [merchantId, own] of merchants) await insert(tx, { merchantId, rows: mergeByKey(own), cause });
   callWorkers(
     tx,
     specs.map(({ merchantId, kind, dueAtMs }) => ({ merchantId, kind, dueAtMs: Math.ceil(dueAtMs) })),
   );
 }
 
-async function insert(tx: Tx, merchantId: string, rows: readonly Row[]): Promise<void> {
-  await sql`${kept}
+const NO_CAUSE: RawBuilder<unknown> = sql``;
+
+interface Insertion {
+  merchantId: string;
+  rows: readonly Row[];
+  cause: RawBuilder<unknown>;
+}
+
+async function insert(tx: Tx, { merchantId, rows, cause }: Insertion): Promise<void> {
+  await sql`${unawaited}
+    ${cause}
     insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload, trace)
     select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb,
       ${activeTrace()}::text

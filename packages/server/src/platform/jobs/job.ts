@@ -60,9 +60,10 @@ export interface JobRun {
   finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T>;
   /**
    * Calls `listener` when the job was asked for again while it runs. A handler that then looks anew has seen those
-   * news, and they do not make the job run once more.
+   * news, and they do not make the job run once more. Before it decides that nothing is left it says so, in the same
+   * turn, by `undefined`: what comes from then on makes the job run again.
    */
-  onNews(listener: () => void): void;
+  onNews(listener: (() => void) | undefined): void;
   /** Aborted when the worker stops, or may no longer have the job: begin nothing new outside the database. */
   signal: AbortSignal;
 }

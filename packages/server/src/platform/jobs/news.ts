@@ -8,13 +8,26 @@ import type { ActiveRun } from './run.ts';
  */
 export class News {
   readonly #db: Db;
-  readonly #runs: ReadonlySet<ActiveRun>;
+  /** By merchant: a call of one does not go through the runs of all. */
+  readonly #runs = new Map<string, Set<ActiveRun>>();
   /** By merchant: whether a call came while its reading was under way. */
   readonly #reading = new Map<string, boolean>();
 
-  constructor(db: Db, runs: ReadonlySet<ActiveRun>) {
+  constructor(db: Db) {
     this.#db = db;
-    this.#runs = runs;
+  }
+
+  began(run: ActiveRun): void {
+    const { merchantId } = run.job;
+    const own = this.#runs.get(merchantId) ?? new Set();
+    this.#runs.set(merchantId, own.add(run));
+  }
+
+  ended(run: ActiveRun): void {
+    const { merchantId } = run.job;
+    const own = this.#runs.get(merchantId);
+    own?.delete(run);
+    if (own?.size === 0) this.#runs.delete(merchantId);
   }
 
   /** The merchant has new work, perhaps of jobs that run here. */
@@ -25,14 +38,13 @@ export class News {
 
   /** Looks for all merchants. */
   lookAll(): void {
-    const merchants = new Set([...this.#runs].filter((run) => run.listens).map((run) => run.job.merchantId));
-    for (const merchantId of merchants) this.called(merchantId);
+    for (const merchantId of this.#runs.keys()) this.called(merchantId);
   }
 
   async #read(merchantId: string): Promise<void> {
     do {
       this.#reading.set(merchantId, false);
-      const runs = [...this.#runs].filter((run) => run.listens && run.job.merchantId === merchantId);
+      const runs = [...(this.#runs.get(merchantId) ?? [])].filter((run) => run.listens);
       if (runs.length === 0) break;
       const leases = runs.map((run) => run.job);
       const revisions = await listNews(this.#db, merchantId, leases).catch(() => new Map<string, number>());

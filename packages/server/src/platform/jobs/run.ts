@@ -37,7 +37,7 @@ export class ActiveRun implements JobRun {
     return this.#state;
   }
 
-  onNews(listener: () => void): void {
+  onNews(listener: (() => void) | undefined): void {
     this.#newsListener = listener;
   }
 
@@ -47,9 +47,10 @@ export class ActiveRun implements JobRun {
 
   /** The row has come to this revision: whoever listens looks anew. */
   tellNews(revision: number): void {
-    if (revision <= this.job.revision) return;
+    // What nobody looks at any more is left in the row, where whoever writes the outcome finds it.
+    if (this.#newsListener === undefined || revision <= this.job.revision) return;
     this.job.revision = revision;
-    this.#newsListener?.();
+    this.#newsListener();
   }
 
   get isAborted(): boolean {

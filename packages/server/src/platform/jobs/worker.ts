@@ -108,7 +108,7 @@ class Worker implements JobWorker {
     this.#kinds = [...options.handlers.keys()];
     this.#outage = new Outage(options.log);
     this.#turns = new Turns(this.#options);
-    this.#news = new News(options.db, this.#runs);
+    this.#news = new News(options.db);
     this.#results = new Results({
       db: options.db,
       outage: this.#outage,
@@ -327,6 +327,7 @@ class Worker implements JobWorker {
 
   #begin(run: ActiveRun): void {
     this.#runs.add(run);
+    this.#news.began(run);
     // Claimed while the session broke: nobody vouches for it any more.
     if (!this.#adopted) run.abort();
     void this.#execute(run);
@@ -352,6 +353,7 @@ class Worker implements JobWorker {
   #settled(run: ActiveRun, { wasHeld, nextDueMs }: Fate): void {
     const { merchantId, jobId, kind } = run.job;
     this.#runs.delete(run);
+    this.#news.ended(run);
     this.#turns.settled();
     if (!wasHeld) this.#options.log.warn({ merchantId, jobId, kind }, 'jobs: a run ended without its lease');
     if (nextDueMs !== undefined) this.#expect(merchantId, nextDueMs);
