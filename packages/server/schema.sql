@@ -92,6 +92,20 @@ create table public.checkout_session (
   constraint checkout_session_pkey PRIMARY KEY (merchant_id, session_id)
 );
 
+create table public.customer (
+  merchant_id uuid not null,
+  customer_id uuid not null,
+  external_customer_id text not null,
+  email text,
+  name text,
+  phone text,
+  description text,
+  created_at bigint not null,
+  constraint customer_pkey PRIMARY KEY (merchant_id, customer_id),
+  constraint customer_merchant_id_external_customer_id_key UNIQUE (merchant_id, external_customer_id)
+);
+CREATE INDEX customer_list ON public.customer USING btree (merchant_id, created_at, customer_id);
+
 create table public.data_key (
   data_key_id uuid not null,
   wrapped bytea not null,
@@ -141,6 +155,7 @@ create table public.deposit_cursor (
   cursor text,
   read_at bigint not null default 0,
   height bigint not null default 0,
+  news_at bigint not null default 0,
   constraint deposit_cursor_pkey PRIMARY KEY (merchant_id, network)
 );
 
@@ -250,6 +265,14 @@ create table public.merchant (
   constraint merchant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text])))
 );
 
+create table public.network_stop (
+  merchant_id uuid not null,
+  network text not null,
+  reason text not null,
+  stopped_at bigint not null,
+  constraint network_stop_pkey PRIMARY KEY (merchant_id, network)
+);
+
 create table public.nonce (
   merchant_id uuid not null,
   key_id uuid not null,
@@ -291,6 +314,21 @@ create table public.payment (
   constraint payment_received_amount_check CHECK ((received_amount >= 0)),
   constraint payment_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'frozen'::text])))
 );
+CREATE INDEX payment_payable ON public.payment USING btree (merchant_id, expires_at) WHERE ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'frozen'::text])) AND (chosen_network IS NOT NULL));
+
+create table public.payment_link (
+  merchant_id uuid not null,
+  link_id uuid not null,
+  store_id uuid not null,
+  amount bigint,
+  currency text not null,
+  description text,
+  active boolean not null default true,
+  created_at bigint not null,
+  constraint payment_link_pkey PRIMARY KEY (merchant_id, link_id),
+  constraint payment_link_amount_check CHECK ((amount > 0))
+);
+CREATE INDEX payment_link_list ON public.payment_link USING btree (merchant_id, store_id, created_at, link_id);
 
 create table public.payment_option (
   merchant_id uuid not null,
@@ -326,6 +364,8 @@ create table public.payment_transaction (
   height bigint not null,
   seen_at bigint not null,
   final_at bigint,
+  sweep_id uuid,
+  lost_at bigint,
   constraint payment_transaction_pkey PRIMARY KEY (merchant_id, network, tx_id, index),
   constraint payment_transaction_amount_check CHECK ((amount > 0)),
   constraint payment_transaction_check CHECK (((status = 'final'::text) = (final_at IS NOT NULL))),
@@ -335,8 +375,11 @@ create table public.payment_transaction (
   constraint payment_transaction_kind_check CHECK ((kind = ANY (ARRAY['counted'::text, 'wrong_token'::text, 'seized'::text, 'unlisted'::text]))),
   constraint payment_transaction_status_check CHECK ((status = ANY (ARRAY['seen'::text, 'final'::text, 'gone'::text])))
 );
+CREATE INDEX payment_transaction_final ON public.payment_transaction USING btree (merchant_id, network, height) WHERE (status = 'final'::text);
 CREATE INDEX payment_transaction_open ON public.payment_transaction USING btree (merchant_id, network) WHERE (status = 'seen'::text);
 CREATE INDEX payment_transaction_payment ON public.payment_transaction USING btree (merchant_id, payment_id, seen_at, tx_id, index);
+CREATE INDEX payment_transaction_sweep ON public.payment_transaction USING btree (merchant_id, sweep_id) WHERE (sweep_id IS NOT NULL);
+CREATE INDEX payment_transaction_unswept ON public.payment_transaction USING btree (merchant_id, network, address, currency) WHERE ((status = 'final'::text) AND (sweep_id IS NULL) AND (kind = ANY (ARRAY['counted'::text, 'wrong_token'::text])));
 
 create table public.payout_approval (
   merchant_id uuid not null,
@@ -418,12 +461,70 @@ create table public.payout_quota (
   constraint payout_quota_amount_check CHECK ((amount >= 0))
 );
 
+create table public.refund (
+  merchant_id uuid not null,
+  refund_id uuid not null,
+  own_id text not null,
+  store_id uuid not null,
+  payment_id uuid not null,
+  source_tx_id text,
+  source_index integer,
+  currency text not null,
+  network text not null,
+  amount bigint not null,
+  address text,
+  status text not null,
+  tx_id text,
+  failure_reason text,
+  reason text,
+  metadata jsonb not null default '{}'::jsonb,
+  claim_secret bytea,
+  claim_ends_at bigint,
+  short_since bigint,
+  day integer not null,
+  created_at bigint not null,
+  completed_at bigint,
+  constraint refund_pkey PRIMARY KEY (merchant_id, refund_id),
+  constraint refund_merchant_id_own_id_key UNIQUE (merchant_id, own_id),
+  constraint refund_amount_check CHECK ((amount > 0)),
+  constraint refund_check CHECK (((source_tx_id IS NULL) = (source_index IS NULL))),
+  constraint refund_check1 CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'canceled'::text])) = (completed_at IS NOT NULL))),
+  constraint refund_check2 CHECK (((status = 'failed'::text) = (failure_reason IS NOT NULL))),
+  constraint refund_check3 CHECK (((address IS NOT NULL) OR (status = ANY (ARRAY['pending'::text, 'canceled'::text])))),
+  constraint refund_check4 CHECK (((claim_secret IS NULL) = (claim_ends_at IS NULL))),
+  constraint refund_failure_reason_check CHECK ((failure_reason = ANY (ARRAY['address_risk'::text, 'transfer_failed'::text]))),
+  constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+);
+CREATE INDEX refund_open ON public.refund USING btree (merchant_id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+CREATE INDEX refund_payment ON public.refund USING btree (merchant_id, payment_id);
+
+create table public.refund_quota (
+  merchant_id uuid not null,
+  store_id uuid not null,
+  day integer not null,
+  amount bigint not null,
+  constraint refund_quota_pkey PRIMARY KEY (merchant_id, store_id, day),
+  constraint refund_quota_amount_check CHECK ((amount >= 0))
+);
+
 create table public.risk_address (
   network text not null,
   address text not null,
   reason text not null,
   created_at_ms bigint not null,
   constraint risk_address_pkey PRIMARY KEY (network, address)
+);
+
+create table public.seizure_vote (
+  merchant_id uuid not null,
+  network text not null,
+  tx_id text not null,
+  index integer not null,
+  approver_id uuid not null,
+  decision text not null,
+  created_at bigint not null,
+  constraint seizure_vote_pkey PRIMARY KEY (merchant_id, network, tx_id, index, approver_id),
+  constraint seizure_vote_decision_check CHECK ((decision = ANY (ARRAY['release'::text, 'keep'::text])))
 );
 
 create table public.setting (
@@ -469,6 +570,7 @@ create table public.transfer (
   failure_message text,
   created_at bigint not null,
   completed_at bigint,
+  key_ref text not null default 'hot'::text,
   constraint transfer_pkey PRIMARY KEY (merchant_id, transfer_id),
   constraint transfer_merchant_id_owner_type_owner_id_key UNIQUE (merchant_id, owner_type, owner_id),
   constraint transfer_amount_check CHECK ((amount > 0)),
@@ -494,10 +596,13 @@ create table public.transfer_attempt (
   detail text,
   created_at bigint not null,
   completed_at bigint,
+  key_ref text not null default 'hot'::text,
+  height bigint,
   constraint transfer_attempt_pkey PRIMARY KEY (merchant_id, attempt_id),
   constraint transfer_attempt_merchant_id_network_tx_id_key UNIQUE (merchant_id, network, tx_id),
   constraint transfer_attempt_status_check CHECK ((status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text, 'succeeded'::text, 'failed'::text, 'dead'::text])))
 );
+CREATE INDEX transfer_attempt_height ON public.transfer_attempt USING btree (merchant_id, network, height) WHERE (height IS NOT NULL);
 CREATE INDEX transfer_attempt_live ON public.transfer_attempt USING btree (merchant_id, group_id) WHERE (status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text]));
 CREATE UNIQUE INDEX transfer_attempt_sequence ON public.transfer_attempt USING btree (merchant_id, network, sender, sequence) WHERE (sequence IS NOT NULL);
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
-import { type CheckoutDeps, checkoutRoutes } from './checkout/index.ts';
+import { type CheckoutDeps, checkoutPages, checkoutRoutes, paymentLinkPages } from './checkout/index.ts';
+import { customerRoutes } from './customers/index.ts';
 import { docsPages, type TryOutKey } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
 import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
@@ -24,7 +25,8 @@ import { migrate } from './platform/migrate.ts';
 import { findServiceRole, grantServiceRights } from './platform/service-role.ts';
 import { Vault } from './platform/vault.ts';
 import { createRates, type Rates } from './rates/index.ts';
-import { type InboxOwner, inboxPages, sandboxRoutes } from './sandbox/index.ts';
+import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
+import { type InboxOwner, inboxPages, payerPages, sandboxRoutes } from './sandbox/index.ts';
 import { createAuthenticate, getMerchant } from './stores/index.ts';
 import { type Screen, screen } from './transfers/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
@@ -32,6 +34,8 @@ import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index
 /** Versions of the API that a caller may name; the first is the current one. */
 const API_VERSIONS = ['2026-04-20'] as const;
 const NONCE_POOL_SIZE = 4;
+/** Of the workers of this process: a burst of requests holds up no claim, nor the other way round. */
+const CLAIM_POOL_SIZE = 4;
 /** Monitoring counts whole tables, on a connection of its own. */
 const WATCH_POOL = { poolSize: 1, statementMs: 30_000 };
 
@@ -61,6 +65,8 @@ const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
 export interface App extends WebhookDeps, CheckoutDeps {
   databaseUrl: string;
   simulatedDb: Db;
+  /** For claims and renewals of workers, which commit without waiting for the disk. */
+  claimsDb: Db;
   metrics: Metrics;
   /** What the database says of the installation, read every 5 s at most. */
   readState: () => Promise<ServiceState>;
@@ -89,6 +95,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const pool = { url: databaseUrl, poolSize, lockTimeoutMs, statementMs, role, onError };
   const db = connect(pool);
   const fastDb = connect({ ...pool, poolSize: NONCE_POOL_SIZE, synchronousCommit: 'off' });
+  const claimsDb = connect({ ...pool, poolSize: CLAIM_POOL_SIZE, synchronousCommit: 'off' });
   const watchDb = connect({ ...pool, ...WATCH_POOL });
   const { simchainUrl } = options;
   // In a database of its own the simulated chain has none of the service's tables, and no role.
@@ -100,7 +107,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     clock.stop();
     webhooks.outbound.close?.();
     await rates.close();
-    await Promise.all([db, fastDb, watchDb, simulatedDb].map((pool) => pool.destroy()));
+    await Promise.all([db, fastDb, claimsDb, watchDb, simulatedDb].map((pool) => pool.destroy()));
   };
   try {
     await clock.follow(db);
@@ -110,10 +117,11 @@ export async function openApp(options: AppOptions): Promise<App> {
     const metrics = new Metrics(packageJson.version);
     metrics.watchPool('main', () => countConnections(db));
     metrics.watchPool('nonces', () => countConnections(fastDb));
+    metrics.watchPool('claims', () => countConnections(claimsDb));
     metrics.watchPool('simulated_chains', () => countConnections(simulatedDb));
     const chains = observeChains(openChains({ simulatedDb, merchantNow }), metrics);
     const readState = createStateReader(watchDb, clock);
-    const pools = { db, fastDb, simulatedDb };
+    const pools = { db, fastDb, claimsDb, simulatedDb };
     const platform = { ...pools, clock, vault, log, metrics };
     return { ...platform, ...webhooks, readState, databaseUrl, chains, screen, rates, close };
   } catch (error) {
@@ -126,10 +134,12 @@ export async function openApp(options: AppOptions): Promise<App> {
 export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[] {
   return [
     ...payoutRoutes(app),
-    ...ledgerRoutes(app),
+    ...ledgerRoutes(app, refundNames),
     ...eventRoutes(app),
     ...webhookRoutes(app),
+    ...customerRoutes(app),
     ...checkoutRoutes(app, publicUrl),
+    ...refundRoutes(app, publicUrl),
     ...sandboxRoutes(app),
   ];
 }
@@ -138,6 +148,8 @@ export interface ServerOptions {
   publicUrl: () => string;
   rate: { perSecond: number; burst: number };
   tls?: { certFile: string; keyFile: string } | undefined;
+  /** A proxy in front says where callers come from. */
+  trustedProxy?: boolean;
   /** The sandbox's own key, for the API reference to try requests with. */
   tryOutKey?: TryOutKey | undefined;
   /** The sandbox's own store, whose webhooks a page shows. */
@@ -156,7 +168,11 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
       ...healthPages(app),
       ...(options.withoutMetrics ? [] : [localMetricsPage(app)]),
       openApiPage(routes, options.publicUrl),
+      ...claimPages(app),
+      ...paymentLinkPages(app, options.publicUrl),
       ...docsPages({ ...options, routes, clock: app.clock }),
+      ...checkoutPages(app),
+      ...payerPages(app),
       ...(options.inboxOwner === undefined ? [] : inboxPages(app, options.inboxOwner)),
     ],
     authenticate: createAuthenticate(app),
@@ -165,6 +181,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
     observer: app.metrics,
     versions: API_VERSIONS,
     rate: options.rate,
+    trustedProxy: options.trustedProxy ?? false,
     publicUrl: options.publicUrl,
     checkAnswers: options.checkAnswers ?? false,
     ...(options.tls === undefined ? {} : { tls: options.tls }),

@@ -9,6 +9,7 @@ import {
   openApp,
   type ServerOptions,
 } from './app.ts';
+import { preparePages } from './checkout/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { listen } from './listening.ts';
 import { listenForMonitoring, type MonitoringListener } from './monitoring/index.ts';
@@ -148,11 +149,13 @@ async function startServer(parts: Parts, config: Config, pages: OwnPages = {}): 
   const { app } = parts;
   if (app === undefined) throw new Error('the server starts after the database');
   checkTlsFiles(config);
-  const { rate, tls } = config;
-  const withoutMetrics = config.metrics !== undefined || config.trustedProxy;
-  const server = createApiServer(app, { publicUrl: () => publicUrl, rate, tls, withoutMetrics, ...pages });
+  const { rate, tls, trustedProxy } = config;
+  const withoutMetrics = config.metrics !== undefined || trustedProxy;
+  const own = { rate, tls, trustedProxy, withoutMetrics, ...pages };
+  const server = createApiServer(app, { publicUrl: () => publicUrl, ...own });
   parts.server = server;
   publicUrl = await listen(server, config);
+  preparePages(app);
   await startMonitoring(parts, config);
   return publicUrl;
 }

@@ -4,6 +4,7 @@ import { explain } from './operator/explain.ts';
 import { historyCommands } from './operator/history.ts';
 import { approverCommands, keyCommands, merchantCommands, storeCommands } from './operator/merchants.ts';
 import { networkCommands } from './operator/networks.ts';
+import { paymentCommands } from './operator/payments.ts';
 import { payoutCommands } from './operator/payouts.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
 import {
@@ -70,6 +71,7 @@ export async function openOperator(config: Config) {
     keys: keyCommands(app),
     approvers: approverCommands(app),
     payouts: payoutCommands(app),
+    payments: paymentCommands(app),
     settings: settingCommands(app),
     risk: riskCommands(app),
     networks: networkCommands(app),

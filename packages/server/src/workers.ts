@@ -1,5 +1,6 @@
 import type { App } from './app.ts';
-import { EXPIRE_JOB, expirePayment, SCAN_JOB, scanDeposits } from './checkout/index.ts';
+import { CREDITED_JOB, EXPIRE_JOB, expirePayment, SCAN_JOB, scanDeposits } from './checkout/index.ts';
+import { auditNetwork, SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './custody/index.ts';
 import { EVENT_SETTINGS, PUBLISH_JOB } from './events/index.ts';
 import { observeJobs } from './monitoring/index.ts';
 import {
@@ -21,9 +22,18 @@ import {
 } from './platform/jobs/index.ts';
 import { readSettings } from './platform/settings.ts';
 import { transact } from './platform/transact.ts';
+import {
+  EXPIRE_CLAIM_JOB,
+  expireClaim,
+  RESEND_REFUND_JOB,
+  SEND_REFUND_JOB,
+  SETTLE_REFUND_JOB,
+  sendRefund,
+  settleRefund,
+} from './refunds/index.ts';
 import { FUND_JOB, payFunding } from './sandbox/index.ts';
 import { deleteOldNonces } from './stores/index.ts';
-import { noteHistory, SEND_JOB, sendTransfers } from './transfers/index.ts';
+import { AUDIT_JOB, noteHistory, SEND_JOB, SHORT_JOB, sendTransfers } from './transfers/index.ts';
 import {
   ALIGN_JOB,
   alignDeliveries,
@@ -48,9 +58,17 @@ function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
     [SETTLE_JOB, (job, run) => settleBatch(app, job, run)],
     [EXPIRE_APPROVAL_JOB, (job, run) => expireApproval(app, job, run)],
     [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
+    [CREDITED_JOB, (job, run) => sweepDeposits(app, job, run)],
+    [AUDIT_JOB, (job) => auditNetwork(app, job)],
+    [SHORT_JOB, (job, run) => sweepAll(app, job, run)],
+    [SWEPT_JOB, (job, run) => settleSweeps(app, job, run)],
     [FUND_JOB, (job) => payFunding(app, job)],
     [SCAN_JOB, (job, run) => scanDeposits(app, job, run)],
     [EXPIRE_JOB, (job) => expirePayment(app, job)],
+    [SEND_REFUND_JOB, (job, run) => sendRefund(app, job, run)],
+    [RESEND_REFUND_JOB, (job, run) => sendRefund(app, job, run)],
+    [SETTLE_REFUND_JOB, (job, run) => settleRefund(app, job, run)],
+    [EXPIRE_CLAIM_JOB, (job, run) => expireClaim(app, job, run)],
     [
       CLEAN_NONCES_JOB,
       async () => {
@@ -94,7 +112,7 @@ export async function startWorkers(app: App): Promise<JobWorker> {
     [DELIVER_JOB, (job, run) => deliverer.run(job, run)],
     [ALIGN_JOB, (job, run) => alignDeliveries(app, job, run)],
   ]);
-  const common = { db: app.db, fastDb: app.fastDb, url: app.databaseUrl, clock: app.clock, log: app.log };
+  const common = { db: app.db, fastDb: app.claimsDb, url: app.databaseUrl, clock: app.clock, log: app.log };
   const worker = startWorker({ ...common, handlers: observeJobs(jobHandlers(app), app.metrics) });
   const sender = startWorker({
     ...common,

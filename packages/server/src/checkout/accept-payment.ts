@@ -7,6 +7,7 @@ import { transact } from '../platform/transact.ts';
 import type { Context } from './apply-transfers.ts';
 import { changePayment } from './change-payment.ts';
 import { type CheckoutDeps, checkoutSettings } from './deps.ts';
+import { findTransfer } from './name-transfer.ts';
 import { releaseHeldPostings } from './postings.ts';
 import { lockPayment, type PaymentView, type TransactionRow, upsertTransactions } from './queries.ts';
 
@@ -74,7 +75,7 @@ async function acceptOne(
     const postings = releaseHeldPostings(paymentId, { currency, network, amount });
     await post(tx, merchantId, postings, context.occasion.seconds);
   }
-  await upsertTransactions(tx, [{ ...row, held_amount: 0n, decision: 'accepted' }]);
+  await upsertTransactions(tx, merchantId, [{ ...row, held_amount: 0n, decision: 'accepted' }]);
   return await changePayment(tx, view, {}, context);
 }
 
@@ -84,17 +85,9 @@ async function acceptOne(
  *
  * @throws Fail `invalid_request` with param `tx_id`
  */
-function findHeld({ transactions }: PaymentView, text: string): TransactionRow {
-  const [, name = text, index] = /^(.+):(\d{1,9})$/.exec(text) ?? [];
-  const held = transactions.filter(
-    (t) => t.kind === 'wrong_token' && t.status === 'final' && t.decision === null,
-  );
-  const exact = held.filter((t) => t.tx_id === name && (index === undefined || t.index === Number(index)));
-  const [only, ...others] = exact.length > 0 ? exact : held.filter((t) => t.tx_id === text);
-  const refuse = (message: string) => new Fail('invalid_request', { message, param: 'tx_id' });
-  if (only === undefined)
-    throw refuse('tx_id must name a wrong_token transfer of this payment that is final and held.');
-  if (others.length > 0)
-    throw refuse('This transaction holds several such transfers: name one as <tx_id>:<index>.');
-  return only;
+export function findHeld(view: PaymentView, text: string): TransactionRow {
+  return findTransfer(view, text, {
+    is: (t) => t.kind === 'wrong_token' && t.status === 'final' && t.decision !== 'accepted',
+    called: 'a wrong_token transfer of this payment that is final and held',
+  });
 }

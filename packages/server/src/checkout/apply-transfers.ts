@@ -1,22 +1,29 @@
 import type { Network } from '@florin/contract/money';
 import type { ChainTransfer } from '../chains/index.ts';
-import { post } from '../ledger/index.ts';
+import { type Posting, postAll } from '../ledger/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
+import { enqueue, type JobSpec } from '../platform/jobs/index.ts';
 import type { Occasion } from '../platform/occasion.ts';
-import { changePayment, rulesOf } from './change-payment.ts';
+import { auditJob } from '../transfers/index.ts';
+import { recordChanges, rulesOf } from './change-payment.ts';
+import { markMinedAgain } from './coin-queries.ts';
 import type { CheckoutSettings } from './deps.ts';
-import { arrivalPostings, releaseHeldPostings } from './postings.ts';
+import { creditedJob } from './jobs.ts';
+import { arrivalPostings, minedAgainPostings, releaseHeldPostings } from './postings.ts';
 import { factsOf, fixedOptionOf } from './present.ts';
 import {
-  lockPayment,
+  type DepositChange,
+  lockPayments,
   type OptionRow,
   type PaymentView,
+  type TransactionChange,
   type TransactionRow,
   transactionKey,
+  updatePayments,
   upsertOption,
   upsertTransactions,
-  viewOf,
+  viewsOf,
 } from './queries.ts';
 import type { Quote } from './quote.ts';
 import { kindOf, nextStatus, QUOTE_GRACE_SECONDS, receivedOf } from './states.ts';
@@ -27,8 +34,6 @@ import { kindOf, nextStatus, QUOTE_GRACE_SECONDS, receivedOf } from './states.ts
 
 /** What a reading of a network says of one payment. */
 export interface Reading {
-  merchantId: string;
-  paymentId: string;
   network: Network;
   /** In final blocks, and in blocks after them. */
   final: readonly ChainTransfer[];
@@ -55,22 +60,93 @@ interface Found {
 const keyOf = (network: Network, { txId, index }: ChainTransfer) =>
   transactionKey({ network, tx_id: txId, index });
 
-/** Brings a payment up to what was read. @returns it afterwards */
-export async function applyTransfers(tx: Tx, reading: Reading, context: Context): Promise<PaymentView> {
-  const before = await lockPayment(tx, reading.merchantId, reading.paymentId);
+type MinedAgain = TransactionRow & { height: bigint };
+
+/** What a reading changes in a payment. */
+interface Plan {
+  before: PaymentView;
+  reading: Reading;
+  fixed: OptionRow | undefined;
+  /** A new quote of the option that is fixed now. */
+  requoted: OptionRow | undefined;
+  transactions: readonly TransactionChange[];
+  /** Of these: what has become final. */
+  arrived: readonly TransactionChange[];
+  /** What a reorganisation had taken after it was final, and is in a final block again. */
+  minedAgain: readonly MinedAgain[];
+}
+
+/** Whether a reading says anything that a payment does not know yet. */
+export function saysSomething(view: PaymentView, reading: Reading, context: Context): boolean {
+  return planOf(view, reading, context) !== undefined;
+}
+
+/** Undefined: it is as it was a moment ago, and what follows from the facts was decided with them. */
+function planOf(before: PaymentView, reading: Reading, context: Context): Plan | undefined {
   const found = [
     ...reading.final.map((transfer): Found => ({ transfer, isFinal: true })),
     ...reading.seen.map((transfer): Found => ({ transfer, isFinal: false })),
   ];
   const fixed = fixedOption(before, reading, found);
-  if (fixed !== undefined && before.payment.fixed_currency === null) await requote(tx, fixed, reading, found);
   const changed = transactionChanges(before, reading, { found, fixed, context });
-  const gone = vanished(before, reading, found);
-  // As it was a moment ago, which is how most readings end: what follows from the facts was decided with them.
-  if (changed.length === 0 && gone.length === 0) return before;
-  await upsertTransactions(tx, [...changed, ...gone]);
+  const transactions = [...changed, ...vanished(before, reading, found)];
+  const minedAgain = lostOnes(before, reading);
+  if (transactions.length + minedAgain.length === 0) return undefined;
+  const requoted =
+    fixed !== undefined && before.payment.fixed_currency === null
+      ? requotedOption(fixed, reading, found)
+      : undefined;
+  return {
+    before,
+    reading,
+    fixed,
+    requoted,
+    transactions,
+    arrived: changed.filter(isNewlyFinal(before)),
+    minedAgain,
+  };
+}
+
+/**
+ * Brings payments of one merchant up to what was read, all of them or none.
+ *
+ * @returns whether that changed any
+ */
+export async function applyTransfers(
+  tx: Tx,
+  merchantId: string,
+  readings: ReadonlyMap<string, Reading>,
+  context: Context,
+): Promise<boolean> {
+  const locked = await lockPayments(tx, merchantId, [...readings.keys()]);
+  const plans = locked.flatMap((before) => {
+    const reading = readings.get(before.payment.payment_id);
+    return (reading && planOf(before, reading, context)) ?? [];
+  });
+  if (plans.length === 0) return false;
+  for (const { requoted } of plans) if (requoted !== undefined) await upsertOption(tx, requoted);
+  await upsertTransactions(
+    tx,
+    merchantId,
+    plans.flatMap((plan) => plan.transactions),
+  );
+  await markMinedAgain(
+    tx,
+    merchantId,
+    plans.flatMap((plan) => plan.minedAgain),
+  );
   crashPoint('deposits.transactions-written');
-  return await settle(tx, { before, reading, fixed, arrived: changed.filter(isNewlyFinal(before)) }, context);
+  await settle(tx, merchantId, plans, context);
+  return true;
+}
+
+/** Credited once and for all: only the operator's loss is over. */
+function lostOnes({ transactions }: PaymentView, { network, final }: Reading): MinedAgain[] {
+  const heights = new Map(final.map((transfer) => [keyOf(network, transfer), transfer.height]));
+  return transactions.flatMap((t) => {
+    const height = t.lost_at === null ? undefined : heights.get(transactionKey(t));
+    return height === undefined ? [] : [{ ...t, height }];
+  });
 }
 
 /** The first money seen fixes the option; it is free again when every transfer of a listed token is gone. */
@@ -95,18 +171,16 @@ function fixedOption(
 }
 
 /** Money first seen well after its quote's end counts at a new one. */
-async function requote(
-  tx: Tx,
+function requotedOption(
   option: OptionRow,
   { freshQuote }: Reading,
   found: readonly Found[],
-): Promise<void> {
+): OptionRow | undefined {
   const firstSeen = Math.min(...found.map(({ transfer }) => transfer.time));
-  if (freshQuote === undefined || firstSeen <= Number(option.quote_ends_at) + QUOTE_GRACE_SECONDS) return;
-  await upsertOption(tx, { ...option, ...freshQuote });
+  if (freshQuote === undefined || firstSeen <= Number(option.quote_ends_at) + QUOTE_GRACE_SECONDS)
+    return undefined;
+  return { ...option, ...freshQuote };
 }
-
-type TransactionChange = Omit<TransactionRow, 'final_at'> & { final_at: bigint | number | null };
 
 function transactionChanges(
   { payment, options, transactions }: PaymentView,
@@ -135,7 +209,6 @@ function transactionChanges(
     const status = isFinal ? 'final' : 'seen';
     if (old?.status === status && old.kind === kind && BigInt(old.height) === transfer.height) continue;
     changes.set(key, {
-      merchant_id: payment.merchant_id,
       network: reading.network,
       tx_id: transfer.txId,
       index: transfer.index,
@@ -148,8 +221,6 @@ function transactionChanges(
       status,
       decision: old?.decision ?? null,
       held_amount: isFinal && kind === 'wrong_token' ? transfer.amount : 0n,
-      refunded_amount: old?.refunded_amount ?? 0n,
-      refunding_amount: old?.refunding_amount ?? 0n,
       height: transfer.height,
       seen_at: Math.min(Number(old?.seen_at ?? seconds), seconds, transfer.time),
       final_at: isFinal ? seconds : null,
@@ -184,51 +255,92 @@ function isNewlyFinal({ transactions }: PaymentView): (change: TransactionChange
   return (change) => change.status === 'final' && !final.has(transactionKey(change));
 }
 
-interface Settling {
-  before: PaymentView;
-  reading: Reading;
-  fixed: OptionRow | undefined;
-  arrived: readonly TransactionChange[];
+/** Books what has become final, decides the status that follows, and frees what was held when it is `completed`. */
+async function settle(tx: Tx, merchantId: string, plans: readonly Plan[], context: Context): Promise<void> {
+  const { seconds } = context.occasion;
+  const now = await viewsOf(
+    tx,
+    plans.map(({ before, fixed }) => ({ ...before.payment, ...fixesOf(fixed) })),
+  );
+  const outcomes = plans.map((plan, i) =>
+    decide({ ...plan, rateMoved: plan.reading.rateMoved }, now[i] ?? plan.before, context),
+  );
+  await postAll(
+    tx,
+    merchantId,
+    outcomes.map(({ postings }) => postings),
+    seconds,
+  );
+  await enqueue(tx, coinJobs(merchantId, plans, context.occasion));
+  crashPoint('deposits.posted');
+  const rows = await updatePayments(
+    tx,
+    merchantId,
+    outcomes.map(({ change }) => change),
+  );
+  const changed = plans.map(({ before }, i) => {
+    const payment = rows.get(before.payment.payment_id) ?? before.payment;
+    return { before, after: { ...(now[i] ?? before), payment } };
+  });
+  await recordChanges(tx, changed, context);
 }
 
-/** Books what has become final, decides the status that follows, and frees what was held when it is `completed`. */
-async function settle(
-  tx: Tx,
-  { before, reading, fixed, arrived }: Settling,
-  context: Context,
-): Promise<PaymentView> {
-  const { merchantId, paymentId } = reading;
-  const { settings, occasion } = context;
-  const fixes = { fixed_currency: fixed?.currency ?? null, fixed_network: fixed?.network ?? null };
-  const now = await viewOf(tx, { ...before.payment, ...fixes });
+/** Credited coins are swept; whatever was final or vanished is looked at once more. */
+function coinJobs(merchantId: string, plans: readonly Plan[], { realMs }: Occasion): JobSpec[] {
+  return plans.flatMap(({ reading: { network }, arrived, minedAgain, transactions }) => [
+    ...(arrived.length + minedAgain.length > 0 ? [creditedJob(merchantId, network, realMs)] : []),
+    ...(transactions.some((t) => t.status !== 'seen') ? [auditJob(merchantId, network, realMs)] : []),
+  ]);
+}
+
+const fixesOf = (fixed: OptionRow | undefined) => ({
+  fixed_currency: fixed?.currency ?? null,
+  fixed_network: fixed?.network ?? null,
+});
+
+interface Arrival extends Pick<Plan, 'before' | 'fixed' | 'arrived' | 'minedAgain'> {
+  rateMoved: boolean;
+}
+
+/**
+ * What follows for a payment from transfers that arrived.
+ *
+ * @param now the payment with its transactions as they are written
+ */
+export function decide(
+  { before, fixed, arrived, minedAgain, rateMoved }: Arrival,
+  now: PaymentView,
+  { settings, occasion }: Context,
+): { change: DepositChange; postings: Posting[] } {
+  const { payment_id: paymentId, held_amount: heldBefore, completed_at: completedAt } = before.payment;
   const facts = factsOf(now);
+  const counted = arrived.filter((t) => t.kind === 'counted');
   const status = nextStatus(facts, rulesOf(now, settings), {
     now: occasion.seconds,
     // Expiry waits for all networks of the payment: the job that expires it looks at them.
     mayExpire: false,
-    hasNewMoney: arrived.some((t) => t.kind === 'counted'),
-    rateMoved: reading.rateMoved,
+    hasNewMoney: counted.length > 0,
+    rateMoved,
   });
   const wasCompleted = before.payment.status === 'completed';
-  const counted = arrived.filter((t) => t.kind === 'counted');
-  const heldBefore = before.payment.held_amount;
   const held = wasCompleted ? heldBefore : counted.reduce((sum, t) => sum + t.amount, heldBefore);
   const completes = status === 'completed' && !wasCompleted;
   const postings = arrived.flatMap((t) =>
     t.currency === null ? [] : arrivalPostings(paymentId, { ...t, currency: t.currency }, wasCompleted),
   );
+  for (const t of minedAgain)
+    if (t.currency !== null) postings.push(...minedAgainPostings(paymentId, { ...t, currency: t.currency }));
   if (completes && fixed !== undefined) {
     const { currency, network } = fixed;
     postings.push(...releaseHeldPostings(paymentId, { currency, network, amount: held }));
   }
-  await post(tx, merchantId, postings, occasion.seconds);
-  crashPoint('deposits.posted');
   const change = {
-    ...fixes,
+    payment_id: paymentId,
     status,
+    ...fixesOf(fixed),
     received_amount: receivedOf(facts.transactions),
     held_amount: completes ? 0n : held,
-    ...(completes ? { completed_at: occasion.seconds } : {}),
+    completed_at: completes ? occasion.seconds : completedAt,
   };
-  return await changePayment(tx, before, change, context);
+  return { change, postings };
 }

@@ -1,6 +1,6 @@
 import type { EventType, PaymentStatus } from '@florin/contract/schemas';
 import type { UpdateObject } from 'kysely';
-import { recordEvent } from '../events/index.ts';
+import { type Change, recordEvent, recordEvents } from '../events/index.ts';
 import type { Tables, Tx } from '../platform/db.ts';
 import { encodeId } from '../platform/ids.ts';
 import type { Occasion } from '../platform/occasion.ts';
@@ -29,16 +29,45 @@ export async function changePayment(
   tx: Tx,
   before: PaymentView,
   change: UpdateObject<Tables, 'payment'>,
-  { settings, occasion }: { settings: CheckoutSettings; occasion: Occasion },
+  context: ChangeContext,
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = before.payment;
   if (Object.keys(change).length > 0) await updatePayment(tx, before.payment, change);
   const after = await lockPayment(tx, merchantId, paymentId);
-  const type = newsOf(before, after);
-  if (type === undefined) return after;
-  await recordEvent(tx, {
+  const news = newsOf({ before, after }, context);
+  if (news !== undefined) await recordEvent(tx, news);
+  return after;
+}
+
+interface ChangeContext {
+  settings: CheckoutSettings;
+  occasion: Occasion;
+}
+
+export interface Changed {
+  before: PaymentView;
+  after: PaymentView;
+}
+
+/** The news of changes that are written: once for each payment in a transaction. */
+export async function recordChanges(
+  tx: Tx,
+  changed: readonly Changed[],
+  context: ChangeContext,
+): Promise<void> {
+  await recordEvents(
+    tx,
+    changed.flatMap((one) => newsOf(one, context) ?? []),
+  );
+}
+
+function newsOf({ before, after }: Changed, { settings, occasion }: ChangeContext): Change | undefined {
+  const type = eventType(before, after);
+  if (type === undefined) return undefined;
+  const { merchant_id: merchantId, payment_id: paymentId, store_id: storeId } = after.payment;
+  return {
     merchantId,
-    storeId: after.payment.store_id,
+    storeId,
     livemode: occasion.livemode,
     type,
     resource: encodeId('payment', paymentId),
@@ -46,12 +75,11 @@ export async function changePayment(
     after: presentPayment(after, rulesOf(after, settings)),
     nowSeconds: occasion.seconds,
     nowMs: occasion.realMs,
-  });
-  return after;
+  };
 }
 
 /** A new status has an event of its own; else a transfer that was decided, or money after the end, is an update. */
-function newsOf(before: PaymentView, after: PaymentView): EventType | undefined {
+function eventType(before: PaymentView, after: PaymentView): EventType | undefined {
   const [from, to] = [before.payment.status, after.payment.status];
   if (from !== to) return STATUS_EVENTS[to] ?? 'payment.updated';
   const known = new Map(before.transactions.map((t) => [transactionKey(t), t]));

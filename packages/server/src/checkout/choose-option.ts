@@ -4,12 +4,11 @@ import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
+import { insertAddress, nextAddressIndex } from './deposit-queries.ts';
 import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
 import { scanJob } from './jobs.ts';
 import {
-  insertAddress,
   lockPayment,
-  nextAddressIndex,
   type PaymentView,
   readPayment,
   type SessionRow,
@@ -37,21 +36,35 @@ export async function chooseOption(
   }
   const { merchantId } = merchant;
   const known = await readPayment(deps.db, merchantId, session.payment_id);
-  const rate = await rateLater(deps, merchant, known.payment.currency, currency);
+  const occasion = occasionOf(deps, merchant);
+  // A promise that stands needs no rate: who comes back while there is none is shown what was promised.
+  const rate =
+    standingQuote(known, choice, occasion.seconds) === undefined
+      ? await rateLater(deps, merchant, known.payment.currency, currency)
+      : undefined;
   const { quoteSeconds } = await checkoutSettings(deps, merchant);
   const chain = deps.chains.of(merchant, network);
-  const occasion = occasionOf(deps, merchant);
   return await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchantId, session.payment_id);
     const { payment } = view;
     const price = { amount: payment.amount, currency: payment.currency };
-    const existing = view.options.find((o) => o.currency === currency && o.network === network);
-    const isQuoted =
-      existing !== undefined &&
-      (payment.fixed_currency !== null || Number(existing.quote_ends_at) > occasion.seconds);
-    const quote = isQuoted ? existing : quoteOf(price, currency, rate, occasion.seconds + quoteSeconds);
+    const standing = standingQuote(view, choice, occasion.seconds);
+    const endsAt = occasion.seconds + quoteSeconds;
+    const quote = standing ?? (rate && quoteOf(price, currency, rate, endsAt));
+    // Money held the quote when it was looked at, and is gone since.
+    if (quote === undefined)
+      throw new Fail('service_unavailable', {
+        message: 'The payment has changed. Try again.',
+        retryAfterSeconds: 1,
+      });
     const place =
-      existing ?? (await newAddress(tx, chain, { merchantId, paymentId: payment.payment_id, ...choice }));
+      optionOf(view, choice) ??
+      (await newAddress(
+        tx,
+        chain,
+        { merchantId, paymentId: payment.payment_id, ...choice },
+        occasion.seconds,
+      ));
     await upsertOption(tx, {
       merchant_id: merchantId,
       payment_id: payment.payment_id,
@@ -70,13 +83,24 @@ export async function chooseOption(
   });
 }
 
+const optionOf = ({ options }: PaymentView, { currency, network }: PaymentOption) =>
+  options.find((option) => option.currency === currency && option.network === network);
+
+/** The option with its quote, where that holds: its time is not over, or money was seen. */
+function standingQuote(view: PaymentView, choice: PaymentOption, nowSeconds: number) {
+  const option = optionOf(view, choice);
+  const isFixed = view.payment.fixed_currency !== null;
+  return option !== undefined && (isFixed || Number(option.quote_ends_at) > nowSeconds) ? option : undefined;
+}
+
 async function newAddress(
   tx: Tx,
   chain: ReturnType<CheckoutDeps['chains']['of']>,
   option: { merchantId: string; paymentId: string } & PaymentOption,
+  nowSeconds: number,
 ): Promise<{ address: string; watch: string }> {
   const { merchantId, paymentId, currency, network } = option;
-  const index = await nextAddressIndex(tx, merchantId, network);
+  const index = await nextAddressIndex(tx, option, nowSeconds);
   // Derived, not asked for: no node is called while the row is locked.
   const { address, watch } = await chain.depositAddress({ index: Number(index) });
   await insertAddress(tx, {

@@ -1,6 +1,5 @@
-import { isCurrency } from '@florin/contract/currencies';
-import { ASSETS, type Asset } from '@florin/contract/money';
-import type { CheckoutSessionInput, PaymentOption } from '@florin/contract/schemas';
+import type { CheckoutSessionInput } from '@florin/contract/schemas';
+import { checkExternalId, ensureCustomer } from '../customers/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { bodyDigest, claimKey } from '../platform/idempotency.ts';
@@ -8,22 +7,23 @@ import { encodeId, newId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import { payAmount } from '../rates/index.ts';
-import { type CheckoutDeps, checkoutSettings } from './deps.ts';
+import type { CheckoutDeps } from './deps.ts';
 import { expireJob } from './jobs.ts';
 import { newPageSecret } from './page-token.ts';
-import {
-  getSession,
-  insertPayment,
-  insertSession,
-  type PaymentView,
-  readPayment,
-  type SessionRow,
-} from './queries.ts';
-import { rateAtCreation } from './quote.ts';
+import { payableOptions } from './payable-options.ts';
+import { getSession, insertSession, type PaymentView, readPayment, type SessionRow } from './queries.ts';
 
-const OPERATION = 'checkout_session.create';
+/** Whose space an idempotency key lies in: payers of links must not bind the keys of the merchant. */
+export type SessionMaker = 'checkout_session.create' | 'payment_link.pay';
 const EXPIRES_IN_DEFAULT = 1_800;
+
+export interface SessionOrder {
+  caller: Pick<Caller, 'merchantId' | 'storeId' | 'mode' | 'clockOffset'>;
+  body: CheckoutSessionInput;
+  /** '': none. */
+  idempotencyKey: string;
+  maker?: SessionMaker;
+}
 
 export interface MadeSession {
   session: SessionRow;
@@ -39,19 +39,12 @@ export interface MadeSession {
  */
 export async function createCheckoutSession(
   deps: CheckoutDeps,
-  { caller, body, idempotencyKey }: { caller: Caller; body: CheckoutSessionInput; idempotencyKey: string },
+  { caller, body, idempotencyKey, maker = 'checkout_session.create' }: SessionOrder,
 ): Promise<MadeSession> {
   const occasion = occasionOf(deps, caller);
   checkUrls(body, caller.mode);
-  if (body.customer?.startsWith('cus_')) {
-    const message = 'customer is your own id of the customer and may not begin with cus_.';
-    throw new Fail('invalid_request', { message, param: 'customer' });
-  }
-  const options = optionsOf(body, (await checkoutSettings(deps, caller)).tokens);
-  for (const token of ASSETS.filter((asset) => options.some((option) => option.currency === asset))) {
-    const rate = await rateAtCreation(deps, caller, body.currency, token);
-    payAmount({ amount: BigInt(body.amount), currency: body.currency }, token, rate);
-  }
+  if (body.customer !== undefined) checkExternalId(body.customer, 'customer');
+  const options = await payableOptions(deps, caller, body);
   const { merchantId, storeId } = caller;
   const [sessionId, paymentId] = [newId(), newId()];
   const expiresAt = occasion.seconds + (body.expires_in ?? EXPIRES_IN_DEFAULT);
@@ -60,27 +53,18 @@ export async function createCheckoutSession(
       const claim = {
         merchantId,
         storeId,
-        operation: OPERATION,
+        operation: maker,
         key: idempotencyKey,
         digest: bodyDigest(body),
       };
       const key = await claimKey(tx, { ...claim, resourceId: sessionId, nowSeconds: occasion.seconds });
       if (!key.first) return key.resourceId;
     }
-    const payment = await insertPayment(tx, {
-      merchant_id: merchantId,
-      payment_id: paymentId,
-      store_id: storeId,
-      session_id: sessionId,
-      customer: body.customer ?? null,
-      amount: BigInt(body.amount),
-      currency: body.currency,
-      status: 'pending',
-      metadata: body.metadata ?? {},
-      expires_at: expiresAt,
-      created_at: occasion.seconds,
-    });
-    const session = await insertSession(tx, {
+    if (body.customer !== undefined) {
+      const customer = { merchantId, externalId: body.customer, email: body.customer_email };
+      await ensureCustomer(tx, { ...customer, nowSeconds: occasion.seconds });
+    }
+    const session = {
       merchant_id: merchantId,
       session_id: sessionId,
       store_id: storeId,
@@ -93,6 +77,15 @@ export async function createCheckoutSession(
       cancel_url: body.cancel_url ?? null,
       options,
       created_at: occasion.seconds,
+    };
+    const payment = await insertSession(tx, session, {
+      store_id: storeId,
+      customer: body.customer ?? null,
+      amount: BigInt(body.amount),
+      currency: body.currency,
+      metadata: body.metadata ?? {},
+      expires_at: expiresAt,
+      created_at: occasion.seconds,
     });
     const dueAtMs = occasion.realMs + (expiresAt - occasion.seconds) * 1000;
     await enqueue(tx, [expireJob(merchantId, paymentId, dueAtMs)]);
@@ -101,33 +94,6 @@ export async function createCheckoutSession(
   if (typeof made !== 'string') return made;
   const session = await getSession(deps.db, caller, encodeId('checkoutSession', made));
   return { session, view: await readPayment(deps.db, merchantId, session.payment_id), replayed: true };
-}
-
-/** What the payer may choose from; a price in a token is paid in that token unless the request says otherwise. */
-function optionsOf(body: CheckoutSessionInput, offered: readonly string[]): PaymentOption[] {
-  if (!isCurrency(body.currency)) {
-    const message = `${body.currency} is no ISO 4217 currency, USDT or USDC.`;
-    throw new Fail('invalid_request', { message, param: 'currency' });
-  }
-  const isOffered = ({ currency, network }: PaymentOption) => offered.includes(`${currency}:${network}`);
-  if (body.payment_options !== undefined) {
-    const unknown = body.payment_options.findIndex((option) => !isOffered(option));
-    if (unknown === -1) return body.payment_options;
-    const param = `payment_options[${unknown}]`;
-    throw new Fail('invalid_request', {
-      message: 'The store does not offer this token on this network.',
-      param,
-    });
-  }
-  const all = offered.map((token) => {
-    const [currency, network] = token.split(':');
-    return { currency, network } as PaymentOption;
-  });
-  const own = ASSETS.find((asset: Asset) => asset === body.currency);
-  const options = own === undefined ? all : all.filter(({ currency }) => currency === own);
-  if (options.length > 0) return options;
-  const message = `The store takes no ${body.currency}. Say in payment_options in what it may be paid.`;
-  throw new Fail('invalid_request', { message, param: 'currency' });
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);

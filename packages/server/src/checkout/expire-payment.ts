@@ -1,13 +1,16 @@
 import type { Network } from '@florin/contract/money';
+import { ChainUnavailable } from '../chains/index.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
 import { changePayment, rulesOf } from './change-payment.ts';
-import { type CheckoutDeps, checkoutSettings } from './deps.ts';
+import { listCursors } from './deposit-queries.ts';
+import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
+import { findMissed } from './find-missed.ts';
 import { scanJob } from './jobs.ts';
 import { factsOf } from './present.ts';
-import { listCursors, lockPayment, readPayment } from './queries.ts';
+import { lockPayment, type PaymentView, readPayment } from './queries.ts';
 import { nextStatus } from './states.ts';
 
 const AGAIN_SECONDS = 5;
@@ -21,13 +24,17 @@ export async function expirePayment(deps: CheckoutDeps, job: Job): Promise<JobOu
   const { merchantId } = merchant;
   const paymentId = String(job.payload.paymentId);
   const settings = await checkoutSettings(deps, merchant);
-  const { payment, options } = await readPayment(deps.db, merchantId, paymentId);
+  const known = await readPayment(deps.db, merchantId, paymentId);
+  const { payment, options } = known;
   const expiresAt = Number(payment.expires_at ?? 0);
   const cursors = await listCursors(deps.db, merchantId);
   const isRead = (network: Network) =>
     cursors.some((cursor) => cursor.network === network && Number(cursor.read_at) >= expiresAt);
   const unread = options.map(({ network }) => network).filter((network) => !isRead(network));
   const occasion = occasionOf(deps, merchant);
+  const again = { againAtMs: occasion.realMs + AGAIN_SECONDS * 1000 };
+  const isEnding = payment.status === 'pending' && unread.length === 0 && occasion.seconds >= expiresAt;
+  if (isEnding && !(await isSure(deps, merchant, known))) return again;
   const isOver = await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchantId, paymentId);
     const status = nextStatus(factsOf(view), rulesOf(view, settings), {
@@ -47,5 +54,16 @@ export async function expirePayment(deps: CheckoutDeps, job: Job): Promise<JobOu
     // A frozen payment does not expire: whoever decides of it looks at the time.
     return status !== 'pending' && status !== 'processing';
   });
-  return isOver ? 'done' : { againAtMs: occasion.realMs + AGAIN_SECONDS * 1000 };
+  return isOver ? 'done' : again;
+}
+
+/** Looks for money that no reading has found. @returns false while a network cannot be asked */
+async function isSure(deps: CheckoutDeps, merchant: MerchantRef, known: PaymentView): Promise<boolean> {
+  try {
+    await findMissed(deps, merchant, known);
+    return true;
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return false;
+    throw error;
+  }
 }

@@ -1,18 +1,32 @@
+export { findHeld } from './accept-payment.ts';
 export { rulesOf } from './change-payment.ts';
 export { chooseOption } from './choose-option.ts';
-export { type CheckoutDeps, checkoutSettings } from './deps.ts';
+export { returnUnswept, takeUnswept } from './coin-queries.ts';
+export { decideSeizure } from './decide-seizure.ts';
+export { type DepositBooks, listCursors, readDepositBooks } from './deposit-queries.ts';
+export { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
 export { expirePayment } from './expire-payment.ts';
-export { EXPIRE_JOB, SCAN_JOB, scanJob } from './jobs.ts';
+export { CREDITED_JOB, creditedJob, EXPIRE_JOB, SCAN_JOB, scanJob } from './jobs.ts';
+export { paymentLinkPages } from './links/pages.ts';
+export { type FoundPage, findPage } from './page/find-page.ts';
+export { languageOf, queryOf } from './page/language.ts';
+export {
+  afterForm,
+  checkoutPages,
+  formOf,
+  notFoundPage,
+  PAGE_PATH,
+  preparePages,
+  wantsJson,
+} from './page/pages.ts';
+export { qrCodeOf } from './page/qr-code.ts';
+export { type PayerPage, payerPage, storeHead } from './page/shell.ts';
 export { currentOption, presentPayment } from './present.ts';
 export { proveWallet } from './prove-wallet.ts';
-export {
-  type DepositBooks,
-  getSession,
-  listCursors,
-  type PaymentView,
-  readDepositBooks,
-  readPayment,
-} from './queries.ts';
+export { findPaymentId, getSession, lockPayment, type PaymentView, readPayment } from './queries.ts';
+export { moveRefundable, paymentHolds, type RefundMove, type TransferKey } from './refund-books.ts';
 export { checkoutRoutes } from './routes.ts';
 export { scanDeposits } from './scan.ts';
+export { readAgain } from './second-pass.ts';
+export { ownerOfPayment } from './seizure-queries.ts';
 export { CHECKOUT_SETTINGS } from './settings.ts';

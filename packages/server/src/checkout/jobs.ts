@@ -6,6 +6,9 @@ export const SCAN_JOB = 'checkout.scan';
 /** Ends a payment that nobody has paid in time; payload `{ paymentId }`. */
 export const EXPIRE_JOB = 'checkout.expire';
 
+/** News for whoever looks after coins: some were credited; payload `{ network }`. */
+export const CREDITED_JOB = 'checkout.credited';
+
 /** Real time: a chain is looked at as often as somebody may be paying, whatever the merchant's clock says. */
 export function scanJob(merchantId: string, network: Network, dueAtMs: number): JobSpec {
   return { merchantId, kind: SCAN_JOB, uniqueKey: network, dueAtMs, payload: { network } };
@@ -14,4 +17,15 @@ export function scanJob(merchantId: string, network: Network, dueAtMs: number): 
 export function expireJob(merchantId: string, paymentId: string, dueAtMs: number): JobSpec {
   const payload = { paymentId };
   return { merchantId, kind: EXPIRE_JOB, uniqueKey: paymentId, dueAtMs, followsClock: true, payload };
+}
+
+export function creditedJob(merchantId: string, network: Network, dueAtMs: number): JobSpec {
+  return {
+    merchantId,
+    kind: CREDITED_JOB,
+    uniqueKey: network,
+    dueAtMs,
+    followsClock: true,
+    payload: { network },
+  };
 }

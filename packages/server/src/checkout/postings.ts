@@ -33,6 +33,37 @@ export function arrivalPostings(
   return [{ ...common, debit: custody, credit }];
 }
 
+type Coins = Omit<Arrived, 'kind'>;
+
+/** A reorganisation deeper than finality took coins away: the merchant keeps what was credited, the operator bears it. */
+export function lostPostings({ paymentId, ...coins }: Coins & { paymentId: string }): Posting[] {
+  const { currency, network, amount } = coins;
+  const common = { currency, network, amount, cause: causeOf(paymentId) };
+  return [{ ...common, debit: `reorg_loss:${network}`, credit: `float:${network}` }];
+}
+
+/** The same transfer was mined again. */
+export function minedAgainPostings(paymentId: string, { currency, network, amount }: Coins): Posting[] {
+  const common = { currency, network, amount, cause: causeOf(paymentId) };
+  return [{ ...common, debit: `float:${network}`, credit: `reorg_loss:${network}` }];
+}
+
+/** Takes a seizure back, before its coins arrive anew. */
+export function unseizePostings(paymentId: string, { currency, network, amount }: Coins): Posting[] {
+  const common = { currency, network, amount, cause: causeOf(paymentId) };
+  return [{ ...common, debit: 'seized', credit: `custody_hold:${network}` }];
+}
+
+/** Seized coins are no merchant's any more: the operator has them, and owes them to whoever has a right to them. */
+export function keptPostings(paymentId: string, coins: Coins): Posting[] {
+  const { currency, network, amount } = coins;
+  const common = { currency, network, amount, cause: causeOf(paymentId) };
+  return [
+    ...unseizePostings(paymentId, coins),
+    { ...common, debit: `float:${network}`, credit: `kept:${network}` },
+  ];
+}
+
 /** What was held becomes the merchant's to spend. */
 export function releaseHeldPostings(
   paymentId: string,

@@ -3,6 +3,8 @@ import { type Insertable, sql, type UpdateObject } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
+import { kept } from '../platform/kept-plans.ts';
+import { listCursors } from './deposit-queries.ts';
 import './tables.ts';
 
 const paymentNotFound = () => new Fail('resource_not_found', 'There is no such payment.');
@@ -92,51 +94,120 @@ export async function readPayment(db: Db, merchantId: string, paymentId: string)
   return await viewOf(db, payment);
 }
 
-export async function viewOf(db: Db, payment: PaymentRow): Promise<PaymentView> {
-  const { merchant_id: merchantId, payment_id: paymentId } = payment;
-  const options = await listOptions(db, merchantId, paymentId);
-  const transactions = await listTransactions(db, merchantId, paymentId);
-  const cursors = transactions.some((t) => t.status === 'seen') ? await listCursors(db, merchantId) : [];
-  const heights = new Map(cursors.map((row) => [row.network, BigInt(row.height)]));
-  return { payment, options, transactions, heights };
+/** Several at once, locked in one order, so that two who want the same ones wait instead of deadlocking. */
+export async function lockPayments(
+  tx: Tx,
+  merchantId: string,
+  ids: readonly string[],
+): Promise<PaymentView[]> {
+  return await viewsOf(tx, await selectPayments(tx, merchantId, ids).forUpdate().execute());
 }
 
-async function listOptions(db: Db, merchantId: string, paymentId: string) {
+export async function readPayments(
+  db: Db,
+  merchantId: string,
+  ids: readonly string[],
+): Promise<PaymentView[]> {
+  return await viewsOf(db, await selectPayments(db, merchantId, ids).execute());
+}
+
+const oneOf = (ids: readonly string[]) => sql<string>`any(${ids}::uuid[])`;
+
+const selectPayments = (db: Db, merchantId: string, ids: readonly string[]) =>
+  db
+    .selectFrom('payment')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('payment_id', '=', oneOf(ids))
+    .orderBy('payment_id');
+
+async function viewOf(db: Db, payment: PaymentRow): Promise<PaymentView> {
+  const [view] = await viewsOf(db, [payment]);
+  if (view === undefined) throw paymentNotFound();
+  return view;
+}
+
+/** Of payments of one merchant, with all that belongs to them as it is now. */
+export async function viewsOf(db: Db, payments: readonly PaymentRow[]): Promise<PaymentView[]> {
+  const [first] = payments;
+  if (first === undefined) return [];
+  const merchantId = first.merchant_id;
+  const ids = payments.map((payment) => payment.payment_id);
+  const options = Map.groupBy(await listOptions(db, merchantId, ids), (row) => row.payment_id);
+  const transactions = await listTransactions(db, merchantId, ids);
+  const cursors = transactions.some((t) => t.status === 'seen') ? await listCursors(db, merchantId) : [];
+  const heights = new Map(cursors.map((row) => [row.network, BigInt(row.height)]));
+  const byPayment = Map.groupBy(transactions, (row) => row.payment_id);
+  return payments.map((payment) => ({
+    payment,
+    options: options.get(payment.payment_id) ?? [],
+    transactions: byPayment.get(payment.payment_id) ?? [],
+    heights,
+  }));
+}
+
+async function listOptions(db: Db, merchantId: string, ids: readonly string[]) {
   return await db
     .selectFrom('payment_option')
     .selectAll()
     .where('merchant_id', '=', merchantId)
-    .where('payment_id', '=', paymentId)
+    .where('payment_id', '=', oneOf(ids))
     .orderBy('currency')
     .orderBy('network')
     .execute();
 }
 
-async function listTransactions(db: Db, merchantId: string, paymentId: string) {
+async function listTransactions(db: Db, merchantId: string, ids: readonly string[]) {
   return await db
     .selectFrom('payment_transaction')
     .selectAll()
     .where('merchant_id', '=', merchantId)
-    .where('payment_id', '=', paymentId)
+    .where('payment_id', '=', oneOf(ids))
     .orderBy('seen_at')
     .orderBy('tx_id')
     .orderBy('index')
     .execute();
 }
 
-export async function insertPayment(tx: Tx, row: Insertable<Tables['payment']>): Promise<PaymentRow> {
-  return await tx.insertInto('payment').values(row).returningAll().executeTakeFirstOrThrow();
-}
+type NewPayment = Pick<
+  PaymentRow,
+  'store_id' | 'customer' | 'amount' | 'currency' | 'metadata' | 'expires_at' | 'created_at'
+>;
 
-export async function insertSession(
-  tx: Tx,
-  row: Insertable<Tables['checkout_session']>,
-): Promise<SessionRow> {
-  return await tx
-    .insertInto('checkout_session')
-    .values({ ...row, options: JSON.stringify(row.options) as never })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+/** A session and its payment, in one statement. @returns the payment's row */
+export async function insertSession(tx: Tx, session: SessionRow, fresh: NewPayment): Promise<PaymentRow> {
+  const { merchant_id: merchantId, session_id: sessionId, payment_id: paymentId } = session;
+  await sql`${kept}
+    with due as (
+      insert into payment (merchant_id, payment_id, store_id, session_id, customer, amount, currency, status, metadata,
+        expires_at, created_at)
+      values (${merchantId}, ${paymentId}, ${fresh.store_id}, ${sessionId}, ${fresh.customer}, ${fresh.amount},
+        ${fresh.currency}, 'pending', ${JSON.stringify(fresh.metadata)}, ${fresh.expires_at}, ${fresh.created_at})
+    )
+    insert into checkout_session (merchant_id, session_id, store_id, payment_id, page_token, order_id, description,
+      customer_email, success_url, cancel_url, options, created_at)
+    values (${merchantId}, ${sessionId}, ${session.store_id}, ${paymentId}, ${session.page_token}, ${session.order_id},
+      ${session.description}, ${session.customer_email}, ${session.success_url}, ${session.cancel_url},
+      ${JSON.stringify(session.options)}, ${session.created_at})`.execute(tx);
+  return {
+    merchant_id: merchantId,
+    payment_id: paymentId,
+    session_id: sessionId,
+    ...fresh,
+    status: 'pending',
+    fixed_currency: null,
+    fixed_network: null,
+    chosen_currency: null,
+    chosen_network: null,
+    received_amount: 0n,
+    refunded_amount: 0n,
+    refunding_amount: 0n,
+    held_amount: 0n,
+    decline_code: null,
+    wallet_address: null,
+    canceled_at: null,
+    completed_at: null,
+  };
 }
 
 export async function updatePayment(
@@ -151,6 +222,38 @@ export async function updatePayment(
     .where('payment_id', '=', payment.payment_id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** What a reading of a network changes in a payment itself. */
+export type DepositChange = Pick<
+  PaymentRow,
+  | 'payment_id'
+  | 'status'
+  | 'fixed_currency'
+  | 'fixed_network'
+  | 'received_amount'
+  | 'held_amount'
+  | 'completed_at'
+>;
+
+/** @returns the rows as they now are, by id */
+export async function updatePayments(
+  tx: Tx,
+  merchantId: string,
+  changes: readonly DepositChange[],
+): Promise<Map<string, PaymentRow>> {
+  const column = <K extends keyof DepositChange>(name: K) => changes.map((change) => change[name]);
+  const { rows } = await sql<PaymentRow>`
+    update payment p set
+      status = c.status, fixed_currency = c.fixed_currency, fixed_network = c.fixed_network,
+      received_amount = c.received_amount, held_amount = c.held_amount, completed_at = c.completed_at
+    from unnest(${column('payment_id')}::uuid[], ${column('status')}::text[], ${column('fixed_currency')}::text[],
+      ${column('fixed_network')}::text[], ${column('received_amount')}::bigint[], ${column('held_amount')}::bigint[],
+      ${column('completed_at')}::bigint[])
+      as c (payment_id, status, fixed_currency, fixed_network, received_amount, held_amount, completed_at)
+    where p.merchant_id = ${merchantId} and p.payment_id = c.payment_id
+    returning p.*`.execute(tx);
+  return new Map(rows.map((row) => [row.payment_id, row]));
 }
 
 export async function upsertOption(tx: Tx, row: Insertable<Tables['payment_option']>): Promise<void> {
@@ -168,123 +271,29 @@ export async function upsertOption(tx: Tx, row: Insertable<Tables['payment_optio
     .execute();
 }
 
-/** Takes the next index of a merchant's addresses on a network: no two options ever get the same. */
-export async function nextAddressIndex(tx: Tx, merchantId: string, network: Network): Promise<bigint> {
-  const { rows } = await sql<{ taken: bigint }>`
-    insert into deposit_cursor as c (merchant_id, network, next_address_index) values (${merchantId}, ${network}, 1)
-    on conflict (merchant_id, network) do update set next_address_index = c.next_address_index + 1
-    returning next_address_index - 1 as taken`.execute(tx);
-  return rows[0]?.taken ?? 0n;
-}
-
-export async function insertAddress(tx: Tx, row: Insertable<Tables['deposit_address']>): Promise<void> {
-  await tx.insertInto('deposit_address').values(row).execute();
-}
-
-/** How far each watched network of a merchant has been read. */
-export async function listCursors(db: Db, merchantId: string) {
-  return await db.selectFrom('deposit_cursor').selectAll().where('merchant_id', '=', merchantId).execute();
-}
-
-export async function findCursor(db: Db, merchantId: string, network: Network) {
-  return (await listCursors(db, merchantId)).find((row) => row.network === network);
-}
-
-/** All addresses ever given out on a network, with the payments they belong to. */
-export async function listAddresses(db: Db, merchantId: string, network: Network) {
-  return await db
-    .selectFrom('payment_option')
-    .select(['address', 'watch', 'payment_id'])
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .execute();
-}
-
-/** Payments with a transfer that was seen on the network and is not final. */
-export async function listPaymentsSeen(db: Db, merchantId: string, network: Network): Promise<string[]> {
-  const rows = await db
-    .selectFrom('payment_transaction')
-    .select('payment_id')
-    .distinct()
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('status', '=', 'seen')
-    .execute();
-  return rows.map((row) => row.payment_id);
-}
-
-/** Whether somebody may be paying on the network right now: a payment that is open has an option on it. */
-export async function hasOpenPayments(db: Db, merchantId: string, network: Network): Promise<boolean> {
-  const { rows } = await sql`
-    select from payment_option o
-    join payment p on p.merchant_id = o.merchant_id and p.payment_id = o.payment_id
-    where o.merchant_id = ${merchantId} and o.network = ${network} and p.status in ('pending', 'processing', 'frozen')
-    limit 1`.execute(db);
-  return rows.length > 0;
-}
-
-/** How far a network has been read; only ever forward, whoever else reads it. */
-export async function saveCursor(
-  tx: Tx,
-  place: { merchantId: string; network: Network; before: string | null },
-  read: { cursor: string | null; readAt?: number; height?: bigint },
-): Promise<void> {
-  await sql`
-    update deposit_cursor set
-      cursor = ${read.cursor},
-      read_at = greatest(read_at, ${read.readAt ?? 0}::bigint),
-      height = coalesce(${read.height ?? null}::bigint, height)
-    where merchant_id = ${place.merchantId} and network = ${place.network}
-      and cursor is not distinct from ${place.before}::text`.execute(tx);
-}
+/** A transfer as it is from now on; refunds of it are others' business. */
+export type TransactionChange = Omit<
+  TransactionRow,
+  'merchant_id' | 'refunded_amount' | 'refunding_amount' | 'sweep_id' | 'lost_at'
+>;
 
 export async function upsertTransactions(
   tx: Tx,
-  rows: readonly Insertable<Tables['payment_transaction']>[],
+  merchantId: string,
+  rows: readonly TransactionChange[],
 ): Promise<void> {
-  for (const row of rows) {
-    await tx
-      .insertInto('payment_transaction')
-      .values(row)
-      .onConflict((conflict) =>
-        conflict.columns(['merchant_id', 'network', 'tx_id', 'index']).doUpdateSet({
-          kind: row.kind,
-          status: row.status,
-          height: row.height,
-          seen_at: row.seen_at,
-          final_at: row.final_at ?? null,
-          held_amount: row.held_amount ?? 0n,
-          decision: row.decision ?? null,
-        }),
-      )
-      .execute();
-  }
-}
-
-/** What the books know of a network's deposits, as of the transaction. */
-export interface DepositBooks {
-  /** As the chain's scan takes them, and as payers are shown them. */
-  watch: string[];
-  addresses: string[];
-  cursor: string | null;
-  /** `<tx_id>/<index>` of every transfer that is credited. */
-  credited: ReadonlySet<string>;
-}
-
-/** For reconciliation: it reads all deposits there ever were. */
-export async function readDepositBooks(db: Db, merchantId: string, network: Network): Promise<DepositBooks> {
-  const places = await listAddresses(db, merchantId, network);
-  const credited = await db
-    .selectFrom('payment_transaction')
-    .select(['tx_id', 'index'])
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('status', '=', 'final')
-    .execute();
-  return {
-    watch: places.map((row) => row.watch),
-    addresses: places.map((row) => row.address),
-    cursor: (await findCursor(db, merchantId, network))?.cursor ?? null,
-    credited: new Set(credited.map((row) => `${row.tx_id}/${row.index}`)),
-  };
+  const column = <K extends keyof TransactionChange>(name: K) => rows.map((row) => row[name]);
+  await sql`${kept}
+    insert into payment_transaction (merchant_id, network, tx_id, index, payment_id, currency, address, sender, amount,
+      kind, status, decision, held_amount, height, seen_at, final_at)
+    select ${merchantId}::uuid, t.*
+    from unnest(${column('network')}::text[], ${column('tx_id')}::text[], ${column('index')}::int4[],
+      ${column('payment_id')}::uuid[], ${column('currency')}::text[], ${column('address')}::text[],
+      ${column('sender')}::text[], ${column('amount')}::bigint[], ${column('kind')}::text[], ${column('status')}::text[],
+      ${column('decision')}::text[], ${column('held_amount')}::bigint[], ${column('height')}::bigint[],
+      ${column('seen_at')}::bigint[], ${column('final_at')}::bigint[]) as t
+    on conflict (merchant_id, network, tx_id, index) do update set
+      kind = excluded.kind, status = excluded.status, decision = excluded.decision,
+      held_amount = excluded.held_amount, height = excluded.height, seen_at = excluded.seen_at,
+      final_at = excluded.final_at`.execute(tx);
 }

@@ -14,6 +14,7 @@ import { cancelCheckoutSession } from './cancel-session.ts';
 import { rulesOf } from './change-payment.ts';
 import { createCheckoutSession } from './create-session.ts';
 import { type CheckoutDeps, checkoutSettings } from './deps.ts';
+import { paymentLinkRoutes } from './links/routes.ts';
 import { pageToken } from './page-token.ts';
 import { presentPayment, presentSession } from './present.ts';
 import { findPaymentId, getSession, type PaymentView, readPayment, type SessionRow } from './queries.ts';
@@ -32,7 +33,7 @@ function sessionRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
       tag,
       summary: 'Create a payment session',
       description:
-        'The payer chooses a token and network and pays to an address of its own; until the page is served, the test helper plays the payer.',
+        'Send the payer to `url`: a page on which the payer chooses a token and network and pays to an address of its own.',
       scope: 'write',
       idempotencyKey: 'optional',
       body: CheckoutSessionInput,
@@ -122,5 +123,5 @@ function paymentRoutes(deps: CheckoutDeps): Route[] {
 
 /** @param publicUrl where payers find their pages */
 export function checkoutRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
-  return [...sessionRoutes(deps, publicUrl), ...paymentRoutes(deps)];
+  return [...sessionRoutes(deps, publicUrl), ...paymentRoutes(deps), ...paymentLinkRoutes(deps, publicUrl)];
 }

@@ -1,42 +1,39 @@
 import type { Network } from '@florin/contract/money';
-import { type ChainTransfer, ChainUnavailable } from '../chains/index.ts';
+import { ChainUnavailable, type ScanAnswer } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import { RateRefused } from '../rates/index.ts';
 import { getMerchant } from '../stores/index.ts';
-import { applyTransfers, type Reading } from './apply-transfers.ts';
-import { type CheckoutDeps, type CheckoutSettings, checkoutSettings, type MerchantRef } from './deps.ts';
-import { currentOption } from './present.ts';
-import {
-  findCursor,
-  hasOpenPayments,
-  listAddresses,
-  listPaymentsSeen,
-  readPayment,
-  saveCursor,
-} from './queries.ts';
-import { hasMoved, type Quote, quoteOf, readRate } from './quote.ts';
-import { QUOTE_GRACE_SECONDS } from './states.ts';
+import { applyPage } from './apply-page.ts';
+import { type NetworkState, readNetworkState, saveCursor } from './deposit-queries.ts';
+import type { CheckoutDeps, MerchantRef } from './deps.ts';
+import { WatchedAddresses } from './watched-addresses.ts';
 
 // Two reads and no way back: a durable cursor moves over final blocks only, and what lies after it is read again each
-// time. A crash anywhere reads the same blocks again, which changes nothing (see apply-transfers.ts).
+// time. A crash anywhere reads the same blocks again, which changes nothing (see apply-transfers.ts). Most looks find
+// nothing: they read the blocks since the cursor once and write nothing at all.
 
-/** While somebody may be paying; while addresses are only watched, in case of late money. */
-const OPEN_EVERY_MS = 1_000;
-const WATCH_EVERY_MS = 60_000;
+/** A network is looked at again after a twentieth of the time for which nothing has happened there. */
+const QUIET_SHARE = 20;
+const PAUSE_MIN_MS = 1_000;
+/** While somebody may be paying; and while addresses are only watched, in case of late money. */
+const PAUSE_OPEN_MAX_MS = 5_000;
+const PAUSE_WATCH_MAX_MS = 600_000;
+/** How old it may get on record that a network was read, unless a payment waits for just that. */
+const READ_EVERY_SECONDS = 60;
 
 /** Handles a job of `SCAN_JOB`. */
 export async function scanDeposits(deps: CheckoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = job.payload.network as Network;
-  const again = async () => {
-    const isOpen = await hasOpenPayments(deps.db, merchant.merchantId, network);
-    return { againAtMs: deps.clock.nowMs() + (isOpen ? OPEN_EVERY_MS : WATCH_EVERY_MS) };
-  };
+  const place = { merchant, network, seconds: occasionOf(deps, merchant).seconds };
+  const state = await readNetworkState(deps.db, { ...merchant, network }, place.seconds);
+  // Whoever gives out the first address asks for a look.
+  if (state === undefined) return 'done';
+  let newsAt = Number(state.news_at);
   try {
-    await readNetwork(deps, merchant, network, run.signal);
+    if (await readNetwork(deps, place, state, run.signal)) newsAt = place.seconds;
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     deps.log.warn(
@@ -44,124 +41,70 @@ export async function scanDeposits(deps: CheckoutDeps, job: Job, run: JobRun): P
       'deposits cannot be read for now',
     );
   }
-  return await again();
+  const isWaiting = state.is_open || state.has_seen;
+  return { againAtMs: deps.clock.nowMs() + pauseMs(place.seconds - newsAt, isWaiting) };
 }
 
-/** Reads a network from its cursor to its tip. @throws ChainUnavailable */
+/** @param quietSeconds since an address was given out or a transfer found */
+export function pauseMs(quietSeconds: number, isWaiting: boolean): number {
+  const longest = isWaiting ? PAUSE_OPEN_MAX_MS : PAUSE_WATCH_MAX_MS;
+  return Math.min(Math.max((quietSeconds * 1000) / QUIET_SHARE, PAUSE_MIN_MS), longest);
+}
+
+interface Reader {
+  merchant: MerchantRef;
+  network: Network;
+  /** The merchant's clock as the reading begins. */
+  seconds: number;
+}
+
+/** Reads a network from its cursor to its tip. @returns whether a payment has changed @throws ChainUnavailable */
 async function readNetwork(
   deps: CheckoutDeps,
-  merchant: MerchantRef,
-  network: Network,
+  { merchant, network, seconds }: Reader,
+  state: NetworkState,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { merchantId } = merchant;
   const chain = deps.chains.of(merchant, network);
-  // Head, addresses, blocks, in this order: an address that is given out meanwhile is not passed over.
-  const startedAt = occasionOf(deps, merchant).seconds;
-  const head = await chain.head();
-  const addresses = await listAddresses(deps.db, merchantId, network);
-  if (addresses.length === 0) return;
-  const watch = addresses.map((row) => row.watch);
-  const owners = new Map(addresses.map((row) => [row.address, row.payment_id]));
-  const about = { network, owners };
-  let cursor = (await findCursor(deps.db, merchantId, network))?.cursor ?? null;
-  for (let complete = false; !complete; ) {
-    signal.throwIfAborted();
-    const page = await chain.scan({ level: 'final', cursor, watch, upTo: head.finalHeight });
-    await applyPage(deps, merchant, { ...about, final: page.transfers, seen: [], readTo: undefined });
-    crashPoint('deposits.before-cursor');
-    const place = { merchantId, network, before: cursor };
-    await transact(deps.db, (tx) => saveCursor(tx, place, { cursor: page.cursor }));
-    cursor = page.cursor;
-    complete = page.complete;
+  const watch = new WatchedAddresses(deps.db, merchantId, network);
+  const isDue = state.is_overdue || seconds - Number(state.read_at) >= READ_EVERY_SECONDS;
+  let { cursor } = state;
+  let hasNews = false;
+  const save = async (next: Parameters<typeof saveCursor>[2]) => {
+    await transact(deps.db, (tx) => saveCursor(tx, { merchantId, network, before: cursor }, next));
+    cursor = next.cursor;
+  };
+  let tip = cursor === null ? undefined : await chain.scan({ level: 'tip', cursor, watch });
+  let ahead = cursor;
+  // From the tip it is known whether a final block holds anything: only then, or now and then, the cursor moves.
+  if (isDue || tip === undefined || !tip.complete || holdsFinal(tip)) {
+    for (let complete = false; !complete; ) {
+      signal.throwIfAborted();
+      const page = await chain.scan({ level: 'final', cursor: ahead, watch });
+      ({ cursor: ahead, complete } = page);
+      if (page.transfers.length === 0) continue;
+      const final = { network, watch, final: page.transfers, seen: [], readTo: undefined };
+      hasNews = (await applyPage(deps, merchant, final)) || hasNews;
+      crashPoint('deposits.before-cursor');
+      await save({ cursor: ahead });
+    }
+    if (!tip?.complete) tip = await chain.scan({ level: 'tip', cursor: ahead, watch });
   }
-  const tip = await chain.scan({ level: 'tip', cursor, watch });
-  const place = { merchantId, network, before: cursor };
-  const save = (read: { readAt?: number; height?: bigint }) =>
-    transact(deps.db, (tx) => saveCursor(tx, place, { cursor, ...read }));
-  // The height first, as what is shown of a transfer counts from it; that the network was read comes last: a payment
-  // expires by it, and what was seen in time must be known by then.
-  if (tip.complete) await save({ height: tip.head.height });
   const readTo = tip.complete ? tip.head.height : undefined;
-  await applyPage(deps, merchant, { ...about, final: [], seen: tip.transfers, readTo });
-  if (tip.complete) await save({ readAt: startedAt });
+  if (state.has_seen || tip.transfers.length > 0) {
+    // The height first, as what is shown of a transfer counts from it; that the network was read comes last: a payment
+    // expires by it, and what was seen in time must be known by then.
+    if (readTo !== undefined) await save({ cursor: ahead, height: readTo });
+    const seen = { network, watch, final: [], seen: tip.transfers, readTo };
+    hasNews = (await applyPage(deps, merchant, seen)) || hasNews;
+  }
+  if (isDue || hasNews) {
+    const read = tip.complete ? { readAt: seconds } : {};
+    await save({ cursor: ahead, ...read, ...(hasNews ? { newsAt: seconds } : {}) });
+  }
+  return hasNews;
 }
 
-interface Page {
-  network: Network;
-  /** The payment of each address. */
-  owners: ReadonlyMap<string, string>;
-  final: readonly ChainTransfer[];
-  seen: readonly ChainTransfer[];
-  readTo: bigint | undefined;
-}
-
-async function applyPage(deps: CheckoutDeps, merchant: MerchantRef, page: Page): Promise<void> {
-  const { merchantId } = merchant;
-  const { owners } = page;
-  const all = [...page.final, ...page.seen];
-  const paymentIds = new Set(all.flatMap(({ to }) => owners.get(to) ?? []));
-  if (page.readTo !== undefined) {
-    for (const id of await listPaymentsSeen(deps.db, merchantId, page.network)) paymentIds.add(id);
-  }
-  if (paymentIds.size === 0) return;
-  const senders = [...new Set(all.map(({ from }) => from))];
-  const listed = await deps.screen(deps.db, merchant.mode, {
-    network: page.network,
-    addresses: senders,
-    moment: 'submit',
-  });
-  const of = (transfers: readonly ChainTransfer[], id: string) =>
-    transfers.filter(({ to }) => owners.get(to) === id);
-  const settings = await checkoutSettings(deps, merchant);
-  for (const paymentId of paymentIds) {
-    const final = of(page.final, paymentId);
-    const seen = of(page.seen, paymentId);
-    const about = { paymentId, network: page.network, found: [...final, ...seen] };
-    const rates = await ratesFor(deps, merchant, about, settings);
-    const reading: Reading = {
-      merchantId,
-      paymentId,
-      network: page.network,
-      final,
-      seen,
-      readTo: page.readTo,
-      listed,
-      ...rates,
-    };
-    await transact(deps.db, (tx) =>
-      applyTransfers(tx, reading, { settings, occasion: occasionOf(deps, merchant) }),
-    );
-    crashPoint('deposits.applied');
-  }
-}
-
-/** Rates are asked for before the payment is locked: a provider may take its time. */
-async function ratesFor(
-  deps: CheckoutDeps,
-  merchant: MerchantRef,
-  { paymentId, network, found }: { paymentId: string; network: Network; found: readonly ChainTransfer[] },
-  settings: CheckoutSettings,
-): Promise<{ freshQuote: Quote | undefined; rateMoved: boolean }> {
-  const view = await readPayment(deps.db, merchant.merchantId, paymentId);
-  const { payment, options } = view;
-  const option = currentOption(view);
-  const rateMoved =
-    payment.status === 'expired' && option !== undefined
-      ? await hasMoved(deps, merchant, { payment, option }, settings)
-      : false;
-  const [first] = found;
-  const paid = options.find((o) => o.network === network && o.address === first?.to);
-  const seconds = occasionOf(deps, merchant).seconds;
-  const isQuoteOver = paid !== undefined && seconds > Number(paid.quote_ends_at) + QUOTE_GRACE_SECONDS;
-  if (!isQuoteOver || payment.fixed_currency !== null || payment.currency === paid.currency)
-    return { freshQuote: undefined, rateMoved };
-  try {
-    const rate = await readRate(deps, merchant, payment.currency, paid.currency);
-    const endsAt = seconds + settings.quoteSeconds;
-    return { freshQuote: quoteOf(payment, paid.currency, rate, endsAt), rateMoved };
-  } catch (error) {
-    if (error instanceof RateRefused) return { freshQuote: undefined, rateMoved: true };
-    throw error;
-  }
-}
+const holdsFinal = ({ transfers, head }: ScanAnswer) =>
+  transfers.some(({ height }) => height <= head.finalHeight);

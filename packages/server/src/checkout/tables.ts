@@ -6,7 +6,7 @@ import type {
   PaymentTransactionKind,
   PaymentTransactionStatus,
 } from '@florin/contract/schemas';
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 type Int8 = bigint | number;
 
@@ -78,6 +78,7 @@ declare module '../platform/db.ts' {
       next_address_index: Generated<bigint>;
       cursor: string | null;
       read_at: Generated<Int8>;
+      news_at: Generated<Int8>;
       height: Generated<Int8>;
     };
     payment_transaction: {
@@ -96,9 +97,20 @@ declare module '../platform/db.ts' {
       held_amount: Generated<bigint>;
       refunded_amount: Generated<bigint>;
       refunding_amount: Generated<bigint>;
+      sweep_id: ColumnType<string | null, string | null | undefined, string | null>;
       height: Int8;
       seen_at: Int8;
       final_at: Int8 | null;
+      lost_at: ColumnType<Int8 | null, Int8 | null | undefined, Int8 | null>;
+    };
+    seizure_vote: {
+      merchant_id: string;
+      network: Network;
+      tx_id: string;
+      index: number;
+      approver_id: string;
+      decision: 'release' | 'keep';
+      created_at: Int8;
     };
   }
 }

@@ -43,11 +43,7 @@ export function signPage(key: TryOutKey, clock: Clock): PublicPage {
     path: '/docs/sign',
     handle: async (request) => {
       refuseForeign(request);
-      const waitMs = bucket.take('all', clock.nowMs());
-      if (waitMs > 0) {
-        const retryAfterSeconds = Math.ceil(waitMs / 1000);
-        throw new Fail('rate_limited', { message: 'Too many requests to sign.', retryAfterSeconds });
-      }
+      bucket.takeOrRefuse('all', clock.nowMs(), 'Too many requests to sign.');
       const { body } = read(request.body);
       const headers = signatureOf(body, key.secretKey, clock.nowSeconds());
       return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify({ headers }) };

@@ -8,6 +8,11 @@ export const COIN_ACCOUNTS = ['custody', 'custody_hold'] as const;
 /** The operator's own, per network; not in a merchant's balances. */
 export const OPERATOR_ACCOUNTS = ['reorg_loss', 'float', 'kept'] as const;
 
+/** Whether an account is the operator's own. */
+export function isOperators(account: Account): boolean {
+  return OPERATOR_ACCOUNTS.some((kind) => account.startsWith(`${kind}:`));
+}
+
 type PerNetwork<A extends string> = `${A}:${Network}`;
 export type OwedAccount = (typeof OWED_ACCOUNTS)[number];
 export type CoinAccount = PerNetwork<(typeof COIN_ACCOUNTS)[number]>;

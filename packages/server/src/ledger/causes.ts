@@ -1,3 +1,4 @@
+import type { Db } from '../platform/db.ts';
 import type { IdKind } from '../platform/ids.ts';
 
 /** What may cause an entry, and the kind of id by which callers know it. */
@@ -7,4 +8,13 @@ export const CAUSE_KINDS = {
   payout_item: 'payoutItem',
   payment: 'payment',
 } as const satisfies Record<string, IdKind>;
-export type CauseType = keyof typeof CAUSE_KINDS;
+
+/** Causes that callers know by a name of the merchant's own. */
+export type NamedCauseType = 'refund';
+export type CauseType = keyof typeof CAUSE_KINDS | NamedCauseType;
+
+/** Who owns such causes tells their names. */
+export interface CauseNames {
+  namesOf(db: Db, merchantId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  findByName(db: Db, merchantId: string, name: string): Promise<string | undefined>;
+}

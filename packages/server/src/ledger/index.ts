@@ -1,6 +1,7 @@
-export { type Account, type Balances, coinsOn, imbalance } from './accounts.ts';
+export { type Account, type Balances, coinsOn, imbalance, isOperators } from './accounts.ts';
+export type { CauseNames } from './causes.ts';
 export { ledgerImbalance } from './health.ts';
-export { BelowFloor, type Posting, post } from './post.ts';
+export { BelowFloor, type Posting, post, postAll } from './post.ts';
 export { presentBalances } from './present.ts';
 export { readBalances, recomputeBalances, sumOfEntries } from './queries.ts';
 export { ledgerRoutes } from './routes.ts';

@@ -66,6 +66,21 @@ export async function post(
   postings: readonly Posting[],
   nowSeconds: number,
 ): Promise<void> {
+  await postAll(tx, merchantId, [postings], nowSeconds);
+}
+
+/**
+ * Books several journals, each balance changed once.
+ *
+ * @throws BelowFloor as `post`
+ */
+export async function postAll(
+  tx: Tx,
+  merchantId: string,
+  journals: readonly (readonly Posting[])[],
+  nowSeconds: number,
+): Promise<void> {
+  const postings = journals.flat();
   if (postings.length === 0) return;
   for (const { amount, debit, credit } of postings) {
     invariant(
@@ -74,7 +89,7 @@ export async function post(
     );
   }
   for (const change of changesOf(postings)) await applyChange(tx, merchantId, change);
-  await insertEntries(tx, merchantId, postings, nowSeconds);
+  await insertEntries(tx, merchantId, journals, nowSeconds);
 }
 
 /**
@@ -103,18 +118,24 @@ async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<
 async function insertEntries(
   tx: Tx,
   merchantId: string,
-  postings: readonly Posting[],
+  journals: readonly (readonly Posting[])[],
   nowSeconds: number,
 ): Promise<void> {
-  const column = <T>(pick: (posting: Posting) => T) => postings.map(pick);
+  const postings = journals.flatMap((journal) => {
+    const journalId = newId();
+    return journal.map((posting) => ({ ...posting, journalId }));
+  });
+  const column = <T>(pick: (posting: (typeof postings)[number]) => T) => postings.map(pick);
   await sql`
     insert into ledger_entry (merchant_id, entry_id, journal_id, debit, credit, currency, network, amount,
                               cause_type, cause_id, created_at)
-    select ${merchantId}::uuid, e.entry_id, ${newId()}::uuid, e.debit, e.credit, e.currency, e.network, e.amount,
+    select ${merchantId}::uuid, e.entry_id, e.journal_id, e.debit, e.credit, e.currency, e.network, e.amount,
            e.cause_type, e.cause_id, ${nowSeconds}::bigint
-    from unnest(${column(() => newId())}::uuid[], ${column((p) => p.debit)}::text[], ${column((p) => p.credit)}::text[],
+    from unnest(${column(() => newId())}::uuid[], ${column((p) => p.journalId)}::uuid[], ${column((p) => p.debit)}::text[], ${column((p) => p.credit)}::text[],
                 ${column((p) => p.currency)}::text[], ${column((p) => p.network)}::text[],
                 ${column((p) => p.amount)}::bigint[], ${column((p) => p.cause.type)}::text[],
                 ${column((p) => p.cause.id)}::uuid[])
-      as e (entry_id, debit, credit, currency, network, amount, cause_type, cause_id)`.execute(tx);
+      as e (entry_id, journal_id, debit, credit, currency, network, amount, cause_type, cause_id)`.execute(
+    tx,
+  );
 }

@@ -2,7 +2,7 @@ import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/mon
 import type { Balance, Balances as BalancesObject, LedgerEntry } from '@florin/contract/schemas';
 import { encodeId } from '../platform/ids.ts';
 import type { Account, Balances } from './accounts.ts';
-import { CAUSE_KINDS } from './causes.ts';
+import { CAUSE_KINDS, type CauseType } from './causes.ts';
 import type { EntryRow } from './queries.ts';
 
 function presentBalance(currency: Asset, balances: ReadonlyMap<Account, bigint>): Balance {
@@ -36,7 +36,13 @@ export function presentBalances(balances: Balances): BalancesObject {
   };
 }
 
-export function presentEntry(row: EntryRow): LedgerEntry {
+/** As callers know it: the name that the merchant chose, or our id of its kind. */
+function causeId(type: CauseType, id: string, names: ReadonlyMap<string, string>): string {
+  return type === 'refund' ? (names.get(id) ?? id) : encodeId(CAUSE_KINDS[type], id);
+}
+
+/** @param names of the causes that merchants name themselves, by our ids */
+export function presentEntry(row: EntryRow, names: ReadonlyMap<string, string>): LedgerEntry {
   return {
     id: encodeId('ledgerEntry', row.entry_id),
     object: 'ledger_entry',
@@ -46,7 +52,7 @@ export function presentEntry(row: EntryRow): LedgerEntry {
     currency: row.currency,
     network: row.network,
     amount: Number(row.amount),
-    cause: { type: row.cause_type, id: encodeId(CAUSE_KINDS[row.cause_type], row.cause_id) },
+    cause: { type: row.cause_type, id: causeId(row.cause_type, row.cause_id, names) },
     created: Number(row.created_at),
   };
 }

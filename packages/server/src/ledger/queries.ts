@@ -25,16 +25,17 @@ export interface EntryFilter {
   after?: string | undefined;
   currency?: Asset | undefined;
   account?: Account | undefined;
-  causeId?: string | undefined;
+  /** Of any of these. */
+  causeIds?: readonly string[] | undefined;
 }
 
 /** Newest first; `limit + 1` rows, so that the caller sees whether there are more. */
 export async function listEntries(db: Db, merchantId: string, filter: EntryFilter) {
-  const { after, currency, account, causeId } = filter;
+  const { after, currency, account, causeIds } = filter;
   const cursor = after === undefined ? undefined : await findCursor(db, merchantId, after);
   let query = db.selectFrom('ledger_entry').selectAll().where('merchant_id', '=', merchantId);
   if (currency !== undefined) query = query.where('currency', '=', currency);
-  if (causeId !== undefined) query = query.where('cause_id', '=', causeId);
+  if (causeIds !== undefined) query = query.where('cause_id', '=', sql<string>`any(${causeIds}::uuid[])`);
   if (account !== undefined) {
     query = query.where((e) => e.or([e('debit', '=', account), e('credit', '=', account)]));
   }

@@ -1,20 +1,25 @@
 import { Balances, LedgerEntryList, LedgerEntryQuery } from '@florin/contract/schemas';
+import type { Db } from '../platform/db.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { decodeId, NIL_ID } from '../platform/ids.ts';
+import { decodeId } from '../platform/ids.ts';
 import { PAGE_LIMIT_DEFAULT, pageOf, unknownCursor } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
-import { CAUSE_KINDS } from './causes.ts';
+import { CAUSE_KINDS, type CauseNames } from './causes.ts';
 import { presentBalances, presentEntry } from './present.ts';
 import { listEntries, readBalances } from './queries.ts';
 
-/** An id of no kind that causes entries finds none, like an unknown one. */
-function causeOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+/** All that a text may name: a merchant's own name may look like an id of ours. Of what is unknown there is none. */
+async function causesOf(
+  { db, names }: { db: Db; names: CauseNames },
+  merchantId: string,
+  text: string,
+): Promise<string[]> {
   const ids = Object.values(CAUSE_KINDS).map((kind) => decodeId(kind, text));
-  return ids.find((id) => id !== undefined) ?? NIL_ID;
+  return [...ids, await names.findByName(db, merchantId, text)].filter((id) => id !== undefined);
 }
 
-export function ledgerRoutes(platform: Platform): Route[] {
+/** @param names tells of the causes that merchants name themselves */
+export function ledgerRoutes(platform: Platform, names: CauseNames): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -43,13 +48,19 @@ export function ledgerRoutes(platform: Platform): Route[] {
         const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
         const after = query.starting_after && decodeId('ledgerEntry', query.starting_after);
         if (query.starting_after !== undefined && after === undefined) throw unknownCursor();
+        const { db } = platform;
+        const { merchantId } = caller;
         const filter = {
           currency: query.currency,
           account: query.account,
-          causeId: causeOf(query.cause),
+          causeIds:
+            query.cause === undefined ? undefined : await causesOf({ db, names }, merchantId, query.cause),
         };
-        const rows = await listEntries(platform.db, caller.merchantId, { limit, after, ...filter });
-        return { body: pageOf(rows, { limit, url }, presentEntry) };
+        const rows = await listEntries(db, merchantId, { limit, after, ...filter });
+        const named = rows.filter((row) => row.cause_type === 'refund').map((row) => row.cause_id);
+        const known =
+          named.length === 0 ? new Map<string, string>() : await names.namesOf(db, merchantId, named);
+        return { body: pageOf(rows, { limit, url }, (row) => presentEntry(row, known)) };
       },
     }),
   ];

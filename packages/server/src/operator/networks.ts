@@ -1,8 +1,9 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
+import { isoOf } from '../platform/clock.ts';
 import { Fail } from '../platform/fail.ts';
-import { encodeId } from '../platform/ids.ts';
-import { adoptSequence } from '../transfers/index.ts';
+import { encodeId, NIL_ID } from '../platform/ids.ts';
+import { adoptSequence, listStops, resumeNetwork } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 
 /** @throws Fail for what is no network */
@@ -15,8 +16,48 @@ export function networkBy(text: string): Network {
   });
 }
 
+type Stop = Awaited<ReturnType<typeof listStops>>[number];
+
+interface NetworkLine {
+  network: Network;
+  status: 'open' | 'stopped';
+  /** Null where it is open, and where it is stopped for all live merchants. */
+  merchant_id: string | null;
+  stopped_at: string | null;
+  reason: string | null;
+}
+
+const showStop = (stop: Stop): NetworkLine => ({
+  network: stop.network,
+  status: 'stopped',
+  merchant_id: stop.merchant_id === NIL_ID ? null : encodeId('merchant', stop.merchant_id),
+  stopped_at: isoOf(Number(stop.stopped_at) * 1000),
+  reason: stop.reason,
+});
+
 export function networkCommands(app: App) {
   return {
+    /** Every network, and where sending on it is stopped. */
+    list: async () => {
+      const stops = await listStops(app.db);
+      return NETWORKS.flatMap((network): NetworkLine[] => {
+        const own = stops.filter((stop) => stop.network === network).map(showStop);
+        const open: NetworkLine = {
+          network,
+          status: 'open',
+          merchant_id: null,
+          stopped_at: null,
+          reason: null,
+        };
+        return own.length > 0 ? own : [open];
+      });
+    },
+    /** Lets a network go on, wherever it is stopped or for one merchant: after somebody has looked. */
+    resume: async (networkText: string, merchantText?: string) => {
+      const network = networkBy(networkText);
+      const merchant = merchantText === undefined ? undefined : await merchantBy(app, merchantText);
+      return { network, resumed: await resumeNetwork(app.db, network, merchant) };
+    },
     /** Lets a wallet send again that was used elsewhere: after `ledger verify` said what that did. */
     adoptSequence: async (networkText: string, merchantText?: string) => {
       const network = networkBy(networkText);

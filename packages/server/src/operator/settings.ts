@@ -2,6 +2,7 @@ import type { Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { addRiskAddress, checkAddress, listRiskAddresses, removeRiskAddress } from '../chains/index.ts';
 import { CHECKOUT_SETTINGS } from '../checkout/index.ts';
+import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import { EVENT_SETTINGS } from '../events/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -14,6 +15,7 @@ import {
   writeSetting,
 } from '../platform/settings.ts';
 import { RATE_SETTINGS } from '../rates/index.ts';
+import { REFUND_SETTINGS } from '../refunds/index.ts';
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { WEBHOOK_SETTINGS } from '../webhooks/index.ts';
 import { merchantBy } from './context.ts';
@@ -21,9 +23,11 @@ import { networkBy } from './networks.ts';
 
 const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(CHECKOUT_SETTINGS),
+  ...Object.values(CUSTODY_SETTINGS),
   ...Object.values(EVENT_SETTINGS),
   ...Object.values(PAYOUT_SETTINGS),
   ...Object.values(RATE_SETTINGS),
+  ...Object.values(REFUND_SETTINGS),
   ...Object.values(TRANSFER_SETTINGS),
   ...Object.values(WEBHOOK_SETTINGS),
 ] as readonly Setting<unknown>[];

@@ -1,9 +1,8 @@
 import { type Asset, type Network, parseAmount } from '@florin/contract/money';
 import type { PayoutItemInput, ValidationError } from '@florin/contract/schemas';
-import { checkAddress } from '../chains/index.ts';
 import type { Db } from '../platform/db.ts';
 import type { MerchantMode } from '../platform/settings.ts';
-import type { Screen } from '../transfers/index.ts';
+import { checkRecipient, type Screen } from '../transfers/index.ts';
 import { type FeeRule, feeFor } from './settings.ts';
 import type { Sized } from './states.ts';
 
@@ -42,15 +41,6 @@ const finding = (
   message,
 });
 
-const ADDRESS_WORDS: Record<string, string> = {
-  format: 'This is not an address of the network.',
-  checksum: 'The checksum of the address is wrong: a character was mistyped.',
-  zero: 'Nobody holds the key of this address: money sent there is lost.',
-  token_contract: 'This is the contract of a token, not a wallet.',
-  token_account: 'This is a token account; give the address of its owner.',
-  program: 'This address belongs to a program, not to a wallet.',
-};
-
 /** The findings that the text of an item gives by itself. */
 function inspect(
   item: PayoutItemInput,
@@ -58,7 +48,7 @@ function inspect(
   context: CheckContext,
 ): { errors: ValidationError[]; canonical: string } {
   const { rules, currency, network } = context;
-  const address = checkAddress(item.network, item.address, { allowProgramOwned: rules.allowProgramOwned });
+  const { canonical, fault } = checkRecipient(item.network, item.address, rules);
   const errors: ValidationError[] = [];
   if (item.network !== network) {
     errors.push(
@@ -69,11 +59,8 @@ function inspect(
     const message = `${currency} is not paid out on ${item.network}.`;
     errors.push(finding(index, 'network', 'token_not_supported', message));
   }
-  if (!address.ok) {
-    const message = ADDRESS_WORDS[address.code ?? ''] ?? 'The address cannot be paid.';
-    errors.push(finding(index, 'address', 'address_invalid', message));
-  }
-  return { errors, canonical: address.canonical };
+  if (fault !== undefined) errors.push(finding(index, 'address', 'address_invalid', fault));
+  return { errors, canonical };
 }
 
 /**

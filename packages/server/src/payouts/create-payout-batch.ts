@@ -11,7 +11,7 @@ import { recordBatchEvent } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
 import { type PayoutDeps, payoutSettings } from './deps.ts';
 import { presentBatch } from './present.ts';
-import { type BatchRow, getBatch, insertBatch, insertItems, totalColumns } from './queries.ts';
+import { type BatchRow, getBatch, insertBatch, totalColumns } from './queries.ts';
 import { checkLimits, type Totals, totalsOf } from './states.ts';
 
 const OPERATION = 'payout_batch.create';
@@ -68,10 +68,8 @@ export async function createPayoutBatch(
     if (!key.first) return key;
     // After the look-up of the key: what is refused here binds nothing, as the claim is rolled back with it.
     checkLimits(totals.requested, { ...settings, format: formatAmount });
-    await insertBatch(tx, made);
+    await insertBatch(tx, made, items);
     crashPoint('create.batch-inserted');
-    await insertItems(tx, { merchantId: caller.merchantId, batchId }, items, nowSeconds);
-    crashPoint('create.items-inserted');
     await recordBatchEvent(tx, { before: null, after: made }, occasion);
     crashPoint('create.before-commit');
     return key;

@@ -5,7 +5,7 @@ import { arrayText } from '../platform/array-text.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
-import { kept } from '../platform/kept-plans.ts';
+import { unawaited } from '../platform/kept-plans.ts';
 import { unknownCursor } from '../platform/page.ts';
 import type { CheckedItem } from './check-items.ts';
 import type { Totals } from './states.ts';
@@ -145,35 +145,29 @@ export interface NewItem extends CheckedItem {
   itemId: string;
 }
 
-/** Writes every column, so that what was given is the row. */
-export async function insertBatch(tx: Tx, batch: BatchRow): Promise<void> {
+/** Writes a batch, every column, so that what was given is the row, and its items. */
+export async function insertBatch(tx: Tx, batch: BatchRow, items: readonly NewItem[]): Promise<void> {
   const b = batch;
-  await sql`${kept}
-    insert into payout_batch (merchant_id, batch_id, store_id, key_id, idempotency_key, currency, network, status,
-      description, total_count, valid_count, invalid_count, success_count, failed_count, requested_amount,
-      total_amount, service_fee_amount, debit_amount, frozen_amount, charged_service_fee_amount, validation_errors,
-      items_digest, submitted_by_owner, submitted_day, required_approvals, created_at, submitted_at, completed_at)
-    values (${b.merchant_id}, ${b.batch_id}, ${b.store_id}, ${b.key_id}, ${b.idempotency_key}, ${b.currency},
-      ${b.network}, ${b.status}, ${b.description}, ${b.total_count}, ${b.valid_count}, ${b.invalid_count},
-      ${b.success_count}, ${b.failed_count}, ${b.requested_amount}, ${b.total_amount}, ${b.service_fee_amount},
-      ${b.debit_amount}, ${b.frozen_amount}, ${b.charged_service_fee_amount}, ${JSON.stringify(b.validation_errors)},
-      ${b.items_digest}, ${b.submitted_by_owner}, ${b.submitted_day}, ${b.required_approvals}, ${b.created_at},
-      ${b.submitted_at}, ${b.completed_at})`.execute(tx);
-}
-
-export async function insertItems(
-  tx: Tx,
-  batch: { merchantId: string; batchId: string },
-  items: readonly NewItem[],
-  nowSeconds: number,
-): Promise<void> {
   const column = (pick: (item: NewItem) => string | number | bigint | null) => arrayText(items.map(pick));
-  await sql`${kept}
+  await sql`${unawaited}
+    with batch as (
+      insert into payout_batch (merchant_id, batch_id, store_id, key_id, idempotency_key, currency, network, status,
+        description, total_count, valid_count, invalid_count, success_count, failed_count, requested_amount,
+        total_amount, service_fee_amount, debit_amount, frozen_amount, charged_service_fee_amount, validation_errors,
+        items_digest, submitted_by_owner, submitted_day, required_approvals, created_at, submitted_at, completed_at)
+      values (${b.merchant_id}, ${b.batch_id}, ${b.store_id}, ${b.key_id}, ${b.idempotency_key}, ${b.currency},
+        ${b.network}, ${b.status}, ${b.description}, ${b.total_count}, ${b.valid_count}, ${b.invalid_count},
+        ${b.success_count}, ${b.failed_count}, ${b.requested_amount}, ${b.total_amount}, ${b.service_fee_amount},
+        ${b.debit_amount}, ${b.frozen_amount}, ${b.charged_service_fee_amount},
+        ${JSON.stringify(b.validation_errors)}, ${b.items_digest}, ${b.submitted_by_owner}, ${b.submitted_day},
+        ${b.required_approvals}, ${b.created_at}, ${b.submitted_at}, ${b.completed_at})
+      returning merchant_id, batch_id, created_at
+    )
     insert into payout_item (merchant_id, batch_id, index, item_id, real_name, network, address, memo, amount,
                              service_fee_amount, status, validation_errors, created_at)
-    select ${batch.merchantId}::uuid, ${batch.batchId}::uuid, i.index, i.item_id, i.real_name, i.network, i.address,
-           i.memo, i.amount, i.fee, i.status, i.errors::jsonb, ${nowSeconds}::bigint
-    from unnest(${column((i) => i.index)}::int[], ${column((i) => i.itemId)}::uuid[],
+    select batch.merchant_id, batch.batch_id, i.index, i.item_id, i.real_name, i.network, i.address, i.memo, i.amount,
+           i.fee, i.status, i.errors::jsonb, batch.created_at
+    from batch, unnest(${column((i) => i.index)}::int[], ${column((i) => i.itemId)}::uuid[],
                 ${column((i) => i.input.real_name ?? null)}::text[], ${column((i) => i.input.network)}::text[],
                 ${column((i) => i.input.address)}::text[], ${column((i) => i.input.memo ?? null)}::text[],
                 ${column((i) => i.amount)}::bigint[], ${column((i) => i.fee)}::bigint[],

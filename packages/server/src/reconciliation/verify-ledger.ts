@@ -1,11 +1,20 @@
 import { ASSETS, type Asset, NETWORKS } from '@florin/contract/money';
 import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
-import { type Account, coinsOn, imbalance, readBalances, recomputeBalances } from '../ledger/index.ts';
+import { paymentHolds } from '../checkout/index.ts';
+import {
+  type Account,
+  coinsOn,
+  imbalance,
+  isOperators,
+  readBalances,
+  recomputeBalances,
+} from '../ledger/index.ts';
 import { payoutHolds } from '../payouts/index.ts';
 import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
+import { refundHolds } from '../refunds/index.ts';
 import { listMerchants, type Merchant } from '../stores/index.ts';
 import { type ChainDifference, compareWithChain, type Place } from './compare-with-chain.ts';
 import { rememberReport } from './last-report.ts';
@@ -23,11 +32,21 @@ export interface Difference {
   found: bigint;
 }
 
+/** What is the operator's own among a merchant's coins, and owed or lost because of them. */
+export interface OperatorBalance {
+  merchant_id: string;
+  account: Account;
+  currency: Asset;
+  balance: bigint;
+}
+
 export interface VerifyReport {
   merchants: number;
   /** Accounts and chain balances that were compared. */
   checks: number;
   differences: Difference[];
+  /** Those that are not 0. */
+  operator_accounts: OperatorBalance[];
   /** What could not be looked at, in words. */
   unseen: string[];
 }
@@ -45,11 +64,18 @@ export async function verifyLedger(
   onProgress: (done: number, total: number) => void,
 ): Promise<VerifyReport> {
   const merchants = await listMerchants(deps.db);
-  const report: VerifyReport = { merchants: merchants.length, checks: 0, differences: [], unseen: [] };
+  const report: VerifyReport = {
+    merchants: merchants.length,
+    checks: 0,
+    differences: [],
+    operator_accounts: [],
+    unseen: [],
+  };
   for (const [done, merchant] of merchants.entries()) {
     const books = await verifyBooks(deps.db, merchant);
     report.checks += books.checks;
     report.differences.push(...books.differences);
+    report.operator_accounts.push(...books.operator_accounts);
     for (const network of NETWORKS) await verifyNetwork(deps, { merchant, network }, report);
     onProgress(done + 1, merchants.length);
   }
@@ -62,6 +88,7 @@ export async function verifyLedger(
 interface Checked {
   checks: number;
   differences: Difference[];
+  operator_accounts: OperatorBalance[];
 }
 
 /** Everything that the database can tell by itself, as of one moment. */
@@ -72,8 +99,13 @@ async function verifyBooks(db: Db, merchant: Merchant): Promise<Checked> {
     .execute(async (tx) => {
       const stored = await readBalances(tx, merchant.merchantId);
       const recomputed = await recomputeBalances(tx, merchant.merchantId);
-      const holds = await payoutHolds(tx, merchant.merchantId);
-      const report: Checked = { checks: 0, differences: [] };
+      const holds = {
+        payout_hold: ['frozen by batches', await payoutHolds(tx, merchant.merchantId)],
+        refund_hold: ['set aside by refunds', await refundHolds(tx, merchant.merchantId)],
+        held: ['undecided of payments', await paymentHolds(tx, merchant.merchantId)],
+      } as const;
+      const merchantId = encodeId('merchant', merchant.merchantId);
+      const report: Checked = { checks: 0, differences: [], operator_accounts: [] };
       const compare = (currency: Asset, what: string, expected: bigint, found: bigint) => {
         report.checks++;
         if (expected === found) return;
@@ -96,13 +128,15 @@ async function verifyBooks(db: Db, merchant: Merchant): Promise<Checked> {
             balances.get(account) ?? 0n,
           );
         }
+        for (const [account, balance] of balances) {
+          if (balance === 0n || !isOperators(account)) continue;
+          report.operator_accounts.push({ merchant_id: merchantId, account, currency, balance });
+        }
         compare(currency, 'what is owed against what lies on the networks', 0n, imbalance(balances));
-        compare(
-          currency,
-          'payout_hold: frozen by batches',
-          holds.get(currency) ?? 0n,
-          balances.get('payout_hold') ?? 0n,
-        );
+        for (const account of ['payout_hold', 'refund_hold', 'held'] as const) {
+          const [what, sums] = holds[account];
+          compare(currency, `${account}: ${what}`, sums.get(currency) ?? 0n, balances.get(account) ?? 0n);
+        }
       }
       return report;
     });

@@ -1,4 +1,5 @@
 export { FUND_JOB, fund, payFunding, type SandboxDeps } from './fund.ts';
 export { type InboxOwner, inboxPages } from './inbox/pages.ts';
+export { payerPages } from './payer-pages.ts';
 export { sandboxRoutes } from './routes.ts';
 export { type SandboxCredentials, seedSandbox } from './seed.ts';

@@ -8,6 +8,7 @@ import {
   chooseOption,
   currentOption,
   getSession,
+  type MerchantRef,
   type PaymentView,
   presentPayment,
   proveWallet,
@@ -26,6 +27,8 @@ const LOOK_AGAIN_MS = 20;
 /** A number that no option ever gets: the plain wallet of all payers of a merchant. */
 const PAYER_INDEX = 2 ** 31 - 1;
 
+type PaidSession = Pick<Awaited<ReturnType<typeof getSession>>, 'payment_id' | 'options'>;
+
 const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 /**
@@ -39,7 +42,16 @@ export async function paySession(
   sessionId: string,
   input: SessionPayInput,
 ): Promise<Payment> {
-  const session = await getSession(deps.db, caller, sessionId);
+  return await payAs(deps, caller, await getSession(deps.db, caller, sessionId), input);
+}
+
+/** As `paySession`, of a session that somebody else has found. */
+export async function payAs(
+  deps: CheckoutDeps,
+  caller: MerchantRef,
+  session: PaidSession,
+  input: SessionPayInput,
+): Promise<Payment> {
   const option = await receivingOption(deps, caller, session, input);
   const chain = deps.chains.sandbox(caller.merchantId, input.network);
   const from = await payerAddress(deps, caller, input);
@@ -56,8 +68,8 @@ export async function paySession(
 /** The option that was asked for, or the one of that network that gets the wrong token. */
 async function receivingOption(
   deps: CheckoutDeps,
-  caller: Caller,
-  session: Awaited<ReturnType<typeof getSession>>,
+  caller: MerchantRef,
+  session: PaidSession,
   { currency, network }: SessionPayInput,
 ): Promise<{ view: PaymentView; address: string }> {
   const onNetwork = session.options.filter((option) => option.network === network);
@@ -82,7 +94,7 @@ function restOf(view: PaymentView): bigint {
 
 async function payerAddress(
   deps: CheckoutDeps,
-  caller: Caller,
+  caller: MerchantRef,
   { from = '', network }: SessionPayInput,
 ): Promise<string> {
   const chain = deps.chains.sandbox(caller.merchantId, network);
@@ -115,7 +127,7 @@ function split({ input, from, to, amount }: Sending): PaidTransfer[] {
 
 async function waitFor(
   deps: CheckoutDeps,
-  { merchantId }: Caller,
+  { merchantId }: MerchantRef,
   sent: { paymentId: string; network: Network; txId: string; isFinal: boolean },
 ): Promise<void> {
   const endsAtMs = deps.clock.nowMs() + PATIENCE_MS;

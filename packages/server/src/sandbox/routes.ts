@@ -9,6 +9,9 @@ import {
   FundInput,
   NetworkPath,
   Payment,
+  Refund,
+  RefundClaimInput,
+  RefundPath,
   SessionPayInput,
   SimulatedTransferList,
   type SimulatedTransfer as SimulatedTransferObject,
@@ -16,9 +19,9 @@ import {
   TestAddresses,
 } from '@florin/contract/schemas';
 import { type SimulatedChain, type SimulatedTransfer, testAddresses } from '../chains/index.ts';
-import { Fail } from '../platform/fail.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
 import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
+import { claimRefund, getRefund, showRefund } from '../refunds/index.ts';
 import { advanceClock } from './advance-clock.ts';
 import { fund, type SandboxDeps } from './fund.ts';
 import { paySession } from './pay-session.ts';
@@ -42,9 +45,6 @@ const presentTransfer = (transfer: SimulatedTransfer): SimulatedTransferObject =
 
 /** In the order in which a person would think of them: faults first, then what they should hit. */
 async function control(chain: SimulatedChain, order: ChainControl): Promise<void> {
-  if (order.remine !== undefined && order.reorg === undefined) {
-    throw new Fail('invalid_request', { message: 'remine goes with reorg.', param: 'remine' });
-  }
   if (order.outage_seconds !== undefined) await chain.outage(order.outage_seconds);
   if (order.drop_next !== undefined) await chain.dropNext(order.drop_next);
   if (order.reorg !== undefined) await chain.reorg(order.reorg, { remine: order.remine ?? false });
@@ -184,6 +184,24 @@ function checkoutHelperRoutes(deps: SandboxDeps): Route[] {
       handle: async ({ caller, params, body }) => ({
         body: await paySession(deps, caller, params.session_id, body),
       }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/refunds/{refund_id}/claim`,
+      operationId: 'claimSandboxRefund',
+      tag,
+      summary: 'Play the payer who names the address of a refund',
+      description: 'As behind its claim_url: once, and as long as that lasts.',
+      scope: 'write',
+      sandboxOnly: true,
+      params: RefundPath,
+      body: RefundClaimInput,
+      answer: Refund,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => {
+        const { refund_id: refundId } = await getRefund(deps.db, caller, params.refund_id);
+        return { body: showRefund(deps, await claimRefund(deps, caller, refundId, body.address), '') };
+      },
     }),
   ];
 }

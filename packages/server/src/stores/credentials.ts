@@ -1,8 +1,9 @@
 import { createHash, createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { signedPrefix } from '@florin/contract/signing';
 import { base58 } from '@scure/base';
+import { decodeIdToken, encodeIdToken } from '../platform/id-token.ts';
 
-const ID_BYTES = 16;
+const KEY_BYTES = 16;
 const SECRET_BYTES = 32;
 const API_KEY_FORM = /^fl_(?:test|live)_([1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
@@ -11,10 +12,6 @@ export interface ParsedApiKey {
   digest: Buffer;
 }
 
-const uuidOf = (bytes: Uint8Array) =>
-  Buffer.from(bytes)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 const marker = (mode: 'sandbox' | 'live') => (mode === 'sandbox' ? 'test' : 'live');
 
 /** What the database keeps of an API key or an approver's token. */
@@ -24,8 +21,7 @@ export function digestOf(text: string): Buffer {
 
 /** `fl_test_…`: it carries the merchant's id, so that one look-up on the merchant's shard finds it. */
 export function makeApiKey(merchantId: string, mode: 'sandbox' | 'live'): string {
-  const merchant = Buffer.from(merchantId.replaceAll('-', ''), 'hex');
-  return `fl_${marker(mode)}_${base58.encode(Buffer.concat([merchant, randomBytes(ID_BYTES)]))}`;
+  return `fl_${marker(mode)}_${encodeIdToken([merchantId], randomBytes(KEY_BYTES))}`;
 }
 
 /** The secret key signs only. Its text, as UTF-8, is the key of the HMAC. */
@@ -40,11 +36,9 @@ export function makeApproverToken(): string {
 
 /** Undefined for whatever has not the form of an API key. */
 export function parseApiKey(text: string): ParsedApiKey | undefined {
-  const encoded = API_KEY_FORM.exec(text)?.[1];
-  if (encoded === undefined) return undefined;
-  const bytes = base58.decode(encoded);
-  if (bytes.length !== 2 * ID_BYTES) return undefined;
-  return { merchantId: uuidOf(bytes.subarray(0, ID_BYTES)), digest: digestOf(text) };
+  const encoded = API_KEY_FORM.exec(text)?.[1] ?? '';
+  const [merchantId] = decodeIdToken(encoded, { ids: 1, secretBytes: KEY_BYTES })?.ids ?? [];
+  return merchantId === undefined ? undefined : { merchantId, digest: digestOf(text) };
 }
 
 export interface SignedParts {

@@ -5,5 +5,5 @@ export { addApprover, identifyApprover, listApprovers, removeApprover } from './
 export { createKey, type KeySecrets, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
 export { changeStore, createStore, listStores, type StoreChange } from './manage-stores.ts';
 export { deleteOldNonces } from './nonces.ts';
-export { findMerchant, getMerchant, listMerchants, type Merchant, merchantOf } from './queries.ts';
+export { findMerchant, getMerchant, getStore, listMerchants, type Merchant, merchantOf } from './queries.ts';
 export { confirmWebhookKey, lockStore, readWebhookSecrets, setWebhookKey } from './webhook-keys.ts';

@@ -1,7 +1,8 @@
 import type { Network } from '@florin/contract/money';
 import type { Merchant } from '../stores/index.ts';
+import { KEY_REF } from './queries.ts';
 import { raiseSequence } from './wallet-queries.ts';
-import { KEY_REF, type TransferDeps } from './work.ts';
+import type { TransferDeps } from './work.ts';
 
 /**
  * Takes over the chain's sequence for a merchant's wallet that was used elsewhere, or whose database is an old copy.

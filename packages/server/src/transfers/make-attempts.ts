@@ -1,4 +1,4 @@
-import { type SignedTx, type TransferItem, UnbuildableTransfer } from '../chains/index.ts';
+import { type KeyRef, type SignedTx, type TransferItem, UnbuildableTransfer } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
@@ -8,38 +8,97 @@ import {
   closeAttempts,
   emptyAttempt,
   insertAttempts,
+  KEY_REF,
   lockQueued,
   moveMembers,
+  type NewAttempt,
   readTransfers,
   storeSigned,
   type TransferRow,
 } from './queries.ts';
-import { judgeUnbuildable, type MemberVerdict, planAttempts } from './states.ts';
-import { takeSequences } from './wallet-queries.ts';
-import { callForEach, KEY_REF, tellOwners, type Work } from './work.ts';
+import { fitting, judgeUnbuildable, type MemberVerdict, planAttempts } from './states.ts';
+import { lockWallet, sumOutgoing, takeSequences, type Wallet } from './wallet-queries.ts';
+import { callForEach, tellOwners, type Work } from './work.ts';
 
-/** Gives every queued transfer an attempt, and the attempts their sequences. @throws WalletBehind, HistoryChanged */
-export async function reserveAttempts(work: Work): Promise<void> {
-  const { run, merchant, groupId, chain } = work;
-  const sender = await chain.sender(KEY_REF);
-  const chainNext = await chain.nextSequence(sender);
+/** A wallet with what it holds at a final block. */
+interface Purse extends Wallet {
+  keyRef: KeyRef;
+  height: bigint;
+  balance: bigint;
+}
+
+/**
+ * Gives queued transfers an attempt, and the attempts their sequences, as far as the wallet's coins go. What it lacks
+ * lies at deposit addresses or is the operator's to fill up; a transaction that the chain would refuse burns a sequence
+ * and fails a transfer that nothing is wrong with, so the rest stays queued.
+ *
+ * @returns whether all of them got one
+ * @throws WalletBehind, HistoryChanged
+ */
+export async function reserveAttempts(work: Work, queued: readonly TransferRow[]): Promise<boolean> {
+  const purses = await openPurses(work, queued);
   crashPoint('reserve.before');
-  await run.step(async (tx) => {
+  const isShort = await work.run.step(async (tx) => {
     await assertSameHistory(tx);
-    const queued = await lockQueued(tx, merchant.merchantId, groupId);
-    const clean = await refuseListed(tx, work, queued);
-    const groups = planAttempts(clean, chain.caps.maxItemsPerTx);
-    if (groups.length === 0) return;
-    const attempts = groups.map((members) => ({ attemptId: newId(), members }));
-    const ids = attempts.map((attempt) => attempt.attemptId);
-    const wallet =
-      chainNext === null ? null : { network: chain.network, sender, chainNext: BigInt(chainNext) };
-    const sequences = wallet === null ? [] : await takeSequences(tx, wallet, ids);
-    const numbered = attempts.map((attempt, i) => ({ ...attempt, sequence: sequences[i] ?? null }));
-    await insertAttempts(tx, numbered, { sender, nowSeconds: work.nowSeconds });
+    const locked = await lockQueued(tx, work.merchant.merchantId, work.groupId);
+    const clean = await refuseListed(tx, work, locked);
+    const attempts: NewAttempt[] = [];
+    for (const purse of purses) {
+      const own = clean.filter((transfer) => transfer.key_ref === purse.keyRef);
+      attempts.push(...(await reserveFrom(tx, work, purse, own)));
+    }
+    await insertAttempts(tx, attempts, work.nowSeconds);
+    const reserved = attempts.reduce((sum, attempt) => sum + attempt.members.length, 0);
     crashPoint('reserve.before-commit');
+    return reserved < clean.length;
   });
   crashPoint('reserve.after-commit');
+  return !isShort;
+}
+
+/** The wallets that the transfers leave from, in the order in which their rows are locked. */
+async function openPurses(work: Work, queued: readonly TransferRow[]): Promise<Purse[]> {
+  const { chain } = work;
+  const [first] = queued;
+  if (first === undefined) return [];
+  const keys = [...new Set(queued.map((transfer) => transfer.key_ref))];
+  const wallets = await callForEach(work, keys, async (keyRef) => {
+    const sender = await chain.sender(keyRef);
+    const chainNext = await chain.nextSequence(sender);
+    return {
+      keyRef,
+      network: chain.network,
+      sender,
+      chainNext: chainNext === null ? null : BigInt(chainNext),
+    };
+  });
+  const senders = wallets.map(({ sender }) => sender);
+  const { height, balances } = await chain.balances(senders, first.currency, 'final');
+  return wallets
+    .map((wallet) => ({ ...wallet, height, balance: balances.get(wallet.sender) ?? 0n }))
+    .sort((a, b) => (a.sender < b.sender ? -1 : 1));
+}
+
+async function reserveFrom(
+  tx: Tx,
+  { merchant, chain }: Work,
+  purse: Purse,
+  transfers: readonly TransferRow[],
+): Promise<NewAttempt[]> {
+  const [first] = transfers;
+  if (first === undefined) return [];
+  const next = await lockWallet(tx, purse);
+  const outgoing = await sumOutgoing(tx, merchant.merchantId, { ...purse, currency: first.currency });
+  const planned = planAttempts(transfers, chain.caps.maxItemsPerTx);
+  const groups = fitting(planned, purse.balance - outgoing);
+  const attempts = groups.map((members) => ({ attemptId: newId(), members }));
+  const ids = attempts.map((attempt) => attempt.attemptId);
+  const sequences = purse.chainNext === null ? [] : await takeSequences(tx, { ...purse, first: next }, ids);
+  return attempts.map((attempt, i) => ({
+    ...attempt,
+    sender: purse.sender,
+    sequence: sequences[i] ?? null,
+  }));
 }
 
 /** An address listed since it was submitted fails before anything is signed for it. @returns the others */
@@ -106,7 +165,7 @@ async function build(work: Work, attempt: AttemptRow, transfers: readonly Transf
   const { attempt_id: attemptId, sequence } = attempt;
   try {
     const signed = await chain.buildTransfer({
-      keyRef: KEY_REF,
+      keyRef: attempt.key_ref,
       asset: attempt.currency,
       batchId: attemptId,
       items: isEmptied(attempt) ? [itemToUs(attempt)] : itemsOf(attempt, transfers),
@@ -114,8 +173,10 @@ async function build(work: Work, attempt: AttemptRow, transfers: readonly Transf
     });
     return { attempt, signed };
   } catch (error) {
-    // A payment to ourselves that cannot be built is a bug, and stays a failure of the job.
-    if (!(error instanceof UnbuildableTransfer) || isEmptied(attempt)) throw error;
+    // A payment to ourselves that cannot be built is a bug, and stays a failure of the job. So does a sweep: emptied, it
+    // would pay its own deposit address, where every unit counts as a payer's.
+    const isToUs = isEmptied(attempt) || attempt.key_ref !== KEY_REF;
+    if (!(error instanceof UnbuildableTransfer) || isToUs) throw error;
     deps.log.error({ attempt_id: attemptId, group_id: groupId, err: error }, 'a transaction cannot be built');
     return { attempt, fault: error };
   }
@@ -149,6 +210,11 @@ async function giveUp(
   const members = attempt.item_ids.map((transferId) => ({ transferId }));
   await writeUnsent(tx, work, judgeUnbuildable(members, fault.message), transfers);
   if (attempt.sequence !== null) return await emptyAttempt(tx, attempt, fault.message);
-  const closing = { attempt, verdict: { attempt: 'failed' as const, members: [] }, detail: fault.message };
+  const closing = {
+    attempt,
+    verdict: { attempt: 'failed' as const, members: [] },
+    detail: fault.message,
+    height: null,
+  };
   await closeAttempts(tx, work.merchant.merchantId, [closing], work.nowSeconds);
 }

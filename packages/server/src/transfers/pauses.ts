@@ -1,6 +1,7 @@
 import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Db } from '../platform/db.ts';
 import { listSetting, type MerchantMode, readSettings } from '../platform/settings.ts';
+import { isStopped } from './network-stops.ts';
 
 const PAUSABLE = [
   ...NETWORKS,
@@ -17,8 +18,16 @@ export const TRANSFER_SETTINGS = {
   }),
 };
 
+/**
+ * True while nothing new may be sent of a token on a network: the operator keeps it back, or the chain took back what
+ * was final. The one question for whoever orders transfers.
+ */
+export async function isPaused(...[db, merchant, network, currency]: Parameters<typeof isHeldBack>) {
+  return (await isHeldBack(db, merchant, network, currency)) || (await isStopped(db, merchant, network));
+}
+
 /** True while the operator keeps a network, or a token on it, from being sent. */
-export async function isPaused(
+export async function isHeldBack(
   db: Db,
   merchant: { merchantId: string; mode: MerchantMode },
   network: Network,

@@ -1,10 +1,13 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { SignedTx } from '../chains/index.ts';
+import type { KeyRef, SignedTx } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import type { MemberVerdict, Verdict } from './states.ts';
 import './tables.ts';
+
+/** The key that payments to others leave with. */
+export const KEY_REF: KeyRef = 'hot';
 
 export async function readTransfers(db: Db, merchantId: string, groupId: string) {
   return await db
@@ -44,7 +47,9 @@ export type AttemptRow = Awaited<ReturnType<typeof readLiveAttempts>>[number];
 
 export interface NewAttempt {
   attemptId: string;
+  sender: string;
   sequence: bigint | null;
+  /** Leave with the same key. */
   members: readonly TransferRow[];
 }
 
@@ -52,10 +57,11 @@ export interface NewAttempt {
 export async function insertAttempts(
   tx: Tx,
   attempts: readonly NewAttempt[],
-  common: { sender: string; nowSeconds: number },
+  nowSeconds: number,
 ): Promise<void> {
   const first = attempts[0]?.members[0];
   if (first === undefined) return;
+  const column = <T>(pick: (attempt: NewAttempt) => T) => attempts.map(pick);
   const bound = attempts.flatMap(({ attemptId, members }) =>
     members.map((member) => ({ attemptId, transferId: member.transfer_id })),
   );
@@ -65,14 +71,15 @@ export async function insertAttempts(
       select * from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
         with ordinality as b (attempt_id, transfer_id, place)
     )
-    insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, sender, sequence, status,
+    insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, sequence, status,
                                   item_ids, created_at)
     select ${first.merchant_id}::uuid, a.attempt_id, ${first.group_id}::uuid, ${first.network}, ${first.currency},
-           ${common.sender}, a.sequence, 'reserved',
+           a.key_ref, a.sender, a.sequence, 'reserved',
            (select array_agg(b.transfer_id order by b.place) from bound b where b.attempt_id = a.attempt_id),
-           ${common.nowSeconds}::bigint
-    from unnest(${attempts.map((a) => a.attemptId)}::uuid[], ${attempts.map((a) => a.sequence)}::bigint[])
-      as a (attempt_id, sequence)`.execute(tx);
+           ${nowSeconds}::bigint
+    from unnest(${column((a) => a.attemptId)}::uuid[], ${column((a) => a.members[0]?.key_ref)}::text[],
+                ${column((a) => a.sender)}::text[], ${column((a) => a.sequence)}::bigint[])
+      as a (attempt_id, key_ref, sender, sequence)`.execute(tx);
   await sql`
     update transfer t set status = 'sending', attempt_id = b.attempt_id, tries = t.tries + 1
     from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
@@ -146,6 +153,8 @@ export interface Closing {
   attempt: AttemptRow;
   verdict: Verdict;
   detail: string | null;
+  /** The block that decided it; null where none did. */
+  height: bigint | null;
 }
 
 /** Writes what attempts came to, and with them their transfers. @returns those that were not decided before */
@@ -157,9 +166,10 @@ export async function closeAttempts(
 ): Promise<Closing[]> {
   const column = <T>(pick: (closing: Closing) => T) => closings.map(pick);
   const { rows } = await sql<{ attempt_id: string }>`
-    update transfer_attempt t set status = v.status, detail = v.detail, completed_at = ${nowSeconds}::bigint
+    update transfer_attempt t set status = v.status, detail = v.detail, height = v.height, completed_at = ${nowSeconds}::bigint
     from unnest(${column((c) => c.attempt.attempt_id)}::uuid[], ${column((c) => c.verdict.attempt)}::text[],
-                ${column((c) => c.detail)}::text[]) as v (attempt_id, status, detail)
+                ${column((c) => c.detail)}::text[], ${column((c) => c.height)}::bigint[])
+      as v (attempt_id, status, detail, height)
     where t.merchant_id = ${merchantId} and t.attempt_id = v.attempt_id
       and t.status in ('reserved', 'signed', 'sent')
     returning t.attempt_id`.execute(tx);
@@ -201,6 +211,8 @@ export async function moveMembers(
 }
 
 export interface TransferOrder {
+  /** Whose coins leave: the hot wallet's where it is not said. */
+  keyRef?: KeyRef;
   ownerType: string;
   ownerId: string;
   groupId: string;
@@ -220,18 +232,63 @@ export async function insertTransfers(
 ): Promise<void> {
   const column = <T>(pick: (order: TransferOrder) => T) => orders.map(pick);
   await sql`
-    insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, network, currency, address, amount,
-                          memo, status, created_at)
-    select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.network, o.currency, o.address,
+    insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address,
+                          amount, memo, status, created_at)
+    select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.network, o.currency, o.key_ref, o.address,
            o.amount, o.memo, 'queued', ${nowSeconds}::bigint
     from unnest(${column(() => newId())}::uuid[], ${column((o) => o.ownerType)}::text[],
                 ${column((o) => o.ownerId)}::uuid[], ${column((o) => o.groupId)}::uuid[],
                 ${column((o) => o.network)}::text[], ${column((o) => o.currency)}::text[],
-                ${column((o) => o.address)}::text[], ${column((o) => o.amount)}::bigint[],
+                ${column((o) => o.keyRef ?? KEY_REF)}::text[], ${column((o) => o.address)}::text[], ${column((o) => o.amount)}::bigint[],
                 ${column((o) => o.memo)}::text[])
-      as o (transfer_id, owner_type, owner_id, group_id, network, currency, address, amount, memo)`.execute(
+      as o (transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address, amount, memo)`.execute(
     tx,
   );
+}
+
+/** Attempts that paid in final blocks of these heights. */
+export async function listFinal(
+  db: Db,
+  merchantId: string,
+  { network, above, upTo }: { network: Network; above: bigint; upTo: bigint },
+) {
+  return await db
+    .selectFrom('transfer_attempt')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('network', '=', network)
+    .where('status', '=', 'succeeded')
+    .where('height', '>', above)
+    .where('height', '<=', upTo)
+    .orderBy('height')
+    .execute();
+}
+
+const GONE = 'gone after it was final';
+
+/** Notes that a transaction has left its final block. @returns false where that is known */
+export async function markGone(
+  tx: Tx,
+  { merchant_id: merchantId, attempt_id: attemptId }: AttemptRow,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update transfer_attempt set detail = ${GONE}
+    where merchant_id = ${merchantId} and attempt_id = ${attemptId} and detail is distinct from ${GONE}`.execute(
+    tx,
+  );
+  return numAffectedRows === 1n;
+}
+
+/** Whose transfers these are. */
+export async function listOwners(
+  db: Db,
+  merchantId: string,
+  transferIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ owner_id: string }>`
+    select owner_id from transfer
+    where merchant_id = ${merchantId} and transfer_id = any(${transferIds}::uuid[])`.execute(db);
+  return rows.map((row) => row.owner_id);
 }
 
 /** What was decided of a group's transfers, for their owner to book. */
@@ -245,13 +302,14 @@ export async function listDecided(db: Db, merchantId: string, groupId: string) {
     .execute();
 }
 
-/** Attempts that may be on the chain and are not decided, with what each of their items pays, in order. */
+/** Attempts to leave the hot wallet that may be on the chain and are not decided, with what each of their items pays, in order. */
 export async function listUnsettled(db: Db, merchantId: string, network: Network) {
   const attempts = await db
     .selectFrom('transfer_attempt')
     .selectAll()
     .where('merchant_id', '=', merchantId)
     .where('network', '=', network)
+    .where('key_ref', '=', KEY_REF)
     .where('status', 'in', ['signed', 'sent'])
     .execute();
   const ids = attempts.flatMap((attempt) => attempt.item_ids);
@@ -265,7 +323,10 @@ export async function listUnsettled(db: Db, merchantId: string, network: Network
   }));
 }
 
-/** Sum of the transfers that succeeded, booked by their owners or not yet. */
+/**
+ * Sum of the transfers out of the hot wallet that succeeded, booked by their owners or not yet. What a deposit address
+ * sends stays ours.
+ */
 export async function paidByTransfers(
   db: Db,
   merchantId: string,
@@ -274,6 +335,6 @@ export async function paidByTransfers(
   const { rows } = await sql<{ total: string | null }>`
     select sum(amount)::text as total from transfer
     where merchant_id = ${merchantId} and network = ${network} and currency = ${currency}
-      and status = 'succeeded'`.execute(db);
+      and key_ref = ${KEY_REF} and status = 'succeeded'`.execute(db);
   return BigInt(rows[0]?.total ?? 0);
 }

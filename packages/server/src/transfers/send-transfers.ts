@@ -1,10 +1,11 @@
 import { ChainUnavailable } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
-import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { HistoryChanged } from './history.ts';
 import { reserveAttempts, signReserved } from './make-attempts.ts';
-import { isPaused } from './pauses.ts';
+import { isStopped } from './network-stops.ts';
+import { isHeldBack } from './pauses.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
 import { type Hindrance, nextRunMs } from './states.ts';
 import { WalletBehind } from './wallet-queries.ts';
@@ -12,6 +13,8 @@ import { sendSigned, watchSent } from './watch-attempts.ts';
 import type { TransferDeps, Work } from './work.ts';
 
 export const SEND_JOB = 'transfers.send';
+/** News for whoever can bring coins into the hot wallet: transfers wait for them; payload `{ network }`. */
+export const SHORT_JOB = 'transfers.short';
 /** Undecided for so long, a transfer is worth a person's look. */
 const ALARM_AFTER_SECONDS = 120;
 
@@ -32,7 +35,7 @@ export async function sendTransfers(deps: TransferDeps, job: Job, run: JobRun): 
 
 async function advance(work: Work, transfers: readonly TransferRow[]): Promise<Hindrance> {
   try {
-    const hindrance = await reserve(work, transfers);
+    const hindrance = (await isNetworkStopped(work)) ? 'stopped' : await reserve(work, transfers);
     // What was reserved or signed goes on while new attempts are held back: it may be on the chain already.
     return await bringOut(work, hindrance);
   } catch (error) {
@@ -43,23 +46,54 @@ async function advance(work: Work, transfers: readonly TransferRow[]): Promise<H
   }
 }
 
+async function isNetworkStopped({ deps, merchant, chain, groupId }: Work): Promise<boolean> {
+  const { network } = chain;
+  if (!(await isStopped(deps.db, merchant, network))) return false;
+  deps.log.error(
+    { network, group_id: groupId },
+    'the network is stopped, transfers wait (florin networks list)',
+  );
+  return true;
+}
+
 async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<Hindrance> {
   const { deps, merchant, groupId } = work;
-  const queued = transfers.find((transfer) => transfer.status === 'queued');
-  if (queued === undefined) return 'none';
-  const { network, currency } = queued;
-  if (await isPaused(deps.db, merchant, network, currency)) {
+  const queued = transfers.filter((transfer) => transfer.status === 'queued');
+  const [first] = queued;
+  if (first === undefined) return 'none';
+  const { network, currency } = first;
+  if (await isHeldBack(deps.db, merchant, network, currency)) {
     deps.log.warn({ network, currency, group_id: groupId }, 'paused, transfers wait');
     return 'held';
   }
-  return await unlessOld(work, () => reserveAttempts(work));
+  return await unlessOld(work, async () => {
+    if (await reserveAttempts(work, queued)) return 'none';
+    await askForCoins(work, first);
+    return 'held';
+  });
+}
+
+/** What the books call custody lies at deposit addresses too: a payment waits until enough of it is in its wallet. */
+async function askForCoins(
+  { deps, run, groupId, nowSeconds }: Work,
+  { merchant_id: merchantId, network, currency, created_at: createdAt }: TransferRow,
+): Promise<void> {
+  const ageSeconds = nowSeconds - Number(createdAt);
+  const fields = { merchantId, network, currency, group_id: groupId, age_seconds: ageSeconds };
+  if (ageSeconds > ALARM_AFTER_SECONDS)
+    deps.log.error(fields, 'a wallet is short for long: transfers wait until coins come into it');
+  else deps.log.info(fields, 'a wallet is short, transfers wait');
+  const dueAtMs = deps.clock.nowMs();
+  const payload = { network };
+  await run.step((tx) =>
+    enqueue(tx, [{ merchantId, kind: SHORT_JOB, uniqueKey: network, dueAtMs, followsClock: true, payload }]),
+  );
 }
 
 /** Makes what may be sent, and alarms where this database may not know what was sent. */
-async function unlessOld({ deps, groupId }: Work, make: () => Promise<void>): Promise<Hindrance> {
+async function unlessOld({ deps, groupId }: Work, make: () => Promise<Hindrance>): Promise<Hindrance> {
   try {
-    await make();
-    return 'none';
+    return await make();
   } catch (error) {
     if (error instanceof WalletBehind) {
       const message =
@@ -87,7 +121,11 @@ async function bringOut(work: Work, hindrance: Hindrance): Promise<Hindrance> {
   const before = await live();
   const reserved = withStatus(before, 'reserved');
   const isToSign = reserved.length > 0 && hindrance !== 'stopped';
-  const signing = isToSign ? await unlessOld(work, () => signReserved(work, reserved)) : 'none';
+  const sign = async (): Promise<Hindrance> => {
+    await signReserved(work, reserved);
+    return 'none';
+  };
+  const signing = isToSign ? await unlessOld(work, sign) : 'none';
   const signed = withStatus(isToSign ? await live() : before, 'signed');
   if (signed.length > 0) await sendSigned(work, signed);
   // What went out just now is looked at in the next run.

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ChainCaps, TxStatus } from '../chains/index.ts';
 import {
+  fitting,
   judge,
   judgeUnbuildable,
   lookAgainMs,
@@ -151,6 +152,25 @@ function live(fatesToCome: readonly Fate[], count: number, caps: ChainCaps) {
   }
   return transfers;
 }
+
+describe('fitting', () => {
+  const plan = fc.array(fc.array(fc.record({ amount: fc.bigInt({ min: 1n, max: 100n }) }), { minLength: 1 }));
+  const total = (groups: readonly { amount: bigint }[][]) =>
+    groups.flat().reduce((sum, { amount }) => sum + amount, 0n);
+
+  test('I2: no more leaves than the wallet holds, and what is left out would not fit', () => {
+    fc.assert(
+      fc.property(plan, fc.bigInt({ min: -50n, max: 500n }), (planned, coins) => {
+        const taken = fitting(planned, coins);
+        if (taken.length > 0) expect(total(taken) <= coins).toBe(true);
+        expect(planned.filter((members) => taken.includes(members))).toEqual(taken);
+        for (const members of planned) {
+          if (!taken.includes(members)) expect(total(taken) + total([members]) > coins).toBe(true);
+        }
+      }),
+    );
+  });
+});
 
 describe('planAttempts', () => {
   const queue = fc.array(fc.record({ id: fc.nat(), alone: fc.boolean() }), { maxLength: 60 });

@@ -95,6 +95,17 @@ export function planAttempts<T extends { alone: boolean }>(
   return [...groups, ...lone];
 }
 
+/** Those that the coins cover, in their order: one that is too large holds up none behind it. */
+export function fitting<T extends { amount: bigint }>(planned: readonly T[][], coins: bigint): T[][] {
+  let left = coins;
+  return planned.filter((members) => {
+    const amount = members.reduce((sum, member) => sum + member.amount, 0n);
+    if (amount > left) return false;
+    left -= amount;
+    return true;
+  });
+}
+
 /** Half the time in which a worker notices what is due: a faster look would come no sooner. */
 const LOOK_AGAIN_MIN_MS = 250;
 const LOOK_AGAIN_MAX_MS = 60_000;
@@ -118,7 +129,7 @@ export function retryMs(waitedSeconds: number): number {
 }
 
 /**
- * What keeps transfers back: `held` only new attempts (paused), `stopped` new bytes as well, `unavailable` every call to
+ * What keeps transfers back: `held` only new attempts (paused, or the wallet is short), `stopped` new bytes as well, `unavailable` every call to
  * the network.
  */
 export type Hindrance = 'none' | 'held' | 'stopped' | 'unavailable';

@@ -1,5 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
+import type { KeyRef } from '../chains/index.ts';
 import type { AttemptStatus, TransferStatus } from './states.ts';
 
 declare module '../platform/db.ts' {
@@ -12,6 +13,7 @@ declare module '../platform/db.ts' {
       group_id: string;
       network: Network;
       currency: Asset;
+      key_ref: ColumnType<KeyRef, KeyRef | undefined, KeyRef>;
       address: string;
       amount: bigint;
       memo: string | null;
@@ -31,6 +33,7 @@ declare module '../platform/db.ts' {
       group_id: string;
       network: Network;
       currency: Asset;
+      key_ref: ColumnType<KeyRef, KeyRef | undefined, KeyRef>;
       sender: string;
       sequence: bigint | null;
       status: AttemptStatus;
@@ -40,9 +43,11 @@ declare module '../platform/db.ts' {
       valid_until_height: bigint | null;
       valid_until_ms: bigint | null;
       detail: string | null;
+      height: bigint | null;
       created_at: bigint | number;
       completed_at: bigint | number | null;
     };
+    network_stop: { merchant_id: string; network: Network; reason: string; stopped_at: bigint | number };
     wallet: { network: Network; sender: string; next_sequence: bigint };
     wallet_sequence: { network: Network; sender: string; sequence: bigint; attempt_id: string };
   }

@@ -1,5 +1,7 @@
 import { ChainUnavailable } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import { auditJob } from './audit-job.ts';
 import {
   type AttemptRow,
   type Closing,
@@ -51,7 +53,7 @@ async function look(work: Work, attempt: AttemptRow): Promise<Closing | undefine
   if (status.state === 'unknown') await broadcast(work, attempt);
   const members = attempt.item_ids.map((transferId) => ({ transferId }));
   const verdict = judge(status, members, work.chain.caps);
-  return verdict && { attempt, verdict, detail: status.reason ?? null };
+  return verdict && { attempt, verdict, detail: status.reason ?? null, height: status.height ?? null };
 }
 
 async function close(work: Work, closings: readonly Closing[]): Promise<void> {
@@ -64,6 +66,8 @@ async function close(work: Work, closings: readonly Closing[]): Promise<void> {
       ),
     );
     crashPoint('decide.closed');
+    const { deps, chain } = work;
+    await enqueue(tx, [auditJob(merchant.merchantId, chain.network, deps.clock.nowMs())]);
     if (over.size === 0) return;
     const transfers = await readTransfers(tx, merchant.merchantId, groupId);
     await tellOwners(

@@ -6,8 +6,6 @@ import type { Merchant } from '../stores/index.ts';
 import type { TransferRow } from './queries.ts';
 import type { Screen } from './screen.ts';
 
-/** The key that transfers leave from. */
-export const KEY_REF = 'hot';
 const CALLS_AT_ONCE = 8;
 
 export interface TransferDeps extends Platform {

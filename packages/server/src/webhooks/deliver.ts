@@ -16,6 +16,7 @@ import { getMerchant, macOf, readWebhookSecrets } from '../stores/index.ts';
 import type { WebhookDeps } from './deps.ts';
 import { EndpointRun } from './endpoint-run.ts';
 import { Gather } from './gather.ts';
+import { Places } from './places.ts';
 import { listPending } from './queries.ts';
 import { Records } from './records.ts';
 import { Room } from './room.ts';
@@ -25,11 +26,9 @@ const USER_AGENT = 'Service-Webhook/1.0';
 const ENDPOINTS_AT_ONCE = 500;
 /** Readings of all merchants under way. */
 const READS_AT_ONCE = 3;
-/** Attempts in flight of this process; endpoints that fail share half of them, so that others always find room. */
-const IN_FLIGHT_MAX = 2_000;
-/** Attempts that keep this process busy. One that has had no answer for a while only waits, and makes room. */
-const BUSY_MAX = 64;
-const BUSY_MS = 250;
+/** After which an attempt only waits for its answer; and after which it is taken for one that hangs. */
+const WAITS_MS = 250;
+const HANGS_MS = 1_000;
 /** For how long an endpoint's attempt holds up its next one: a fast receiver is asked over one connection. */
 const AHEAD_MS = 5;
 
@@ -40,7 +39,7 @@ export interface DueDelivery {
   seriesAttempts: number;
   /** The merchant's clock, Unix seconds. */
   dueAt: number;
-  body: string;
+  body: Buffer;
 }
 
 /** What a run must know of its endpoint, as it was a moment ago. */
@@ -67,6 +66,8 @@ export interface Turn {
   mayBegin: () => boolean;
   /** The next one of the endpoint may follow: this one was answered, or takes its time. May be called twice. */
   follow: () => void;
+  /** It was acknowledged like those before it: nothing but its record is left, which decides nothing. */
+  acknowledged: () => void;
 }
 
 interface Asked {
@@ -80,21 +81,15 @@ export class Deliverer {
   readonly deps: WebhookDeps;
   readonly #records: Records;
   readonly #reads: Gather<Asked, EndpointWork | undefined>;
-  readonly #room = {
-    all: new Room(IN_FLIGHT_MAX),
-    failing: new Room(IN_FLIGHT_MAX / 2),
-    busy: new Room(BUSY_MAX),
-  };
+  readonly #places = new Places();
   #isStopping = false;
 
   constructor(deps: WebhookDeps) {
     this.deps = deps;
     this.#records = new Records(deps);
-    this.#reads = new Gather(
-      ENDPOINTS_AT_ONCE,
-      (merchantId, asked) => readWork(deps, merchantId, asked),
-      new Room(READS_AT_ONCE),
-    );
+    this.#reads = new Gather(ENDPOINTS_AT_ONCE, (merchantId, asked) => readWork(deps, merchantId, asked), {
+      room: new Room(READS_AT_ONCE),
+    });
   }
 
   /** Handles a job of `DELIVER_JOB`. */
@@ -128,28 +123,34 @@ export class Deliverer {
     due: DueDelivery,
     turn: Turn,
   ): Promise<Attempted | undefined> {
-    const leave = await this.#enter(work.failures > 0);
+    const place = await this.#places.enter(work, turn.isInRow);
     try {
-      const rest = await this.#room.busy.enter(turn.isInRow);
-      const timers = [setTimeout(turn.follow, AHEAD_MS), setTimeout(rest, BUSY_MS)];
+      const timers = [
+        setTimeout(turn.follow, AHEAD_MS),
+        setTimeout(() => place.wait(), WAITS_MS),
+        setTimeout(() => place.hang(), HANGS_MS),
+      ];
       const answered = () => {
         for (const timer of timers) clearTimeout(timer);
         turn.follow();
-        rest();
+        place.answered();
       };
-      if (turn.mayBegin()) return await this.#make(merchantId, work, due, answered);
+      const acknowledged = () => {
+        place.leave();
+        turn.acknowledged();
+      };
+      if (turn.mayBegin()) return await this.#make(merchantId, { work, due }, { answered, acknowledged });
       answered();
       return undefined;
     } finally {
-      leave();
+      place.leave();
     }
   }
 
   async #make(
     merchantId: string,
-    work: EndpointWork,
-    due: DueDelivery,
-    answered: () => void,
+    { work, due }: { work: EndpointWork; due: DueDelivery },
+    { answered, acknowledged }: { answered: () => void; acknowledged: () => void },
   ): Promise<Attempted> {
     const { clock } = this.deps;
     const beganMs = clock.nowMs();
@@ -158,17 +159,20 @@ export class Deliverer {
     const answer = await this.#send(work, due).finally(answered);
     crashPoint('deliver.after-send');
     const verdict = judge(answer.outcome);
+    this.#places.ended(work.endpointId, verdict.failure === null);
     const durationMs = Math.max(0, Math.round(clock.nowMs() - beganMs));
     this.deps.metrics.attemptedWebhook(verdict.failure ?? 'acknowledged', durationMs / 1000);
     const next = afterAttempt({ seriesAttempts: due.seriesAttempts, beganAt }, verdict);
     const isCounted = due.eventType !== TEST_EVENT_TYPE;
-    const health = await this.#records.add(merchantId, {
+    const health = isCounted ? healthOf(verdict.failure, work.failures) : 'none';
+    if (health === 'none' && verdict.failure === null) acknowledged();
+    const after = await this.#records.add(merchantId, {
       endpointId: work.endpointId,
       eventId: due.eventId,
       seriesBefore: due.seriesAttempts,
       next,
       beganMs,
-      health: isCounted ? healthOf(verdict.failure, work.failures) : 'none',
+      health,
       attempt: JSON.stringify({
         at: beganAt,
         status_code: 'status' in answer.outcome ? answer.outcome.status : null,
@@ -178,23 +182,14 @@ export class Deliverer {
       }),
     });
     crashPoint('deliver.recorded');
-    return { failures: health?.failures, dueAt: next.status === 'pending' ? next.dueAt : undefined };
-  }
-
-  async #enter(isFailing: boolean): Promise<() => void> {
-    const leaveFailing = isFailing ? await this.#room.failing.enter() : undefined;
-    const leaveAll = await this.#room.all.enter();
-    return () => {
-      leaveAll();
-      leaveFailing?.();
-    };
+    return { failures: after?.failures, dueAt: next.status === 'pending' ? next.dueAt : undefined };
   }
 
   async #send(
     work: EndpointWork,
     due: DueDelivery,
   ): Promise<{ outcome: AttemptOutcome; response: string | null }> {
-    const body = Buffer.from(due.body);
+    const { body } = due;
     const timestamp = String(this.deps.clock.nowSeconds());
     // Made from random bytes in store: one by one they cost more than the signature.
     const nonce = randomUUID();
@@ -242,13 +237,21 @@ async function readWork(
   asked: readonly Asked[],
 ): Promise<(EndpointWork | undefined)[]> {
   const storeIds = [...new Set(asked.map(({ storeId }) => storeId))];
-  const [rows, merchant, secrets] = await Promise.all([
+  const [{ due: rows, bodies }, merchant, secrets] = await Promise.all([
     listPending(deps.db, merchantId, asked),
     getMerchant(deps.db, merchantId),
     readWebhookSecrets(deps, merchantId, storeIds),
   ]);
   // A key is made from a secret at ten times the cost of a signature by it.
   const keys = new Map([...secrets].map(([storeId, secret]) => [storeId, createSecretKey(secret)]));
+  const bytes = new Map<string, Buffer>();
+  const bytesOf = (eventId: string) => {
+    const known = bytes.get(eventId);
+    if (known !== undefined) return known;
+    const made = Buffer.from(bodies.get(eventId) ?? '');
+    bytes.set(eventId, made);
+    return made;
+  };
   const byEndpoint = Map.groupBy(rows, (row) => row.endpoint_id);
   return asked.map(({ endpointId, storeId }) => {
     const own = byEndpoint.get(endpointId);
@@ -263,7 +266,7 @@ async function readWork(
               eventType: row.event_type,
               seriesAttempts: row.series_attempts,
               dueAt: Number(row.due_at),
-              body: row.body,
+              body: bytesOf(row.event_id),
             },
           ],
     );

@@ -7,8 +7,11 @@ import { lockEndpoint } from './queries.ts';
 import { attemptsAtOnce } from './states.ts';
 
 const IN_FLIGHT_MAX = 10;
-/** Read ahead of what is in flight, of first tries and of retries each. */
+/** Acknowledged attempts whose record is still to be written: so many at most are made once more after a crash. */
+const UNRECORDED_MAX = 20;
+/** Read ahead of what is in flight, of first tries and of retries each; less of an endpoint that takes one at a time. */
 const READ_AHEAD = 50;
+const READ_AHEAD_FAILING = 10;
 /** Attempts that go before those of other endpoints, each following the answer to the one before. */
 const IN_ROW_MAX = 10;
 const NO_KEY_AGAIN_MS = 60_000;
@@ -33,6 +36,8 @@ export class EndpointRun {
   #retries: DueDelivery[] = [];
   #inFlight = 0;
   #retriesInFlight = 0;
+  /** Acknowledged and not yet recorded. */
+  #unrecorded = 0;
   #isReading = false;
   /** What the last reading said where nothing may be sent to this endpoint now. */
   #halted: JobOutcome | undefined;
@@ -65,9 +70,9 @@ export class EndpointRun {
   async drive(): Promise<JobOutcome> {
     while (this.#mayBegin()) {
       const queued = this.#firstTries.length + this.#retries.length;
-      if (!this.#hasAll && !this.#isReading && queued < IN_FLIGHT_MAX) void this.#readAhead();
+      if (!this.#hasAll && !this.#isReading && queued < this.#atOnce) void this.#readAhead();
       if (this.#halted === undefined) this.#start();
-      if (this.#inFlight === 0 && !this.#isReading) {
+      if (!this.#isBusy) {
         if (this.#isDoubtful) this.#hasAll = false;
         this.#isDoubtful = false;
         // Where nothing may be sent it still waited for what was in flight: had it been enabled meanwhile, it would go on.
@@ -80,8 +85,13 @@ export class EndpointRun {
     return await this.#end({ againAtMs: this.#deliverer.deps.clock.nowMs() });
   }
 
+  get #isBusy(): boolean {
+    return this.#inFlight > 0 || this.#unrecorded > 0 || this.#isReading;
+  }
+
   async #end(outcome: JobOutcome): Promise<JobOutcome> {
-    while (this.#inFlight > 0 || this.#isReading) await this.#rest();
+    this.#run.onNews(undefined);
+    while (this.#isBusy) await this.#rest();
     if (this.#error !== undefined) throw this.#error;
     return outcome;
   }
@@ -100,6 +110,11 @@ export class EndpointRun {
     }
   }
 
+  /** How many attempts may be in flight, as far as is known of the endpoint. */
+  get #atOnce(): number {
+    return attemptsAtOnce(this.#work?.failures ?? 0, IN_FLIGHT_MAX);
+  }
+
   #mayBegin(): boolean {
     return this.#error === undefined && !this.#run.signal.aborted && !this.#deliverer.isStopping;
   }
@@ -112,7 +127,7 @@ export class EndpointRun {
   /** @returns an outcome where there is nothing to be sent to this endpoint now */
   async #read(): Promise<JobOutcome | undefined> {
     this.#hasAll = true;
-    const limit = this.#known.size + READ_AHEAD;
+    const limit = this.#known.size + (this.#atOnce === 1 ? READ_AHEAD_FAILING : READ_AHEAD);
     const asked = { endpointId: this.#endpointId, storeId: this.#storeId, limit };
     this.#ended.clear();
     const work = await this.#deliverer.read(this.#merchantId, asked);
@@ -158,8 +173,8 @@ export class EndpointRun {
   #start(): void {
     const work = this.#work;
     if (work === undefined) return;
-    const most = attemptsAtOnce(work.failures, IN_FLIGHT_MAX);
-    while (this.#inFlight < most && !this.#isAhead) {
+    const most = this.#atOnce;
+    while (this.#inFlight < most && this.#unrecorded < UNRECORDED_MAX && !this.#isAhead) {
       const due = this.#next(most);
       if (due === undefined) return;
       void this.#attempt(work, due);
@@ -175,6 +190,7 @@ export class EndpointRun {
     const isRetry = due.seriesAttempts > 0;
     this.#isAhead = true;
     let isAhead = true;
+    let isInFlight = true;
     const turn = {
       isInRow: this.#inRow > 0,
       mayBegin: () => this.#mayBegin(),
@@ -182,6 +198,13 @@ export class EndpointRun {
         if (!isAhead) return;
         isAhead = false;
         this.#isAhead = false;
+        this.#wake.resolve();
+      },
+      acknowledged: () => {
+        isInFlight = false;
+        this.#inFlight -= 1;
+        if (isRetry) this.#retriesInFlight -= 1;
+        this.#unrecorded += 1;
         this.#wake.resolve();
       },
     };
@@ -199,8 +222,9 @@ export class EndpointRun {
       this.#error ??= error;
     } finally {
       this.#known.delete(due.eventId);
-      this.#inFlight -= 1;
-      if (isRetry) this.#retriesInFlight -= 1;
+      if (!isInFlight) this.#unrecorded -= 1;
+      else this.#inFlight -= 1;
+      if (isInFlight && isRetry) this.#retriesInFlight -= 1;
       this.#wake.resolve();
     }
   }

@@ -40,3 +40,23 @@ test('work that fails fails its own callers only', async () => {
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   expect(await gather.add('k', 3)).toBe(3);
 });
+
+test('works of a key that begin at intervals carry what came meanwhile; the first one and a full one do not wait', async () => {
+  const works: number[][] = [];
+  const work = async (_key: string, inputs: number[]) => {
+    works.push(inputs);
+    return inputs;
+  };
+  const gather = new Gather<number, number>(3, work, { everyMs: 3_000 });
+  await gather.add('a', 1);
+  const waiting = gather.add('a', 2);
+  expect(await gather.add('b', 9)).toBe(9);
+  expect(works).toEqual([[1], [9]]);
+  void waiting;
+
+  const short = new Gather<number, number>(3, work, { everyMs: 30 });
+  works.length = 0;
+  await short.add('a', 1);
+  expect(await Promise.all([2, 3].map((n) => short.add('a', n)))).toEqual([2, 3]);
+  expect(works).toEqual([[1], [2, 3]]);
+});

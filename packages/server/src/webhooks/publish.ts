@@ -8,7 +8,7 @@ import { getMerchant } from '../stores/index.ts';
 import type { WebhookDeps } from './deps.ts';
 import { Gather } from './gather.ts';
 import { deliverJob } from './jobs.ts';
-import { insertDeliveries, lockEndpoints, type NewDelivery } from './queries.ts';
+import { lockEndpoints, type NewDelivery, publishDeliveries } from './queries.ts';
 import { wants } from './states.ts';
 
 /** Events of one transaction; fewer where a store has many endpoints. */
@@ -62,7 +62,7 @@ async function publishSome(tx: Tx, deps: WebhookDeps, { merchantId, storeId }: S
   );
   if (deliveries.length > 0) {
     const { clockOffset } = await getMerchant(tx, merchantId);
-    await insertDeliveries(tx, { merchantId, storeId, clockOffset }, deliveries);
+    await publishDeliveries(tx, { merchantId, storeId, clockOffset }, deliveries);
     const active = new Set(deliveries.filter((d) => d.status === 'pending').map((d) => d.endpointId));
     await enqueue(
       tx,

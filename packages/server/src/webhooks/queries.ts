@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { arrayText } from '../platform/array-text.ts';
 import type { Db, Tx } from '../platform/db.ts';
 import { madeAt } from '../platform/ids.ts';
-import { kept } from '../platform/kept-plans.ts';
+import { kept, unawaited } from '../platform/kept-plans.ts';
 import type { Health, NextState } from './states.ts';
 import './tables.ts';
 
@@ -43,13 +43,14 @@ export interface NewDelivery {
 /** When a delivery was made, by its merchant's clock: from its id, so that lists by id are lists by time. */
 const createdAtOf = (deliveryId: string, clockOffset: number) => madeAt(deliveryId) + clockOffset;
 
-/** An event that has a delivery to an endpoint already keeps it. @returns how many are new */
-export async function insertDeliveries(
-  tx: Tx,
-  { merchantId, storeId, clockOffset }: { merchantId: string; storeId: string; clockOffset: number },
-  rows: readonly NewDelivery[],
-): Promise<number> {
-  const result = await sql`${kept}
+interface StoreNow {
+  merchantId: string;
+  storeId: string;
+  clockOffset: number;
+}
+
+function insertion({ merchantId, storeId, clockOffset }: StoreNow, rows: readonly NewDelivery[]) {
+  return sql`
     insert into delivery (merchant_id, event_id, endpoint_id, delivery_id, store_id, event_type, number, status,
                           due_at, event_created_at, created_at)
     select ${merchantId}::uuid, r.event_id, r.endpoint_id, r.delivery_id, ${storeId}::uuid, r.event_type, r.number,
@@ -65,14 +66,31 @@ export async function insertDeliveries(
       ${arrayText(rows.map((row) => row.eventCreatedAt))}::bigint[],
       ${arrayText(rows.map((row) => createdAtOf(row.deliveryId, clockOffset)))}::bigint[]
     ) as r (event_id, endpoint_id, delivery_id, event_type, number, status, due_at, event_created_at, created_at)
-    on conflict (merchant_id, event_id, endpoint_id) do nothing`.execute(tx);
+    on conflict (merchant_id, event_id, endpoint_id) do nothing`;
+}
+
+/** An event that has a delivery to an endpoint already keeps it. @returns how many are new */
+export async function insertDeliveries(
+  tx: Tx,
+  store: StoreNow,
+  rows: readonly NewDelivery[],
+): Promise<number> {
+  const result = await sql`${kept} ${insertion(store, rows)}`.execute(tx);
   return Number(result.numAffectedRows ?? 0);
+}
+
+/** The same where nobody asks how many are new: it goes out with the next statement of the transaction. */
+export async function publishDeliveries(
+  tx: Tx,
+  store: StoreNow,
+  rows: readonly NewDelivery[],
+): Promise<void> {
+  await sql`${unawaited} ${insertion(store, rows)}`.execute(tx);
 }
 
 /** What an endpoint has to do: itself, and the next of its pending deliveries. */
 export interface DueRow {
   endpoint_id: string;
-  store_id: string;
   url: string;
   status: 'enabled' | 'disabled';
   failures: number;
@@ -81,37 +99,61 @@ export interface DueRow {
   event_type: RecordedEventType;
   series_attempts: number;
   due_at: bigint;
+}
+
+/** The bytes of an event. */
+interface BodyRow {
+  endpoint_id: null;
+  event_id: string;
   body: string;
+}
+
+export interface Pending {
+  due: DueRow[];
+  /** By the ids of their events. */
+  bodies: ReadonlyMap<string, string>;
 }
 
 /**
  * The next deliveries of several endpoints of a merchant: first tries in order of creation, then retries by due time,
- * those to come included; of each kind as many as `limits` says for the endpoint.
+ * those to come included; of each kind as many as `limits` says for the endpoint. An event that goes to many of them is
+ * read once.
  */
 export async function listPending(
   db: Db,
   merchantId: string,
   endpoints: readonly { endpointId: string; limit: number }[],
-): Promise<DueRow[]> {
-  const { rows } = await sql<DueRow>`${kept}
-    select e.endpoint_id, e.store_id, e.url, e.status, e.failures,
-           d.event_id, d.event_type, d.series_attempts, d.due_at,
-           (select v.body from event v where v.merchant_id = ${merchantId} and v.event_id = d.event_id) as body
-    from unnest(
-      ${endpoints.map(({ endpointId }) => endpointId)}::uuid[],
-      ${endpoints.map(({ limit }) => limit)}::integer[]
-    ) as asked (endpoint_id, most)
-    join webhook_endpoint e on e.merchant_id = ${merchantId} and e.endpoint_id = asked.endpoint_id
-    left join lateral (
-      (select event_id, event_type, series_attempts, due_at from delivery
-       where merchant_id = ${merchantId} and endpoint_id = e.endpoint_id and status = 'pending' and series_attempts = 0
-       order by number limit asked.most)
-      union all
-      (select event_id, event_type, series_attempts, due_at from delivery
-       where merchant_id = ${merchantId} and endpoint_id = e.endpoint_id and status = 'pending' and series_attempts > 0
-       order by due_at, number limit asked.most)
-    ) d on true`.execute(db);
-  return rows;
+): Promise<Pending> {
+  const { rows } = await sql<(DueRow & { body: null }) | BodyRow>`${kept}
+    with due as materialized (
+      select e.endpoint_id, e.url, e.status, e.failures, d.event_id, d.event_type, d.series_attempts, d.due_at
+      from unnest(
+        ${arrayText(endpoints.map(({ endpointId }) => endpointId))}::uuid[],
+        ${arrayText(endpoints.map(({ limit }) => limit))}::integer[]
+      ) as asked (endpoint_id, most)
+      join webhook_endpoint e on e.merchant_id = ${merchantId}::uuid and e.endpoint_id = asked.endpoint_id
+      left join lateral (
+        (select event_id, event_type, series_attempts, due_at from delivery
+         where merchant_id = ${merchantId}::uuid and endpoint_id = e.endpoint_id and status = 'pending' and series_attempts = 0
+         order by number limit asked.most)
+        union all
+        (select event_id, event_type, series_attempts, due_at from delivery
+         where merchant_id = ${merchantId}::uuid and endpoint_id = e.endpoint_id and status = 'pending' and series_attempts > 0
+         order by due_at, number limit asked.most)
+      ) d on true
+    )
+    select endpoint_id, url, status, failures, event_id, event_type, series_attempts, due_at, null::text as body from due
+    union all
+    select null, null, null, null, event_id, null, null, null,
+           (select body from event v where v.merchant_id = ${merchantId}::uuid and v.event_id = known.event_id)
+    from (select distinct event_id from due where event_id is not null) as known`.execute(db);
+  const due: DueRow[] = [];
+  const bodies = new Map<string, string>();
+  for (const row of rows) {
+    if (row.endpoint_id === null) bodies.set(row.event_id, row.body);
+    else due.push(row);
+  }
+  return { due, bodies };
 }
 
 /** The record of one attempt: what is added to its delivery, which is then as `next` says. */
@@ -125,28 +167,29 @@ export interface AttemptRecord {
   attempt: string;
 }
 
-/** How the health of an endpoint changes by a few attempts: all of them, in the order of their ends. */
-export interface HealthChange {
-  endpointId: string;
-  /** An acknowledgement was among them: what failed before does not count. */
-  acknowledged: boolean;
-  failures: number;
-  /** When the first of those failures began, real time. */
-  failingSinceMs: number | null;
+/** How an attempt counts for its endpoint; `none`: a test, or an acknowledgement while nothing had failed. */
+export interface CountedRecord extends AttemptRecord {
+  health: 'none' | 'acknowledged' | 'failed';
+  /** When it began, real time. */
+  beganMs: number;
 }
 
 /**
  * Writes attempts of one merchant. They did happen, so no lease is asked for; but where another worker has recorded an
  * attempt of the same series meanwhile, only an acknowledgement still counts. The delivery of an endpoint that was
- * disabled meanwhile stays paused until then.
+ * disabled meanwhile stays paused until then. Written a second time they change nothing.
  */
 export async function recordAttempts(
   db: Db,
   merchantId: string,
   records: readonly AttemptRecord[],
 ): Promise<void> {
+  await sql`${kept} ${writeAttempts(merchantId, records)}`.execute(db);
+}
+
+function writeAttempts(merchantId: string, records: readonly AttemptRecord[]) {
   const eventIds = records.map(({ eventId }) => eventId);
-  await sql`${kept}
+  return sql`
     update delivery d set
       status = case when r.status = 'pending' then d.status else r.status end,
       series_attempts = r.series_after,
@@ -161,39 +204,59 @@ export async function recordAttempts(
       ${arrayText(records.map(({ next }) => next.dueAt))}::bigint[],
       ${arrayText(records.map(({ attempt }) => attempt))}::text[]
     ) as r (event_id, endpoint_id, series_before, status, series_after, due_at, attempt)
-    where d.merchant_id = ${merchantId} and d.event_id = r.event_id and d.endpoint_id = r.endpoint_id
+    where d.merchant_id = ${merchantId}::uuid and d.event_id = r.event_id and d.endpoint_id = r.endpoint_id
       and d.event_id between ${least(eventIds)}::uuid and ${greatest(eventIds)}::uuid
       and d.status in ('pending', 'paused')
-      and (d.series_attempts = r.series_before or r.status = 'delivered')`.execute(db);
+      and (d.series_attempts = r.series_before or r.status = 'delivered')`;
 }
 
-/** Adds to the endpoints' health. @returns theirs afterwards */
-export async function changeHealth(
+/**
+ * The same, and what they say of their endpoints, in the order of their ends: failures add up, an acknowledgement ends
+ * what was before it. In one statement, as only what it writes counts: where the answer to its commit is lost it is sent
+ * again, and then counts nothing.
+ *
+ * @returns the health of the endpoints afterwards
+ */
+export async function recordCounted(
   db: Db,
   merchantId: string,
-  changes: readonly HealthChange[],
+  records: readonly CountedRecord[],
 ): Promise<Map<string, Health>> {
+  const counted = records.filter(({ health }) => health !== 'none');
   const { rows } = await sql<{
     endpoint_id: string;
     failures: number;
     failing_since_ms: bigint | null;
   }>`${kept}
-    with locked as (
-      -- In one order, as a publisher holds all endpoints of its store in the same.
+    with locked as materialized (
+      -- In one order, as a publisher holds all endpoints of its store in the same; and before their deliveries, as
+      -- whoever disables an endpoint does.
       select endpoint_id from webhook_endpoint
-      where merchant_id = ${merchantId} and endpoint_id = any(${changes.map((c) => c.endpointId)}::uuid[])
+      where merchant_id = ${merchantId}::uuid
+        and endpoint_id = any(${arrayText(counted.map(({ endpointId }) => endpointId))}::uuid[])
       order by endpoint_id for no key update
+    ), written as (
+      ${writeAttempts(merchantId, records)} and (select count(*) from locked) >= 0
+      returning d.event_id, d.endpoint_id
+    ), counted as (
+      select c.*, max(place) filter (where health = 'acknowledged') over (partition by endpoint_id) as last_one
+      from written join unnest(
+        ${arrayText(counted.map(({ eventId }) => eventId))}::uuid[],
+        ${arrayText(counted.map(({ endpointId }) => endpointId))}::uuid[],
+        ${arrayText(counted.map(({ health }) => health))}::text[],
+        ${arrayText(counted.map(({ beganMs }) => Math.floor(beganMs)))}::bigint[]
+      ) with ordinality as c (event_id, endpoint_id, health, began_ms, place) using (event_id, endpoint_id)
+    ), sums as (
+      select endpoint_id, bool_or(health = 'acknowledged') as acknowledged,
+             count(*) filter (where health = 'failed' and place > coalesce(last_one, 0)) as failures,
+             min(began_ms) filter (where health = 'failed' and place > coalesce(last_one, 0)) as since_ms
+      from counted group by endpoint_id
     )
     update webhook_endpoint e set
-      failures = case when c.acknowledged then 0 else e.failures end + c.failures,
-      failing_since_ms = case when c.acknowledged then c.since_ms else coalesce(e.failing_since_ms, c.since_ms) end
-    from locked, unnest(
-      ${changes.map((c) => c.endpointId)}::uuid[],
-      ${changes.map((c) => c.acknowledged)}::boolean[],
-      ${changes.map((c) => c.failures)}::integer[],
-      ${changes.map((c) => c.failingSinceMs)}::bigint[]
-    ) as c (endpoint_id, acknowledged, failures, since_ms)
-    where e.merchant_id = ${merchantId} and e.endpoint_id = locked.endpoint_id and c.endpoint_id = e.endpoint_id
+      failures = case when s.acknowledged then 0 else e.failures end + coalesce(s.failures, 0),
+      failing_since_ms = case when s.acknowledged then s.since_ms else coalesce(e.failing_since_ms, s.since_ms) end
+    from locked left join sums s on s.endpoint_id = locked.endpoint_id
+    where e.merchant_id = ${merchantId}::uuid and e.endpoint_id = locked.endpoint_id
     returning e.endpoint_id, e.failures, e.failing_since_ms`.execute(db);
   return new Map(
     rows.map((row) => [

@@ -7,58 +7,52 @@ import type { WebhookDeps } from './deps.ts';
 import { updateEndpoint } from './endpoint-queries.ts';
 import { Gather } from './gather.ts';
 import { alignJob } from './jobs.ts';
-import {
-  type AttemptRecord,
-  changeHealth,
-  type HealthChange,
-  lockEndpoint,
-  recordAttempts,
-} from './queries.ts';
+import { type CountedRecord, lockEndpoint, recordAttempts, recordCounted } from './queries.ts';
 import { Room } from './room.ts';
 import { type Health, isGivenUp } from './states.ts';
+import { tellDisabled } from './tell-disabled.ts';
 import './tables.ts';
 
 const RECORDS_AT_ONCE = 200;
 /** Statements of all merchants: more of them would carry fewer records each, and leave nobody else a connection. */
 const STATEMENTS_AT_ONCE = 2;
+/** A statement costs as much as twenty records in it, so those of one merchant wait for each other this long. */
+const RECORD_EVERY_MS = 50;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 2_000;
 /** After this the attempt is forgotten and will be made again: the database is gone for longer than leases last. */
 const PATIENCE_MS = 300_000;
 
-export interface EndedAttempt extends AttemptRecord {
-  /** How it counts for the endpoint; `none`: a test, or an acknowledgement while nothing had failed. */
-  health: 'none' | 'acknowledged' | 'failed';
-  beganMs: number;
-}
-
 /** Writes attempts and the health of their endpoints, those of one merchant together. */
 export class Records {
   readonly #deps: WebhookDeps;
-  readonly #attempts: Gather<EndedAttempt, Health | undefined>;
+  readonly #attempts: Gather<CountedRecord, Health | undefined>;
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
-    const record = async (merchantId: string, ended: EndedAttempt[]) => {
-      await persist(() => recordAttempts(deps.db, merchantId, ended));
-      return await this.#countHealth(merchantId, ended);
-    };
-    this.#attempts = new Gather(RECORDS_AT_ONCE, record, new Room(STATEMENTS_AT_ONCE));
+    const record = (merchantId: string, records: CountedRecord[]) => this.#write(merchantId, records);
+    this.#attempts = new Gather(RECORDS_AT_ONCE, record, {
+      room: new Room(STATEMENTS_AT_ONCE),
+      everyMs: RECORD_EVERY_MS,
+    });
   }
 
   /** @returns the endpoint's health, where this attempt changed it. Resolves when the attempt is on the disk. */
-  async add(merchantId: string, attempt: EndedAttempt): Promise<Health | undefined> {
+  async add(merchantId: string, attempt: CountedRecord): Promise<Health | undefined> {
     return await this.#attempts.add(merchantId, attempt);
   }
 
-  async #countHealth(merchantId: string, ended: readonly EndedAttempt[]): Promise<(Health | undefined)[]> {
-    const changes = healthChanges(ended);
-    if (changes.length === 0) return ended.map(() => undefined);
-    const health = await persist(() => changeHealth(this.#deps.db, merchantId, changes));
-    for (const { endpointId, failures } of changes) {
-      if (failures > 0) await this.#giveUp(merchantId, endpointId, health.get(endpointId));
+  async #write(merchantId: string, records: readonly CountedRecord[]): Promise<(Health | undefined)[]> {
+    const { db } = this.#deps;
+    if (records.every(({ health }) => health === 'none')) {
+      await persist(() => recordAttempts(db, merchantId, records));
+      return records.map(() => undefined);
     }
-    return ended.map((attempt) => (attempt.health === 'none' ? undefined : health.get(attempt.endpointId)));
+    const health = await persist(() => recordCounted(db, merchantId, records));
+    const failed = records.filter((record) => record.health === 'failed');
+    for (const endpointId of new Set(failed.map(({ endpointId }) => endpointId)))
+      await this.#giveUp(merchantId, endpointId, health.get(endpointId));
+    return records.map((record) => (record.health === 'none' ? undefined : health.get(record.endpointId)));
   }
 
   /** Disables an endpoint of which nothing has come back for days. Its deliveries wait until it is enabled again. */
@@ -72,6 +66,7 @@ export class Records {
         if (endpoint === undefined || endpoint.status === 'disabled') return undefined;
         const change = { status: 'disabled', disabled_reason: 'failing' } as const;
         const disabled = await updateEndpoint(tx, endpoint, change);
+        await tellDisabled(tx, { before: endpoint, after: disabled }, clock.nowMs());
         const storeId = endpoint.store_id;
         if (await alignSome(tx, disabled, 0))
           await enqueue(tx, [alignJob({ merchantId, storeId, endpointId }, clock.nowMs())]);
@@ -83,26 +78,6 @@ export class Records {
       'a webhook endpoint was disabled: all its attempts have failed for days; its owner must know';
     log.warn({ merchantId, endpointId, url, failures: health.failures }, notice);
   }
-}
-
-/** What the attempts of each endpoint, in the order of their ends, do to its health. */
-export function healthChanges(ended: readonly EndedAttempt[]): HealthChange[] {
-  const changes = new Map<string, HealthChange>();
-  for (const { endpointId, health, beganMs } of ended) {
-    if (health === 'none') continue;
-    const fresh = { endpointId, acknowledged: false, failures: 0, failingSinceMs: null };
-    const before = changes.get(endpointId) ?? fresh;
-    const after =
-      health === 'acknowledged'
-        ? { ...fresh, acknowledged: true }
-        : {
-            ...before,
-            failures: before.failures + 1,
-            failingSinceMs: Math.min(before.failingSinceMs ?? beganMs, beganMs),
-          };
-    changes.set(endpointId, after);
-  }
-  return [...changes.values()];
 }
 
 /** An attempt that was made must not be made again because the database was away as it ended. */

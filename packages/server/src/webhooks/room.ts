@@ -1,23 +1,36 @@
-/** Lets so many in at a time, in the order in which they came. */
+/** One in so many places goes to whoever has the last rank of those who wait, so that nobody waits for ever. */
+const LAST_RANK_EVERY = 8;
+
+/** Lets so many in at a time: the lowest rank first, of one rank in the order in which they came. */
 export class Room {
-  readonly #waiting: (() => void)[] = [];
-  readonly #preferred: (() => void)[] = [];
+  /** By rank. */
+  readonly #waiting: (() => void)[][] = [];
   #free: number;
+  #given = 0;
 
   constructor(places: number) {
     this.#free = places;
   }
 
-  /**
-   * @param isPreferred goes before all who are not
-   * @returns how to leave; leaving again does nothing
-   */
-  async enter(isPreferred = false): Promise<() => void> {
+  /** @returns how to leave; leaving again does nothing */
+  async enter(rank = 0): Promise<() => void> {
     if (this.#free > 0) this.#free -= 1;
-    else {
-      const queue = isPreferred ? this.#preferred : this.#waiting;
-      await new Promise<void>((resolve) => queue.push(resolve));
-    }
+    else await new Promise<void>((resolve) => this.#queue(rank).push(resolve));
+    return this.#exit();
+  }
+
+  /** Takes a place even where none is free: those who wait wait longer. @returns how to leave */
+  take(): () => void {
+    this.#free -= 1;
+    return this.#exit();
+  }
+
+  #queue(rank: number): (() => void)[] {
+    while (this.#waiting.length <= rank) this.#waiting.push([]);
+    return this.#waiting[rank] ?? [];
+  }
+
+  #exit(): () => void {
     let isIn = true;
     return () => {
       if (isIn) this.#leave();
@@ -26,8 +39,15 @@ export class Room {
   }
 
   #leave(): void {
-    const next = this.#preferred.shift() ?? this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
+    this.#free += 1;
+    if (this.#free <= 0) return;
+    this.#given += 1;
+    const isLast = this.#given % LAST_RANK_EVERY === 0;
+    const isAnybody = (queue: readonly unknown[]) => queue.length > 0;
+    const queue = isLast ? this.#waiting.findLast(isAnybody) : this.#waiting.find(isAnybody);
+    const next = queue?.shift();
+    if (next === undefined) return;
+    this.#free -= 1;
+    next();
   }
 }

@@ -85,7 +85,12 @@ export function isGivenUp(
 
 const BREAKER_FAILURES = 5;
 
+/** Whether an endpoint keeps failing. */
+export function isBroken(failures: number): boolean {
+  return failures >= BREAKER_FAILURES;
+}
+
 /** How many attempts of an endpoint may be in flight: one that keeps failing is asked one thing at a time. */
 export function attemptsAtOnce(failures: number, most: number): number {
-  return failures >= BREAKER_FAILURES ? 1 : most;
+  return isBroken(failures) ? 1 : most;
 }

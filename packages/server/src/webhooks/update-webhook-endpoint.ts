@@ -10,6 +10,7 @@ import { normalUrl } from './check-endpoint.ts';
 import { type EndpointRow, getEndpoint, updateEndpoint } from './endpoint-queries.ts';
 import { alignJob, deliverJob } from './jobs.ts';
 import { presentEndpoint } from './present.ts';
+import { tellDisabled } from './tell-disabled.ts';
 
 /**
  * Changes what is given. A new URL is where pending deliveries go, too; disabled pauses them; enabled makes each due at
@@ -35,6 +36,7 @@ export async function updateWebhookEndpoint(
     if (Object.keys(moved).length === 0) return before;
     const after = await updateEndpoint(tx, before, moved);
     if (after.status !== before.status) {
+      if (after.status === 'disabled') await tellDisabled(tx, { before, after }, nowMs);
       const isMore = await alignSome(tx, after, nowSeconds);
       if (isMore) await enqueue(tx, [alignJob(refOf(after), nowMs)]);
     }

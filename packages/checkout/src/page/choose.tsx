@@ -1,0 +1,49 @@
+import type { Page } from './context.ts';
+import { Notices } from './notices.tsx';
+
+export function Choose({ page }: { page: Page }) {
+  const { view, t, isBusy, submit } = page;
+  return (
+    <>
+      <h1 tabIndex={-1}>{t('title_choose', { price: view.price })}</h1>
+      <Subject page={page} />
+      <Notices page={page} />
+      <form method="post" onSubmit={submit}>
+        <fieldset>
+          <legend>{t('choose_heading')}</legend>
+          <p class="quiet small">{t('choose_help')}</p>
+          {view.options.map((option) => (
+            <label class="option" key={option.value}>
+              <input
+                type="radio"
+                name="option"
+                value={option.value}
+                required
+                defaultChecked={option.isChosen || view.options.length === 1}
+              />
+              <span>
+                <b>{t('option', { token: option.token, network: option.networkName })}</b>
+                <span class="quiet small">{t(`hint_${option.hint}`)}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <button type="submit" disabled={isBusy}>
+          {t('continue')}
+        </button>
+      </form>
+    </>
+  );
+}
+
+/** What is paid for. */
+export function Subject({ page }: { page: Page }) {
+  const { description, orderId } = page.view;
+  if (description === null && orderId === null) return null;
+  return (
+    <div class="subject quiet">
+      {description === null ? null : <p dir="auto">{description}</p>}
+      {orderId === null ? null : <p class="small">{page.t('order', { id: orderId })}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+import type { Network } from '@florin/contract/money';
+import type { ChainTransfer } from '../chains/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
+import { occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
+import { RateRefused } from '../rates/index.ts';
+import { applyTransfers, type Context, type Reading, saysSomething } from './apply-transfers.ts';
+import { listPaymentsSeen } from './deposit-queries.ts';
+import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
+import { currentOption } from './present.ts';
+import { type PaymentView, readPayments } from './queries.ts';
+import { hasMoved, type Quote, quoteOf, readRate } from './quote.ts';
+import { QUOTE_GRACE_SECONDS } from './states.ts';
+import type { WatchedAddresses } from './watched-addresses.ts';
+
+/** Payments that change in one transaction: what a commit costs is shared by so many. */
+const PAYMENTS_AT_ONCE = 100;
+
+/** What was read of a network. */
+export interface Page {
+  network: Network;
+  /** Knows the payment of each address. */
+  watch: WatchedAddresses;
+  final: readonly ChainTransfer[];
+  seen: readonly ChainTransfer[];
+  readTo: bigint | undefined;
+}
+
+type Transfers = Pick<Page, 'final' | 'seen'>;
+type Found = Record<keyof Transfers, ChainTransfer[]>;
+
+/** Brings all payments of a page up to it. @returns whether one has changed */
+export async function applyPage(deps: CheckoutDeps, merchant: MerchantRef, page: Page): Promise<boolean> {
+  const byPayment = groupByPayment(page);
+  if (page.readTo !== undefined) {
+    for (const id of await listPaymentsSeen(deps.db, merchant.merchantId, page.network))
+      if (!byPayment.has(id)) byPayment.set(id, { final: [], seen: [] });
+  }
+  if (byPayment.size === 0) return false;
+  const senders = new Set([...page.final, ...page.seen].map(({ from }) => from));
+  const listed = await deps.screen(deps.db, merchant.mode, {
+    network: page.network,
+    addresses: [...senders],
+    moment: 'submit',
+  });
+  const settings = await checkoutSettings(deps, merchant);
+  // In the order in which they are locked.
+  const all = [...byPayment].sort(([a], [b]) => (a < b ? -1 : 1));
+  let hasChanged = false;
+  for (let at = 0; at < all.length; at += PAYMENTS_AT_ONCE) {
+    const some = new Map(all.slice(at, at + PAYMENTS_AT_ONCE));
+    const context = { settings, occasion: occasionOf(deps, merchant) };
+    const readings = await readingsOf(deps, merchant, { page, found: some, listed }, context);
+    if (readings.size === 0) continue;
+    const apply = () => transact(deps.db, (tx) => applyTransfers(tx, merchant.merchantId, readings, context));
+    if (await apply()) hasChanged = true;
+    crashPoint('deposits.applied');
+  }
+  return hasChanged;
+}
+
+function groupByPayment({ final, seen, watch }: Page): Map<string, Found> {
+  const byPayment = new Map<string, Found>();
+  const add = (transfers: readonly ChainTransfer[], as: keyof Found) => {
+    for (const transfer of transfers) {
+      const id = watch.ownerOf(transfer.to);
+      if (id === undefined) continue;
+      const own = byPayment.get(id) ?? { final: [], seen: [] };
+      own[as].push(transfer);
+      byPayment.set(id, own);
+    }
+  };
+  add(final, 'final');
+  add(seen, 'seen');
+  return byPayment;
+}
+
+/** Of payments to which the page says something: looked at without a lock, as most pages were read before. */
+async function readingsOf(
+  deps: CheckoutDeps,
+  merchant: MerchantRef,
+  { page, found, listed }: { page: Page; found: ReadonlyMap<string, Found>; listed: ReadonlySet<string> },
+  context: Context,
+): Promise<Map<string, Reading>> {
+  const { network, readTo } = page;
+  const readings = new Map<string, Reading>();
+  for (const view of await readPayments(deps.db, merchant.merchantId, [...found.keys()])) {
+    const id = view.payment.payment_id;
+    const { final, seen } = found.get(id) ?? { final: [], seen: [] };
+    const plain = { network, final, seen, readTo, listed, freshQuote: undefined, rateMoved: false };
+    if (!saysSomething(view, plain, context)) continue;
+    const rates = await ratesFor(deps, merchant, { view, reading: plain }, context);
+    readings.set(id, { ...plain, ...rates });
+  }
+  return readings;
+}
+
+/** Rates are asked for before the payment is locked: a provider may take its time. */
+async function ratesFor(
+  deps: CheckoutDeps,
+  merchant: MerchantRef,
+  { view, reading: { network, final, seen } }: { view: PaymentView; reading: Reading },
+  { settings, occasion }: Context,
+): Promise<{ freshQuote: Quote | undefined; rateMoved: boolean }> {
+  const { payment, options } = view;
+  const option = currentOption(view);
+  const rateMoved =
+    payment.status === 'expired' && option !== undefined
+      ? await hasMoved(deps, merchant, { payment, option }, settings)
+      : false;
+  const [first] = [...final, ...seen];
+  const paid = options.find((o) => o.network === network && o.address === first?.to);
+  const isQuoteOver =
+    paid !== undefined && occasion.seconds > Number(paid.quote_ends_at) + QUOTE_GRACE_SECONDS;
+  if (!isQuoteOver || payment.fixed_currency !== null || payment.currency === paid.currency)
+    return { freshQuote: undefined, rateMoved };
+  try {
+    const rate = await readRate(deps, merchant, payment.currency, paid.currency);
+    const endsAt = occasion.seconds + settings.quoteSeconds;
+    return { freshQuote: quoteOf(payment, paid.currency, rate, endsAt), rateMoved };
+  } catch (error) {
+    if (error instanceof RateRefused) return { freshQuote: undefined, rateMoved: true };
+    throw error;
+  }
+}

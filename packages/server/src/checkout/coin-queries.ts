@@ -1,0 +1,157 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/db.ts';
+import { newId } from '../platform/ids.ts';
+import { lockPayments, transactionKey } from './queries.ts';
+import './tables.ts';
+
+// Where credited coins lie: for whoever moves them or looks after them.
+
+interface Place {
+  merchantId: string;
+  network: Network;
+}
+
+/** Coins of one token at one deposit address, taken for a sweep. */
+export interface SweptCoins {
+  sweepId: string;
+  currency: Asset;
+  addressIndex: number;
+  amount: bigint;
+}
+
+/**
+ * Takes what was credited at deposit addresses and belongs to no sweep yet, where it adds up to the minimum, and marks
+ * it as the sweep's. Of two callers at once each coin goes to one.
+ */
+export async function takeUnswept(
+  tx: Tx,
+  { merchantId, network }: Place,
+  { minimum, limit }: { minimum: bigint; limit: number },
+): Promise<SweptCoins[]> {
+  const { rows: worth } = await sql<{ address: string; currency: Asset }>`
+    select address, currency from payment_transaction
+    where merchant_id = ${merchantId} and network = ${network} and status = 'final' and sweep_id is null
+      and kind in ('counted', 'wrong_token') and lost_at is null
+    group by address, currency having sum(amount) >= ${minimum} order by address, currency limit ${limit}`.execute(
+    tx,
+  );
+  if (worth.length === 0) return [];
+  const { rows } = await sql<{ sweep_id: string; currency: Asset; address_index: bigint; amount: string }>`
+    with taken as (
+      update payment_transaction t set sweep_id = w.sweep_id
+      from unnest(${worth.map((w) => w.address)}::text[], ${worth.map((w) => w.currency)}::text[],
+                  ${worth.map(() => newId())}::uuid[]) as w (address, currency, sweep_id)
+      where t.merchant_id = ${merchantId} and t.network = ${network} and t.status = 'final' and t.sweep_id is null
+        and t.kind in ('counted', 'wrong_token') and t.lost_at is null and t.address = w.address and t.currency = w.currency
+      returning t.sweep_id, t.payment_id, t.address, t.currency, t.amount
+    )
+    select t.sweep_id, t.currency, d.address_index, sum(t.amount)::text as amount
+    from taken t
+    join payment_option o on o.merchant_id = ${merchantId} and o.payment_id = t.payment_id
+      and o.network = ${network} and o.address = t.address
+    join deposit_address d on d.merchant_id = ${merchantId} and d.network = ${network} and d.watch = o.watch
+    group by t.sweep_id, t.currency, d.address_index`.execute(tx);
+  return rows.map((row) => ({
+    sweepId: row.sweep_id,
+    currency: row.currency,
+    addressIndex: Number(row.address_index),
+    amount: BigInt(row.amount),
+  }));
+}
+
+/** The coins of sweeps that moved nothing belong to none again. @returns the networks that they lie on */
+export async function returnUnswept(
+  tx: Tx,
+  merchantId: string,
+  sweepIds: readonly string[],
+): Promise<Network[]> {
+  const { rows } = await sql<{ network: Network }>`
+    update payment_transaction set sweep_id = null
+    where merchant_id = ${merchantId} and sweep_id = any(${sweepIds}::uuid[])
+    returning network`.execute(tx);
+  return [...new Set(rows.map((row) => row.network))];
+}
+
+/** A credited transfer, and where the chain is asked about it. */
+export interface FinalTransfer {
+  key: string;
+  paymentId: string;
+  txId: string;
+  index: number;
+  watch: string;
+  height: bigint;
+  isLost: boolean;
+}
+
+/** Transfers of listed tokens that are final in blocks of these heights. */
+export async function listFinalTransfers(
+  db: Db,
+  merchantId: string,
+  { network, above, upTo }: { network: Network; above: bigint; upTo: bigint },
+): Promise<FinalTransfer[]> {
+  const { rows } = await sql<FinalTransfer>`
+    select t.payment_id as "paymentId", t.tx_id as "txId", t.index, o.watch, t.height,
+      t.lost_at is not null as "isLost"
+    from payment_transaction t
+    join payment_option o on o.merchant_id = t.merchant_id and o.payment_id = t.payment_id
+      and o.network = t.network and o.address = t.address
+    where t.merchant_id = ${merchantId} and t.network = ${network} and t.status = 'final'
+      and t.height > ${above} and t.height <= ${upTo}`.execute(db);
+  return rows.map((row) => ({ ...row, key: transactionKey({ network, tx_id: row.txId, index: row.index }) }));
+}
+
+/** What the ledger books of a transfer that is lost or mined again. */
+export interface Coins {
+  paymentId: string;
+  txId: string;
+  network: Network;
+  currency: Asset;
+  amount: bigint;
+}
+
+/**
+ * Notes that credited transfers are in no block any more, each once. Transfers of tokens that nobody lists are only shown.
+ *
+ * @returns what is missing now
+ */
+export async function markLost(
+  tx: Tx,
+  { merchantId, network }: Place,
+  gone: readonly FinalTransfer[],
+  nowSeconds: number,
+): Promise<Coins[]> {
+  const column = <T>(pick: (row: FinalTransfer) => T) => gone.map(pick);
+  await lockPayments(tx, merchantId, [...new Set(column((row) => row.paymentId))]);
+  const { rows } = await sql<Coins>`
+    update payment_transaction t set lost_at = ${nowSeconds}
+    from unnest(${column((row) => row.txId)}::text[], ${column((row) => row.index)}::int4[]) as g (tx_id, index)
+    where t.merchant_id = ${merchantId} and t.network = ${network} and t.tx_id = g.tx_id and t.index = g.index
+      and t.status = 'final' and t.lost_at is null and t.currency is not null
+    returning t.payment_id as "paymentId", t.tx_id as "txId", t.network, t.currency, t.amount`.execute(tx);
+  return rows;
+}
+
+/** Lost transfers that are in a final block again; the caller holds their payments' locks. */
+export async function markMinedAgain(
+  tx: Tx,
+  merchantId: string,
+  mined: readonly { network: Network; tx_id: string; index: number; height: bigint }[],
+): Promise<void> {
+  if (mined.length === 0) return;
+  await sql`
+    update payment_transaction t set lost_at = null, height = m.height
+    from unnest(${mined.map((m) => m.network)}::text[], ${mined.map((m) => m.tx_id)}::text[],
+                ${mined.map((m) => m.index)}::int4[], ${mined.map((m) => m.height)}::bigint[])
+      as m (network, tx_id, index, height)
+    where t.merchant_id = ${merchantId} and t.network = m.network and t.tx_id = m.tx_id and t.index = m.index`.execute(
+    tx,
+  );
+}
+
+/** The blocks after this place are read again. A reading that runs meanwhile does not move the cursor ahead of it. */
+export async function moveCursorBack(tx: Tx, { merchantId, network }: Place, cursor: string): Promise<void> {
+  await sql`
+    update deposit_cursor set cursor = ${cursor}
+    where merchant_id = ${merchantId} and network = ${network}`.execute(tx);
+}

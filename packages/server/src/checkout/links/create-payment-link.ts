@@ -1,0 +1,57 @@
+import type { PaymentLinkInput } from '@florin/contract/schemas';
+import { Fail } from '../../platform/fail.ts';
+import type { Caller } from '../../platform/http/index.ts';
+import { bodyDigest, claimKey } from '../../platform/idempotency.ts';
+import { encodeId, newId } from '../../platform/ids.ts';
+import { occasionOf } from '../../platform/occasion.ts';
+import { transact } from '../../platform/transact.ts';
+import type { CheckoutDeps } from '../deps.ts';
+import { payableOptions } from '../payable-options.ts';
+import { getLink, insertLink, type LinkRow } from './queries.ts';
+
+const OPERATION = 'payment_link.create';
+/** Of an open link: what any payer gives at least. */
+const SMALLEST = 1;
+
+/**
+ * Makes a link that is active at once. Its price is judged as a session's is, so that no link is made that nobody could
+ * pay.
+ *
+ * @throws Fail `parameter_missing`, `invalid_request`, `conflict`
+ */
+export async function createPaymentLink(
+  deps: CheckoutDeps,
+  { caller, body, idempotencyKey }: { caller: Caller; body: PaymentLinkInput; idempotencyKey: string },
+): Promise<{ link: LinkRow; replayed: boolean }> {
+  const { amount, open, currency, description = null } = body;
+  if (amount === undefined && open === undefined) {
+    const message = 'Give the amount, or open: true where the payer says how much.';
+    throw new Fail('parameter_missing', { message, param: 'amount' });
+  }
+  if (amount !== undefined && open !== undefined) {
+    throw new Fail('invalid_request', { message: 'An open link has no amount.', param: 'open' });
+  }
+  await payableOptions(deps, caller, { amount: amount ?? SMALLEST, currency });
+  const { merchantId, storeId } = caller;
+  const linkId = newId();
+  const nowSeconds = occasionOf(deps, caller).seconds;
+  return await transact(deps.db, async (tx) => {
+    if (idempotencyKey !== '') {
+      const claim = { merchantId, storeId, operation: OPERATION, key: idempotencyKey };
+      const key = await claimKey(tx, { ...claim, digest: bodyDigest(body), resourceId: linkId, nowSeconds });
+      if (!key.first)
+        return { link: await getLink(tx, caller, encodeId('paymentLink', key.resourceId)), replayed: true };
+    }
+    const link = await insertLink(tx, {
+      merchant_id: merchantId,
+      link_id: linkId,
+      store_id: storeId,
+      amount: amount === undefined ? null : BigInt(amount),
+      currency,
+      description,
+      active: true,
+      created_at: nowSeconds,
+    });
+    return { link, replayed: false };
+  });
+}

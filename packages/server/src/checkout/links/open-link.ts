@@ -1,0 +1,31 @@
+import type { Db } from '../../platform/db.ts';
+import type { MerchantMode } from '../../platform/settings.ts';
+import { getMerchant, getStore } from '../../stores/index.ts';
+import { parseLinkToken } from './link-token.ts';
+import { findLink, type LinkRow } from './queries.ts';
+
+/** A link whose page was asked for, with whose it is. */
+export interface OpenedLink {
+  link: LinkRow;
+  owner: { merchantId: string; storeId: string; mode: MerchantMode; clockOffset: number };
+  storeName: string;
+  /** Whether it can be paid: the link is active, its store enabled, its merchant not suspended. */
+  isPayable: boolean;
+}
+
+/** Undefined for a token that leads to no link. */
+export async function openLink(db: Db, token: string): Promise<OpenedLink | undefined> {
+  const ids = parseLinkToken(token);
+  const link = ids && (await findLink(db, ids.merchantId, ids.linkId));
+  if (link === undefined) return undefined;
+  const { merchant_id: merchantId, store_id: storeId } = link;
+  const merchant = await getMerchant(db, merchantId);
+  const store = await getStore(db, merchantId, storeId);
+  const isOpen = store.enabled && store.review_status === 'approved' && merchant.status === 'active';
+  return {
+    link,
+    owner: { merchantId, storeId, mode: merchant.mode, clockOffset: merchant.clockOffset },
+    storeName: store.name,
+    isPayable: link.active && isOpen,
+  };
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { Fail } from '../../platform/fail.ts';
+import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
+import type { CheckoutDeps } from '../deps.ts';
+import { languageOf, queryOf } from '../page/language.ts';
+import { linkPage, printPage, sayingPage, type Typed } from './html.ts';
+import { LinkLimits } from './limits.ts';
+import { type OpenedLink, openLink } from './open-link.ts';
+import { payLink } from './pay-link.ts';
+import { presentLink } from './present.ts';
+import { readAmount } from './read-amount.ts';
+
+const PATH = '/pay/{token}';
+const FORM_BYTES_MAX = 1_024;
+const ONCE_BYTES = 16;
+const ONCE = /^[A-Za-z0-9_-]{22}$/;
+const BUSY_SECONDS = '60';
+
+const newOnce = () => randomBytes(ONCE_BYTES).toString('base64url');
+
+/** What a link's address leads to: a form without script that makes a session and leads on to its page. */
+export function paymentLinkPages(deps: CheckoutDeps, publicUrl: () => string): PublicPage[] {
+  const limits = new LinkLimits(deps.clock);
+  return [
+    {
+      path: PATH,
+      handle: async (request) =>
+        await withLink(deps, limits, request, async (opened) =>
+          linkPage(languageOf(request), opened, { once: newOnce() }),
+        ),
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      handle: async (request) =>
+        await withLink(deps, limits, request, async (opened) => {
+          if (!limits.mayUse(request.remoteAddress, opened.link.link_id)) return busyPage(request);
+          return await afterForm(deps, opened, request);
+        }),
+    },
+    {
+      path: `${PATH}/qr`,
+      handle: async (request) =>
+        await withLink(deps, limits, request, async (opened) =>
+          printPage(languageOf(request), opened, presentLink(opened.link, publicUrl()).url),
+        ),
+    },
+  ];
+}
+
+/** Answers with the link that the address names, or says why there is none to pay. */
+async function withLink(
+  deps: CheckoutDeps,
+  limits: LinkLimits,
+  request: PageRequest,
+  answer: (opened: OpenedLink) => Promise<PageAnswer>,
+): Promise<PageAnswer> {
+  const language = languageOf(request);
+  if (!limits.maySee(request.remoteAddress)) return busyPage(request);
+  const opened = await openLink(deps.db, request.params.token ?? '');
+  if (opened === undefined) return sayingPage(language, 'missing', { status: 404 });
+  const { isPayable, storeName } = opened;
+  if (!isPayable) return sayingPage(language, 'closed', { status: 410, storeName });
+  try {
+    return await answer(opened);
+  } catch (error) {
+    if (!(error instanceof Fail) || error.code !== 'service_unavailable') throw error;
+    deps.log.warn({ err: error }, 'a payment link cannot be paid');
+    return sayingPage(language, 'unavailable', { status: 503, storeName });
+  }
+}
+
+function busyPage(request: PageRequest): PageAnswer {
+  const page = sayingPage(languageOf(request), 'busy', { status: 429 });
+  return { ...page, headers: { ...page.headers, 'retry-after': BUSY_SECONDS } };
+}
+
+async function afterForm(deps: CheckoutDeps, opened: OpenedLink, request: PageRequest): Promise<PageAnswer> {
+  const form = formOf(request);
+  const text = (form?.get('amount') ?? '').trim();
+  const given = form?.get('once') ?? '';
+  // A form that was not sent by this page is one of its own kind each time.
+  const once = ONCE.test(given) ? given : newOnce();
+  const { amount: price, currency } = opened.link;
+  const amount = price ?? readAmount(text, currency);
+  const again = (fault: Typed['fault'] & string) =>
+    linkPage(languageOf(request), opened, { once, text, fault });
+  if (amount === undefined) return again(text === '' ? 'amount_missing' : 'amount_form');
+  const made = await payLink(deps, opened, { amount, once });
+  return 'fault' in made ? again(made.fault) : toSession(made.token, request);
+}
+
+/** Undefined for what no form of ours sends. */
+function formOf({ headers, body }: PageRequest): URLSearchParams | undefined {
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded' || body.length > FORM_BYTES_MAX) return undefined;
+  return new URLSearchParams(body.toString());
+}
+
+/** Relative, so that it stays where the payer is, below any path of a proxy. */
+function toSession(token: string, request: PageRequest): PageAnswer {
+  const language = queryOf(request, 'lang') === undefined ? '' : `?lang=${languageOf(request)}`;
+  const location = `../checkout/${token}${language}`;
+  return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };
+}

@@ -1,0 +1,75 @@
+import type { Insertable } from 'kysely';
+import type { Db, Tables, Tx } from '../../platform/db.ts';
+import { Fail } from '../../platform/fail.ts';
+import { decodeId } from '../../platform/ids.ts';
+import { unknownCursor } from '../../platform/page.ts';
+import './tables.ts';
+
+interface Owner {
+  merchantId: string;
+  storeId: string;
+}
+
+const selectLink = (db: Db, merchantId: string, linkId: string) =>
+  db
+    .selectFrom('payment_link')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('link_id', '=', linkId);
+
+export type LinkRow = Awaited<ReturnType<typeof getLink>>;
+
+/** By the ids in a link's address. */
+export async function findLink(db: Db, merchantId: string, linkId: string): Promise<LinkRow | undefined> {
+  return await selectLink(db, merchantId, linkId).executeTakeFirst();
+}
+
+/** @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store */
+export async function getLink(db: Db, owner: Owner, id: string) {
+  const linkId = decodeId('paymentLink', id);
+  const row = linkId && (await selectLink(db, owner.merchantId, linkId).executeTakeFirst());
+  if (!row) throw new Fail('resource_not_found', 'There is no such payment link.');
+  if (row.store_id !== owner.storeId)
+    throw new Fail('forbidden', 'This payment link belongs to another store of the merchant.');
+  return row;
+}
+
+/** A store's links, newest first; one row more than the limit. */
+export async function listLinks(
+  db: Db,
+  owner: Owner,
+  page: { limit: number; after?: string | undefined },
+): Promise<LinkRow[]> {
+  let query = db
+    .selectFrom('payment_link')
+    .selectAll()
+    .where('merchant_id', '=', owner.merchantId)
+    .where('store_id', '=', owner.storeId);
+  if (page.after !== undefined) {
+    const cursor = await getLink(db, owner, page.after).catch((error: unknown) => {
+      throw error instanceof Fail ? unknownCursor() : error;
+    });
+    query = query.where((e) =>
+      e(e.refTuple('created_at', 'link_id'), '<', e.tuple(cursor.created_at, cursor.link_id)),
+    );
+  }
+  return await query
+    .orderBy('created_at', 'desc')
+    .orderBy('link_id', 'desc')
+    .limit(page.limit + 1)
+    .execute();
+}
+
+export async function insertLink(tx: Tx, row: Insertable<Tables['payment_link']>): Promise<LinkRow> {
+  return await tx.insertInto('payment_link').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function setLinkActive(db: Db, link: LinkRow, active: boolean): Promise<LinkRow> {
+  return await db
+    .updateTable('payment_link')
+    .set({ active })
+    .where('merchant_id', '=', link.merchant_id)
+    .where('link_id', '=', link.link_id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,30 @@
+import { parsePrice } from '@florin/contract/currencies';
+
+/** Far more than any price has. */
+const CHARACTERS_MAX = 32;
+/** Arabic and Persian digits, as phones in those languages type them, and their decimal sign. */
+const DIGITS = /[٠-٩۰-۹]/g;
+const DECIMAL_SIGNS = /[,٫]/g;
+/** `1,250` is 1250 to some and 1.25 to others: who means money is asked again. */
+const MAY_BE_GROUPED = /^[1-9]\d{0,2}[,٫]\d{3}$/;
+
+const latin = (digit: string) => String((digit.codePointAt(0) ?? 0) & 0xf);
+
+/**
+ * What a payer typed, in the smallest unit of the currency: digits of their script, a point or a comma before the
+ * decimals, nothing between groups. Never rounded, never guessed: what could mean two sums is refused.
+ *
+ * @returns undefined for what is no amount
+ */
+export function readAmount(typed: string, currency: string): bigint | undefined {
+  if (typed.length > CHARACTERS_MAX) return undefined;
+  // The digits of both scripts end in their value: U+0660 to U+0669, U+06F0 to U+06F9.
+  const text = typed.trim().replaceAll(DIGITS, latin);
+  if (MAY_BE_GROUPED.test(text)) return undefined;
+  try {
+    return parsePrice(text.replaceAll(DECIMAL_SIGNS, '.'), currency);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,99 @@
+import {
+  PaymentLink,
+  PaymentLinkChange,
+  PaymentLinkInput,
+  PaymentLinkList,
+  PaymentLinkPath,
+  PaymentLinkQuery,
+} from '@florin/contract/schemas';
+import { defineRoute, type Route } from '../../platform/http/index.ts';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../../platform/page.ts';
+import type { CheckoutDeps } from '../deps.ts';
+import { createPaymentLink } from './create-payment-link.ts';
+import { presentLink } from './present.ts';
+import { getLink, listLinks, setLinkActive } from './queries.ts';
+
+const PATH = '/api/v1/payment_links';
+const tag = 'Payment links';
+
+function writeRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: PATH,
+      operationId: 'createPaymentLink',
+      tag,
+      summary: 'Create a payment link',
+      description:
+        'A page of the store that anybody may open, as often as they like: each use makes a checkout session whose metadata names the link.',
+      scope: 'write',
+      idempotencyKey: 'optional',
+      body: PaymentLinkInput,
+      answer: PaymentLink,
+      refusals: ['parameter_missing', 'conflict'],
+      handle: async ({ caller, body, idempotencyKey }) => {
+        const { link, replayed } = await createPaymentLink(deps, { caller, body, idempotencyKey });
+        return { body: presentLink(link, publicUrl()), replayed };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/{payment_link_id}/update`,
+      operationId: 'updatePaymentLink',
+      tag,
+      summary: 'Switch a payment link off or on',
+      description: 'Sessions that it has made go on.',
+      scope: 'write',
+      params: PaymentLinkPath,
+      body: PaymentLinkChange,
+      answer: PaymentLink,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => {
+        const link = await getLink(deps.db, caller, params.payment_link_id);
+        const { active = link.active } = body;
+        const changed = active === link.active ? link : await setLinkActive(deps.db, link, active);
+        return { body: presentLink(changed, publicUrl()) };
+      },
+    }),
+  ];
+}
+
+function readRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      operationId: 'listPaymentLinks',
+      tag,
+      summary: 'List the payment links of the store, newest first',
+      scope: 'read',
+      query: PaymentLinkQuery,
+      answer: PaymentLinkList,
+      refusals: [],
+      handle: async ({ caller, query, url }) => {
+        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
+        const rows = await listLinks(deps.db, caller, { limit, after: query.starting_after });
+        return { body: pageOf(rows, { limit, url }, (row) => presentLink(row, publicUrl())) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/{payment_link_id}`,
+      operationId: 'retrievePaymentLink',
+      tag,
+      summary: 'Read a payment link',
+      scope: 'read',
+      params: PaymentLinkPath,
+      answer: PaymentLink,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: presentLink(await getLink(deps.db, caller, params.payment_link_id), publicUrl()),
+      }),
+    }),
+  ];
+}
+
+/** @param publicUrl where payers find their pages */
+export function paymentLinkRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+  return [...writeRoutes(deps, publicUrl), ...readRoutes(deps, publicUrl)];
+}

@@ -1,0 +1,21 @@
+import type { Db } from '../../platform/db.ts';
+import type { MerchantMode } from '../../platform/settings.ts';
+import { isPageSecret, parsePageToken } from '../page-token.ts';
+import { findSessionOfPage, type PageSession } from './queries.ts';
+
+/** A session whose page was asked for with the right token. */
+export interface FoundPage {
+  token: string;
+  merchant: { merchantId: string; mode: MerchantMode; clockOffset: number };
+  session: PageSession;
+}
+
+/** Undefined for every token that opens no page, whatever is wrong with it. */
+export async function findPage(db: Db, token: string): Promise<FoundPage | undefined> {
+  const parsed = parsePageToken(token);
+  if (parsed === undefined) return undefined;
+  const session = await findSessionOfPage(db, parsed);
+  if (session === undefined || !isPageSecret(parsed, session.page_token)) return undefined;
+  const { merchant_id: merchantId, mode, clock_offset } = session;
+  return { token, merchant: { merchantId, mode, clockOffset: Number(clock_offset) }, session };
+}

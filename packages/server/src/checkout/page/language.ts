@@ -1,0 +1,30 @@
+import { isPageLanguage, PAGE_LANGUAGES, type PageLanguage } from '@florin/contract/checkout-page';
+import type { PageRequest } from '../../platform/http/index.ts';
+
+const ACCEPTED_MAX = 20;
+
+/** A value of the query of a page's address. */
+export function queryOf({ url }: Pick<PageRequest, 'url'>, name: string): string | undefined {
+  return new URLSearchParams(url.split('?')[1] ?? '').get(name) ?? undefined;
+}
+
+/** In which language a payer reads: as the address asks (`?lang=`), else as the browser does, else English. */
+export function languageOf(request: Pick<PageRequest, 'url' | 'headers'>): PageLanguage {
+  const asked = queryOf(request, 'lang');
+  const wanted = [...(asked === undefined ? [] : [asked]), ...accepted(request.headers['accept-language'])];
+  const tags = wanted.map((tag) => tag.toLowerCase().split('-')[0] ?? '');
+  return tags.find(isPageLanguage) ?? PAGE_LANGUAGES[0];
+}
+
+/** Tags of an Accept-Language, the dearest first. */
+function accepted(header = ''): string[] {
+  return header
+    .split(',', ACCEPTED_MAX)
+    .map((part) => {
+      const [tag = '', quality] = part.trim().split(/;\s*q=/);
+      return { tag, quality: quality === undefined ? 1 : Number(quality) };
+    })
+    .filter(({ quality }) => quality > 0)
+    .toSorted((a, b) => b.quality - a.quality)
+    .map(({ tag }) => tag);
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PageLanguage } from '@florin/contract/checkout-page';
+import { Fail } from '../../platform/fail.ts';
+import type { OpenStream } from '../../platform/http/index.ts';
+import type { CheckoutDeps } from '../deps.ts';
+import type { FoundPage } from './find-page.ts';
+import { readVersions } from './queries.ts';
+import { readPage } from './read-page.ts';
+
+const LOOK_EVERY_MS = 1_000;
+const HEARTBEAT_MS = 15_000;
+/** After which a browser comes back to an answer that ended. */
+const RETRY_MS = 2_000;
+const STREAMS_PER_PAGE_MAX = 10;
+const STREAMS_MAX = 5_000;
+
+/** A payment whose page is open here, for all who look at it. */
+interface Watched {
+  merchantId: string;
+  paymentId: string;
+  version: string;
+  listeners: number;
+  waiting: Set<() => void>;
+  /** What was read of a version, by language: many may look at one payment. */
+  texts: Map<PageLanguage, { version: string; text: Promise<string> }>;
+}
+
+/**
+ * Sends a page anew when its payment has changed. One statement a second asks after all payments whose pages are open
+ * in this process, whatever their number; what changed is read once for each language.
+ */
+export class LivePages {
+  readonly #deps: CheckoutDeps;
+  readonly #watched = new Map<string, Watched>();
+  #streams = 0;
+  #isLooking = false;
+
+  constructor(deps: CheckoutDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws Fail `rate_limited` where too many are open: the page then asks from time to time */
+  open(page: FoundPage, language: PageLanguage): OpenStream {
+    const { merchantId } = page.merchant;
+    const { payment_id: paymentId } = page.session;
+    const known = this.#watched.get(paymentId)?.listeners ?? 0;
+    if (known >= STREAMS_PER_PAGE_MAX || this.#streams >= STREAMS_MAX) {
+      throw new Fail('rate_limited', { message: 'This page is open too often.', retryAfterSeconds: 5 });
+    }
+    return (signal) => {
+      const watched = this.#join(merchantId, paymentId, signal);
+      return this.#follow(watched, { page, language }, signal);
+    };
+  }
+
+  #join(merchantId: string, paymentId: string, leaving: AbortSignal): Watched {
+    const fresh = { merchantId, paymentId, version: '', listeners: 0, waiting: new Set<() => void>() };
+    const watched = this.#watched.get(paymentId) ?? { ...fresh, texts: new Map() };
+    this.#watched.set(paymentId, watched);
+    watched.listeners++;
+    this.#streams++;
+    const leave = () => {
+      watched.listeners--;
+      this.#streams--;
+      if (watched.listeners === 0) this.#watched.delete(paymentId);
+    };
+    leaving.addEventListener('abort', leave, { once: true });
+    if (!this.#isLooking) void this.#lookOn();
+    return watched;
+  }
+
+  async *#follow(
+    watched: Watched,
+    { page, language }: { page: FoundPage; language: PageLanguage },
+    leaving: AbortSignal,
+  ): AsyncGenerator<string> {
+    yield `retry: ${RETRY_MS}\n\n`;
+    let shown = '';
+    try {
+      while (!leaving.aborted) {
+        const { version } = watched;
+        if (version !== shown) {
+          yield `event: page\ndata: ${await this.#read(watched, page, language)}\n\n`;
+          shown = version;
+        } else if (!(await changed(watched, leaving))) {
+          yield ':\n\n';
+        }
+      }
+    } catch (error) {
+      // The answer ends, and the page comes back for the next.
+      this.#deps.log.warn({ err: error }, "a payer's stream ended early");
+    }
+  }
+
+  #read({ version, texts }: Watched, page: FoundPage, language: PageLanguage): Promise<string> {
+    const known = texts.get(language);
+    if (known?.version === version) return known.text;
+    const text = readPage(this.#deps, page, language).then((view) => JSON.stringify(view ?? null));
+    texts.set(language, { version, text });
+    text.catch(() => texts.delete(language));
+    return text;
+  }
+
+  async #lookOn(): Promise<void> {
+    this.#isLooking = true;
+    let isAway = false;
+    while (this.#watched.size > 0) {
+      try {
+        await this.#look();
+        isAway = false;
+      } catch (error) {
+        if (!isAway) this.#deps.log.warn({ err: error }, "payers' pages cannot be looked after");
+        isAway = true;
+      }
+      await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+    }
+    this.#isLooking = false;
+  }
+
+  async #look(): Promise<void> {
+    const versions = await readVersions(this.#deps.db, [...this.#watched.values()]);
+    for (const [paymentId, version] of versions) {
+      const watched = this.#watched.get(paymentId);
+      if (watched === undefined || watched.version === version) continue;
+      watched.version = version;
+      for (const wake of watched.waiting) wake();
+    }
+  }
+}
+
+/** Waits until something is new. @returns false where the time for a sign of life comes first */
+async function changed({ waiting }: Watched, leaving: AbortSignal): Promise<boolean> {
+  if (leaving.aborted) return true;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const wake = () => resolve(true);
+  const timer = setTimeout(() => resolve(false), HEARTBEAT_MS);
+  waiting.add(wake);
+  leaving.addEventListener('abort', wake, { once: true });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    waiting.delete(wake);
+    leaving.removeEventListener('abort', wake);
+  }
+}

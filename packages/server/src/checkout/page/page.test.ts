@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { newId } from '../../platform/ids.ts';
+import { isPageSecret, newPageSecret, pageToken, parsePageToken } from '../page-token.ts';
+import { takesGzip } from './compressed.ts';
+import { languageOf } from './language.ts';
+import { qrCodeOf } from './qr-code.ts';
+import { richLinkOf } from './rich-link.ts';
+import { payerPage } from './shell.ts';
+
+test("a page's token names merchant, session and secret, and no other secret fits", () => {
+  for (let i = 0; i < 100; i++) {
+    const session = { merchant_id: newId(), session_id: newId(), page_token: newPageSecret() };
+    const parsed = parsePageToken(pageToken(session));
+    expect(parsed).toMatchObject({ merchantId: session.merchant_id, sessionId: session.session_id });
+    if (parsed === undefined) throw new Error('a token is read');
+    expect(isPageSecret(parsed, session.page_token)).toBe(true);
+    expect(isPageSecret(parsed, newPageSecret())).toBe(false);
+    expect(isPageSecret(parsed, '')).toBe(false);
+  }
+});
+
+test('no text at all makes the reader of tokens, languages or encodings throw', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+      expect(parsePageToken(text)).toBeUndefined();
+      const headers = { 'accept-language': text, 'accept-encoding': text };
+      expect(['en', 'es', 'ar']).toContain(languageOf({ url: `/checkout/x?lang=${text}`, headers }));
+      expect(typeof takesGzip({ headers })).toBe('boolean');
+    }),
+  );
+});
+
+test('gzip is sent to those who take it', () => {
+  const takes = (text: string) => takesGzip({ headers: { 'accept-encoding': text } });
+  expect(['gzip', 'br, gzip', 'gzip;q=0.5, br', 'deflate,gzip;q=1.0'].map(takes)).toEqual(
+    Array(4).fill(true),
+  );
+  expect(['', 'br', 'gzip;q=0', 'gzip;q=0.0, br', 'xgzip'].map(takes)).toEqual(Array(5).fill(false));
+});
+
+test('rich links: the contract gets the call, the payer the address and the exact amount', () => {
+  const pay = { token: 'USDT', amount: 12_500_000n, decimal: '12.50' } as const;
+  expect(
+    richLinkOf({ ...pay, network: 'erc20', address: '0x52908400098527886E0F7030069857D2E4169EE7' }),
+  ).toBe(
+    'ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=0x52908400098527886E0F7030069857D2E4169EE7&uint256=12500000',
+  );
+  expect(richLinkOf({ ...pay, network: 'spl', address: 'So1' })).toBe(
+    'solana:So1?amount=12.50&spl-token=Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
+  );
+  expect(richLinkOf({ ...pay, network: 'trc20', address: 'T1' })).toBeNull();
+});
+
+test('a code has a quiet zone of four modules around it', () => {
+  const { size, path } = qrCodeOf('0x52908400098527886E0F7030069857D2E4169EE7');
+  const pieces = [...path.matchAll(/M(\d+) (\d+)h(\d+)/g)].map(([, x, y, length]) =>
+    [x, y, length].map(Number),
+  );
+  expect(Math.min(...pieces.map(([x = 0]) => x))).toBe(4);
+  expect(Math.max(...pieces.map(([x = 0, , length = 0]) => x + length))).toBe(size - 4);
+});
+
+test('what a page starts from cannot end its script element', () => {
+  const data = { text: '</script><script>alert(1)</script><!--' };
+  const script = { path: 'x.js', integrity: 'sha384-x', data };
+  const { body } = payerPage({ language: 'en', title: '</title><script>', body: '', script });
+  expect(String(body)).not.toContain('</script><script>alert');
+  expect(String(body)).not.toContain('<title></title><script>');
+  const json = /id="data">(.*)<\/script>/.exec(String(body))?.[1] ?? '';
+  expect(JSON.parse(json)).toEqual(data);
+});

@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { Db } from '../../platform/db.ts';
+import { kept } from '../../platform/kept-plans.ts';
+import '../tables.ts';
+
+const selectSession = (db: Db, merchantId: string, sessionId: string) =>
+  db
+    .selectFrom('checkout_session as s')
+    .innerJoin('merchant as m', 'm.merchant_id', 's.merchant_id')
+    .innerJoin('store as o', (join) =>
+      join.onRef('o.merchant_id', '=', 's.merchant_id').onRef('o.store_id', '=', 's.store_id'),
+    )
+    .selectAll('s')
+    .select(['m.mode', 'm.clock_offset', 'o.name as store_name'])
+    .where('s.merchant_id', '=', merchantId)
+    .where('s.session_id', '=', sessionId);
+
+/** A session with what its page has to know of its merchant and store. */
+export async function findSessionOfPage(
+  db: Db,
+  { merchantId, sessionId }: { merchantId: string; sessionId: string },
+) {
+  return await selectSession(db, merchantId, sessionId).executeTakeFirst();
+}
+export type PageSession = NonNullable<Awaited<ReturnType<typeof findSessionOfPage>>>;
+
+/**
+ * One word for each payment that is another one as soon as its page may look different: what may change of the payment,
+ * its options and its transactions, and the heights of networks while confirmations are counted.
+ */
+export async function readVersions(
+  db: Db,
+  payments: readonly { merchantId: string; paymentId: string }[],
+): Promise<Map<string, string>> {
+  const { rows } = await sql<{ payment_id: string; version: string }>`${kept}
+    select p.payment_id, concat_ws(' ',
+      p.status, p.received_amount, p.chosen_currency, p.chosen_network, p.fixed_currency, p.fixed_network, m.clock_offset,
+      (select string_agg(concat_ws(',', o.currency, o.network, o.pay_amount, o.quote_ends_at), ';'
+                         order by o.currency, o.network)
+       from payment_option o where o.merchant_id = p.merchant_id and o.payment_id = p.payment_id),
+      (select string_agg(concat_ws(',', t.tx_id, t.index, t.kind, t.status, t.height,
+                                   case when t.status = 'seen' then c.height end), ';' order by t.tx_id, t.index)
+       from payment_transaction t
+       left join deposit_cursor c on c.merchant_id = t.merchant_id and c.network = t.network
+       where t.merchant_id = p.merchant_id and t.payment_id = p.payment_id)) as version
+    from unnest(${payments.map((one) => one.merchantId)}::uuid[], ${payments.map((one) => one.paymentId)}::uuid[])
+      as asked (merchant_id, payment_id)
+    join payment p on p.merchant_id = asked.merchant_id and p.payment_id = asked.payment_id
+    join merchant m on m.merchant_id = p.merchant_id`.execute(db);
+  return new Map(rows.map((row) => [row.payment_id, row.version]));
+}

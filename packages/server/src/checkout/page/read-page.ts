@@ -1,0 +1,49 @@
+import type { CheckoutView, PageLanguage } from '@florin/contract/checkout-page';
+import { Fail } from '../../platform/fail.ts';
+import { occasionOf } from '../../platform/occasion.ts';
+import { rulesOf } from '../change-payment.ts';
+import { chooseOption } from '../choose-option.ts';
+import { type CheckoutDeps, checkoutSettings } from '../deps.ts';
+import { currentOption } from '../present.ts';
+import { type PaymentView, readPayment } from '../queries.ts';
+import { type FoundPage, findPage } from './find-page.ts';
+import { checkoutView } from './view.ts';
+
+/**
+ * What a payer sees now. A quote that has ended is renewed on the way, as nobody should read a rate that counts no more.
+ */
+export async function readPage(
+  deps: CheckoutDeps,
+  { token }: Pick<FoundPage, 'token'>,
+  language: PageLanguage,
+): Promise<CheckoutView | undefined> {
+  // Found anew each time: the merchant's clock may have been moved meanwhile.
+  const page = await findPage(deps.db, token);
+  if (page === undefined) return undefined;
+  const { merchant, session } = page;
+  const known = await readPayment(deps.db, merchant.merchantId, session.payment_id);
+  const { view, lacksRate } = await withFreshQuote(deps, page, known);
+  const { seconds: nowSeconds } = occasionOf(deps, merchant);
+  const rules = rulesOf(view, await checkoutSettings(deps, merchant));
+  return checkoutView({ page, view, rules, language, nowSeconds, lacksRate });
+}
+
+async function withFreshQuote(
+  deps: CheckoutDeps,
+  { merchant, session }: FoundPage,
+  view: PaymentView,
+): Promise<{ view: PaymentView; lacksRate: boolean }> {
+  const { payment } = view;
+  const option = currentOption(view);
+  const { seconds } = occasionOf(deps, merchant);
+  const isOpen =
+    payment.status === 'pending' && (payment.expires_at === null || seconds < Number(payment.expires_at));
+  const isOver = option !== undefined && Number(option.quote_ends_at) <= seconds;
+  if (!isOpen || !isOver || payment.fixed_currency !== null) return { view, lacksRate: false };
+  try {
+    return { view: await chooseOption(deps, merchant, session, option), lacksRate: false };
+  } catch (error) {
+    if (!(error instanceof Fail) || error.code !== 'service_unavailable') throw error;
+    return { view, lacksRate: true };
+  }
+}

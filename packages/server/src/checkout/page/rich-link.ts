@@ -1,0 +1,29 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { TOKEN_CONTRACTS } from '../../chains/index.ts';
+
+const ETHEREUM_CHAIN_ID = 1;
+
+/**
+ * A link that fills in a wallet: EIP-681 on Ethereum, Solana Pay on Solana; Tron has none that wallets agree on. Never
+ * the default, as wallets that know only half of it send the money to the token's contract.
+ *
+ * @param amount units to send
+ * @param decimal the same as decimal text
+ */
+export function richLinkOf(pay: {
+  token: Asset;
+  network: Network;
+  address: string;
+  amount: bigint;
+  decimal: string;
+}): string | null {
+  const contract = TOKEN_CONTRACTS[pay.network][pay.token];
+  switch (pay.network) {
+    case 'erc20':
+      return `ethereum:${contract}@${ETHEREUM_CHAIN_ID}/transfer?address=${pay.address}&uint256=${pay.amount}`;
+    case 'spl':
+      return `solana:${pay.address}?amount=${pay.decimal}&spl-token=${contract}`;
+    case 'trc20':
+      return null;
+  }
+}

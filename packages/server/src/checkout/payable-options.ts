@@ -1,0 +1,59 @@
+import { isCurrency } from '@florin/contract/currencies';
+import { ASSETS, type Asset } from '@florin/contract/money';
+import type { PaymentOption } from '@florin/contract/schemas';
+import { Fail } from '../platform/fail.ts';
+import { payAmount } from '../rates/index.ts';
+import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
+import { rateAtCreation } from './quote.ts';
+
+export interface Price {
+  amount: number;
+  currency: string;
+  payment_options?: PaymentOption[];
+}
+
+/**
+ * What the payer of a price may choose from; each can be paid right now.
+ *
+ * @throws Fail `invalid_request` for no currency, one without a rate, an amount too large to be paid in a token, or an
+ * option that the store does not offer
+ */
+export async function payableOptions(
+  deps: CheckoutDeps,
+  merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
+  price: Price,
+): Promise<PaymentOption[]> {
+  const options = optionsOf(price, (await checkoutSettings(deps, merchant)).tokens);
+  for (const token of ASSETS.filter((asset) => options.some((option) => option.currency === asset))) {
+    const rate = await rateAtCreation(deps, merchant, price.currency, token);
+    payAmount({ amount: BigInt(price.amount), currency: price.currency }, token, rate);
+  }
+  return options;
+}
+
+/** What the payer may choose from; a price in a token is paid in that token unless the request says otherwise. */
+function optionsOf(price: Price, offered: readonly string[]): PaymentOption[] {
+  if (!isCurrency(price.currency)) {
+    const message = `${price.currency} is no ISO 4217 currency, USDT or USDC.`;
+    throw new Fail('invalid_request', { message, param: 'currency' });
+  }
+  const isOffered = ({ currency, network }: PaymentOption) => offered.includes(`${currency}:${network}`);
+  if (price.payment_options !== undefined) {
+    const unknown = price.payment_options.findIndex((option) => !isOffered(option));
+    if (unknown === -1) return price.payment_options;
+    const param = `payment_options[${unknown}]`;
+    throw new Fail('invalid_request', {
+      message: 'The store does not offer this token on this network.',
+      param,
+    });
+  }
+  const all = offered.map((token) => {
+    const [currency, network] = token.split(':');
+    return { currency, network } as PaymentOption;
+  });
+  const own = ASSETS.find((asset: Asset) => asset === price.currency);
+  const options = own === undefined ? all : all.filter(({ currency }) => currency === own);
+  if (options.length > 0) return options;
+  const message = `The store takes no ${price.currency}. Say in payment_options in what it may be paid.`;
+  throw new Fail('invalid_request', { message, param: 'currency' });
+}

@@ -1,0 +1,149 @@
+import type { Network } from '@florin/contract/money';
+import type { Chain, ChainTransfer, WatchSet } from '../chains/index.ts';
+import { post } from '../ledger/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import { occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
+import { stopNetwork } from '../transfers/index.ts';
+import { applyPage } from './apply-page.ts';
+import { type FinalTransfer, listFinalTransfers, markLost, moveCursorBack } from './coin-queries.ts';
+import { findCursor } from './deposit-queries.ts';
+import type { CheckoutDeps, MerchantRef } from './deps.ts';
+import { scanJob } from './jobs.ts';
+import { lostPostings } from './postings.ts';
+import { transactionKey } from './queries.ts';
+import { WatchedAddresses } from './watched-addresses.ts';
+
+// The newest final blocks are read a second time. What the first reading has missed is credited now. What it credited and
+// is in no block any more went with a reorganisation deeper than finality: nothing is taken from the merchant, the
+// operator bears it, and sending on that network stops. The cursor goes back to before it, as other blocks lie there now:
+// whatever is mined in them is read, and the same transfer mined again is booked back (apply-transfers.ts).
+
+interface Blocks {
+  network: Network;
+  /** From the block after this one. */
+  above: bigint;
+  upTo: bigint;
+}
+
+export interface SecondPass {
+  /** Credited transfers in these blocks, as they were known before. */
+  known: number;
+  /** Transfers that are credited only now. */
+  missed: number;
+}
+
+/** @throws ChainUnavailable */
+export async function readAgain(
+  deps: CheckoutDeps,
+  merchant: MerchantRef,
+  blocks: Blocks,
+): Promise<SecondPass> {
+  const { merchantId } = merchant;
+  const { network } = blocks;
+  const chain = deps.chains.of(merchant, network);
+  const watch = new WatchedAddresses(deps.db, merchantId, network);
+  const found = await scanBlocks(chain, watch, blocks);
+  // Read after the blocks: whatever was credited meanwhile is no news.
+  const known = await listFinalTransfers(deps.db, merchantId, blocks);
+  const credited = new Set(known.map((row) => row.key));
+  const extra = [...found.values()].filter((one) => !credited.has(keyOf(network, one)));
+  const missed = await withoutUnread(deps, merchant, { chain, network, upTo: blocks.upTo, extra });
+  if (missed.length > 0) {
+    const fields = { merchantId, network, tx_ids: missed.map(({ txId }) => txId) };
+    deps.log.error(fields, 'the first reading has missed transfers: they are credited now');
+    await applyPage(deps, merchant, { network, watch, final: missed, seen: [], readTo: undefined });
+  }
+  const absent = known.filter((row) => !row.isLost && !found.has(row.key));
+  const gone = await stillAbsent(chain, blocks, absent);
+  if (gone.length > 0) await bookLost(deps, merchant, { chain, network, gone });
+  return { known: known.length, missed: missed.length };
+}
+
+const keyOf = (network: Network, { txId, index }: ChainTransfer) =>
+  transactionKey({ network, tx_id: txId, index });
+
+async function scanBlocks(
+  chain: Chain,
+  watch: readonly string[] | WatchSet,
+  { network, above, upTo }: Blocks,
+): Promise<Map<string, ChainTransfer>> {
+  const found = new Map<string, ChainTransfer>();
+  let cursor = await chain.cursorAt(above);
+  for (let complete = false; !complete; ) {
+    const page = await chain.scan({ level: 'final', cursor, watch, upTo });
+    for (const transfer of page.transfers) found.set(keyOf(network, transfer), transfer);
+    ({ cursor, complete } = page);
+  }
+  return found;
+}
+
+/** Those that the first reading has passed: what lies beyond its cursor it comes to by itself. */
+async function withoutUnread(
+  deps: CheckoutDeps,
+  { merchantId }: MerchantRef,
+  { chain, network, upTo, extra }: { chain: Chain; network: Network; upTo: bigint; extra: ChainTransfer[] },
+): Promise<ChainTransfer[]> {
+  if (extra.length === 0) return [];
+  const cursor = await findCursor(deps.db, merchantId, network);
+  if (cursor === null) return [];
+  const watch = new WatchedAddresses(deps.db, merchantId, network);
+  const unread = new Set<string>();
+  for (let at = cursor, complete = false; !complete; ) {
+    const page = await chain.scan({ level: 'final', cursor: at, watch, upTo });
+    for (const transfer of page.transfers) unread.add(keyOf(network, transfer));
+    ({ cursor: at, complete } = page);
+  }
+  return extra.filter((one) => !unread.has(keyOf(network, one)));
+}
+
+/** One answer without a transfer may be a slip of the node. */
+async function stillAbsent(
+  chain: Chain,
+  blocks: Blocks,
+  absent: readonly FinalTransfer[],
+): Promise<FinalTransfer[]> {
+  if (absent.length === 0) return [];
+  const found = await scanBlocks(
+    chain,
+    absent.map((row) => row.watch),
+    blocks,
+  );
+  // A node that has fallen behind meanwhile proves nothing.
+  const { finalHeight } = await chain.head();
+  return absent.filter((row) => !found.has(row.key) && BigInt(row.height) <= finalHeight);
+}
+
+async function bookLost(
+  deps: CheckoutDeps,
+  merchant: MerchantRef,
+  { chain, network, gone }: { chain: Chain; network: Network; gone: readonly FinalTransfer[] },
+): Promise<void> {
+  const { merchantId } = merchant;
+  const occasion = occasionOf(deps, merchant);
+  const lowest = gone.reduce(
+    (least, row) => (row.height < least ? row.height : least),
+    gone[0]?.height ?? 0n,
+  );
+  const before = await chain.cursorAt(BigInt(lowest) - 1n);
+  const lost = await transact(deps.db, async (tx) => {
+    const rows = await markLost(tx, { merchantId, network }, gone, occasion.seconds);
+    if (rows.length === 0) return rows;
+    await post(tx, merchantId, rows.flatMap(lostPostings), occasion.seconds);
+    await moveCursorBack(tx, { merchantId, network }, before);
+    const reason = `a reorganisation deeper than finality took ${rows.length} credited transfers`;
+    await stopNetwork(tx, merchant, network, { reason, nowSeconds: occasion.seconds });
+    await enqueue(tx, [scanJob(merchantId, network, occasion.realMs)]);
+    crashPoint('second-pass.before-commit');
+    return rows;
+  });
+  if (lost.length === 0) return;
+  const fields = {
+    merchantId,
+    network,
+    transfers: lost.length,
+    tx_ids: [...new Set(lost.map((row) => row.txId))],
+  };
+  deps.log.error(fields, 'a reorganisation deeper than finality: sending stops (florin networks resume)');
+}

@@ -1,0 +1,3 @@
+export { auditNetwork } from './audit.ts';
+export { CUSTODY_SETTINGS } from './settings.ts';
+export { SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './sweep.ts';

@@ -1,0 +1,18 @@
+import { integerSetting, moneySetting } from '../platform/settings.ts';
+
+export const CUSTODY_SETTINGS = {
+  sweepMinimum: moneySetting({
+    name: 'custody.sweep_minimum',
+    description:
+      'What a deposit address must hold of a token to be swept into the hot wallet; less stays there until payments need it.',
+    fallback: { sandbox: '0.00', live: '5.00' },
+  }),
+  auditBlocks: integerSetting({
+    name: 'custody.audit_blocks',
+    description:
+      'How many of the newest final blocks are read again, to find what was missed or what a deep reorganisation took.',
+    fallback: 200,
+    min: 1,
+    max: 10_000,
+  }),
+};

@@ -1,0 +1,32 @@
+import type { Customer, CustomerInput } from '@florin/contract/schemas';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { newId } from '../platform/ids.ts';
+import { occasionOf } from '../platform/occasion.ts';
+import type { Platform } from '../platform/platform.ts';
+import { checkExternalId } from './ensure-customer.ts';
+import { presentCustomer } from './present.ts';
+import { insertCustomer } from './queries.ts';
+
+/** @throws Fail `invalid_request` with param `external_customer_id` for one that is known, or looks like an id of ours */
+export async function createCustomer(
+  platform: Platform,
+  caller: Caller,
+  input: CustomerInput,
+): Promise<Customer> {
+  const param = 'external_customer_id';
+  checkExternalId(input.external_customer_id, param);
+  const row = await insertCustomer(platform.db, {
+    merchant_id: caller.merchantId,
+    customer_id: newId(),
+    external_customer_id: input.external_customer_id,
+    email: input.email ?? null,
+    name: input.name ?? null,
+    phone: input.phone ?? null,
+    description: input.description ?? null,
+    created_at: occasionOf(platform, caller).seconds,
+  });
+  if (row !== undefined) return presentCustomer(row);
+  const message = 'There is a customer with this id of yours: list by external_customer_id, then update it.';
+  throw new Fail('invalid_request', { message, param });
+}

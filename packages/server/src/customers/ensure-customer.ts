@@ -1,0 +1,46 @@
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { newId } from '../platform/ids.ts';
+import { findCustomer, upsertCustomer } from './queries.ts';
+
+const OWN_PREFIX = 'cus_';
+
+/** Ids of ours and of merchants must differ, as some calls take either. @throws Fail `invalid_request` */
+export function checkExternalId(externalId: string, param: string): void {
+  if (!externalId.startsWith(OWN_PREFIX)) return;
+  const message = `${param} is your own id of the customer and may not begin with ${OWN_PREFIX}.`;
+  throw new Fail('invalid_request', { message, param });
+}
+
+export interface NamedCustomer {
+  merchantId: string;
+  externalId: string;
+  email?: string | undefined;
+  name?: string | undefined;
+  phone?: string | undefined;
+  /** The merchant's clock. */
+  nowSeconds: number;
+}
+
+/**
+ * The customer whom a request names: made if new, in the transaction of what names it. Fields that the customer lacks
+ * are filled; what is there is never overwritten.
+ */
+export async function ensureCustomer(tx: Tx, customer: NamedCustomer): Promise<void> {
+  const { merchantId, externalId, email = null, name = null, phone = null } = customer;
+  const known = await findCustomer(tx, merchantId, externalId);
+  const brings = { email, name, phone };
+  const isComplete =
+    known !== undefined &&
+    (['email', 'name', 'phone'] as const).every((field) => known[field] !== null || brings[field] === null);
+  // Sessions of one customer that come at once would else wait for each other at its row.
+  if (isComplete) return;
+  await upsertCustomer(tx, {
+    merchant_id: merchantId,
+    customer_id: newId(),
+    external_customer_id: externalId,
+    ...brings,
+    description: null,
+    created_at: customer.nowSeconds,
+  });
+}

@@ -1,0 +1,2 @@
+export { checkExternalId, ensureCustomer } from './ensure-customer.ts';
+export { customerRoutes } from './routes.ts';

@@ -1,0 +1,97 @@
+import { type Insertable, sql } from 'kysely';
+import type { Db, Tables, Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { decodeId } from '../platform/ids.ts';
+import { kept } from '../platform/kept-plans.ts';
+import { unknownCursor } from '../platform/page.ts';
+import './tables.ts';
+
+const selectCustomers = (db: Db, merchantId: string) =>
+  db.selectFrom('customer').selectAll().where('merchant_id', '=', merchantId);
+
+export type CustomerRow = Awaited<ReturnType<typeof getCustomer>>;
+type NewCustomer = Insertable<Tables['customer']>;
+
+const customerNotFound = () => new Fail('resource_not_found', 'There is no such customer.');
+
+/** @throws Fail `resource_not_found` */
+export async function getCustomer(db: Db, merchantId: string, id: string) {
+  const customerId = decodeId('customer', id);
+  const row =
+    customerId &&
+    (await selectCustomers(db, merchantId).where('customer_id', '=', customerId).executeTakeFirst());
+  if (!row) throw customerNotFound();
+  return row;
+}
+
+/** The customer by the merchant's own id. */
+export async function findCustomer(
+  db: Db,
+  merchantId: string,
+  externalId: string,
+): Promise<CustomerRow | undefined> {
+  return await selectCustomers(db, merchantId)
+    .where('external_customer_id', '=', externalId)
+    .executeTakeFirst();
+}
+
+/** Newest first; one row more than the limit. */
+export async function listCustomers(
+  db: Db,
+  merchantId: string,
+  page: { externalId?: string | undefined; limit: number; after?: string | undefined },
+): Promise<CustomerRow[]> {
+  let query = selectCustomers(db, merchantId);
+  if (page.externalId !== undefined) query = query.where('external_customer_id', '=', page.externalId);
+  if (page.after !== undefined) {
+    const cursor = await getCustomer(db, merchantId, page.after).catch((error: unknown) => {
+      throw error instanceof Fail ? unknownCursor() : error;
+    });
+    query = query.where((e) =>
+      e(e.refTuple('created_at', 'customer_id'), '<', e.tuple(cursor.created_at, cursor.customer_id)),
+    );
+  }
+  return await query
+    .orderBy('created_at', 'desc')
+    .orderBy('customer_id', 'desc')
+    .limit(page.limit + 1)
+    .execute();
+}
+
+/** @returns undefined where the merchant has a customer of this id already */
+export async function insertCustomer(db: Db, row: NewCustomer): Promise<CustomerRow | undefined> {
+  return await db
+    .insertInto('customer')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['merchant_id', 'external_customer_id']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Makes the customer, or fills fields that it lacks; what is there stays. */
+export async function upsertCustomer(tx: Tx, row: NewCustomer): Promise<void> {
+  await sql`${kept}
+    insert into customer as c
+      (merchant_id, customer_id, external_customer_id, email, name, phone, description, created_at)
+    values (${row.merchant_id}, ${row.customer_id}, ${row.external_customer_id}, ${row.email}, ${row.name},
+            ${row.phone}, ${row.description}, ${row.created_at})
+    on conflict (merchant_id, external_customer_id) do update set
+      email = coalesce(c.email, excluded.email),
+      name = coalesce(c.name, excluded.name),
+      phone = coalesce(c.phone, excluded.phone)`.execute(tx);
+}
+
+/** What is undefined stays as it is. @throws Fail `resource_not_found` */
+export async function updateCustomer(
+  db: Db,
+  customer: Pick<CustomerRow, 'merchant_id' | 'customer_id'>,
+  change: Partial<Pick<CustomerRow, 'email' | 'name' | 'phone' | 'description'>>,
+): Promise<CustomerRow> {
+  return await db
+    .updateTable('customer')
+    .set(change)
+    .where('merchant_id', '=', customer.merchant_id)
+    .where('customer_id', '=', customer.customer_id)
+    .returningAll()
+    .executeTakeFirstOrThrow(customerNotFound);
+}

@@ -1,0 +1,95 @@
+import {
+  Customer,
+  CustomerChange,
+  CustomerInput,
+  CustomerList,
+  CustomerPath,
+  CustomerQuery,
+} from '@florin/contract/schemas';
+import { defineRoute, type Route } from '../platform/http/index.ts';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
+import type { Platform } from '../platform/platform.ts';
+import { createCustomer } from './create-customer.ts';
+import { presentCustomer } from './present.ts';
+import { getCustomer, listCustomers, updateCustomer } from './queries.ts';
+
+const PATH = '/api/v1/customers';
+const tag = 'Customers';
+
+function readRoutes(platform: Platform): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      operationId: 'listCustomers',
+      tag,
+      summary: 'List the customers of the merchant, newest first',
+      scope: 'read',
+      query: CustomerQuery,
+      answer: CustomerList,
+      refusals: [],
+      handle: async ({ caller, query, url }) => {
+        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
+        const page = { limit, externalId: query.external_customer_id, after: query.starting_after };
+        const rows = await listCustomers(platform.db, caller.merchantId, page);
+        return { body: pageOf(rows, { limit, url }, presentCustomer) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/{customer_id}`,
+      operationId: 'retrieveCustomer',
+      tag,
+      summary: 'Read a customer',
+      scope: 'read',
+      params: CustomerPath,
+      answer: Customer,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: presentCustomer(await getCustomer(platform.db, caller.merchantId, params.customer_id)),
+      }),
+    }),
+  ];
+}
+
+function writeRoutes(platform: Platform): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/create`,
+      operationId: 'createCustomer',
+      tag,
+      summary: 'Create a customer',
+      description:
+        'Calls that name a customer make it if it is new, so that this one is for those who want to tell more of it. 400 for an id that is known.',
+      scope: 'write',
+      body: CustomerInput,
+      answer: Customer,
+      refusals: [],
+      handle: async ({ caller, body }) => ({ body: await createCustomer(platform, caller, body) }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/{customer_id}/update`,
+      operationId: 'updateCustomer',
+      tag,
+      summary: 'Change what is known of a customer',
+      scope: 'write',
+      params: CustomerPath,
+      body: CustomerChange,
+      answer: Customer,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => {
+        const customer = await getCustomer(platform.db, caller.merchantId, params.customer_id);
+        const isNothing = Object.keys(body).length === 0;
+        const changed = isNothing ? customer : await updateCustomer(platform.db, customer, body);
+        return { body: presentCustomer(changed) };
+      },
+    }),
+  ];
+}
+
+/** Customers belong to the merchant: the keys of all its stores see the same ones. */
+export function customerRoutes(platform: Platform): Route[] {
+  return [...readRoutes(platform), ...writeRoutes(platform)];
+}

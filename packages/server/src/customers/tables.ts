@@ -1,0 +1,14 @@
+declare module '../platform/db.ts' {
+  interface Tables {
+    customer: {
+      merchant_id: string;
+      customer_id: string;
+      external_customer_id: string;
+      email: string | null;
+      name: string | null;
+      phone: string | null;
+      description: string | null;
+      created_at: bigint | number;
+    };
+  }
+}

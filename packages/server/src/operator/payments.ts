@@ -1,0 +1,32 @@
+import type { App } from '../app.ts';
+import {
+  checkoutSettings,
+  decideSeizure,
+  ownerOfPayment,
+  presentPayment,
+  rulesOf,
+} from '../checkout/index.ts';
+import { getMerchant, identifyApprover } from '../stores/index.ts';
+
+export interface SeizureVerdict {
+  payment: string;
+  /** The seized transfer, as `florin payments show` names it. */
+  txId: string;
+  /** Name of the registered approver. */
+  as: string;
+  token: string;
+}
+
+export function paymentCommands(app: App) {
+  const decide = (decision: 'release' | 'keep') => async (verdict: SeizureVerdict) => {
+    const { merchantId, paymentId } = await ownerOfPayment(app.db, verdict.payment);
+    const merchant = await getMerchant(app.db, merchantId);
+    const credentials = { name: verdict.as, token: verdict.token };
+    const { approverId } = await identifyApprover(app, merchantId, credentials);
+    const vote = { paymentId, txId: verdict.txId, approverId, decision };
+    const { view, agreed, required, isDone } = await decideSeizure(app, merchant, vote);
+    const payment = presentPayment(view, rulesOf(view, await checkoutSettings(app, merchant)));
+    return { decision, agreed, required, done: isDone, payment };
+  };
+  return { release: decide('release'), keep: decide('keep') };
+}

@@ -1,0 +1,34 @@
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
+import { getMerchant } from '../stores/index.ts';
+import type { RefundDeps } from './deps.ts';
+import { endRefund } from './end-refund.ts';
+import { awaitsClaim } from './present.ts';
+import { getRefund, lockRefund, type RefundRow } from './queries.ts';
+
+/** @throws Fail `resource_not_found`; `invalid_request` once it is sent or over */
+export async function cancelRefund(deps: RefundDeps, caller: Caller, ownId: string): Promise<RefundRow> {
+  const { merchantId } = caller;
+  const { refund_id: refundId } = await getRefund(deps.db, caller, ownId);
+  return await transact(deps.db, async (tx) => {
+    const locked = await lockRefund(tx, merchantId, refundId);
+    const { status } = locked.refund;
+    if (status !== 'pending')
+      throw new Fail('invalid_request', `A refund that is ${status} cannot be canceled.`);
+    return await endRefund(tx, locked, { status: 'canceled' }, occasionOf(deps, caller));
+  });
+}
+
+/** The payer has not said in time where the money goes: it is the merchant's again. */
+export async function expireClaim(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  const merchant = await getMerchant(deps.db, job.merchantId);
+  await run.step(async (tx) => {
+    const locked = await lockRefund(tx, job.merchantId, String(job.payload.refundId));
+    if (!awaitsClaim(locked.refund)) return;
+    await endRefund(tx, locked, { status: 'canceled' }, occasionOf(deps, merchant));
+  });
+  return 'done';
+}

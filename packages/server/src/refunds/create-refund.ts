@@ -1,0 +1,205 @@
+import type { RefundInput } from '@florin/contract/schemas';
+import {
+  findHeld,
+  findPaymentId,
+  lockPayment,
+  moveRefundable,
+  type PaymentView,
+  type TransferKey,
+} from '../checkout/index.ts';
+import { BelowFloor, post } from '../ledger/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { bodyDigest, claimKey } from '../platform/idempotency.ts';
+import { newId } from '../platform/ids.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import { type Occasion, occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
+import { checkRefundAddress, provenWallet } from './check-address.ts';
+import { newClaimSecret } from './claim-link.ts';
+import { type RefundDeps, type RefundSettings, refundSettings } from './deps.ts';
+import { expireClaimJob, sendJob } from './jobs.ts';
+import { reservePostings } from './postings.ts';
+import { getRefund, insertRefund, type RefundRow, takeQuota } from './queries.ts';
+import { amountOf, type Pot, placeOf, potOf } from './states.ts';
+
+const OPERATION = 'refund.create';
+const DAY_SECONDS = 86_400;
+const CLAIM_SECONDS = 30 * DAY_SECONDS;
+
+const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
+
+interface Creation {
+  deps: RefundDeps;
+  caller: Caller;
+  body: RefundInput;
+  settings: RefundSettings;
+  occasion: Occasion;
+}
+
+/**
+ * Sets money of a payment aside to go back to its payer.
+ *
+ * @throws Fail `invalid_request` (param `payment_id`, `tx_id`, `currency`, `amount`, `address`), `parameter_missing`,
+ * `resource_not_found`, `conflict`, `daily_refund_limit_exceeded`, `insufficient_balance`
+ */
+export async function createRefund(
+  deps: RefundDeps,
+  caller: Caller,
+  body: RefundInput,
+): Promise<{ refund: RefundRow; replayed: boolean }> {
+  if (body.amount !== undefined && body.currency === undefined) {
+    const message = 'currency is required with amount: it says which token the amount is in.';
+    throw new Fail('parameter_missing', { message, param: 'currency' });
+  }
+  const paymentId = await findPaymentId(deps.db, caller, body.payment_id);
+  const settings = await refundSettings(deps, caller);
+  const occasion = occasionOf(deps, caller);
+  const creation: Creation = { deps, caller, body, settings, occasion };
+  const claim = {
+    merchantId: caller.merchantId,
+    storeId: caller.storeId,
+    operation: OPERATION,
+    key: body.refund_id,
+    digest: bodyDigest(body),
+    resourceId: newId(),
+    nowSeconds: occasion.seconds,
+    param: 'refund_id',
+  };
+  crashPoint('refund.before-transaction');
+  const made = await transact(deps.db, async (tx) => {
+    const key = await claimKey(tx, claim);
+    crashPoint('refund.key-claimed');
+    if (!key.first) return undefined;
+    const view = await lockPayment(tx, caller.merchantId, paymentId);
+    return await make(tx, creation, view, claim.resourceId);
+  });
+  crashPoint('refund.after-commit');
+  const refund = made ?? (await getRefund(deps.db, caller, body.refund_id));
+  crashPoint('refund.before-reply');
+  return { refund, replayed: made === undefined };
+}
+
+interface Source {
+  pot: Pot;
+  /** The transfer that is refunded; null: the payment's own money. */
+  transfer: TransferKey | null;
+}
+
+async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: string): Promise<RefundRow> {
+  const { deps, caller, body, settings, occasion } = creation;
+  const { pot, transfer } = sourceOf(view, body.tx_id);
+  const amount = sizeOf(pot, body);
+  const address = await recipientOf(tx, creation, pot, view);
+  const key = { merchant_id: caller.merchantId, refund_id: refundId };
+  const row = {
+    ...key,
+    own_id: body.refund_id,
+    store_id: caller.storeId,
+    payment_id: view.payment.payment_id,
+    source_tx_id: transfer?.txId ?? null,
+    source_index: transfer?.index ?? null,
+    currency: pot.currency,
+    network: pot.network,
+    amount,
+    address,
+    status: 'pending' as const,
+    reason: body.reason ?? null,
+    metadata: body.metadata ?? {},
+    claim_secret: address === null ? newClaimSecret(deps.vault, key) : null,
+    claim_ends_at: address === null ? occasion.seconds + CLAIM_SECONDS : null,
+    day: Math.floor(occasion.seconds / DAY_SECONDS),
+    created_at: occasion.seconds,
+  };
+  // Quota before ledger, as an end takes them: two locks in two orders wait for each other.
+  if (!(await takeQuota(tx, row, settings.dailyLimit))) throw limitExceeded();
+  const refund = await insertRefund(tx, row);
+  crashPoint('refund.inserted');
+  await reserve(tx, refund, pot, transfer);
+  crashPoint('refund.reserved');
+  const job =
+    address === null
+      ? expireClaimJob(refund, occasion, CLAIM_SECONDS)
+      : sendJob(refund, occasion, settings.delaySeconds);
+  await enqueue(tx, [job]);
+  crashPoint('refund.before-commit');
+  return refund;
+}
+
+/** What the request asks to refund from. @throws Fail */
+function sourceOf(view: PaymentView, txId: string | undefined): Source {
+  const { payment } = view;
+  if (txId === undefined) {
+    const pot = potOf({
+      status: payment.status,
+      currency: payment.fixed_currency,
+      network: payment.fixed_network,
+      received: payment.received_amount,
+      refunded: payment.refunded_amount,
+      refunding: payment.refunding_amount,
+    });
+    if (pot !== undefined) return { pot, transfer: null };
+    const message = `Nothing of this payment can be refunded: it is ${payment.status} and has received ${payment.received_amount}.`;
+    throw refuse('payment_id', message);
+  }
+  const held = findHeld(view, txId);
+  const { currency, network, held_amount: left } = held;
+  if (currency === null || left === 0n) throw refuse('tx_id', 'Nothing of this transfer is left to refund.');
+  const pot = { currency, network, left, place: placeOf(payment.status, true) };
+  return { pot, transfer: { network, txId: held.tx_id, index: held.index } };
+}
+
+/** @throws Fail with param `currency` or `amount` */
+function sizeOf(pot: Pot, { amount, currency }: RefundInput): bigint {
+  const size = amountOf(pot, { amount: amount === undefined ? undefined : BigInt(amount), currency });
+  if ('amount' in size) return size.amount;
+  if (size.refused === 'currency')
+    throw refuse('currency', `This money came in ${pot.currency} and goes back in it.`);
+  throw refuse('amount', `${pot.left} is all that is left to refund.`);
+}
+
+/** Where it goes: as given, else the proven wallet; null: the payer is asked. @throws Fail with param `address` */
+async function recipientOf(
+  tx: Tx,
+  { deps, caller, body, settings }: Creation,
+  { network }: Pot,
+  { payment }: PaymentView,
+): Promise<string | null> {
+  const wallet = provenWallet(network, payment.wallet_address);
+  const address = body.address ?? wallet;
+  if (address === null) return null;
+  const allowProgramOwned = settings.allowProgramOwned || address === wallet;
+  await checkRefundAddress(tx, deps, { mode: caller.mode, network, address, allowProgramOwned });
+  return address;
+}
+
+const limitExceeded = () =>
+  new Fail(
+    'daily_refund_limit_exceeded',
+    'The refund does not fit into what the store may refund today. The day ends at 00:00 UTC.',
+  );
+
+/** Takes the money out of the payment and the merchant's balance. @throws Fail `insufficient_balance` */
+async function reserve(
+  tx: Tx,
+  refund: RefundRow,
+  { place }: Pot,
+  transfer: TransferKey | null,
+): Promise<void> {
+  const { merchant_id: merchantId, payment_id, amount } = refund;
+  const held = place === 'held' ? -amount : 0n;
+  await moveRefundable(tx, { merchant_id: merchantId, payment_id }, transfer, {
+    refunding: amount,
+    refunded: 0n,
+    held,
+  });
+  try {
+    await post(tx, merchantId, reservePostings(refund, place), Number(refund.created_at));
+  } catch (error) {
+    if (!(error instanceof BelowFloor)) throw error;
+    const message = `The available balance of ${refund.currency} does not cover the refund.`;
+    throw new Fail('insufficient_balance', message);
+  }
+}

@@ -1,0 +1,23 @@
+import type { ChainRegistry } from '../chains/index.ts';
+import type { MerchantRef } from '../checkout/index.ts';
+import { PAYOUT_SETTINGS } from '../payouts/index.ts';
+import type { Platform } from '../platform/platform.ts';
+import { readSettings } from '../platform/settings.ts';
+import type { Screen } from '../transfers/index.ts';
+import { REFUND_SETTINGS } from './settings.ts';
+
+export interface RefundDeps extends Platform {
+  chains: ChainRegistry;
+  screen: Screen;
+}
+
+/** Recipients are judged by the rule that payouts have. */
+const SETTINGS = { ...REFUND_SETTINGS, allowProgramOwned: PAYOUT_SETTINGS.allowProgramOwned };
+
+export async function refundSettings(
+  deps: Pick<RefundDeps, 'db'>,
+  merchant: Omit<MerchantRef, 'clockOffset'>,
+) {
+  return await readSettings(deps.db, merchant, SETTINGS);
+}
+export type RefundSettings = Awaited<ReturnType<typeof refundSettings>>;

@@ -1,0 +1,64 @@
+import type { RefundFailure } from '@florin/contract/schemas';
+import { moveRefundable } from '../checkout/index.ts';
+import { recordEvent, resourceOf } from '../events/index.ts';
+import { post } from '../ledger/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { invariant } from '../platform/fail.ts';
+import type { Occasion } from '../platform/occasion.ts';
+import { givenBackPostings, paidPostings } from './postings.ts';
+import { presentRefund } from './present.ts';
+import { giveQuotaBack, type LockedRefund, type RefundRow, updateRefund } from './queries.ts';
+import { endMove, MOVES, placeOf } from './states.ts';
+
+/** What a refund came to. */
+export type Outcome =
+  | { status: 'succeeded'; txId: string | null }
+  | { status: 'failed'; reason: RefundFailure; txId: string | null }
+  | { status: 'canceled' };
+
+/**
+ * Ends a refund, once: its money is gone, or back where the payment's money lies by now. The caller holds the payment's
+ * lock.
+ */
+export async function endRefund(
+  tx: Tx,
+  { refund, view }: LockedRefund,
+  outcome: Outcome,
+  occasion: Occasion,
+): Promise<RefundRow> {
+  const { merchant_id: merchantId, source_tx_id: txId, source_index: index, network, amount } = refund;
+  const { status } = outcome;
+  invariant(MOVES[refund.status].includes(status), `a refund goes from ${refund.status} to ${status}`);
+  const transfer = txId === null || index === null ? null : { network, txId, index };
+  const place = placeOf(view.payment.status, transfer !== null);
+  const isPaid = status === 'succeeded';
+  if (!isPaid) await giveQuotaBack(tx, refund);
+  await moveRefundable(tx, view.payment, transfer, endMove(status, amount, place));
+  const postings = isPaid
+    ? paidPostings(refund)
+    : givenBackPostings(refund, place, refund.status === 'processing');
+  await post(tx, merchantId, postings, occasion.seconds);
+  const after = await updateRefund(tx, refund, {
+    status,
+    completed_at: occasion.seconds,
+    ...('txId' in outcome ? { tx_id: outcome.txId } : {}),
+    ...('reason' in outcome ? { failure_reason: outcome.reason } : {}),
+  });
+  if (status !== 'canceled') await recordEnd(tx, refund, after, occasion);
+  return after;
+}
+
+/** A refund that awaits its claim ends canceled alone, so no event tells of a link. */
+async function recordEnd(tx: Tx, before: RefundRow, after: RefundRow, occasion: Occasion): Promise<void> {
+  await recordEvent(tx, {
+    merchantId: after.merchant_id,
+    storeId: after.store_id,
+    livemode: occasion.livemode,
+    type: after.status === 'succeeded' ? 'refund.succeeded' : 'refund.failed',
+    resource: resourceOf('refund', after.own_id),
+    before: presentRefund(before, null),
+    after: presentRefund(after, null),
+    nowSeconds: occasion.seconds,
+    nowMs: occasion.realMs,
+  });
+}

@@ -1,0 +1,149 @@
+import type { PageLanguage } from '@florin/contract/checkout-page';
+import { formatTokens } from '@florin/contract/money';
+import { payerPage, storeHead } from '../../checkout/index.ts';
+import { escapeHtml, type PageAnswer } from '../../platform/http/index.ts';
+import type { RefundRow } from '../queries.ts';
+import { CLAIM_WORDS, type ClaimWords } from './words.ts';
+
+export type AddressError = keyof ClaimWords['errors'];
+
+/** What a claim page shows. */
+export interface ClaimView {
+  language: PageLanguage;
+  storeName: string;
+  isSandbox: boolean;
+  refund: RefundRow;
+}
+
+const amountText = ({ amount, currency }: Pick<RefundRow, 'amount' | 'currency'>) =>
+  `${formatTokens(amount)} ${currency}`;
+
+const bdi = (text: string) => `<bdi>${escapeHtml(text)}</bdi>`;
+const addressHtml = (address: string) => `<bdi class="address">${escapeHtml(address)}</bdi>`;
+const row = (name: string, html: string) => `<div><dt>${escapeHtml(name)}</dt><dd>${html}</dd></div>`;
+
+/** HTML of a text with what it names. */
+function filled(text: string, { refund, storeName }: ClaimView, words: ClaimWords): string {
+  return escapeHtml(text)
+    .replaceAll('{amount}', () => `<b>${bdi(amountText(refund))}</b>`)
+    .replaceAll('{network}', () => bdi(words.networks[refund.network]))
+    .replaceAll('{store}', () => bdi(storeName));
+}
+
+interface Card {
+  status?: number;
+  title: string;
+  /** HTML. */
+  body: string;
+}
+
+function page(view: ClaimView, words: ClaimWords, { status = 200, title, body }: Card): PageAnswer {
+  const head = storeHead(view.storeName, view.isSandbox ? words.test : undefined);
+  return payerPage({
+    status,
+    language: view.language,
+    title: `${title} – ${view.storeName}`,
+    body: `${head}<section class="card">${body}</section>`,
+  });
+}
+
+function detailRows({ refund }: ClaimView, words: ClaimWords): string {
+  const { address, tx_id: txId } = refund;
+  return `<dl class="rows">${[
+    row(words.amount, bdi(amountText(refund))),
+    row(words.network, bdi(words.networks[refund.network])),
+    ...(address === null ? [] : [row(words.address, addressHtml(address))]),
+    ...(txId === null ? [] : [row(words.transaction, addressHtml(txId))]),
+  ].join('')}</dl>`;
+}
+
+/** Asks where the money goes. The form is sent to the page's own address, language included. */
+export function askPage(view: ClaimView, given = '', error?: AddressError): PageAnswer {
+  const words = CLAIM_WORDS[view.language];
+  const fill = (text: string) => filled(text, view, words);
+  const problem =
+    error === undefined
+      ? ''
+      : `<p class="note bad" id="error" role="alert"><b>${escapeHtml(words.errorTitle)}</b>${fill(words.errors[error])}</p>`;
+  const marks =
+    error === undefined
+      ? 'aria-describedby="hint"'
+      : 'aria-invalid="true" aria-describedby="error hint" autofocus';
+  return page(view, words, {
+    status: error === undefined ? 200 : 400,
+    title: words.title,
+    body: `<h1>${escapeHtml(words.title)}</h1>
+<p>${fill(words.lead)}</p>
+${problem}
+<form method="post" action="?lang=${view.language}">
+<label class="text" for="address">${fill(words.label)}</label>
+<input type="text" id="address" name="address" dir="ltr" value="${escapeHtml(given)}" required maxlength="256"
+ autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false" ${marks}>
+<p class="small quiet" id="hint">${fill(words.hint)}</p>
+<p class="small">${escapeHtml(words.once)}</p>
+<button type="submit">${escapeHtml(words.next)}</button>
+</form>`,
+  });
+}
+
+/** Shows the address once more before it counts: nobody can take the money back from a wrong one. */
+export function checkPage(view: ClaimView, address: string): PageAnswer {
+  const words = CLAIM_WORDS[view.language];
+  return page(view, words, {
+    title: words.checkTitle,
+    body: `<h1>${escapeHtml(words.checkTitle)}</h1>
+<p>${escapeHtml(words.checkText)}</p>
+<dl class="field"><dt>${escapeHtml(words.address)}</dt><dd class="address"><bdi>${escapeHtml(address)}</bdi></dd></dl>
+${detailRows(view, words)}
+<form method="post" action="?lang=${view.language}">
+<p><button type="submit">${escapeHtml(words.send)}</button></p>
+<input type="hidden" name="address" value="${escapeHtml(address)}">
+<input type="hidden" name="sure" value="yes">
+</form>
+<a class="button plain" href="?lang=${view.language}">${escapeHtml(words.back)}</a>`,
+  });
+}
+
+const SIGNS = {
+  good: '<path d="M4 12.5l5.5 5.5L20 7"/>',
+  wait: '<path d="M12 6v6l4 3"/><circle cx="12" cy="12" r="9.5"/>',
+  bad: '<path d="M6 6l12 12M18 6L6 18"/>',
+};
+
+function sign(kind: keyof typeof SIGNS): string {
+  const tone = kind === 'wait' ? '' : ` ${kind}`;
+  return `<div class="sign${tone}" aria-hidden="true"><svg viewBox="0 0 24 24">${SIGNS[kind]}</svg></div>`;
+}
+
+/** What became of a refund whose link was used, or is over. */
+export function statePage(view: ClaimView): PageAnswer {
+  const words = CLAIM_WORDS[view.language];
+  const shown = {
+    pending: ['wait', words.wayTitle, words.wayText],
+    processing: ['wait', words.wayTitle, words.wayText],
+    succeeded: ['good', words.paidTitle, words.paidText],
+    failed: ['bad', words.failedTitle, words.failedText],
+    canceled: ['bad', words.overTitle, words.overText],
+  } as const;
+  // A link that has ended waits for its refund to be canceled.
+  const { status, address } = view.refund;
+  const [kind, title, text] = shown[status === 'pending' && address === null ? 'canceled' : status];
+  const rows = kind === 'bad' ? '' : detailRows(view, words);
+  return page(view, words, {
+    title,
+    body: `${sign(kind)}<h1 class="center">${escapeHtml(title)}</h1>
+<p class="center">${filled(text, view, words)}</p>${rows}`,
+  });
+}
+
+/** The same for a link that never was one and for one whose secret is wrong. */
+export function unknownPage(language: PageLanguage): PageAnswer {
+  const words = CLAIM_WORDS[language];
+  return payerPage({
+    status: 404,
+    language,
+    title: words.unknownTitle,
+    body: `<section class="card">${sign('bad')}<h1 class="center">${escapeHtml(words.unknownTitle)}</h1>
+<p class="center">${escapeHtml(words.unknownText)}</p></section>`,
+  });
+}

@@ -1,0 +1,114 @@
+import { languageOf } from '../../checkout/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
+import { occasionOf } from '../../platform/occasion.ts';
+import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
+import { checkRecipient } from '../../transfers/index.ts';
+import { checkRefundAddress } from '../check-address.ts';
+import { CLAIM_PATH, opens, parseClaimToken } from '../claim-link.ts';
+import { claimRefund } from '../claim-refund.ts';
+import { type RefundDeps, refundSettings } from '../deps.ts';
+import { awaitsClaim } from '../present.ts';
+import { findRefund } from '../queries.ts';
+import { type AddressError, askPage, type ClaimView, checkPage, statePage, unknownPage } from './html.ts';
+
+const ADDRESS_LENGTH_MAX = 256;
+
+interface Claim {
+  view: ClaimView;
+  merchant: Merchant;
+  /** Nobody has used the link yet, and it is not over. */
+  isOpen: boolean;
+}
+
+/**
+ * The pages behind a refund's link, where the payer says where the money goes: a form that needs no script, a second look
+ * at the address, and what became of it.
+ */
+export function claimPages(deps: RefundDeps): PublicPage[] {
+  const path = `${CLAIM_PATH}/{token}`;
+  const withClaim = async (request: PageRequest, show: (claim: Claim) => Promise<PageAnswer>) => {
+    const claim = await findClaim(deps, request);
+    return claim === undefined ? unknownPage(languageOf(request)) : await show(claim);
+  };
+  return [
+    {
+      path,
+      handle: (request) =>
+        withClaim(request, async ({ view, isOpen }) => (isOpen ? askPage(view) : statePage(view))),
+    },
+    {
+      method: 'POST',
+      path,
+      handle: (request) =>
+        withClaim(request, async (claim) =>
+          claim.isOpen ? await answer(deps, claim, request) : seeState(request, claim),
+        ),
+    },
+  ];
+}
+
+async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim | undefined> {
+  const token = parseClaimToken(request.params.token ?? '');
+  if (token === undefined) return undefined;
+  const refund = await findRefund(deps.db, token.merchantId, token.refundId);
+  if (refund === undefined || !opens(deps.vault, refund, token)) return undefined;
+  const merchant = await getMerchant(deps.db, refund.merchant_id);
+  const store = await getStore(deps.db, refund.merchant_id, refund.store_id);
+  const { seconds } = occasionOf(deps, merchant);
+  return {
+    merchant,
+    view: {
+      language: languageOf(request),
+      storeName: store.name,
+      isSandbox: merchant.mode === 'sandbox',
+      refund,
+    },
+    isOpen: awaitsClaim(refund) && seconds < Number(refund.claim_ends_at ?? 0),
+  };
+}
+
+/** What was sent with the form: asked about first, then taken. */
+async function answer(deps: RefundDeps, claim: Claim, request: PageRequest): Promise<PageAnswer> {
+  const { view, merchant } = claim;
+  const form = new URLSearchParams(request.body.toString('utf8'));
+  const address = (form.get('address') ?? '').trim();
+  const error = await errorOf(deps, claim, address);
+  if (error !== undefined) return askPage(view, address.slice(0, ADDRESS_LENGTH_MAX), error);
+  if (form.get('sure') !== 'yes') return checkPage(view, address);
+  try {
+    await claimRefund(deps, merchant, view.refund.refund_id, address);
+  } catch (refused) {
+    // Another click was faster, or the refund was canceled: its state says so.
+    if (!(refused instanceof Fail) || refused.code !== 'invalid_request') throw refused;
+  }
+  return seeState(request, claim);
+}
+
+const ERRORS: Partial<Record<string, AddressError>> = { format: 'format', checksum: 'checksum' };
+
+async function errorOf(
+  deps: RefundDeps,
+  { view, merchant }: Claim,
+  address: string,
+): Promise<AddressError | undefined> {
+  if (address === '') return 'empty';
+  if (address.length > ADDRESS_LENGTH_MAX || address.includes('\0')) return 'format';
+  const { network } = view.refund;
+  const { allowProgramOwned } = await refundSettings(deps, merchant);
+  const { code } = checkRecipient(network, address, { allowProgramOwned });
+  if (code !== undefined) return ERRORS[code] ?? 'unusable';
+  try {
+    await checkRefundAddress(deps.db, deps, { mode: merchant.mode, network, address, allowProgramOwned });
+    return undefined;
+  } catch (refused) {
+    if (refused instanceof Fail && refused.code === 'invalid_request') return 'unusable';
+    throw refused;
+  }
+}
+
+/** A page that may be reloaded without sending the form again. */
+function seeState({ params }: PageRequest, { view }: Claim): PageAnswer {
+  const location = `${CLAIM_PATH}/${params.token ?? ''}?lang=${view.language}`;
+  return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };
+}

@@ -1,0 +1,139 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { REFUND_ID_PATTERN } from '@florin/contract/schemas';
+import { type Insertable, sql, type UpdateObject } from 'kysely';
+import { lockPayment, type PaymentView } from '../checkout/index.ts';
+import type { CauseNames } from '../ledger/index.ts';
+import type { Db, Tables, Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import './tables.ts';
+
+const OWN_ID_FORM = new RegExp(REFUND_ID_PATTERN);
+
+const selectRefund = (db: Db, merchantId: string) =>
+  db.selectFrom('refund').selectAll().where('merchant_id', '=', merchantId);
+
+export type RefundRow = NonNullable<Awaited<ReturnType<ReturnType<typeof selectRefund>['executeTakeFirst']>>>;
+
+/** @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store */
+export async function getRefund(
+  db: Db,
+  { merchantId, storeId }: { merchantId: string; storeId: string },
+  ownId: string,
+): Promise<RefundRow> {
+  const row = OWN_ID_FORM.test(ownId)
+    ? await selectRefund(db, merchantId).where('own_id', '=', ownId).executeTakeFirst()
+    : undefined;
+  if (row === undefined) throw new Fail('resource_not_found', 'There is no such refund.');
+  if (row.store_id !== storeId) throw new Fail('forbidden', 'This belongs to another store of the merchant.');
+  return row;
+}
+
+export async function findRefund(
+  db: Db,
+  merchantId: string,
+  refundId: string,
+): Promise<RefundRow | undefined> {
+  return await selectRefund(db, merchantId).where('refund_id', '=', refundId).executeTakeFirst();
+}
+
+/** A refund and its payment, whose lock is held. */
+export interface LockedRefund {
+  refund: RefundRow;
+  view: PaymentView;
+}
+
+/** Every change of a refund begins here: whoever holds the row of its payment decides. */
+export async function lockRefund(tx: Tx, merchantId: string, refundId: string): Promise<LockedRefund> {
+  const known = await findRefund(tx, merchantId, refundId);
+  if (known === undefined) throw new Error(`there is no refund ${refundId}`);
+  const view = await lockPayment(tx, merchantId, known.payment_id);
+  // Again, as it may have changed while its payment was waited for.
+  const refund = await selectRefund(tx, merchantId)
+    .where('refund_id', '=', refundId)
+    .executeTakeFirstOrThrow();
+  return { refund, view };
+}
+
+export async function insertRefund(tx: Tx, row: Insertable<Tables['refund']>): Promise<RefundRow> {
+  return await tx.insertInto('refund').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function updateRefund(
+  tx: Tx,
+  refund: Pick<RefundRow, 'merchant_id' | 'refund_id'>,
+  change: UpdateObject<Tables, 'refund'>,
+): Promise<RefundRow> {
+  return await tx
+    .updateTable('refund')
+    .set(change)
+    .where('merchant_id', '=', refund.merchant_id)
+    .where('refund_id', '=', refund.refund_id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+type Counted = Pick<RefundRow, 'merchant_id' | 'store_id' | 'day' | 'amount'>;
+
+/** Counts a refund against the store's day, whose row refunds made at once wait for. @returns false: it is full */
+export async function takeQuota(tx: Tx, refund: Counted, limit: bigint): Promise<boolean> {
+  const { merchant_id: merchantId, store_id: storeId, day, amount } = refund;
+  if (amount > limit) return false;
+  const { rows } = await sql`
+    insert into refund_quota as q (merchant_id, store_id, day, amount)
+    values (${merchantId}, ${storeId}, ${day}, ${amount})
+    on conflict (merchant_id, store_id, day) do update set amount = q.amount + excluded.amount
+      where q.amount + excluded.amount <= ${limit}
+    returning 1`.execute(tx);
+  return rows.length > 0;
+}
+
+/** Canceled and failed refunds count no longer. */
+export async function giveQuotaBack(tx: Tx, refund: Counted): Promise<void> {
+  await sql`
+    update refund_quota set amount = amount - ${refund.amount}
+    where merchant_id = ${refund.merchant_id} and store_id = ${refund.store_id} and day = ${refund.day}`.execute(
+    tx,
+  );
+}
+
+/** What refunds under way have set aside, per currency: what refund_hold must hold. */
+export async function refundHolds(db: Db, merchantId: string): Promise<Map<Asset, bigint>> {
+  const { rows } = await sql<{ currency: Asset; amount: string }>`
+    select currency, sum(amount)::text as amount from refund
+    where merchant_id = ${merchantId} and status in ('pending', 'processing') group by currency`.execute(db);
+  return new Map(rows.map(({ currency, amount }) => [currency, BigInt(amount)]));
+}
+
+export interface ShortRefunds {
+  network: Network;
+  count: number;
+  /** Seconds of the merchants' clocks. */
+  oldestSince: number;
+}
+
+/** Refunds that wait for coins on their network, over all merchants. */
+export async function shortRefunds(db: Db): Promise<ShortRefunds[]> {
+  const { rows } = await sql<{ network: Network; count: bigint; oldest: bigint }>`
+    select network, count(*) as count, min(short_since) as oldest from refund
+    where status = 'pending' and short_since is not null group by network`.execute(db);
+  return rows.map(({ network, count, oldest }) => ({
+    network,
+    count: Number(count),
+    oldestSince: Number(oldest),
+  }));
+}
+
+/** Ledger entries name refunds as their merchants do. */
+export const refundNames: CauseNames = {
+  namesOf: async (db, merchantId, ids) => {
+    const rows = await db
+      .selectFrom('refund')
+      .select(['refund_id', 'own_id'])
+      .where('merchant_id', '=', merchantId)
+      .where('refund_id', 'in', ids)
+      .execute();
+    return new Map(rows.map((row) => [row.refund_id, row.own_id]));
+  },
+  findByName: async (db, merchantId, name) =>
+    (await selectRefund(db, merchantId).where('own_id', '=', name).executeTakeFirst())?.refund_id,
+};

@@ -1,0 +1,78 @@
+import { NoFields, Refund, RefundInput, RefundPath } from '@florin/contract/schemas';
+import { defineRoute, type Route } from '../platform/http/index.ts';
+import { cancelRefund } from './cancel-refund.ts';
+import { CLAIM_PATH, claimToken } from './claim-link.ts';
+import { createRefund } from './create-refund.ts';
+import type { RefundDeps } from './deps.ts';
+import { awaitsClaim, presentRefund } from './present.ts';
+import { getRefund, type RefundRow } from './queries.ts';
+
+const PATH = '/api/v1/refunds';
+const tag = 'Refunds';
+
+/** A refund as callers see it, its link included. */
+export function showRefund(
+  { vault }: Pick<RefundDeps, 'vault'>,
+  refund: RefundRow,
+  publicUrl: string,
+): Refund {
+  const { claim_secret } = refund;
+  const isOpen = awaitsClaim(refund) && claim_secret !== null;
+  const url = isOpen ? `${publicUrl}${CLAIM_PATH}/${claimToken(vault, { ...refund, claim_secret })}` : null;
+  return presentRefund(refund, url);
+}
+
+/** @param publicUrl where payers find their pages */
+export function refundRoutes(deps: RefundDeps, publicUrl: () => string): Route[] {
+  const present = (refund: RefundRow) => showRefund(deps, refund, publicUrl());
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/create`,
+      operationId: 'createRefund',
+      tag,
+      summary: 'Refund a payment, or a part of it',
+      description:
+        'Sets the money aside and sends it to address, to the wallet that the payer has proved, or to where the payer says behind claim_url. The same refund_id again answers the first refund.',
+      scope: 'write',
+      alwaysCommits: true,
+      body: RefundInput,
+      answer: Refund,
+      refusals: ['resource_not_found', 'conflict', 'insufficient_balance', 'daily_refund_limit_exceeded'],
+      handle: async ({ caller, body }) => {
+        const { refund, replayed } = await createRefund(deps, caller, body);
+        return { body: present(refund), replayed };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/{refund_id}`,
+      operationId: 'retrieveRefund',
+      tag,
+      summary: 'Read a refund',
+      scope: 'read',
+      params: RefundPath,
+      answer: Refund,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: present(await getRefund(deps.db, caller, params.refund_id)),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/{refund_id}/cancel`,
+      operationId: 'cancelRefund',
+      tag,
+      summary: 'Cancel a refund that is pending',
+      description: 'Its money goes back to where the money of the payment lies.',
+      scope: 'write',
+      params: RefundPath,
+      body: NoFields,
+      answer: Refund,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: present(await cancelRefund(deps, caller, params.refund_id)),
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,36 @@
+import type { Asset, Network } from '@florin/contract/money';
+import type { Metadata, RefundFailure, RefundStatus } from '@florin/contract/schemas';
+import type { Generated } from 'kysely';
+
+type Int8 = bigint | number;
+
+declare module '../platform/db.ts' {
+  interface Tables {
+    refund: {
+      merchant_id: string;
+      refund_id: string;
+      /** The refund_id that callers know. */
+      own_id: string;
+      store_id: string;
+      payment_id: string;
+      source_tx_id: string | null;
+      source_index: number | null;
+      currency: Asset;
+      network: Network;
+      amount: bigint;
+      address: string | null;
+      status: RefundStatus;
+      tx_id: string | null;
+      failure_reason: RefundFailure | null;
+      reason: string | null;
+      metadata: Generated<Metadata>;
+      claim_secret: Buffer | null;
+      claim_ends_at: Int8 | null;
+      short_since: Int8 | null;
+      day: number;
+      created_at: Int8;
+      completed_at: Int8 | null;
+    };
+    refund_quota: { merchant_id: string; store_id: string; day: number; amount: bigint };
+  }
+}

@@ -1,0 +1,153 @@
+import { ASSETS, UNITS_PER_TOKEN } from '@florin/contract/money';
+import type { SessionPayInput } from '@florin/contract/schemas';
+import {
+  afterForm,
+  chooseOption,
+  currentOption,
+  type FoundPage,
+  findPage,
+  formOf,
+  notFoundPage,
+  PAGE_PATH,
+  type PaymentView,
+  readPayment,
+  scanJob,
+  wantsJson,
+} from '../checkout/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { type PublicPage, TokenBuckets } from '../platform/http/index.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import { occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
+import { advanceClock } from './advance-clock.ts';
+import type { SandboxDeps } from './fund.ts';
+import { payAs } from './pay-session.ts';
+import { reachChain } from './reach-chain.ts';
+
+/** Of one page: a person who clicks, not a program. */
+const PLAYS = { perSecond: 1, burst: 20 };
+const BUCKETS_MAX = 1_000;
+/** What is missing of a payment that is too small, and what is too much of one that is too large. */
+const LESS_PERCENT = 60n;
+const MORE_UNITS = 5n * UNITS_PER_TOKEN;
+
+const ACTIONS = ['wallet', 'exact', 'less', 'more', 'wrong', 'frozen', 'late', 'expire', 'reorg'] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** What the panel of a sandbox merchant's page and its simulated wallet call. A live merchant's page has none of it. */
+export function payerPages(deps: SandboxDeps): PublicPage[] {
+  const buckets = new TokenBuckets(PLAYS.perSecond, PLAYS.burst, BUCKETS_MAX);
+  return [
+    {
+      method: 'POST',
+      path: `${PAGE_PATH}/simulate`,
+      handle: async (request) => {
+        const page = await findPage(deps.db, request.params.token ?? '');
+        if (page?.merchant.mode !== 'sandbox') return await notFoundPage(request);
+        buckets.takeOrRefuse(page.session.session_id, deps.clock.nowMs(), 'Too many plays on this page.');
+        const action = ACTIONS.find((known) => known === formOf(request).get('action'));
+        if (action === undefined) throw new Fail('invalid_request', 'The test panel has no such action.');
+        try {
+          await play(deps, page, action);
+        } catch (error) {
+          // Without script the page itself shows that nothing has happened.
+          if (!(error instanceof Fail) || wantsJson(request)) throw error;
+        }
+        return await afterForm(deps, page, request);
+      },
+    },
+  ];
+}
+
+async function play(deps: SandboxDeps, page: FoundPage, action: Action): Promise<void> {
+  const { merchant, session } = page;
+  const view = await readPayment(deps.db, merchant.merchantId, session.payment_id);
+  switch (action) {
+    case 'expire':
+      return await passExpiry(deps, page, view);
+    case 'late':
+      await passExpiry(deps, page, view);
+      // What is over is looked at once a minute: nobody waits for that here.
+      return await pay(deps, page, view, { final: true });
+    case 'reorg':
+      return await dropBlocks(deps, page, view);
+    case 'wrong':
+      return await pay(deps, page, view, { currency: otherOf(choiceOf(page, view).currency) });
+    case 'frozen':
+      return await pay(deps, page, view, { from: 'sanctioned' });
+    case 'wallet':
+      return await pay(deps, page, view, { connected: true });
+    case 'exact':
+    case 'less':
+    case 'more':
+      return await pay(deps, page, view, await amountOf(deps, page, view, action));
+  }
+}
+
+const otherOf = (token: string) => ASSETS.find((asset) => asset !== token) ?? ASSETS[0];
+
+/** The option that counts, else the first that is offered. @throws Fail where the session offers none */
+function choiceOf({ session }: FoundPage, view: PaymentView) {
+  const choice = currentOption(view) ?? session.options[0];
+  if (choice === undefined) throw new Fail('invalid_request', 'Nothing can be paid here.');
+  return { currency: choice.currency, network: choice.network };
+}
+
+async function pay(
+  deps: SandboxDeps,
+  page: FoundPage,
+  view: PaymentView,
+  more: Partial<SessionPayInput>,
+): Promise<void> {
+  // Not final at once: the page is to show how the blocks come.
+  const input = { ...choiceOf(page, view), final: false, ...more };
+  await payAs(deps, page.merchant, page.session, input);
+}
+
+/** More or less than what is left; the exact rest needs no amount. */
+async function amountOf(
+  deps: SandboxDeps,
+  page: FoundPage,
+  view: PaymentView,
+  action: 'exact' | 'less' | 'more',
+): Promise<Partial<SessionPayInput>> {
+  if (action === 'exact') return {};
+  const chosen = await chooseOption(deps, page.merchant, page.session, choiceOf(page, view));
+  const sent = chosen.transactions
+    .filter((t) => t.kind === 'counted' && t.status !== 'gone')
+    .reduce((sum, t) => sum + t.amount, 0n);
+  const rest = (currentOption(chosen)?.pay_amount ?? 0n) - sent;
+  if (rest <= 1n) throw new Fail('invalid_request', 'Nothing is left to pay.');
+  return { amount: Number(action === 'less' ? (rest * LESS_PERCENT) / 100n : rest + MORE_UNITS) };
+}
+
+/** The clock of the whole merchant moves to the moment at which the payment ends. */
+async function passExpiry(
+  deps: SandboxDeps,
+  { merchant }: FoundPage,
+  { payment }: PaymentView,
+): Promise<void> {
+  if (payment.expires_at === null) throw new Fail('invalid_request', 'This payment never expires.');
+  const left = Number(payment.expires_at) - occasionOf(deps, merchant).seconds;
+  if (left >= 0) await advanceClock(deps, merchant.merchantId, left + 1);
+}
+
+/** The blocks from the one that holds the payment's newest transfer; one is sent first where none is on its way. */
+async function dropBlocks(deps: SandboxDeps, page: FoundPage, before: PaymentView): Promise<void> {
+  const { merchantId } = page.merchant;
+  const isSeen = before.transactions.some((t) => t.status === 'seen');
+  if (!isSeen) await pay(deps, page, before, {});
+  const view = isSeen ? before : await readPayment(deps.db, merchantId, page.session.payment_id);
+  const newest = view.transactions.findLast((t) => t.status === 'seen');
+  if (newest === undefined)
+    throw new Fail('invalid_request', 'The payment was final before it could be dropped.');
+  const chain = deps.chains.sandbox(merchantId, newest.network);
+  await reachChain(async () => {
+    const { height, finalHeight } = await chain.height();
+    if (BigInt(newest.height) <= finalHeight) {
+      throw new Fail('invalid_request', 'The payment was final before it could be dropped.');
+    }
+    await chain.reorg(Number(height - BigInt(newest.height)) + 1, { remine: false });
+  });
+  await transact(deps.db, (tx) => enqueue(tx, [scanJob(merchantId, newest.network, deps.clock.nowMs())]));
+}

@@ -1,0 +1,49 @@
+import type { Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/db.ts';
+import { NIL_ID } from '../platform/ids.ts';
+import { kept } from '../platform/kept-plans.ts';
+import type { MerchantMode } from '../platform/settings.ts';
+import './tables.ts';
+
+// A chain that takes back what was final is not what our rules were made for: nothing new is sent on it until a person
+// has looked. Live merchants share the chains, so one finding stops all of them; each sandbox merchant has its own.
+
+interface Owner {
+  merchantId: string;
+  mode: MerchantMode;
+}
+
+const chainOf = ({ merchantId, mode }: Owner) => (mode === 'live' ? NIL_ID : merchantId);
+
+/** @returns false where it was stopped already */
+export async function stopNetwork(
+  tx: Tx,
+  owner: Owner,
+  network: Network,
+  { reason, nowSeconds }: { reason: string; nowSeconds: number },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    insert into network_stop (merchant_id, network, reason, stopped_at)
+    values (${chainOf(owner)}, ${network}, ${reason}, ${nowSeconds})
+    on conflict (merchant_id, network) do nothing`.execute(tx);
+  return numAffectedRows === 1n;
+}
+
+export async function isStopped(db: Db, owner: Owner, network: Network): Promise<boolean> {
+  const { rows } = await sql`${kept}
+    select from network_stop where merchant_id = ${chainOf(owner)} and network = ${network}`.execute(db);
+  return rows.length > 0;
+}
+
+export async function listStops(db: Db) {
+  return await db.selectFrom('network_stop').selectAll().orderBy('network').orderBy('merchant_id').execute();
+}
+
+/** Lets a network go on: for one merchant's chain, or wherever it is stopped. @returns how many stops that ended */
+export async function resumeNetwork(db: Db, network: Network, owner: Owner | undefined): Promise<number> {
+  let stops = db.deleteFrom('network_stop').where('network', '=', network);
+  if (owner !== undefined) stops = stops.where('merchant_id', '=', chainOf(owner));
+  const { numDeletedRows } = await stops.executeTakeFirst();
+  return Number(numDeletedRows);
+}

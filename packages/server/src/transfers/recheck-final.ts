@@ -1,0 +1,67 @@
+import type { Network } from '@florin/contract/money';
+import { type Chain, ChainUnavailable, type SignedTx, type TxStatus } from '../chains/index.ts';
+import type { MerchantMode } from '../platform/settings.ts';
+import { transact } from '../platform/transact.ts';
+import { stopNetwork } from './network-stops.ts';
+import { listFinal, listOwners, markGone, signedOf } from './queries.ts';
+import type { TransferDeps } from './work.ts';
+
+const IN_A_BLOCK = new Set(['included', 'final']);
+
+/** @returns what the chain says of a transaction that has not paid after all; asked twice, as one answer may be a slip */
+async function statusIfGone(chain: Chain, signed: SignedTx): Promise<TxStatus | undefined> {
+  if (IN_A_BLOCK.has((await chain.status(signed)).state)) return undefined;
+  const status = await chain.status(signed);
+  return IN_A_BLOCK.has(status.state) ? undefined : status;
+}
+
+export interface Rechecked {
+  /** Transactions in those blocks, as they were known before. */
+  known: number;
+  /** Owners of transfers that failed for good when their bytes came to the chain again. */
+  failedOwners: string[];
+}
+
+/**
+ * Asks the chain once more about what it called final in its newest final blocks. A payment that is gone from there was
+ * made and is not: the network stops, and the same bytes are sent again, which pays it once or never.
+ *
+ * @throws ChainUnavailable
+ */
+export async function recheckFinal(
+  deps: Pick<TransferDeps, 'db' | 'chains' | 'log'>,
+  merchant: { merchantId: string; mode: MerchantMode },
+  place: { network: Network; above: bigint; upTo: bigint; nowSeconds: number },
+): Promise<Rechecked> {
+  const { network, nowSeconds } = place;
+  const chain = deps.chains.of(merchant, network);
+  const attempts = await listFinal(deps.db, merchant.merchantId, place);
+  const failed: string[] = [];
+  for (const attempt of attempts) {
+    const signed = signedOf(attempt);
+    const status = await statusIfGone(chain, signed);
+    if (status === undefined) continue;
+    const isNews = await transact(deps.db, async (tx) => {
+      // Once: a network that a person has resumed does not stop again for the same transaction.
+      if (!(await markGone(tx, attempt))) return false;
+      const reason = `a transaction that was final is in no block: ${signed.txId}`;
+      await stopNetwork(tx, merchant, network, { reason, nowSeconds });
+      return true;
+    });
+    const fields = { merchantId: merchant.merchantId, network, tx_id: signed.txId, height: attempt.height };
+    if (isNews)
+      deps.log.error(fields, 'a transaction that was final is gone: sending stops, its bytes are sent again');
+    if (status.state === 'failed' && status.final) failed.push(...attempt.item_ids);
+    else await sendAgain(chain, signed);
+  }
+  return { known: attempts.length, failedOwners: await listOwners(deps.db, merchant.merchantId, failed) };
+}
+
+async function sendAgain(chain: Chain, signed: SignedTx): Promise<void> {
+  try {
+    await chain.broadcast(signed);
+  } catch (error) {
+    // Tried again with the next look.
+    if (!(error instanceof ChainUnavailable)) throw error;
+  }
+}

@@ -1,0 +1,26 @@
+import { recordEvent } from '../events/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { encodeId } from '../platform/ids.ts';
+import { getMerchant } from '../stores/index.ts';
+import type { EndpointRow } from './endpoint-queries.ts';
+import { presentEndpoint } from './present.ts';
+
+/** Its owner is told through the store's other endpoints that ask for this type, its stream and its events. */
+export async function tellDisabled(
+  tx: Tx,
+  { before, after }: { before: EndpointRow; after: EndpointRow },
+  nowMs: number,
+): Promise<void> {
+  const { mode, clockOffset } = await getMerchant(tx, after.merchant_id);
+  await recordEvent(tx, {
+    merchantId: after.merchant_id,
+    storeId: after.store_id,
+    livemode: mode === 'live',
+    type: 'webhook_endpoint.disabled',
+    resource: encodeId('webhookEndpoint', after.endpoint_id),
+    before: presentEndpoint(before),
+    after: presentEndpoint(after),
+    nowSeconds: Math.floor(nowMs / 1000) + clockOffset,
+    nowMs,
+  });
+}
