@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addApprovers } from './commands/approvers.ts';
+import { addCheckout } from './commands/checkout.ts';
+import { addCustomers } from './commands/customers.ts';
 import { addDeliveries } from './commands/deliveries.ts';
 import { addEndpoints } from './commands/endpoints.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLedger } from './commands/ledger.ts';
+import { addLinks } from './commands/links.ts';
 import { addListen } from './commands/listen.ts';
 import { addMerchants } from './commands/merchants.ts';
 import { addNetworks } from './commands/networks.ts';
+import { addPayments } from './commands/payments.ts';
 import { addPayouts } from './commands/payouts.ts';
+import { addRefunds } from './commands/refunds.ts';
 import { addRisk } from './commands/risk.ts';
 import { addServiceSettings, addServices } from './commands/services.ts';
 import { addSettings } from './commands/settings.ts';
@@ -55,6 +60,11 @@ export function createProgram({ json }: { json: boolean }): Command {
   const groups: ((program: Command) => void)[] = [
     addServices,
     addSign,
+    addCheckout,
+    addPayments,
+    addLinks,
+    addRefunds,
+    addCustomers,
     addEndpoints,
     addDeliveries,
     addListen,

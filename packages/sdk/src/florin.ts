@@ -1,6 +1,11 @@
+import { Checkout } from './checkout.ts';
 import { CursorList } from './cursor-list.ts';
+import { Customers } from './customers.ts';
 import { Events } from './events.ts';
+import { PaymentLinks } from './payment-links.ts';
+import { Payments } from './payments.ts';
 import { Payouts } from './payouts.ts';
+import { Refunds } from './refunds.ts';
 import { TestHelpers } from './test-helpers.ts';
 import { Transport } from './transport.ts';
 import type { Balances, LedgerEntry, LedgerEntryQuery } from './types.ts';
@@ -28,9 +33,14 @@ export interface FlorinOptions {
 
 /**
  * Client of one merchant's key. Signs every request, makes idempotency keys, repeats only what is safe, and throws
- * FlorinError. Amounts go in as bigint base units or decimal strings, never as numbers.
+ * FlorinError. Amounts go in as bigint (smallest unit) or decimal strings, never as numbers.
  */
 export class Florin {
+  readonly checkout: Checkout;
+  readonly payments: Payments;
+  readonly paymentLinks: PaymentLinks;
+  readonly refunds: Refunds;
+  readonly customers: Customers;
   readonly payouts: Payouts;
   readonly balances: BalancesResource;
   readonly ledgerEntries: LedgerEntries;
@@ -50,6 +60,11 @@ export class Florin {
       basePauseMs: options.retryPauseMs ?? BASE_PAUSE_MS,
       fetch: options.fetch ?? globalThis.fetch,
     });
+    this.checkout = new Checkout(transport);
+    this.payments = new Payments(transport);
+    this.paymentLinks = new PaymentLinks(transport);
+    this.refunds = new Refunds(transport);
+    this.customers = new Customers(transport);
     this.payouts = new Payouts(transport);
     this.balances = new BalancesResource(transport);
     this.ledgerEntries = new LedgerEntries(transport);

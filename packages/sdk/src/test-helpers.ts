@@ -10,6 +10,9 @@ import type {
   FundInput,
   Network,
   PageQuery,
+  Payment,
+  Refund,
+  SessionPayInput,
   SimulatedTransfer,
   TestAddresses,
 } from './types.ts';
@@ -18,10 +21,14 @@ const PATH = '/test_helpers';
 
 /** Sandbox merchants only: 403 for live ones. */
 export class TestHelpers {
+  readonly checkout: { readonly sessions: SandboxPayer };
+  readonly refunds: SandboxClaims;
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
     this.#transport = transport;
+    this.checkout = { sessions: new SandboxPayer(transport) };
+    this.refunds = new SandboxClaims(transport);
   }
 
   /** Adds to the balance and to the simulated custody. Has no idempotency key, so it is not repeated when in doubt. */
@@ -78,5 +85,39 @@ export class TestHelpers {
       left = Math.max(0, until - clock.now);
       if (clock.done) return clock.now;
     }
+  }
+}
+
+/** Plays the payer of sessions. */
+class SandboxPayer {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * The payer chooses an option and sends; answers when the transfer is credited, with `final: false` when it is seen.
+   * Not repeated when in doubt: it would pay twice.
+   */
+  async pay(sessionId: string, input: SessionPayInput): Promise<Payment> {
+    const { amount, ...rest } = input;
+    const body = amount === undefined ? rest : { ...rest, amount: baseUnits(amount) };
+    const path = `${PATH}/checkout/sessions/${segment(sessionId)}/pay`;
+    return this.#transport.send({ method: 'POST', path, body, onDoubt: 'stop' });
+  }
+}
+
+class SandboxClaims {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The payer opens the claim link of a refund and names the address: once, so it is not repeated when in doubt. */
+  async claim(refundId: string, address: string): Promise<Refund> {
+    const path = `${PATH}/refunds/${segment(refundId)}/claim`;
+    return this.#transport.send({ method: 'POST', path, body: { address }, onDoubt: 'stop' });
   }
 }

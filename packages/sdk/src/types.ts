@@ -8,16 +8,27 @@ export type {
   Balances,
   ChainControl,
   ChainHeight,
+  CheckoutSession,
   ClockAdvanced,
   ClockState,
+  Customer,
+  CustomerChange,
+  CustomerInput,
   Delivery,
   DeliveryAttempt,
   LedgerEntry,
   Network,
+  Payment,
+  PaymentAcceptInput,
+  PaymentLink,
+  PaymentLinkChange,
+  PaymentOption,
+  PaymentTransaction,
   PayoutBatch,
   PayoutItem,
   RedeliverInput,
   Redelivery,
+  Refund,
   SimulatedTransfer,
   TestAddresses,
   ValidationError,
@@ -70,6 +81,22 @@ export interface LedgerEntryQuery extends PageQuery {
   cause?: string;
 }
 
+/** `amount` is in the smallest unit of the currency: `1999n` is 19.99 USD, `500n` is 500 JPY, `12_500_000n` 12.50 USDT. */
+export type CheckoutSessionInput = Omit<wire.CheckoutSessionInput, 'amount'> & { amount: bigint };
+
+/** Either `amount`, as of a session, or `open: true` where the payer says how much. */
+export type PaymentLinkInput = Omit<wire.PaymentLinkInput, 'amount' | 'open'> &
+  ({ amount: bigint; open?: never } | { open: true; amount?: never });
+
+/** `amount` is of the token that is sent; left out: what is left to pay. */
+export type SessionPayInput = Omit<wire.SessionPayInput, 'amount'> & { amount?: Amount };
+
+/** `amount` goes with `currency`, the token that it is in. A UUID is made where `refund_id` is left out. */
+export type RefundInput = Omit<wire.RefundInput, 'amount' | 'refund_id'> & {
+  refund_id?: string;
+  amount?: Amount;
+};
+
 export type FundInput = Omit<wire.FundInput, 'amount'> & { amount: Amount };
 
 export type { EventOf, EventType, WebhookEvent } from './webhooks/index.ts';
@@ -78,6 +105,11 @@ export interface EventQuery extends PageQuery {
   type?: EventType;
   /** Id of the resource that changed. */
   resource?: string;
+}
+
+export interface CustomerQuery extends PageQuery {
+  /** The one with this id of yours. */
+  external_customer_id?: string;
 }
 
 export interface DeliveryQuery extends PageQuery {

@@ -20,6 +20,10 @@ export interface WireTypes {
   ClockAdvanced: ClockAdvanced;
   ClockState: ClockState;
   Currency: Currency;
+  Customer: Customer;
+  CustomerChange: CustomerChange;
+  CustomerInput: CustomerInput;
+  CustomerList: CustomerList;
   Delivery: Delivery;
   DeliveryAttempt: DeliveryAttempt;
   DeliveryList: DeliveryList;
@@ -32,6 +36,10 @@ export interface WireTypes {
   NoFields: NoFields;
   Payment: Payment;
   PaymentAcceptInput: PaymentAcceptInput;
+  PaymentLink: PaymentLink;
+  PaymentLinkChange: PaymentLinkChange;
+  PaymentLinkInput: PaymentLinkInput;
+  PaymentLinkList: PaymentLinkList;
   PaymentOption: PaymentOption;
   PaymentTransaction: PaymentTransaction;
   PayoutBatch: PayoutBatch;
@@ -43,6 +51,9 @@ export interface WireTypes {
   PayoutItemList: PayoutItemList;
   RedeliverInput: RedeliverInput;
   Redelivery: Redelivery;
+  Refund: Refund;
+  RefundClaimInput: RefundClaimInput;
+  RefundInput: RefundInput;
   SessionPayInput: SessionPayInput;
   SimulatedTransfer: SimulatedTransfer;
   SimulatedTransferList: SimulatedTransferList;
@@ -161,7 +172,7 @@ export interface CheckoutSession {
   customer_email: string | null;
   status: 'open' | 'processing' | 'completed' | 'expired' | 'canceled' | 'frozen';
   /**
-   * The page on which the payer pays (this release does not serve it yet).
+   * The page on which the payer pays.
    */
   url: string;
   payment_id: string;
@@ -260,6 +271,67 @@ export interface ClockState {
   now: number;
 }
 /**
+ * A field without a value is absent.
+ */
+export interface Customer {
+  id: string;
+  object: 'customer';
+  merchant_id: string;
+  /**
+   * Your own id, by which other calls name the customer.
+   */
+  external_customer_id: string;
+  email?: string;
+  name?: string;
+  phone?: string;
+  /**
+   * The newest active payment method that was given at a checkout.
+   */
+  default_payment_method?: string;
+  description?: string;
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+}
+/**
+ * What is left out stays as it is.
+ */
+export interface CustomerChange {
+  email?: string;
+  name?: string;
+  phone?: string;
+  /**
+   * For yourself.
+   */
+  description?: string;
+}
+export interface CustomerInput {
+  /**
+   * Your own id of the customer; it may not begin with cus_.
+   */
+  external_customer_id: string;
+  email?: string;
+  name?: string;
+  phone?: string;
+  /**
+   * For yourself.
+   */
+  description?: string;
+}
+export interface CustomerList {
+  object: 'list';
+  data: Customer[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
+}
+/**
  * One event on its way to one endpoint.
  */
 export interface Delivery {
@@ -337,6 +409,7 @@ export interface Event {
     | 'payout_batch.updated'
     | 'payment_method.updated'
     | 'payment.updated'
+    | 'webhook_endpoint.disabled'
     | 'webhook_endpoint.test';
   api_version: string;
   /**
@@ -502,6 +575,69 @@ export interface PaymentAcceptInput {
    * Takes this one wrong_token transfer as it is: `<tx_id>` or `<tx_id>:<index>`.
    */
   tx_id?: string;
+}
+export interface PaymentLink {
+  id: string;
+  object: 'payment_link';
+  store_id: string;
+  /**
+   * What payers open, as often as they like.
+   */
+  url: string;
+  amount: number | null;
+  /**
+   * Whether the payer says how much.
+   */
+  open: boolean;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  description: string | null;
+  /**
+   * Whether it can be paid.
+   */
+  active: boolean;
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+}
+/**
+ * What is left out stays as it is.
+ */
+export interface PaymentLinkChange {
+  active?: boolean;
+}
+export interface PaymentLinkInput {
+  /**
+   * In the smallest unit of the currency: cents of USD, whole JPY, 6 digits of USDT and USDC.
+   */
+  amount?: number;
+  /**
+   * Instead of `amount`: the payer says how much.
+   */
+  open?: true;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  /**
+   * Shown to the payer.
+   */
+  description?: string;
+}
+export interface PaymentLinkList {
+  object: 'list';
+  data: PaymentLink[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
 }
 export interface PayoutBatch {
   batch_id: string;
@@ -676,6 +812,82 @@ export interface Redelivery {
    */
   count: number;
 }
+export interface Refund {
+  /**
+   * As you named it.
+   */
+  refund_id: string;
+  object: 'refund';
+  store_id: string;
+  payment_id: string;
+  /**
+   * What goes back, in the smallest unit (6 digits).
+   */
+  amount: number;
+  currency: Currency;
+  network: Network;
+  address: string | null;
+  claim_url: string | null;
+  status: 'pending' | 'processing' | 'succeeded' | 'failed' | 'canceled';
+  tx_id: string | null;
+  failure_reason: ('address_risk' | 'transfer_failed') | null;
+  reason: string | null;
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+  completed_at: number | null;
+}
+export interface RefundClaimInput {
+  address: string;
+}
+export interface RefundInput {
+  /**
+   * Your own id of the refund and its idempotency key: 1 to 64 letters, digits, _ and -.
+   */
+  refund_id: string;
+  /**
+   * A payment (pay_…) or its session (cs_…).
+   */
+  payment_id: string;
+  /**
+   * At 6 digits; by default all that is left. Needs currency.
+   */
+  amount?: number;
+  currency?: Currency;
+  /**
+   * Where the money goes, on the network it came on. Left out: the wallet that the payer has proved, else the payer names it behind claim_url.
+   */
+  address?: string;
+  /**
+   * Refunds this one wrong_token transfer: `<tx_id>` or `<tx_id>:<index>`.
+   */
+  tx_id?: string;
+  /**
+   * For your own records.
+   */
+  reason?: string;
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+}
 export interface SessionPayInput {
   currency: Currency;
   network: Network;
@@ -830,6 +1042,7 @@ export interface WebhookEndpoint {
     | 'payout_batch.updated'
     | 'payment_method.updated'
     | 'payment.updated'
+    | 'webhook_endpoint.disabled'
   )[];
   status: 'enabled' | 'disabled';
   disabled_reason: ('by_request' | 'failing') | null;
@@ -873,6 +1086,7 @@ export interface WebhookEndpointChange {
     | 'payout_batch.updated'
     | 'payment_method.updated'
     | 'payment.updated'
+    | 'webhook_endpoint.disabled'
   )[];
   status?: 'enabled' | 'disabled';
 }
@@ -908,6 +1122,7 @@ export interface WebhookEndpointInput {
     | 'payout_batch.updated'
     | 'payment_method.updated'
     | 'payment.updated'
+    | 'webhook_endpoint.disabled'
   )[];
 }
 export interface WebhookEndpointList {

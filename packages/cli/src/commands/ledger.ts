@@ -36,6 +36,11 @@ function printReport(report: Report): void {
     what,
   }));
   if (rows.length > 0) print(`${formatTable(rows)}\n`);
+  const own = report.operator_accounts.map(({ balance, ...account }) => ({
+    ...account,
+    balance: formatUnits(balance),
+  }));
+  if (own.length > 0) print(`The operator's own:\n${formatTable(own)}\n`);
   for (const line of report.unseen) note(`could not look: ${cell(line)}`);
   print(summaryOf(report));
 }

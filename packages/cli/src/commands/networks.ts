@@ -5,7 +5,24 @@ import { show } from '../show.ts';
 
 export function addNetworks(program: Command): void {
   const group = program.command('networks').description('The networks that money moves on');
-  examples(group, ['florin networks adopt-sequence erc20']);
+  examples(group, ['florin networks list', 'florin networks resume erc20']);
+
+  databaseCommand(group, 'list', ['florin networks list', 'florin networks list --json'])
+    .description('List the networks, and where sending on them is stopped')
+    .action(async (flags: DatabaseFlags, command: Command) => {
+      show(command, await withOperator(flags, (operator) => operator.networks.list()));
+    });
+
+  databaseCommand(group, 'resume <network>', [
+    'florin ledger verify           # first: what is missing, and is it final again?',
+    'florin networks resume erc20   # then: send there again',
+  ])
+    .description('Let a network go on that stopped after a reorganisation deeper than finality')
+    .option('--merchant <id>', "of this sandbox merchant's chain alone")
+    .action(async (network: string, flags: DatabaseFlags & { merchant?: string }, command: Command) => {
+      const { merchant } = flags;
+      show(command, await withOperator(flags, (operator) => operator.networks.resume(network, merchant)));
+    });
 
   databaseCommand(group, 'adopt-sequence <network>', [
     'florin ledger verify                   # first: do the books agree?',

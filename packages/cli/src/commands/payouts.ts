@@ -1,20 +1,12 @@
-import { readFileSync } from 'node:fs';
 import type { Operator } from '@florin/server/operator';
 import type { Command } from 'commander';
-import { askHidden } from '../ask-hidden.ts';
+import { type ApproverFlags, approverCommand, findToken, TOKEN_WAYS } from '../approver.ts';
 import { examples } from '../examples.ts';
-import { CommandFailure } from '../failure.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
 import { show } from '../show.ts';
 
 type Batch = Awaited<ReturnType<Operator['payouts']['list']>>[number];
 
-interface VerdictFlags extends DatabaseFlags {
-  as: string;
-  tokenFile?: string;
-}
-
-const OTHER_WAYS = 'give --token-file FILE or set FLORIN_APPROVER_TOKEN.';
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 /** What decides about a batch; the counts and fees are in `--json`. */
@@ -30,31 +22,14 @@ const summary = (batch: Batch) => ({
   description: batch.description,
 });
 
-/** The approver's token. Never an argument: those are shown to everybody on the machine. */
-async function findToken({ tokenFile, as }: VerdictFlags): Promise<string> {
-  if (tokenFile !== undefined) return readToken(tokenFile);
-  return process.env.FLORIN_APPROVER_TOKEN || (await askHidden(`Token of ${as}`, OTHER_WAYS)).trim();
-}
-
-function readToken(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure('token_file', `The token file cannot be read: ${reason}`, { cause: error });
-  }
-}
-
 function addVerdict(group: Command, verb: 'approve' | 'reject', description: string): void {
   const lines = [
     `florin payouts ${verb} pb_01… --as "Ada Lovelace"`,
     `florin payouts ${verb} pb_01… --as "Ada Lovelace" --token-file ada.token`,
   ];
-  databaseCommand(group, `${verb} <batch>`, lines)
-    .description(`${description} The token: --token-file, FLORIN_APPROVER_TOKEN, or asked for.`)
-    .requiredOption('--as <name>', 'the registered approver who decides')
-    .option('--token-file <file>', "file that holds the approver's token")
-    .action(async (batch: string, flags: VerdictFlags, command: Command) => {
+  approverCommand(group, `${verb} <batch>`, lines)
+    .description(`${description} ${TOKEN_WAYS}`)
+    .action(async (batch: string, flags: ApproverFlags, command: Command) => {
       const token = await findToken(flags);
       const verdict = { batch, as: flags.as, token };
       show(command, await withOperator(flags, (operator) => operator.payouts[verb](verdict)), summary);

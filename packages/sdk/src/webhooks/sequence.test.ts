@@ -51,13 +51,15 @@ describe('latestOnly', () => {
     expect(seen).toEqual([1, 4, 5]);
   });
 
-  test('each resource has an order of its own, a payout batch by its batch_id', async () => {
+  test('each resource has an order of its own, a payout batch by its batch_id, a refund by its refund_id', async () => {
     const guard = latestOnly(() => {});
     expect(await guard(eventOf(9, { id: 'in_1' }))).toBe('new');
     expect(await guard(eventOf(1, { id: 'in_2' }))).toBe('new');
     expect(await guard(eventOf(2, { batch_id: 'pb_1' }))).toBe('new');
     expect(await guard(eventOf(1, { batch_id: 'pb_1' }))).toBe('stale');
     expect(await guard(eventOf(1, { batch_id: 'pb_2' }))).toBe('new');
+    expect(await guard(eventOf(1, { refund_id: 'in_1', id: undefined }))).toBe('new');
+    expect(await guard(eventOf(1, { refund_id: 'in_1', id: undefined }))).not.toBe('new');
     expect(await guard(eventOf(2, { name: 'no id' }))).toBe('new');
     expect(await guard(eventOf(1, { name: 'no id' }))).toBe('new');
   });

@@ -90,6 +90,8 @@ function guarded<Tx>(
 }
 
 function resourceId(event: WebhookEvent): string | undefined {
-  const { id, batch_id } = event.data.object as { id?: unknown; batch_id?: unknown };
-  return [id, batch_id].find((each) => typeof each === 'string');
+  const { id, batch_id, refund_id } = event.data.object as Record<string, unknown>;
+  const ours = [id, batch_id].find((each) => typeof each === 'string');
+  // A refund's id is the merchant's own, and may be the text of an id of another resource.
+  return ours ?? (typeof refund_id === 'string' ? `refund/${refund_id}` : undefined);
 }

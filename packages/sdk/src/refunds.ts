@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { baseUnits } from './amounts.ts';
+import { NotFoundError } from './errors.ts';
+import { segment, type Transport } from './transport.ts';
+import type { Refund, RefundInput } from './types.ts';
+
+const PATH = '/refunds';
+
+/** Money back to payers. A refund is known by your own `refund_id`, which makes one refund of all repeats. */
+export class Refunds {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Refunds a payment, all that is left of it unless `amount` and `currency` say less. Without `refund_id` a UUID is
+   * made: give your own to repeat after a crash. Without `address`, and where the payer has proved no wallet, send the
+   * payer to `claim_url` of the answer. Throws InvalidRequestError for what cannot be refunded, ConflictError for a
+   * refund_id that stands for another request, RateLimitError where the day's limit is reached, and the common ones.
+   */
+  async create(refund: RefundInput): Promise<Refund> {
+    const { amount, refund_id: refundId = randomUUID(), ...rest } = refund;
+    const body = {
+      refund_id: refundId,
+      ...rest,
+      ...(amount === undefined ? {} : { amount: baseUnits(amount) }),
+    };
+    const find = async (): Promise<Refund | undefined> => {
+      const found = await this.#find(refundId);
+      // An id of the caller's may belong to other parameters: only the service can compare, when it is sent again.
+      return refund.refund_id === undefined ? found : undefined;
+    };
+    return this.#transport.send({ method: 'POST', path: `${PATH}/create`, body, onDoubt: find });
+  }
+
+  async retrieve(refundId: string): Promise<Refund> {
+    return this.#transport.send({ method: 'GET', path: refundPath(refundId), onDoubt: 'repeat' });
+  }
+
+  /** Ends a refund that is `pending`: its money is the merchant's again. */
+  async cancel(refundId: string): Promise<Refund> {
+    const find = async (): Promise<Refund | undefined> => {
+      const refund = await this.#find(refundId);
+      return refund?.status === 'canceled' ? refund : undefined;
+    };
+    const path = `${refundPath(refundId)}/cancel`;
+    return this.#transport.send({ method: 'POST', path, body: {}, onDoubt: find });
+  }
+
+  async #find(refundId: string): Promise<Refund | undefined> {
+    try {
+      return await this.#transport.once<Refund>({
+        method: 'GET',
+        path: refundPath(refundId),
+        onDoubt: 'repeat',
+      });
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+  }
+}
+
+function refundPath(refundId: string): string {
+  return `${PATH}/${segment(refundId)}`;
+}
