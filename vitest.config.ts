@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -10,6 +11,8 @@ export default defineConfig({
     ],
     globalSetup: ['test/setup-postgres.ts'],
     reporters: ['default', './scripts/reporter.ts'],
+    // Tests wait more than they compute: blocks, processes that start, leases that end.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -37,6 +37,7 @@ function table(verdict: Verdict): [string, string | number][] {
     ['answered 503', verdict.unavailable],
     ['replays refused', verdict.replays],
     ['batches', verdict.batches],
+    ['refunds', verdict.refunds],
     ['acknowledged writes', verdict.acknowledged],
     ['webhooks delivered', verdict.webhooks],
     ['attempts beyond the first', verdict.webhookRepeats],

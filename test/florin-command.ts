@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { expect } from 'vitest';
 
 const BIN = path.resolve(import.meta.dirname, '..', 'packages', 'cli', 'bin', 'florin.js');
 const READY_MS = 45_000;
@@ -52,6 +53,25 @@ export async function florin(words: readonly string[], options: RunOptions = {})
   });
   child.stdin.end(options.input ?? '');
   return await watch(child).closed;
+}
+
+/** Runs commands with a merchant's own key. */
+export function florinOf({ baseUrl }: { baseUrl: string }, merchant: { apiKey: string; secretKey: string }) {
+  const run = (...words: string[]) =>
+    florin(words, {
+      env: {
+        FLORIN_BASE_URL: baseUrl,
+        FLORIN_API_KEY: merchant.apiKey,
+        FLORIN_SECRET_KEY: merchant.secretKey,
+      },
+    });
+  /** What a command answers with --json. */
+  const ask = async <T>(...words: string[]): Promise<T> => {
+    const { code, stdout, stderr } = await run(...words, '--json');
+    expect([stderr, code]).toEqual(['', 0]);
+    return JSON.parse(stdout);
+  };
+  return { run, ask };
 }
 
 export interface Follower {

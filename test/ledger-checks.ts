@@ -44,9 +44,49 @@ const BATCHES_OUT_OF_BALANCE = `
     or (b.submitted_at is not null and (b.frozen_amount <> i.frozen or b.charged_service_fee_amount <> i.charged
       or b.debit_amount <> b.frozen_amount + i.paid + i.charged + i.released))`;
 
+/** What refunds have set aside is what lies there, per currency. */
+const REFUND_HOLD_DIFFERS = `
+  with open as (
+    select merchant_id, currency, sum(amount) as total from refund where status in ('pending', 'processing') group by 1, 2
+  ), hold as (select merchant_id, currency, balance from ledger_account where account = 'refund_hold')
+  select merchant_id, currency, o.total, h.balance from open o full join hold h using (merchant_id, currency)
+  where coalesce(o.total, 0) <> coalesce(h.balance, 0)`;
+
+/** What a payment, or one transfer of it, notes of its refunds is what they are; together never more than came. */
+const REFUNDS_DIFFER = `
+  with refunds as (
+    select merchant_id, payment_id, source_tx_id, source_index, network,
+      sum(amount) filter (where status = 'succeeded') as paid,
+      sum(amount) filter (where status in ('pending', 'processing')) as open
+    from refund group by 1, 2, 3, 4, 5
+  )
+  select p.payment_id::text as of, p.refunded_amount, p.refunding_amount, r.paid, r.open
+  from payment p left join refunds r using (merchant_id, payment_id)
+  where r.source_tx_id is null and (p.refunded_amount <> coalesce(r.paid, 0)
+    or p.refunding_amount <> coalesce(r.open, 0) or p.refunded_amount + p.refunding_amount > p.received_amount)
+  union all
+  select t.tx_id, t.refunded_amount, t.refunding_amount, r.paid, r.open
+  from payment_transaction t left join refunds r
+    on r.merchant_id = t.merchant_id and r.network = t.network and r.source_tx_id = t.tx_id and r.source_index = t.index
+  where t.refunded_amount <> coalesce(r.paid, 0) or t.refunding_amount <> coalesce(r.open, 0)
+    or t.refunded_amount + t.refunding_amount > t.amount`;
+
+/** A day's counter is the sum of the store's refunds that count. */
+const REFUND_QUOTA_DIFFERS = `
+  with counted as (
+    select merchant_id, store_id, day, sum(amount) as total from refund
+    where status not in ('failed', 'canceled') group by 1, 2, 3
+  )
+  select merchant_id, store_id, day, c.total, q.amount
+  from counted c full join refund_quota q using (merchant_id, store_id, day)
+  where coalesce(c.total, 0) <> coalesce(q.amount, 0)`;
+
 export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
   ACCOUNTS_THAT_DIFFER,
   ASSETS_OUT_OF_BALANCE,
   BELOW_FLOOR,
   BATCHES_OUT_OF_BALANCE,
+  REFUND_HOLD_DIFFERS,
+  REFUNDS_DIFFER,
+  REFUND_QUOTA_DIFFERS,
 };

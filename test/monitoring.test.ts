@@ -11,6 +11,7 @@ import { connect } from '../packages/server/src/platform/db.ts';
 import { enqueue } from '../packages/server/src/platform/jobs/index.ts';
 import { transact } from '../packages/server/src/platform/transact.ts';
 import { verifyLedger } from '../packages/server/src/reconciliation/index.ts';
+import { exchange } from './http/raw-socket.ts';
 import { startService, type TestMerchant, type TestService } from './service.ts';
 import { send, signedHeaders } from './signed-request.ts';
 
@@ -47,6 +48,15 @@ test('requests are counted by the template of their route', async () => {
   expect(sampleOf(text, requests, { method: 'other', route: 'unmatched', status: '401' })).toBe(3);
   expect(text).not.toMatch(/pb_\d|no\/such/);
   expect(sampleOf(text, 'florin_http_request_duration_seconds_bucket', { route, le: '10' })).toBe(3);
+});
+
+test('bytes that are no request are counted, too', async () => {
+  const count = async () =>
+    sampleOf(await metrics(), requests, { method: 'other', route: 'unmatched', status: '400' }) ?? 0;
+  const before = await count();
+  const { answers } = await exchange(service.baseUrl, 'no request at all\r\n\r\n');
+  expect(answers.map(({ status }) => status)).toEqual([400]);
+  expect(await count()).toBe(before + 1);
 });
 
 test('401 is counted by its reason, a replay as one', async () => {
@@ -136,7 +146,14 @@ interface Readiness {
 
 async function readiness(changed: Partial<Parameters<typeof healthPages>[0]>): Promise<[number, Readiness]> {
   const page = healthPages({ ...service.app, ...changed }).find(({ path }) => path === '/readyz');
-  const request = { headers: {}, repeated: new Set<string>(), body: Buffer.alloc(0), remoteAddress: '' };
+  const request = {
+    url: '/',
+    params: {},
+    headers: {},
+    repeated: new Set<string>(),
+    body: Buffer.alloc(0),
+    remoteAddress: '',
+  };
   const answer = await page?.handle(request);
   return [answer?.status ?? 0, JSON.parse(String(answer?.body))];
 }

@@ -111,7 +111,7 @@ test('a database that goes away is 503 in the format of each path, and all resum
     expect(ready.status).toBe(503);
     expect(await ready.json()).toMatchObject({
       status: 'not_ready',
-      checks: [{ name: 'database', status: 'failed' }, {}, {}, {}, {}],
+      checks: [{ name: 'database', status: 'failed' }, {}, {}, {}, {}, {}],
     });
     expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/florin_build_info/);
     expect((await fetch(`${url}/docs/errors/service_unavailable`)).status).toBe(200);

@@ -208,6 +208,8 @@ test('G2, 84: 40 planted secrets are in no log, no refusal and no metric', { tim
     .map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(lines.length).toBeGreaterThan(30);
   expect(lines.some(({ err }) => err !== undefined)).toBe(true);
+  const ofBytes = lines.filter(({ reason }) => String(reason).startsWith('HPE_'));
+  expect(ofBytes.map(({ msg, status }) => [msg, status])).toEqual(Array(3).fill(['request', 400]));
   const found = [...planted].flatMap(([what, secret]) =>
     Object.entries({ logs, metrics, answers: answers.join('\n') }).flatMap(([place, text]) =>
       text.includes(secret) ? [`${what} in ${place}`] : [],

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 
 const EXECUTABLE = '/usr/bin/chromium';
 /** Chromium's own calls home would be taken for the page's. */
@@ -24,6 +24,24 @@ export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: EXECUTABLE,
     args: FLAGS,
+    chromiumSandbox: process.getuid?.() !== 0,
+  });
+}
+
+/** A browser with an unpacked extension and a profile in the folder. */
+export async function openWithExtension(profile: string, extension: string): Promise<BrowserContext> {
+  return await chromium.launchPersistentContext(profile, {
+    executablePath: EXECUTABLE,
+    // Playwright's own headless mode knows no extensions; Chromium's does.
+    headless: false,
+    args: [
+      ...FLAGS,
+      '--headless=new',
+      '--disable-features=DisableLoadExtensionCommandLineSwitch',
+      `--disable-extensions-except=${extension}`,
+      `--load-extension=${extension}`,
+    ],
+    ignoreDefaultArgs: ['--disable-extensions'],
     chromiumSandbox: process.getuid?.() !== 0,
   });
 }

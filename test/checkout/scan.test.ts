@@ -1,12 +1,8 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  chooseOption,
-  getSession,
-  readPayment,
-  scanDeposits,
-} from '../../packages/server/src/checkout/index.ts';
+import type { App } from '../../packages/server/src/app.ts';
 import { startService, type TestService } from '../service.ts';
-import { checkout, TOKEN } from './requests.ts';
+import { Shop } from './shop.ts';
 
 let service: TestService;
 
@@ -16,49 +12,54 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 test('fault 67: a network counts as read only once what was seen on it is written', async () => {
-  const { app } = service;
-  const merchant = await service.createMerchant({ funds: 0n });
-  const { merchantId } = merchant;
-  const made = await checkout(service, merchant).open();
-  const session = await getSession(app.db, merchant, made.id);
-  const who = { merchantId, mode: 'sandbox', clockOffset: 0 } as const;
-  const choice = { currency: 'USDT', network: 'erc20' } as const;
-  const [option] = (await chooseOption(app, who, session, choice)).options;
-  if (option === undefined) throw new Error('an option was chosen');
-  const chain = app.chains.sandbox(merchantId, 'erc20');
-  const { address: from } = await chain.depositAddress({ index: 1_000 });
-  await chain.pay({ transfers: [{ from, to: option.address, asset: 'USDT', amount: 100n * BigInt(TOKEN) }] });
-
+  const shop = await Shop.open(service);
+  const { deps, merchant } = shop;
+  const due = await shop.due();
+  await shop.send(due.address);
   const readAt = async () => {
-    const cursor = app.db
+    const cursor = deps.db
       .selectFrom('deposit_cursor')
       .select('read_at')
-      .where('merchant_id', '=', merchantId);
+      .where('merchant_id', '=', merchant.merchantId);
     return Number((await cursor.executeTakeFirstOrThrow()).read_at);
   };
   const readWhileUnwritten: number[] = [];
   // Senders are judged just before their transfers are written.
-  const screen: typeof app.screen = async (...asked) => {
+  const screen: App['screen'] = async (...asked) => {
     readWhileUnwritten.push(await readAt());
-    return await app.screen(...asked);
+    return await deps.screen(...asked);
   };
-  const job = {
-    merchantId,
-    jobId: '',
-    kind: '',
-    attempts: 0,
-    dueAtMs: 0,
-    trace: null,
-    payload: { network: 'erc20' },
-  };
-  const run = {
-    step: () => Promise.reject(new Error('unused')),
-    finish: () => Promise.reject(new Error('unused')),
-    onNews: () => {},
-    signal: new AbortController().signal,
-  };
-  await scanDeposits({ ...app, screen }, job, run);
+  await shop.look('erc20', { ...deps, screen });
   expect(readWhileUnwritten).toEqual([0]);
-  expect(await readAt()).toBeGreaterThan(0);
-  expect((await readPayment(app.db, merchantId, session.payment_id)).payment.status).toBe('processing');
+  expect(await readAt()).toBe(shop.now);
+  expect((await shop.payment(due)).status).toBe('processing');
+});
+
+test('a look at a network on which nothing happens writes nothing', async () => {
+  const shop = await Shop.open(service);
+  const { merchantId } = shop.merchant;
+  expect(await shop.look()).toBe(0);
+  await shop.due();
+  // The first look reads the chain from its beginning.
+  await shop.look();
+  const versions = async () => {
+    const { rows } = await sql`
+      select 'cursor', xmin::text, ctid::text from deposit_cursor where merchant_id = ${merchantId}
+      union all select 'chain', xmin::text, ctid::text from simchain.chain where merchant_id = ${merchantId}
+      union all select 'payment', xmin::text, ctid::text from payment where merchant_id = ${merchantId}`.execute(
+      shop.deps.db,
+    );
+    return rows;
+  };
+  const before = await versions();
+  for (const [waited, next] of [
+    [1, 1_000],
+    [19, 1_000],
+    [20, 2_000],
+    [15, 2_750],
+  ] as const) {
+    shop.wait(waited);
+    expect(await shop.look()).toBe(next);
+  }
+  expect(await versions()).toEqual(before);
 });

@@ -9,24 +9,33 @@ import {
 } from '@florin/contract/schemas';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RECIPES } from '../../packages/cli/src/triggers.ts';
-import { checkout } from '../checkout/requests.ts';
+import { refunds } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 let service: TestService;
 let merchant: TestMerchant;
-let shop: ReturnType<typeof checkout>;
+let shop: ReturnType<typeof refunds>;
 
 beforeAll(async () => {
   service = await startService({ worker: true });
   merchant = await service.createMerchant();
-  shop = checkout(service, merchant);
+  shop = refunds(service, merchant);
 });
 afterAll(() => service.stop());
 
 const entries = Object.entries(EVENT_CATALOGUE) as [RecordedEventType, EventEntry][];
 const built = entries.filter(([, entry]) => entry.built).map(([type]) => type);
+
+/** A payment is refunded to a test address. */
+async function refundTo(fate: 'succeed' | 'fail'): Promise<string> {
+  const { erc20 } = await merchant.sdk.testHelpers.addresses();
+  const { id } = await shop.paid();
+  const { refund_id } = await shop.refund({ payment_id: id, address: erc20[fate] });
+  await shop.ended(refund_id);
+  return refund_id;
+}
 
 /** For each type that is built the change that causes it. @returns the resource's id */
 const CHANGES: Partial<Record<RecordedEventType, () => Promise<string>>> = {
@@ -39,6 +48,14 @@ const CHANGES: Partial<Record<RecordedEventType, () => Promise<string>>> = {
   },
   'payment.cancelled': async () => (await shop.cancelSession((await shop.open()).id)).payment_id,
   'payment.updated': async () => (await shop.pay((await shop.open()).id, { final: false })).id,
+  'refund.succeeded': () => refundTo('succeed'),
+  'refund.failed': () => refundTo('fail'),
+  'webhook_endpoint.disabled': async () => {
+    const { webhookEndpoints } = merchant.sdk;
+    const { id } = await webhookEndpoints.create({ url: 'https://disabled.example/' });
+    await webhookEndpoints.update(id, { status: 'disabled' });
+    return id;
+  },
   'payout_batch.updated': async () => {
     const { spl } = await merchant.sdk.testHelpers.addresses();
     const items = [{ network: 'spl', address: spl.succeed, amount: '5.00' } as const];

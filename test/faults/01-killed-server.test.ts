@@ -13,7 +13,6 @@ const AT_CREATE = [
   'create.before-transaction',
   'create.key-claimed',
   'create.batch-inserted',
-  'create.items-inserted',
   'create.before-commit',
 ] as const;
 const AFTER_CREATE = ['create.after-commit', 'create.before-reply'] as const;

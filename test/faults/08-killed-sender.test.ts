@@ -142,6 +142,34 @@ test.each(['before', 'after'] as const)(
   },
 );
 
+test('fault 70, E9: a worker is cut after the commit of a failed attempt: it counts once against its endpoint', {
+  timeout: 120_000,
+}, async () => {
+  const [worker, other] = world.workers;
+  await other?.kill();
+  let isCut = false;
+  for (let tries = 0; !isCut && tries < 20; tries++) {
+    const endpointId = await world.addEndpoint('sequence/503,200');
+    worker?.database.blink();
+    const statement = /with locked as materialized[\s\S]*update delivery d set/;
+    const sprung = worker?.database.ambush({ statement, when: 'after' })?.then(() => true);
+    await makeNews(1);
+    const failures = async () => {
+      const [row] = await world.database.query<{ failures: number; attempts: string }>(
+        `select failures, (select sum(jsonb_array_length(attempts)) from delivery d where d.endpoint_id = w.endpoint_id)
+         as attempts from webhook_endpoint w where endpoint_id = $1`,
+        [endpointId],
+      );
+      return { failures: row?.failures, attempts: Number(row?.attempts) };
+    };
+    await expect.poll(failures, PATIENCE).toEqual({ failures: 1, attempts: 1 });
+    isCut = (await Promise.race([sprung, sleep(1_000).then(() => false)])) ?? false;
+    // What is sent again after the cut is written by now, and has counted nothing.
+    expect(await failures()).toEqual({ failures: 1, attempts: 1 });
+  }
+  expect(isCut).toBe(true);
+});
+
 test("fault 8: after all of it every event has come, with the same bytes each time, and nobody has seen a stranger's", {
   timeout: 150_000,
 }, async () => {

@@ -2,7 +2,7 @@ import type { Finding } from './checker.ts';
 import type { Exchange, GoodClient } from './good-client.ts';
 
 /** Refusals that a well-made request may meet, as it races with others of its own merchant. */
-const RACES = ['batch_cannot_submit', 'invalid_request', 'conflict'];
+const RACES = ['batch_cannot_submit', 'invalid_request', 'invalid_request_error', 'conflict'];
 
 /** What somebody is told who asks for what is another's, or asks again with a nonce that was taken. */
 const REBUFFS = [400, 401, 404];

@@ -6,6 +6,8 @@ import type { Exchange, GoodClient } from './good-client.ts';
 const IDS = `
   select merchant_id, batch_id as id from payout_batch
   union all select merchant_id, item_id from payout_item
+  union all select merchant_id, payment_id from payment
+  union all select merchant_id, session_id from checkout_session
   union all select merchant_id, event_id from event
   union all select merchant_id, entry_id from ledger_entry
   union all select merchant_id, store_id from store

@@ -4,6 +4,7 @@ import { LEDGER_CHECKS } from '../ledger-checks.ts';
 import type { ReceivedRequest } from '../webhooks/hostile-receiver.ts';
 import { checkBatches, checkEvents } from './check-batches.ts';
 import { checkDeliveries } from './check-deliveries.ts';
+import { checkPayments, checkSessions, DEPOSIT_CHECKS } from './check-deposits.ts';
 import { checkExchanges } from './check-exchanges.ts';
 import { checkTenants } from './check-tenants.ts';
 import type { GoodClient } from './good-client.ts';
@@ -23,19 +24,25 @@ export interface Finding {
   what: string;
 }
 
+/** A sweep moves coins between addresses of the same merchant: by the id that its item carries on the chain. */
+const NO_SWEEP = `not exists (select from transfer s where s.owner_type = 'sweep' and s.transfer_id::text = t.item_id)`;
+
 /**
- * Items that were paid and coins that left a wallet, by amount: the harness gives every item of a merchant another
- * amount. A payment to oneself moves nothing out.
+ * Items and refunds that were paid and coins that left a wallet, by amount: the harness gives every item and every refund
+ * of a merchant another amount. A payment to oneself moves nothing out.
  */
 const PAID_AND_MOVED = `
   with paid as (
-    select merchant_id, network, currency, amount, count(*) as items from payout_item
-    join payout_batch using (merchant_id, batch_id, network)
-    where payout_item.status = 'succeeded' group by 1, 2, 3, 4
+    select merchant_id, network, currency, amount, count(*) as items from (
+      select merchant_id, network, currency, amount from payout_item
+      join payout_batch using (merchant_id, batch_id, network) where payout_item.status = 'succeeded'
+      union all
+      select merchant_id, network, currency, amount from refund where status = 'succeeded'
+    ) as over group by 1, 2, 3, 4
   ), moved as (
     select t.merchant_id, t.network, t.currency, t.amount, count(*) as transfers
     from simchain.transfer t join simchain.transaction x using (merchant_id, network, tx_id)
-    where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient group by 1, 2, 3, 4
+    where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient and ${NO_SWEEP} group by 1, 2, 3, 4
   )
   select merchant_id, network, amount::text, coalesce(items, 0)::int as items, coalesce(transfers, 0)::int as transfers
   from paid full join moved using (merchant_id, network, currency, amount)
@@ -44,10 +51,11 @@ const PAID_AND_MOVED = `
 const COINS_THAT_DIFFER = `
   with books as (
     select merchant_id, split_part(account, ':', 2) as network, currency, sum(balance) as coins from ledger_account
-    where split_part(account, ':', 1) in ('custody', 'custody_hold') group by 1, 2, 3
+    where split_part(account, ':', 1) in ('custody', 'custody_hold', 'float') group by 1, 2, 3
   ), wallets as (
     select distinct merchant_id, network, recipient as address from simchain.transfer t
     join simchain.transaction x using (merchant_id, network, tx_id) where x.origin = 'foreign'
+    union select merchant_id, network, address from transfer where owner_type = 'sweep'
   ), chain as (
     select merchant_id, network, currency, sum(balance) as coins
     from simchain.account join wallets using (merchant_id, network, address) group by 1, 2, 3
@@ -63,11 +71,41 @@ const PAID_TWICE = `
     and a.status = 'succeeded'
   group by t.merchant_id, t.transfer_id having count(*) > 1`;
 
+/** One order at most, and one only once it is sent. */
+const REFUNDED_TWICE = `
+  select r.refund_id, r.status, count(t.transfer_id) as transfers
+  from refund r left join transfer t
+    on t.merchant_id = r.merchant_id and t.owner_type = 'refund' and t.owner_id = r.refund_id
+  group by r.merchant_id, r.refund_id, r.status
+  having count(t.transfer_id) > 1 or (r.status in ('processing', 'succeeded') and count(t.transfer_id) = 0)
+    or (r.status = 'canceled' and count(t.transfer_id) > 0)`;
+
+const REFUNDS_WITHOUT_NEWS = `
+  select r.own_id, r.status, array_agg(e.type) filter (where e.type is not null) as news
+  from refund r left join event e on e.merchant_id = r.merchant_id and e.resource = 'refund/' || r.own_id
+  group by r.merchant_id, r.refund_id, r.own_id, r.status
+  having coalesce(array_agg(e.type) filter (where e.type is not null), '{}')
+    <> case when r.status in ('succeeded', 'failed') then array['refund.' || r.status] else '{}'::text[] end`;
+
+/** What a sweep moves is what its deposits brought, and each deposit is in one sweep at most. */
+const SWEEPS_THAT_DIFFER = `
+  with brought as (
+    select merchant_id, sweep_id, sum(amount) as amount from payment_transaction
+    where sweep_id is not null group by 1, 2
+  )
+  select t.merchant_id, t.owner_id, t.amount::text as swept, b.amount::text as brought
+  from transfer t left join brought b on b.merchant_id = t.merchant_id and b.sweep_id = t.owner_id
+  where t.owner_type = 'sweep' and t.status <> 'failed' and t.amount is distinct from b.amount`;
+
 const STATEMENTS: readonly (readonly [invariant: string, name: string, text: string])[] = [
   ...Object.entries(LEDGER_CHECKS).map(([name, text]) => ['I1', name, text] as const),
   ['I2', 'items paid and transfers on the chain differ', PAID_AND_MOVED],
   ['I2', 'ledger and chain differ', COINS_THAT_DIFFER],
   ['I2', 'a transfer has two final attempts', PAID_TWICE],
+  ['I2', 'a sweep moves something else than its deposits', SWEEPS_THAT_DIFFER],
+  ...DEPOSIT_CHECKS,
+  ['I2', 'a refund has two transfers', REFUNDED_TWICE],
+  ['I6', 'the end of a refund and its news differ', REFUNDS_WITHOUT_NEWS],
 ];
 
 // Whoever has loaded the product's driver settings reads int8 as bigint, which JSON has no form for.
@@ -81,9 +119,11 @@ export async function findViolations(query: Query, { clients, webhooks }: Heard)
     for (const row of await query(text)) findings.push({ invariant, what: `${name}: ${show(row)}` });
   }
   findings.push(...(await checkEvents(query)), ...(await checkTenants(query, clients)));
+  findings.push(...(await checkPayments(query)));
   findings.push(...(await checkDeliveries(query, { clients, webhooks })));
   for (const client of clients) {
     findings.push(...(await checkBatches(query, client)), ...checkExchanges(client));
+    findings.push(...(await checkSessions(query, client)));
   }
   return findings;
 }
@@ -92,9 +132,9 @@ export async function findViolations(query: Query, { clients, webhooks }: Heard)
 export async function ledgerMinusChain(query: Query): Promise<bigint> {
   const [row] = await query<{ paid: string; moved: string }>(`
     select (select coalesce(sum(amount), 0) from ledger_entry
-            where debit = 'payout_hold' and credit like 'custody_hold:%')::text as paid,
+            where debit in ('payout_hold', 'refund_hold') and credit like 'custody_hold:%')::text as paid,
            (select coalesce(sum(t.amount), 0) from simchain.transfer t
             join simchain.transaction x using (merchant_id, network, tx_id)
-            where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient)::text as moved`);
+            where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient and ${NO_SWEEP})::text as moved`);
   return BigInt(row?.paid ?? 0) - BigInt(row?.moved ?? 0);
 }

@@ -5,6 +5,9 @@ import { type Credentials, signedHeaders } from '../signed-request.ts';
 const ANSWER_WITHIN_MS = 20_000;
 const PATIENCE_MS = 90_000;
 const PAUSE_MS = 100;
+const REFUND_WITHIN_MS = 5_000;
+/** The order reaches the chain within this time, or is lost with its server. */
+const PAY_WITHIN_MS = 2_000;
 
 /** A request as it went out and what came back: all that the checker knows of the service. */
 export interface Exchange {
@@ -48,6 +51,8 @@ export class GoodClient {
   readonly exchanges: Exchange[] = [];
   /** Ids seen in a 2xx or a list, by idempotency key. */
   readonly idsByKey = new Map<string, Set<string>>();
+  /** Ids of checkout sessions by idempotency key, and of the payment of each. */
+  readonly sessionsByKey = new Map<string, Set<string>>();
   /** Batches whose submit or cancellation was acknowledged. */
   readonly submitted = new Set<string>();
   readonly canceled = new Set<string>();
@@ -56,6 +61,7 @@ export class GoodClient {
   aheadSeconds = 0;
   readonly #nodes: () => string[];
   #cents = 0;
+  #refunds = 0;
 
   constructor(merchantId: string, credentials: Credentials, nodes: () => string[]) {
     this.merchantId = merchantId;
@@ -153,6 +159,47 @@ export class GoodClient {
     throw new Error(`no submit got through in ${PATIENCE_MS} ms`);
   }
 
+  /** Opens a checkout session over so many units whatever happens on the way. @returns its id */
+  async openSession(amount: number, idempotencyKey: string = randomUUID()): Promise<string> {
+    const path = '/checkout/sessions/create';
+    const body = { amount, currency: 'USDT', description: this.canary };
+    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+      const made = await this.request('POST', path, { body, idempotencyKey });
+      if (made.status === 200) return String(made.answer.id);
+      if (!isPassing(made)) throw new Error(`a session was refused: ${made.status} ${made.text}`);
+    }
+    throw new Error(`no session got through in ${PATIENCE_MS} ms`);
+  }
+
+  /** A payer sends and does not wait to be told: what became of it is on the chain. */
+  async pay(sessionId: string, payment: object): Promise<void> {
+    const path = `/test_helpers/checkout/sessions/${sessionId}/pay`;
+    await this.request('POST', path, { body: payment, signal: AbortSignal.timeout(PAY_WITHIN_MS) });
+  }
+
+  /**
+   * Refunds a part of a session's payment as soon as it has final money: under one refund_id, whatever happens on the
+   * way. Gives up where no money comes.
+   */
+  async refund(sessionId: string, address: string): Promise<void> {
+    this.#refunds += 1;
+    const body = {
+      refund_id: `refund-${this.#refunds}`,
+      payment_id: sessionId,
+      // No item pays parts of a cent, so that a coin's movement tells its refund.
+      amount: 1_000_000 + this.#refunds,
+      currency: 'USDT',
+      address,
+      reason: this.canary,
+    };
+    for (const until = Date.now() + REFUND_WITHIN_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+      const made = await this.request('POST', '/refunds/create', { body });
+      if (made.status === 200) return;
+      if (!isPassing(made) && made.status !== 400)
+        throw new Error(`a refund was refused: ${made.status} ${made.text}`);
+    }
+  }
+
   /** A call that may be repeated freely, until it is answered. @throws where it is refused */
   async insist(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
     for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
@@ -165,7 +212,12 @@ export class GoodClient {
 
   #learn({ method, url, status, answer, idempotencyKey, isHostile }: Exchange): void {
     if (status !== 200 || method !== 'POST' || isHostile) return;
-    const batchId = String(answer.batch_id);
+    if (answer.object === 'checkout.session' && idempotencyKey !== undefined) {
+      const known = this.sessionsByKey.get(idempotencyKey) ?? new Set();
+      this.sessionsByKey.set(idempotencyKey, known.add(String(answer.id)));
+    }
+    if (typeof answer.batch_id !== 'string') return;
+    const batchId = answer.batch_id;
     if (idempotencyKey !== undefined) this.#see(idempotencyKey, batchId);
     if (url.endsWith('/submit')) this.submitted.add(batchId);
     if (url.endsWith('/cancel') && answer.status === 'canceled') this.canceled.add(batchId);

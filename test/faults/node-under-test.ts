@@ -75,6 +75,12 @@ export class NodeUnderTest {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error(`${this.name} has not been started`);
+    return pid;
+  }
+
   /** It lives and does nothing, as after SIGSTOP. */
   get isStopped(): boolean {
     if (!this.isUp) return false;

@@ -60,13 +60,21 @@ class Messages {
   }
 }
 
-/** The text of a Query or Parse message; of others none. */
-function statementOf(message: Buffer): string | undefined {
-  const type = String.fromCharCode(message[0] ?? 0);
-  if (type === 'Q') return message.toString('utf8', HEADER, message.length - 1);
-  if (type !== 'P') return undefined;
-  const [, text] = message.toString('utf8', HEADER).split('\0', 2);
-  return text;
+/** Says which statement a message of one connection is about: statements with a name are sent once and then run by it. */
+class Statements {
+  readonly #named = new Map<string, string>();
+
+  /** The text of what a Query, Parse or Bind message runs; of others none. */
+  of(message: Buffer): string | undefined {
+    const type = String.fromCharCode(message[0] ?? 0);
+    if (type === 'Q') return message.toString('utf8', HEADER, message.length - 1);
+    if (type !== 'P' && type !== 'B') return undefined;
+    const [first = '', second = ''] = message.toString('utf8', HEADER).split('\0', 2);
+    // Parse: name, text. Bind: portal, name.
+    if (type === 'B') return this.#named.get(second);
+    if (first !== '') this.#named.set(first, second);
+    return second;
+  }
 }
 
 /** A TCP proxy that reads as much of the protocol as it takes to fail at the worst moment. */
@@ -166,6 +174,7 @@ class ProtocolProxy implements FaultProxy {
 
   #join(near: Socket, far: Socket): void {
     const messages = new Messages();
+    const statements = new Statements();
     let met: Met | undefined;
     const spring = ({ silently, sprung }: Met) => {
       for (const socket of [near, far]) {
@@ -176,7 +185,7 @@ class ProtocolProxy implements FaultProxy {
     };
     near.on('data', (chunk: Buffer) => {
       for (const message of messages.take(chunk)) {
-        const ambush = this.#met(message);
+        const ambush = this.#met(statements.of(message));
         if (ambush?.when === 'before') {
           spring(ambush);
           return;
@@ -191,11 +200,10 @@ class ProtocolProxy implements FaultProxy {
     });
   }
 
-  #met(message: Buffer): Met | undefined {
+  #met(statement: string | undefined): Met | undefined {
     const ambush = this.#ambush;
-    if (ambush === undefined) return undefined;
-    const statement = statementOf(message);
-    if (statement === undefined || !ambush.statement.test(statement)) return undefined;
+    if (ambush === undefined || statement === undefined || !ambush.statement.test(statement))
+      return undefined;
     this.#ambush = undefined;
     return ambush;
   }

@@ -48,11 +48,19 @@ async function killDatabase({ world, round, tally }: Stage): Promise<void> {
   await world.startDatabase();
 }
 
-/** Payouts that come by wherever a fault lies in wait. */
+const DUE = 1_000_000;
+
+async function payOne(client: GoodClient, network: string): Promise<void> {
+  const session = await client.openSession(DUE);
+  await client.pay(session, { currency: 'USDT', network, amount: DUE });
+}
+
+/** Payouts, and a payment, that come by wherever a fault lies in wait. */
 async function passBy({ world, round }: Stage): Promise<void> {
   const client = at(world.merchants, round.target);
   for (let i = 0; i < PASS_BY; i++) {
     await client.submit(await client.create(world.items(round.network, 2, { client })));
+    if (i === 0) await payOne(client, round.network);
     await world.controlChain(round.network, { mine: BLOCKS_TO_FINAL }, client);
   }
 }

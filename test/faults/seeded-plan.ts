@@ -56,12 +56,15 @@ const SERVER_POINTS = [
   'create.before-transaction',
   'create.key-claimed',
   'create.batch-inserted',
-  'create.items-inserted',
   'create.before-commit',
   'create.after-commit',
   'create.before-reply',
   'submit.before-commit',
   'submit.after-commit',
+  'refund.key-claimed',
+  'refund.reserved',
+  'refund.before-commit',
+  'refund.after-commit',
 ] as const;
 /** Every numbered place of a payout's way, in its order. */
 export const WORKER_POINTS = [
@@ -87,6 +90,13 @@ export const WORKER_POINTS = [
   'settle.before-commit',
   'settle.after-commit',
 ] as const;
+/** Every place of a deposit's way. */
+export const DEPOSIT_POINTS = [
+  'deposits.transactions-written',
+  'deposits.posted',
+  'deposits.applied',
+  'deposits.before-cursor',
+] as const;
 /** And of the news of it. */
 const SENDER_POINTS = [
   'publish.before-transaction',
@@ -107,6 +117,7 @@ const LIES = [
 ] as const;
 const BATCHES_MAX = 4;
 const ITEMS_MAX = 5;
+const PAYMENTS_MAX = 3;
 const DELAY_MAX_MS = 80;
 const SPREAD_MS = 700;
 const FAULT_MAX_MS = 800;
@@ -117,6 +128,27 @@ export interface PlannedBatch {
   good: number;
   bad: number;
   /** When in the round its client begins. */
+  atMs: number;
+}
+
+/** How a payer pays what is due: each leaves other rows behind. */
+export const PAYERS = [
+  'exactly',
+  'too little',
+  'too much',
+  'in parts',
+  'twice',
+  'in another token',
+  'in a token that nobody lists',
+  'after a cancel',
+] as const;
+
+export interface PlannedPayment {
+  merchant: number;
+  network: Network;
+  how: (typeof PAYERS)[number];
+  /** Whether the payer's blocks come at once. */
+  final: boolean;
   atMs: number;
 }
 
@@ -134,6 +166,7 @@ export interface Round {
   afterMs: number;
   forMs: number;
   load: PlannedBatch[];
+  payments: PlannedPayment[];
 }
 
 /** What a seed stands for: the same rounds each time. */
@@ -144,7 +177,7 @@ export function planRounds(seed: number, rounds: number, merchants: number): Rou
     target: dice.below(1_000),
     network: dice.pick(NETWORKS),
     serverPoint: `${dice.pick(SERVER_POINTS)}:${dice.between(1, 2)}`,
-    workerPoint: `${dice.pick([...WORKER_POINTS, ...SENDER_POINTS])}:${dice.between(1, 3)}`,
+    workerPoint: `${dice.pick([...WORKER_POINTS, ...DEPOSIT_POINTS, ...SENDER_POINTS])}:${dice.between(1, 3)}`,
     lie: dice.pick(LIES),
     count: dice.between(1, 3),
     afterMs: dice.below(DELAY_MAX_MS),
@@ -154,6 +187,13 @@ export function planRounds(seed: number, rounds: number, merchants: number): Rou
       network: dice.pick(NETWORKS),
       good: dice.between(1, ITEMS_MAX),
       bad: dice.below(2),
+      atMs: dice.below(SPREAD_MS),
+    })),
+    payments: Array.from({ length: dice.between(1, PAYMENTS_MAX) }, () => ({
+      merchant: dice.below(merchants),
+      network: dice.pick(NETWORKS),
+      how: dice.pick(PAYERS),
+      final: dice.below(2) === 0,
       atMs: dice.below(SPREAD_MS),
     })),
   }));

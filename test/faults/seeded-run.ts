@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import { countCopies } from './check-deliveries.ts';
 import { type Finding, ledgerMinusChain } from './checker.ts';
+import type { GoodClient } from './good-client.ts';
 import { perform, type Tally } from './seeded-actions.ts';
-import { type PlannedBatch, planRounds, type Round } from './seeded-plan.ts';
+import { type PlannedBatch, type PlannedPayment, planRounds, type Round } from './seeded-plan.ts';
 import { World } from './world.ts';
 
 const MERCHANTS = 2;
@@ -26,6 +28,8 @@ export interface Verdict extends Tally {
   /** 503 while something was broken. */
   unavailable: number;
   batches: number;
+  /** Refunds that were made. */
+  refunds: number;
   /** Events that came to an endpoint, and requests beyond the first of each: retries and copies. */
   webhooks: number;
   webhookRepeats: number;
@@ -47,13 +51,75 @@ async function payOut(world: World, { merchant, network, good, bad, atMs }: Plan
   await client.submit(await client.create(items));
 }
 
+const TOKEN = 1_000_000;
+
+/** Every other payment is refunded in part, every fourth refund fails on the chain. */
+const REFUND_EVERY = 2;
+const FAIL_EVERY = 8;
+
+async function takePayment(world: World, payment: PlannedPayment): Promise<void> {
+  const { merchant, network, atMs } = payment;
+  await sleep(atMs);
+  const client = world.merchants[merchant % world.merchants.length] ?? world.merchant;
+  const session = await beginPayment(client, payment);
+  if (atMs % REFUND_EVERY !== 0) return;
+  const addresses = testAddresses(network);
+  await client.refund(session, atMs % FAIL_EVERY === 0 ? addresses.fail : addresses.succeed);
+}
+
+/** A session of 10.00 to 12.00 tokens, and what a payer makes of it. @returns the session's id */
+async function beginPayment(client: GoodClient, payment: PlannedPayment): Promise<string> {
+  const { atMs } = payment;
+  const due = 10 * TOKEN + (atMs % 200) * 10_000;
+  const session = await client.openSession(due);
+  await payIn(client, { session, due, ...payment });
+  return session;
+}
+
+async function payIn(
+  client: GoodClient,
+  { session, due, network, how, final }: PlannedPayment & { session: string; due: number },
+): Promise<void> {
+  const pay = (amount: number, more: object = {}) =>
+    client.pay(session, { currency: 'USDT', network, amount, final, ...more });
+  switch (how) {
+    case 'exactly':
+      return await pay(due);
+    case 'too little':
+      return await pay(due - TOKEN);
+    case 'too much':
+      return await pay(due + TOKEN);
+    case 'in parts':
+      return await pay(due, { transfers: 3 });
+    case 'twice':
+      await Promise.all([pay(due), pay(due)]);
+      return;
+    case 'in another token':
+      await pay(due, { currency: 'USDC' });
+      return await pay(due);
+    case 'in a token that nobody lists':
+      await pay(due, { token: 'fake' });
+      return await pay(due);
+    case 'after a cancel':
+      await client.request('POST', `/checkout/sessions/${session}/cancel`, { body: {} });
+      return await pay(due);
+  }
+}
+
 async function playRound(world: World, round: Round, tally: Tally): Promise<void> {
   const load = round.load.map((batch) => payOut(world, batch));
-  const outcomes = await Promise.allSettled([perform(world, round, tally), ...load]);
+  const payments = round.payments.map((payment) => takePayment(world, payment));
+  const outcomes = await Promise.allSettled([perform(world, round, tally), ...load, ...payments]);
   await world.heal();
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
+
+/** Ids of the refunds that a merchant was told of. */
+const refundsOf = ({ merchantId, exchanges }: GoodClient) =>
+  exchanges
+    .filter(({ status, answer }) => status === 200 && answer.object === 'refund')
+    .map(({ answer }) => `${merchantId} ${String(answer.refund_id)}`);
 
 /** Plays a seed's rounds under load, lets all work end and has everything judged. */
 export async function runSeed({ seed, rounds, onRound = () => {} }: SeededRunOptions): Promise<Verdict> {
@@ -102,6 +168,7 @@ async function judge(world: World, { seed, rounds, tally, findings, startedMs }:
     unanswered: count(0),
     unavailable: count(503),
     batches: new Set(world.merchants.flatMap((client) => [...client.idsByKey.keys()])).size,
+    refunds: new Set(world.merchants.flatMap(refundsOf)).size,
     webhooks,
     webhookRepeats: requests.length - webhooks,
     lost: broken('I5'),

@@ -57,8 +57,20 @@ interface Surroundings {
 const UNFINISHED = `
   select 'batch ' || batch_id || ' is ' || status as what from payout_batch where status in ('pending', 'processing')
   union all
+  select 'refund ' || own_id || ' is ' || status from refund
+  where status = 'processing' or (status = 'pending' and address is not null)
+  union all
   select 'job ' || kind || coalesce(': ' || last_error, '') from job
-  where kind in ('payouts.process', 'transfers.send', 'payout_item.decided', 'sandbox.fund', 'events.publish')
+  where kind in ('payouts.process', 'transfers.send', 'payout_item.decided', 'sandbox.fund', 'events.publish',
+                 'refunds.send', 'refunds.resend', 'refund.decided')
+  union all
+  select 'deposit ' || tx_id || ' is not final' from payment_transaction where status = 'seen'
+  union all
+  select 'deposit ' || t.tx_id || ' is not credited' from simchain.transfer t
+  join deposit_address a on a.merchant_id = t.merchant_id and a.network = t.network and a.watch = t.recipient
+  left join payment_transaction p on p.merchant_id = t.merchant_id and p.network = t.network and p.tx_id = t.tx_id
+    and p.index = t.index
+  where t.amount > 0 and t.currency is not null and p.status is distinct from 'final'
   union all
   select 'event ' || event_id || ' is in no stream' from event where number is null
   union all

@@ -16,13 +16,23 @@ const MAKERS: Readonly<Record<string, readonly string[]>> = {
   event_id: ['createPayoutBatch', 'listEvents'],
   endpoint_id: ['createWebhookEndpoint'],
   delivery_id: ['createWebhookEndpoint', 'testWebhookEndpoint'],
+  customer_id: ['createCustomer'],
+  payment_link_id: ['createPaymentLink'],
   session_id: ['createCheckoutSession'],
   payment_id: ['createCheckoutSession', 'paySandboxSession'],
+  // Money of a canceled session can be refunded.
+  refund_id: ['createCheckoutSession', 'cancelCheckoutSession', 'paySandboxSession', 'createRefund'],
 };
+
+/** Kinds of ids that stand in a body. */
+const BODY_KINDS: Readonly<Record<string, readonly string[]>> = { createRefund: ['payment_id'] };
 
 /** Little enough that there is something left to accept. */
 const MAKER_BODIES: Readonly<Record<string, object>> = {
   paySandboxSession: { currency: 'USDT', network: 'erc20', amount: 100 },
+  createPaymentLink: { amount: 500, currency: 'USD' },
+  createCustomer: { external_customer_id: 'customer{{run:0}}' },
+  createRefund: { refund_id: 'first-{{run:0}}', payment_id: '{{payment_id:0}}' },
 };
 
 /** Calls that lead on; all others have 1. */
@@ -32,15 +42,31 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   updatePayoutItem: 3,
   deletePayoutItem: 2,
   retrievePayoutBatch: 2,
+  updateCustomer: 2,
+  createPaymentLink: 3,
+  updatePaymentLink: 2,
   redeliverDelivery: 5,
   paySandboxSession: 4,
   acceptPayment: 8,
+  updateWebhookEndpoint: 4,
+  createRefund: 5,
+  cancelRefund: 8,
+  claimSandboxRefund: 3,
 };
 
 /** Kinds of ids that queries take. A cursor is of the list's own kind, or of another one, or there is none. */
 const ID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   after: ['event_id', 'batch_id'],
-  starting_after: ['batch_id', 'item_id', 'event_id', 'ledger_entry_id', 'endpoint_id', 'delivery_id'],
+  starting_after: [
+    'batch_id',
+    'item_id',
+    'event_id',
+    'ledger_entry_id',
+    'endpoint_id',
+    'delivery_id',
+    'customer_id',
+    'payment_link_id',
+  ],
   cause: ['batch_id'],
   resource: ['batch_id', 'item_id'],
   event_id: ['event_id', 'batch_id'],
@@ -164,6 +190,25 @@ const sessionPayments = fc.record(
   { requiredKeys: ['currency', 'network'], noNullPrototype: true },
 );
 
+/** Refunds of payments that exist, to recipients of every fate or to be claimed. */
+function refundsOf(addresses: CaseOptions['addresses']): fc.Arbitrary<unknown> {
+  const all = Object.values(addresses).flatMap((fates) => Object.values(fates));
+  const sum = fc.constantFrom({}, { amount: 1, currency: 'USDT' }, { amount: 100, currency: 'USDC' });
+  const other = fc.record(
+    {
+      address: fc.constantFrom(...all),
+      reason: fc.constant('a broken cup'),
+      tx_id: fc.constant('0x00'),
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  );
+  return fc
+    .tuple(fc.stringMatching(/^[A-Za-z0-9_-]{20,64}$/), place('payment_id'), sum, other)
+    .map(([refund_id, payment_id, ...rest]) =>
+      Object.assign({ refund_id, payment_id }, ...(rest as object[])),
+    );
+}
+
 /** Mostly seconds: while a payout hangs, each hour of the clock takes its time. */
 const advances = fc
   .oneof(
@@ -192,6 +237,7 @@ function bodiesOf(
     return fc.oneof({ weight: 3, arbitrary: sessions }, { weight: 1, arbitrary: any });
   if (operation.id === 'paySandboxSession')
     return fc.oneof({ weight: 3, arbitrary: sessionPayments }, { weight: 1, arbitrary: any });
+  if (operation.id === 'createRefund') return refundsOf(addresses);
   if (operation.id === 'createWebhookEndpoint')
     return fc.oneof({ weight: 3, arbitrary: endpoints }, { weight: 1, arbitrary: any });
   return operation.bodyRequired ? any : fc.option(any, { nil: undefined });
@@ -244,7 +290,10 @@ function withMakers(
     session,
   }: { steps: readonly Draft[] } & Record<'batch' | 'endpoint' | 'session', Draft>,
 ): Case {
-  const kinds = steps.flatMap(({ operation }) => operation.parameters.map(({ name }) => name));
+  const kinds = steps.flatMap(({ operation }) => [
+    ...operation.parameters.map(({ name }) => name),
+    ...(BODY_KINDS[operation.id] ?? []),
+  ]);
   const ids = new Set(kinds.flatMap((kind) => MAKERS[kind] ?? []));
   const makers = [...ids].map((id) => {
     if (id === 'createPayoutBatch') return batch;

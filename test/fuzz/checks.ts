@@ -59,9 +59,10 @@ function statusProblems({ draft, ready, answer, idsExist }: Exchange): string[] 
     return draft.expected.includes(status) ? [] : [`${status} instead of ${draft.expected.join(' or ')}`];
   }
   if (status === 200) return [];
-  if (status === 404) return idsExist ? ['404 for what exists'] : [];
+  if (status === 404 && !idsExist) return [];
   const code = parsedCode(answer);
   if (mayRefuse(draft.operation.id, code, ready)) return [];
+  if (status === 404) return ['404 for what exists'];
   return [`a request that fits the document is refused: ${status} ${answer.text.slice(0, 300)}`];
 }
 

@@ -42,6 +42,17 @@ const paymentState: Rule = {
   codes: ['invalid_request_error'],
   why: 'wrong state, nothing to accept, nothing left to pay',
 };
+const refundRules: Rule[] = [
+  {
+    codes: ['parameter_missing', 'invalid_request_error', 'insufficient_balance'],
+    why: 'amount and, with it, currency; money that is there; an address as a payout item has; balance reserved',
+  },
+  { codes: ['conflict'], why: 'a refund_id that comes again with other parameters' },
+];
+const refundState: Rule = {
+  codes: ['invalid_request_error'],
+  why: 'only while pending; an address as a payout item has; a link that is neither used nor over',
+};
 const enabledOnly: Rule = {
   codes: ['invalid_request_error'],
   why: 'a disabled endpoint is sent nothing; a delivery that is pending or paused goes by itself',
@@ -83,10 +94,24 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   redeliverToWebhookEndpoint: [enabledOnly],
   listDeliveries: [cursor],
   redeliverDelivery: [enabledOnly],
+  createPaymentLink: [...sessionRules, { codes: ['parameter_missing'], why: 'amount or open: true' }],
+  listPaymentLinks: [cursor],
+  listCustomers: [cursor],
+  createCustomer: [{ codes: ['invalid_request_error'], why: 'an id that is known, or begins with cus_' }],
   createCheckoutSession: sessionRules,
   cancelCheckoutSession: [paymentState],
   acceptPayment: [paymentState],
   paySandboxSession: [paymentState],
+  createRefund: [
+    ...refundRules,
+    {
+      codes: ['resource_not_found'],
+      why: 'a malformed id is an unknown one, in a body too',
+      applies: ({ body }) => !/"payment_id":"(pay|cs)_[0-9a-z]{26}"/.test(String(body)),
+    },
+  ],
+  cancelRefund: [refundState],
+  claimSandboxRefund: [refundState],
   listSimulatedTransfers: [cursor],
   fundSandbox: [{ codes: ['invalid_request_error'], why: 'above 2^53−1 at 6 digits 400 param amount' }],
   controlSimulatedChain: [

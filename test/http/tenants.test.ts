@@ -41,12 +41,28 @@ async function makeResources(merchant: TestMerchant, text: string, amount = '5.0
   const session = await send(`${service.baseUrl}/api/v1/checkout/sessions/create`, merchant, {
     body: JSON.stringify({ amount: 1_234, currency: 'USD', description: text, metadata: { text } }),
   });
+  const customer = await merchant.sdk.customers.create({
+    external_customer_id: `${text}-${randomUUID()}`,
+    name: text,
+  });
+  const paid = await send(`${service.baseUrl}/api/v1/checkout/sessions/create`, merchant, {
+    body: JSON.stringify({ amount: 7_654_321, currency: 'USDT' }),
+  });
+  const pay = `${service.baseUrl}/api/v1/test_helpers/checkout/sessions/${String(paid.json.id)}/pay`;
+  await send(pay, merchant, { body: JSON.stringify({ currency: 'USDT', network: 'erc20' }) });
+  const refundId = `re_${randomUUID().replaceAll('-', '').slice(0, 26)}`;
+  const refund = { refund_id: refundId, payment_id: paid.json.payment_id, reason: text, metadata: { text } };
+  await send(`${service.baseUrl}/api/v1/refunds/create`, merchant, { body: JSON.stringify(refund) });
+  const link = await merchant.sdk.paymentLinks.create({ amount: 777n, currency: 'USD', description: text });
   return {
+    customer_id: customer.id,
+    payment_link_id: link.id,
     batch_id: batchId,
     item_id: item?.item_id ?? '',
     event_id: event?.id ?? '',
     endpoint_id: endpoint.id,
     delivery_id: delivery.id,
+    refund_id: refundId,
     session_id: String(session.json.id),
     payment_id: String(session.json.payment_id),
   };
@@ -130,7 +146,7 @@ test("C1: its owner reads it, and the merchant's other store too, or it is 403 t
 
 test("C2: lists of a store's resources show the key's own store", async () => {
   const otherStore = await service.addStore(bob);
-  for (const name of ['listEvents', 'listWebhookEndpoints', 'listDeliveries']) {
+  for (const name of ['listEvents', 'listWebhookEndpoints', 'listDeliveries', 'listPaymentLinks']) {
     const list = operationOf(name);
     expect((await ask(list, {}, bob)).json.data).not.toEqual([]);
     expect((await ask(list, {}, otherStore)).json.data).toEqual([]);
@@ -253,6 +269,8 @@ test("C2: another merchant's cursor is 400, as an unknown one", async () => {
     ['listEvents', idsOfBob.event_id ?? ''],
     ['listWebhookEndpoints', idsOfBob.endpoint_id ?? ''],
     ['listDeliveries', idsOfBob.delivery_id ?? ''],
+    ['listCustomers', idsOfBob.customer_id ?? ''],
+    ['listPaymentLinks', idsOfBob.payment_link_id ?? ''],
   ];
   const entries = await ask(operationOf('listLedgerEntries'), {}, bob);
   cursors.push(['listLedgerEntries', (entries.json.data as { id: string }[])[0]?.id ?? '']);

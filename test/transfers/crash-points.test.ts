@@ -29,10 +29,11 @@ async function recover(payouts: readonly Payout[]): Promise<void> {
   const worker = await service.startWorker();
   try {
     await finishAll(service, payouts, 60_000);
+    // The worker still has to take over the jobs of those who gave up after their last payout was over.
+    await expectPaidOnce(service, payouts);
   } finally {
     await worker.stop(1_000);
   }
-  await expectPaidOnce(service, payouts);
   for (const { merchant, batchId } of payouts) {
     expect(await merchant.sdk.payouts.retrieve(batchId)).toMatchObject(OUTCOME);
   }

@@ -2,6 +2,8 @@ import { randomInt } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import type { App } from '../../packages/server/src/app.ts';
 import type { Chain, ChainRegistry, SignedTx, TransferSpec } from '../../packages/server/src/chains/index.ts';
+import { CREDITED_JOB } from '../../packages/server/src/checkout/index.ts';
+import { SWEPT_JOB, settleSweeps, sweepDeposits } from '../../packages/server/src/custody/index.ts';
 import {
   PROCESS_JOB,
   processBatch,
@@ -126,6 +128,8 @@ export class Process {
     this.#handlers = new Map([
       [PROCESS_JOB, (job: Job, run: JobRun) => processBatch(deps, job, run)],
       [SEND_JOB, (job: Job, run: JobRun) => sendTransfers(deps, job, run)],
+      [CREDITED_JOB, (job: Job, run: JobRun) => sweepDeposits(deps, job, run)],
+      [SWEPT_JOB, (job: Job, run: JobRun) => settleSweeps(deps, job, run)],
       [SETTLE_JOB, (job: Job, run: JobRun) => settleBatch(deps, job, run)],
     ]);
   }

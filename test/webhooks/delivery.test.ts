@@ -164,6 +164,10 @@ test('E9: an endpoint of which nothing has come back for five days is disabled, 
   const merchant = await impatient.createMerchant();
   const { url, endpointId } = await addEndpoint(impatient, merchant);
   receivers.behave(url, () => 500);
+  const other = await merchant.sdk.webhookEndpoints.create({
+    url: 'https://owner.example/',
+    types: ['webhook_endpoint.disabled'],
+  });
   for (let i = 0; i < 12; i++) await makeNews(merchant);
   const state = async () =>
     await impatient.app.db
@@ -173,12 +177,23 @@ test('E9: an endpoint of which nothing has come back for five days is disabled, 
       .executeTakeFirstOrThrow();
   await until('it is disabled', async () => (await state()).status === 'disabled');
   expect(await state()).toMatchObject({ disabled_reason: 'failing' });
+  await until('its owner is told by another endpoint', () => receivers.at(other.url).length === 1);
+  const [told] = receivers.at(other.url);
+  expect(told && verified(told, merchant.secretKey)).toMatchObject({
+    type: 'webhook_endpoint.disabled',
+    data: {
+      object: { url, status: 'disabled', disabled_reason: 'failing' },
+      previous_attributes: { status: 'enabled', disabled_reason: null },
+    },
+  });
+  const waiting = async () =>
+    (await deliveriesOf(impatient, merchant.merchantId)).filter((row) => row.endpoint_id === endpointId);
   await until('all its deliveries wait', async () =>
-    (await deliveriesOf(impatient, merchant.merchantId)).every(({ status }) => status === 'paused'),
+    (await waiting()).every(({ status }) => status === 'paused'),
   );
   await makeNews(merchant);
   await until('later news wait too', async () => {
-    const all = await deliveriesOf(impatient, merchant.merchantId);
+    const all = await waiting();
     return all.length === 13 && all.every(({ status }) => status === 'paused');
   });
   await impatient.stop();

@@ -1,0 +1,62 @@
+import { gzipSync } from 'node:zlib';
+import { PAGE_LANGUAGES } from '@florin/contract/checkout-page';
+import { builtPage } from '../packages/checkout/src/built-page.ts';
+import { payerPage, qrCodeOf } from '../packages/server/src/checkout/index.ts';
+import { FAILED, PASSED, type Step } from './step.ts';
+
+/** What a payer's phone loads before a wallet is chosen: the page with its style and words, and its script. */
+const BYTES_MAX = 30_000;
+
+const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
+const VIEW = {
+  state: 'pay',
+  storeName: 'A shop with a name of usual length',
+  description: 'A description that says in a line what is paid for',
+  orderId: 'A-2026-000017',
+  price: '$1,234.56',
+  isTest: true,
+  options: ['USDT', 'USDC'].flatMap((token) =>
+    (['erc20', 'trc20', 'spl'] as const).map((hint) => ({
+      value: `${token}:${hint}`,
+      token,
+      networkName: 'Ethereum',
+      hint,
+      isChosen: hint === 'spl',
+    })),
+  ),
+  canChoose: true,
+  due: {
+    token: 'USDT',
+    networkName: 'Ethereum',
+    amount: '1234.56',
+    address: ADDRESS,
+    qr: qrCodeOf(ADDRESS),
+    rich: { uri: `ethereum:${ADDRESS}`, qr: qrCodeOf(`ethereum:${ADDRESS}@1/transfer?address=${ADDRESS}`) },
+    rate: '1 USDT = $1.00',
+  },
+  confirmations: null,
+  notices: [{ code: 'underpaid', sent: '1.00 USDT', missing: '1233.56 USDT' }],
+  secondsLeft: 1_800,
+  secondsTotal: 1_800,
+  rateSecondsLeft: 900,
+  receipt: null,
+  returnUrl: 'https://shop.example/cart',
+} as const;
+
+export const pageWeightStep: Step = {
+  name: `weight of the payer's page (${BYTES_MAX / 1_000} kB compressed at most)`,
+  run: async () => {
+    const { render, script, files } = await builtPage();
+    const scripts = [...files.values()].reduce((sum, { gzip }) => sum + gzip.length, 0);
+    const view = { ...VIEW, options: [...VIEW.options], notices: [...VIEW.notices] };
+    const weights = PAGE_LANGUAGES.map((language) => {
+      const { title, body, data } = render({ ...view, language }, 'x'.repeat(66));
+      const { name, integrity } = script;
+      const page = payerPage({ language, title, body, script: { path: `assets/${name}`, integrity, data } });
+      return { language, bytes: gzipSync(String(page.body)).length + scripts };
+    });
+    for (const { language, bytes } of weights)
+      console.log(`${language}: ${bytes} bytes, ${scripts} of them script`);
+    return weights.every(({ bytes }) => bytes <= BYTES_MAX) ? PASSED : FAILED;
+  },
+};

@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import * as jsqr from 'jsqr';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** A CommonJS module: Node and bundlers put its function in different places. */
+const decodeQr = jsqr.default as unknown as typeof jsqr.default.default;
+
+/** Where a run keeps its pictures; git ignores it. */
+const SCREENSHOTS = path.resolve(process.env.FLORIN_SCREENSHOTS ?? 'screenshots', 'checkout');
+
+const PHONE = { width: 390, height: 844 };
+const GRAVE = new Set(['serious', 'critical']);
+
+/** A payer at a page, who writes down what the page must not do: requests to others, refusals, errors, dialogs. */
+export interface Payer {
+  page: Page;
+  faults: string[];
+}
+
+export function driver(browser: () => Browser) {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  console.log(`screenshots of the payer's page: ${SCREENSHOTS}`);
+
+  const open = async (url: string, options: BrowserContextOptions = {}): Promise<Payer> => {
+    const context = await browser().newContext({ viewport: PHONE, locale: 'en-US', ...options });
+    const page = await context.newPage();
+    const faults: string[] = [];
+    const { origin: own } = new URL(url);
+    page.on('request', (request) => {
+      const { origin, protocol } = new URL(request.url());
+      if (origin !== own && protocol !== 'data:') faults.push(request.url());
+    });
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('dialog', (dialog) => {
+      faults.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    await page.goto(url);
+    return { page, faults };
+  };
+
+  const keep = (page: Page, name: string) =>
+    page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: true });
+
+  return { open, keep };
+}
+
+/** What axe finds that keeps people out, in light and in dark; and that nothing is wider than a small phone. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const grave = violations.filter(({ impact }) => GRAVE.has(impact ?? ''));
+    const found = grave.map(({ id, nodes }) => `${colorScheme} ${id}: ${nodes.map((n) => n.html).join(' ')}`);
+    expect(found).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  const before = page.viewportSize() ?? PHONE;
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+  await page.setViewportSize(before);
+}
+
+interface Pixels {
+  data: number[];
+  width: number;
+  height: number;
+}
+
+/** Runs in a page of its own, as text: no types of browsers here. */
+const DECODE = `async (source) => {
+  const image = new Image();
+  image.src = 'data:image/png;base64,' + source;
+  await image.decode();
+  const { width, height } = image;
+  const drawing = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d');
+  drawing.drawImage(image, 0, 0);
+  return { data: Array.from(drawing.getImageData(0, 0, width, height).data), width, height };
+}`;
+
+/** The text in the QR code as a camera reads it off the screen. */
+export async function readQr(page: Page): Promise<string | undefined> {
+  const picture = (await page.locator('.qr').first().screenshot()).toString('base64');
+  const reader = await page.context().newPage();
+  const { data, width, height } = await reader.evaluate<Pixels>(`(${DECODE})('${picture}')`);
+  await reader.close();
+  return decodeQr(Uint8ClampedArray.from(data), width, height)?.data;
+}

@@ -1,0 +1,272 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkout, TOKEN } from '../checkout/requests.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { driver, expectAccessible, type Payer } from './checkout-driver.ts';
+import { hasChromium, openBrowser } from './chromium.ts';
+
+const PATIENCE_MS = 60_000;
+
+describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+  let browser: Browser;
+  const { open, keep } = driver(() => browser);
+
+  beforeAll(async () => {
+    service = await startService({ worker: true });
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  /** A session of a merchant of its own, as the panel moves the merchant's clock. */
+  async function session(body: object = {}) {
+    merchant = await service.createMerchant({ funds: 0n });
+    await service.app.db
+      .updateTable('store')
+      .set({ name: 'Papelería Ñandú' })
+      .where('merchant_id', '=', merchant.merchantId)
+      .execute();
+    const calls = checkout(service, merchant);
+    const made = await calls.open({
+      amount: 2_499,
+      currency: 'USD',
+      description: 'Two notebooks and a pencil',
+      order_id: 'A-17',
+      success_url: 'https://shop.example/thanks',
+      cancel_url: 'https://shop.example/cart',
+      ...body,
+    });
+    return { ...calls, made };
+  }
+
+  const heading = (page: Page, name: string) =>
+    page.getByRole('heading', { level: 1, name }).waitFor({ timeout: PATIENCE_MS });
+  const note = (page: Page, text: string) =>
+    page.locator('.note').filter({ hasText: text }).waitFor({ timeout: PATIENCE_MS });
+  const play = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+  /** Chooses the token and network that a label names. */
+  async function choose(page: Page, name = 'USDT on Tron'): Promise<void> {
+    await page.getByRole('radio', { name }).check();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await heading(page, 'Send');
+  }
+
+  test('paid: chosen, scanned or copied, confirmed live, with a receipt and the way back', async () => {
+    const { made, payment } = await session();
+    const { page, faults } = await open(made.url);
+    await heading(page, 'Pay $24.99');
+    await keep(page, '1-choose');
+    await expectAccessible(page);
+    await choose(page);
+    await keep(page, '2-pay');
+    await expectAccessible(page);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await keep(page, '2-pay-dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    const wide = await open(made.url, { viewport: { width: 1280, height: 900 } });
+    await keep(wide.page, '2-pay-wide');
+    await wide.page.context().close();
+    await page.getByText('Scan the code or copy the address').waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { address } = await payment(made.payment_id);
+    await page.getByRole('button', { name: 'Copy the address' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(address);
+    await page.getByRole('status').getByText('Address copied').waitFor();
+    await page.getByRole('button', { name: 'Copy the amount' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('24.99');
+    await play(page, 'Pay exactly');
+    await heading(page, 'We see your payment');
+    await page.getByText(/Confirmations: [12] of 3/).waitFor();
+    await keep(page, '3-confirming');
+    await heading(page, 'Paid. Thank you!');
+    await page.getByText('24.99\u00a0USDT').waitFor();
+    await keep(page, '4-paid');
+    await expectAccessible(page);
+    expect(await page.getByRole('link', { name: 'Back to Papelería Ñandú' }).getAttribute('href')).toBe(
+      'https://shop.example/thanks',
+    );
+    expect(await page.title()).toBe('Paid – Papelería Ñandú');
+    expect(await page.getByText('Test panel').count()).toBe(0);
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test('one click of the simulated wallet pays', async () => {
+    const { made } = await session();
+    const { page, faults } = await open(made.url);
+    await choose(page, 'USDC on Solana');
+    await play(page, 'Pay with the test wallet');
+    await heading(page, 'Paid. Thank you!');
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test('too little, then the rest; and too much', async () => {
+    const { made } = await session({ amount: 10 * TOKEN, currency: 'USDT' });
+    const { page, faults } = await open(made.url);
+    await choose(page);
+    await play(page, 'Pay too little');
+    await heading(page, 'Send the rest: 4.00');
+    await note(page, '6.00\u00a0USDT arrived. Still missing: 4.00\u00a0USDT.');
+    await keep(page, '5-underpaid');
+    await expectAccessible(page);
+    await play(page, 'Pay too much');
+    await heading(page, 'Paid. Thank you!');
+    await note(page, '5.00\u00a0USDT too much arrived.');
+    await keep(page, '6-overpaid');
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  /** A page whose payment was dropped. On a slow machine it is final before it can be: then another one is tried. */
+  async function openDropped(): Promise<Payer> {
+    for (;;) {
+      const { made } = await session();
+      const payer = await open(made.url);
+      const { page } = payer;
+      await choose(page, 'USDT on Ethereum');
+      await play(page, 'Drop the newest blocks');
+      const dropped = page.locator('.note').filter({ hasText: 'Your payment is gone again' });
+      const late = page.getByRole('heading', { level: 1, name: 'Paid. Thank you!' });
+      await dropped.or(late).first().waitFor({ timeout: PATIENCE_MS });
+      if (await dropped.isVisible()) return payer;
+      await page.context().close();
+    }
+  }
+
+  test('a wrong token is shown and kept; dropped blocks take a payment back', async () => {
+    const { page, faults } = await openDropped();
+    await keep(page, '7-vanished');
+    await play(page, 'Pay a wrong token');
+    await note(page, 'Another token arrived');
+    await keep(page, '8-wrong-token');
+    await expectAccessible(page);
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test('expired: what to do when money was sent; late money is found all the same', async () => {
+    const { made } = await session();
+    const { page, faults } = await open(made.url);
+    await choose(page);
+    await play(page, 'Let it expire');
+    await heading(page, 'This payment has expired');
+    await note(page, 'Have you sent money already?');
+    expect(await page.locator('[data-exact=address]').count()).toBe(0);
+    await keep(page, '9-expired');
+    await expectAccessible(page);
+    await play(page, 'Pay too late');
+    await heading(page, 'Paid. Thank you!');
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test('the time is over and a network cannot be read: nothing may be sent, nothing is said to be lost', async () => {
+    const { made, chain } = await session();
+    const { page, faults } = await open(made.url);
+    await choose(page);
+    await chain('trc20', { outage_seconds: 10_000 });
+    await merchant.sdk.testHelpers.advanceClock(1_800);
+    await heading(page, 'The time to pay is over');
+    expect(await page.locator('[data-exact=address]').count()).toBe(0);
+    await keep(page, '19-closing');
+    await expectAccessible(page);
+    await chain('trc20', { outage_seconds: 0 });
+    await heading(page, 'This payment has expired');
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test('canceled by the merchant, and money that comes after it', async () => {
+    const { made, cancelSession } = await session();
+    const { page, faults } = await open(made.url);
+    await choose(page);
+    await cancelSession(made.id);
+    await heading(page, 'This payment was canceled');
+    await keep(page, '10-canceled');
+    await expectAccessible(page);
+    await play(page, 'Pay too late');
+    await note(page, 'Your payment came late');
+    await keep(page, '11-canceled-late');
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test('frozen: a listed sender', async () => {
+    const { made } = await session();
+    const { page, faults } = await open(made.url);
+    await choose(page);
+    await play(page, 'Pay from a listed sender');
+    await heading(page, 'This payment is being reviewed');
+    await keep(page, '12-frozen');
+    await expectAccessible(page);
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test('without script: chosen by a form, address and amount as text, paid by the panel', async () => {
+    const { made, payment } = await session();
+    const { page } = await open(made.url, { javaScriptEnabled: false });
+    await choose(page, 'USDC on Tron');
+    const { address } = await payment(made.payment_id);
+    await page.getByText(address ?? 'none', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+    await keep(page, '13-without-script');
+    await page.getByRole('link', { name: 'Pay another way' }).click();
+    await choose(page, 'USDC on Ethereum');
+    await play(page, 'Pay exactly');
+    await expect
+      .poll(async () => (await payment(made.payment_id)).status, { timeout: PATIENCE_MS })
+      .toBe('completed');
+    await page.reload();
+    await heading(page, 'Paid. Thank you!');
+  }, 120_000);
+
+  test('by keyboard alone, in Spanish; and Arabic is mirrored', async () => {
+    const { made } = await session();
+    const { page, faults } = await open(made.url, { locale: 'es-ES' });
+    await heading(page, 'Pagar 24,99');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.evaluate('document.activeElement.value')).toBe('USDT:trc20');
+    await keep(page, '14-spanish');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Envíe');
+    const arabic = await open(`${made.url}?lang=ar`);
+    await heading(arabic.page, 'أرسل');
+    expect(await arabic.page.evaluate('getComputedStyle(document.body).direction')).toBe('rtl');
+    await keep(arabic.page, '15-arabic');
+    await expectAccessible(arabic.page);
+    expect([...faults, ...arabic.faults]).toEqual([]);
+  }, 120_000);
+
+  test('the countdown is quiet until a quarter is left, and says so once', async () => {
+    const { made } = await session({ expires_in: 1_200 });
+    const { page } = await open(made.url);
+    await choose(page);
+    await page.getByText('Time to pay: 20 minutes').waitFor();
+    expect(await page.getByRole('timer').count()).toBe(0);
+    await merchant.sdk.testHelpers.advanceClock(960);
+    await page.getByRole('timer').waitFor({ timeout: PATIENCE_MS });
+    await page.getByRole('status').getByText('left to pay').waitFor();
+    expect(await page.getByRole('timer').textContent()).toMatch(/^Only [0-4]:\d\d left to pay$/);
+    await keep(page, '16-little-time');
+  }, 120_000);
+
+  test('where no stream comes through, asking brings the news', async () => {
+    const { made, pay } = await session({ amount: 10 * TOKEN, currency: 'USDT' });
+    const { page } = await open(made.url);
+    await page.route('**/events*', (route) => route.abort());
+    await page.reload();
+    await choose(page);
+    await pay(made.id, { network: 'trc20' });
+    await heading(page, 'Paid. Thank you!');
+    expect(await page.title()).toMatch(/^Paid/);
+  }, 120_000);
+
+  test('an address that opens nothing says so kindly', async () => {
+    const { made } = await session();
+    const { page } = await open(`${made.url.slice(0, -2)}zz`);
+    await heading(page, 'There is no payment here');
+    expect(await page.title()).toBe('Page not found');
+    await keep(page, '17-not-found');
+    await expectAccessible(page);
+  }, 120_000);
+});

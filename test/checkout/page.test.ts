@@ -1,0 +1,273 @@
+import { createHash } from 'node:crypto';
+import type { CheckoutView } from '@florin/contract/checkout-page';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pageToken, parsePageToken } from '../../packages/server/src/checkout/page-token.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { checkout, TOKEN } from './requests.ts';
+
+let service: TestService;
+let merchant: TestMerchant;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  merchant = await service.createMerchant({ funds: 0n });
+});
+afterAll(() => service.stop());
+
+const state = async (url: string, lang = 'en'): Promise<CheckoutView> =>
+  (await fetch(`${url}/state?lang=${lang}`)).json() as Promise<CheckoutView>;
+
+const parsed = (token: string) => {
+  const page = parsePageToken(token);
+  if (page === undefined) throw new Error(`${token} is no token`);
+  return page;
+};
+
+const send = (url: string, fields: Record<string, string>, accept = 'application/json') =>
+  fetch(url, { method: 'POST', headers: { accept }, body: new URLSearchParams(fields), redirect: 'manual' });
+
+const choose = async (url: string, option = 'USDT:trc20') => {
+  const answer = await send(url, { option });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as CheckoutView;
+};
+
+test('a page is read without script: the choice, then address and amount as text, equal to the API', async () => {
+  const { open, payment } = checkout(service, merchant);
+  const { url, payment_id } = await open({ amount: 1999, currency: 'USD', description: 'Two <b>books</b>' });
+  const first = await fetch(url);
+  expect(first.status).toBe(200);
+  expect(Object.fromEntries(first.headers)).toMatchObject({
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': expect.stringMatching(
+      /^default-src 'none'; form-action 'self'; style-src 'sha256-[^']+'; img-src data:; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; frame-ancestors 'none'$/,
+    ),
+  });
+  const choosing = await first.text();
+  expect(choosing).toContain('$19.99');
+  expect(choosing).toContain('Two &lt;b>books&lt;/b>');
+  expect(choosing.match(/type="radio"/g)?.length).toBe(6);
+  const chosen = await send(url, { option: 'USDC:erc20' }, 'text/html');
+  expect(chosen.status).toBe(303);
+  const back = new URL(chosen.headers.get('location') ?? '', url);
+  expect(back.href).toBe(`${url}?lang=en`);
+  const { address, pay_amount } = await payment(payment_id);
+  const page = await (await fetch(back)).text();
+  expect(pay_amount).toBe(19_990_000);
+  expect(page).toContain(`data-exact="address">${address}<`);
+  expect(page).toContain('data-exact="amount">19.99\u00a0USDC<');
+});
+
+test('its script comes compressed, is kept for ever and is the one that the page names by its hash', async () => {
+  const { url } = await checkout(service, merchant).open();
+  const html = await (await fetch(url)).text();
+  const [, path = '', integrity] =
+    /<script type="module" src="(assets\/client-[\w-]+\.js)" integrity="(sha384-[^"]+)">/.exec(html) ?? [];
+  const answer = await fetch(new URL(path, url));
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'content-type': 'text/javascript; charset=utf-8',
+    'content-encoding': 'gzip',
+    'cache-control': 'public, max-age=31536000, immutable',
+  });
+  const script = Buffer.from(await answer.arrayBuffer());
+  expect(`sha384-${createHash('sha384').update(script).digest('base64')}`).toBe(integrity);
+  const plain = await fetch(new URL(path, url), { headers: { 'accept-encoding': 'identity' } });
+  expect(Buffer.from(await plain.arrayBuffer()).equals(script)).toBe(true);
+  for (const file of ['render.js', '..%2Frender.js', 'client.js', '']) {
+    expect((await fetch(new URL(`assets/${file}`, url))).status, file).not.toBe(200);
+  }
+});
+
+test('whoever asks a stream for its head gets it and no stream', async () => {
+  const { url } = await checkout(service, merchant).open();
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => fetch(`${url}/events`, { method: 'HEAD' })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200));
+});
+
+test('expired with too little: it says what arrived, and not to send more', async () => {
+  const { url } = await checkout(service, merchant).open({ amount: 10 * TOKEN, expires_in: 300 });
+  await choose(url, 'USDT:erc20');
+  await send(`${url}/simulate`, { action: 'less' });
+  await send(`${url}/simulate`, { action: 'expire' });
+  await expect.poll(async () => (await state(url)).state, { timeout: 30_000 }).toBe('expired');
+  const { notices, due } = await state(url);
+  expect(notices).toEqual([{ code: 'incomplete', received: '6.00\u00a0USDT' }]);
+  expect(due).toBeNull();
+}, 60_000);
+
+test('the languages: by the address, by the browser, and English where neither is known', async () => {
+  const { url } = await checkout(service, merchant).open({ amount: 123_456, currency: 'EUR' });
+  const page = async (query: string, accept = '') =>
+    (await fetch(`${url}${query}`, { headers: { 'accept-language': accept } })).text();
+  expect(await page('', 'es-MX,es;q=0.9,en;q=0.8')).toContain('<html lang="es" dir="ltr">');
+  expect(await page('?lang=ar', 'es')).toContain('<html lang="ar" dir="rtl">');
+  expect(await page('', 'fr;q=0.9, en;q=0.1, ar;q=0.5')).toContain('<html lang="ar" dir="rtl">');
+  expect(await page('?lang=xx', 'fr')).toContain('<html lang="en" dir="ltr">');
+  expect((await state(url, 'es')).price).toBe('1234,56\u00a0€');
+  expect((await state(url, 'ar')).price).toMatch(/1,234\.56/);
+});
+
+test('C1: a token of another merchant, session or secret opens nothing, and all are told the same', async () => {
+  const other = await service.createMerchant({ funds: 0n });
+  const [own, foreign] = [checkout(service, merchant), checkout(service, other)];
+  const tokenOf = async (calls: typeof own) => (await calls.open()).url.split('/').at(-1) ?? '';
+  const [a, b] = [parsed(await tokenOf(own)), parsed(await tokenOf(foreign))];
+  const mixed = (...[merchantOf, sessionOf, secretOf]: [typeof a, typeof a, typeof a]) =>
+    pageToken({
+      merchant_id: merchantOf.merchantId,
+      session_id: sessionOf.sessionId,
+      page_token: secretOf.secret.toString('hex'),
+    });
+  const short = { ...a, secret: a.secret.subarray(0, 15) };
+  const long = { ...a, secret: Buffer.concat([a.secret, Buffer.from([1])]) };
+  const tokens = [
+    mixed(b, a, a),
+    mixed(a, b, a),
+    mixed(a, a, b),
+    mixed(a, b, b),
+    mixed(b, a, b),
+    mixed(a, a, short),
+    mixed(a, a, long),
+    'cs_0',
+    '0OIl',
+    'A'.repeat(5_000),
+    '%00',
+  ];
+  const bodies = new Set<string>();
+  for (const token of tokens) {
+    const url = `${service.baseUrl}/checkout/${token}`;
+    const answers = [
+      await fetch(url),
+      await fetch(`${url}/state`),
+      await fetch(`${url}/events`),
+      await send(url, { option: 'USDT:trc20' }),
+      await send(`${url}/simulate`, { action: 'exact' }),
+    ];
+    for (const answer of answers) {
+      expect(answer.status, token).toBe(404);
+      bodies.add(await answer.text());
+    }
+  }
+  expect(bodies.size).toBe(1);
+  expect([...bodies][0]).toContain('There is no payment here');
+  expect((await fetch(`${service.baseUrl}/checkout/${mixed(a, a, a)}`)).status).toBe(200);
+});
+
+test('what a payer sends by hand: unknown options and fields change nothing', async () => {
+  const { url } = await checkout(service, merchant).open();
+  for (const option of ['', 'USDT', 'USDC:trc20', 'USD:erc20', 'USDT:TRC20', 'USDT:trc20:x\0']) {
+    expect((await send(url, { option })).status, option).toBe(option === 'USDT:trc20:x\0' ? 200 : 400);
+  }
+  expect((await send(url, { option: 'x'.repeat(2_000) })).status).toBe(413);
+  expect((await send(`${url}/simulate`, { action: 'everything' })).status).toBe(400);
+  const wrong = await fetch(`${url}?address=0xevil&amount=1&option=USDT:erc20&view=x`);
+  expect(await wrong.text()).not.toContain('0xevil');
+});
+
+test('the panel and the simulated wallet exist for sandbox merchants alone', async () => {
+  const { url } = await checkout(service, merchant).open();
+  await choose(url);
+  expect((await state(url)).isTest).toBe(true);
+  expect((await send(`${url}/simulate`, { action: 'wallet' })).status).toBe(200);
+  const { sql } = await import('kysely');
+  await sql`update merchant set mode = 'live' where merchant_id = ${merchant.merchantId}`.execute(
+    service.app.db,
+  );
+  try {
+    const live = await state(url);
+    expect(live.isTest).toBe(false);
+    expect(await (await fetch(url)).text()).not.toContain('/simulate');
+    for (const action of ['wallet', 'exact', 'late', 'reorg']) {
+      expect((await send(`${url}/simulate`, { action })).status).toBe(404);
+    }
+  } finally {
+    await sql`update merchant set mode = 'sandbox' where merchant_id = ${merchant.merchantId}`.execute(
+      service.app.db,
+    );
+  }
+});
+
+test('the simulated wallet proves itself: the payment knows whose it is', async () => {
+  const calls = checkout(service, merchant);
+  const { url, payment_id } = await calls.open();
+  await choose(url);
+  await send(`${url}/simulate`, { action: 'wallet' });
+  const row = await service.app.db
+    .selectFrom('payment')
+    .select('wallet_address')
+    .where('merchant_id', '=', merchant.merchantId)
+    .orderBy('payment_id', 'desc')
+    .executeTakeFirstOrThrow();
+  const { transactions } = await calls.payment(payment_id);
+  expect(row.wallet_address).toBe(transactions[0]?.from);
+});
+
+test('a stream tells of every state by itself, and many listeners cost one reading', async () => {
+  const { url, payment_id } = await checkout(service, merchant).open();
+  await choose(url);
+  const leaving = new AbortController();
+  const states: string[] = [];
+  const reading = (async () => {
+    const answer = await fetch(`${url}/events?lang=es`, { signal: leaving.signal });
+    expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    let text = '';
+    for await (const piece of answer.body ?? []) {
+      text += Buffer.from(piece).toString();
+      for (const event of text.split('\n\n').slice(0, -1)) {
+        const data = /^event: page\ndata: (.*)$/.exec(event)?.[1];
+        if (data !== undefined) states.push((JSON.parse(data) as CheckoutView).state);
+      }
+      text = text.split('\n\n').at(-1) ?? '';
+      if (states.at(-1) === 'paid') return;
+    }
+  })();
+  await expect.poll(() => states, { timeout: 30_000 }).toEqual(['pay']);
+  await send(`${url}/simulate`, { action: 'exact' });
+  await reading;
+  leaving.abort();
+  expect([...new Set(states)]).toEqual(['pay', 'confirming', 'paid']);
+  expect(payment_id).toMatch(/^pay_/);
+}, 60_000);
+
+test('one page has so many calls and streams, and another is not held up by it', async () => {
+  const calls = checkout(service, merchant);
+  const [{ url }, { url: other }] = [await calls.open(), await calls.open()];
+  const statuses = await Promise.all(
+    Array.from({ length: 120 }, async () => (await fetch(`${url}/state`)).status),
+  );
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  const told = await fetch(url, { headers: { 'accept-language': 'es' } });
+  expect(told.status).toBe(429);
+  expect(await told.text()).toContain('Esta página no se puede mostrar ahora');
+  expect((await fetch(other)).status).toBe(200);
+});
+
+test('a quote that has ended is renewed by reading the page, and not once money was seen', async () => {
+  const calls = checkout(service, merchant);
+  const { url } = await calls.open({ amount: 1999, currency: 'USD', expires_in: 7_200 });
+  const before = await choose(url, 'USDT:spl');
+  expect(before.rateSecondsLeft).toBeGreaterThan(850);
+  await merchant.sdk.testHelpers.advanceClock(1_000);
+  const renewed = await state(url);
+  expect(renewed.state).toBe('pay');
+  expect(renewed.rateSecondsLeft).toBeGreaterThan(850);
+  expect(renewed.due?.address).toBe(before.due?.address);
+  await send(`${url}/simulate`, { action: 'less' });
+  expect((await state(url)).rateSecondsLeft).toBeNull();
+});
+
+test('underpaid: the rest is due, at the same address, with a code of its own', async () => {
+  const { url } = await checkout(service, merchant).open({ amount: 10 * TOKEN });
+  const before = await choose(url, 'USDT:erc20');
+  expect(before.due?.amount).toBe('10.00');
+  await send(`${url}/simulate`, { action: 'less' });
+  const after = await state(url);
+  expect(after).toMatchObject({ state: 'pay', canChoose: false });
+  expect(after.due).toMatchObject({ amount: '4.00', address: before.due?.address });
+  expect(after.notices).toEqual([{ code: 'underpaid', sent: '6.00\u00a0USDT', missing: '4.00\u00a0USDT' }]);
+});

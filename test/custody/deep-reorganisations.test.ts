@@ -1,0 +1,203 @@
+import { NETWORKS, type Network } from '@florin/contract/money';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readPayment } from '../../packages/server/src/checkout/index.ts';
+import { auditNetwork } from '../../packages/server/src/custody/index.ts';
+import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
+import { type OpenPayment, openPayment, scanOnce, sendAs, sendTokens } from '../checkout/deposits-by-hand.ts';
+import { checkout, TOKEN } from '../checkout/requests.ts';
+import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { startService, type TestService } from '../service.ts';
+import { expectPaidOnce, newPayout, submitItems } from '../transfers/payouts.ts';
+import { Process } from '../transfers/process.ts';
+
+const LOST = BigInt(100 * TOKEN);
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterEach(() => expectLedgerWhole(service));
+afterAll(() => service.stop());
+
+/** One look of the audit, as its job takes it. */
+const audit = (merchantId: string, network: Network) =>
+  auditNetwork(service.app, {
+    merchantId,
+    jobId: '',
+    kind: '',
+    attempts: 0,
+    dueAtMs: 0,
+    trace: null,
+    payload: { network },
+  });
+
+async function credited(network: Network) {
+  const payment = await openPayment(service, network);
+  const sendAgain = () => sendAs(payment, 'the payer', [100]);
+  const txId = await sendAgain();
+  await payment.chain.mine(10);
+  await scanOnce(service.app, payment.merchant.merchantId, network);
+  return { ...payment, txId, sendAgain };
+}
+
+async function operators(merchantId: string): Promise<Record<string, bigint>> {
+  const rows = await asOwner<{ account: string; balance: string }>(
+    service,
+    `select account, balance::text from ledger_account where merchant_id = $1 and balance <> 0
+     and split_part(account, ':', 1) in ('reorg_loss', 'float', 'kept')`,
+    [merchantId],
+  );
+  return Object.fromEntries(rows.map((row) => [row.account, BigInt(row.balance)]));
+}
+
+const stopsOf = async (merchantId: string) =>
+  (await networkCommands(service.app).list()).filter(
+    (line) => line.merchant_id === encodeId('merchant', merchantId),
+  );
+
+/** The payment as its merchant sees it. */
+async function seenBy({ merchant, view }: OpenPayment) {
+  const payment = await checkout(service, merchant).payment(encodeId('payment', view.payment.payment_id));
+  return { payment, balances: await merchant.sdk.balances.retrieve() };
+}
+
+describe.each(NETWORKS)('%s', (network) => {
+  test('fault 49: what was credited and is gone stays the merchant’s; mined again it is booked back, credited never twice', async () => {
+    const own = await credited(network);
+    const { merchantId } = own.merchant;
+    const before = await seenBy(own);
+    expect(before.payment.status).toBe('completed');
+    await own.chain.reorg(12);
+    await Promise.all([audit(merchantId, network), audit(merchantId, network)]);
+    await audit(merchantId, network);
+    expect(await seenBy(own)).toEqual(before);
+    expect(await operators(merchantId)).toEqual({
+      [`reorg_loss:${network}`]: LOST,
+      [`float:${network}`]: -LOST,
+    });
+    expect(await stopsOf(merchantId)).toMatchObject([{ network, status: 'stopped' }]);
+    const { operator_accounts: shown } = await verifyLedger(service.app, () => {});
+    const merchant_id = encodeId('merchant', merchantId);
+    expect(shown.filter((row) => row.merchant_id === merchant_id)).toHaveLength(2);
+    await expectLedgerWhole(service);
+
+    // The payer's transaction comes again under its id, as it was.
+    expect(await own.sendAgain()).toBe(own.txId);
+    await own.chain.mine(4);
+    await expectLedgerWhole(service);
+    for (let look = 0; look < 3; look++) await scanOnce(service.app, merchantId, network);
+    await audit(merchantId, network);
+    expect(await operators(merchantId)).toEqual({});
+    expect(await seenBy(own)).toEqual(before);
+    expect(await stopsOf(merchantId)).toHaveLength(1);
+  });
+
+  test('fault 49, 50: a payout that was final and is gone stops the network, and its bytes pay it once', async () => {
+    const payout = await newPayout(service, network, [{ to: 'succeed', amount: '10.00' }]);
+    const { merchantId, sdk } = payout.merchant;
+    const { chain } = payout;
+    await chain.mine(250);
+    await new Process(service.app, merchantId).finish(network);
+    expect(await sdk.payouts.retrieve(payout.batchId)).toMatchObject({ status: 'completed' });
+    const [paid] = (await chain.transfers({ address: await chain.hotAddress(), limit: 1 })).data;
+    const { height } = await chain.height();
+    await chain.reorg(Number(height - (paid?.height ?? 0n)) + 2);
+    await audit(merchantId, network);
+    expect(await stopsOf(merchantId)).toMatchObject([{ network, status: 'stopped' }]);
+    await chain.mine(4);
+    await expectPaidOnce(service, [payout]);
+  });
+});
+
+test.each(NETWORKS)(
+  'fault 49: on %s a sweep that goes with its deposit is made anew once that is mined again',
+  async (network) => {
+    const own = await credited(network);
+    const { merchantId } = own.merchant;
+    await new Process(service.app, merchantId).finish(network);
+    await own.chain.reorg(40);
+    await audit(merchantId, network);
+    await own.chain.mine(4);
+    await audit(merchantId, network);
+    await own.sendAgain();
+    await own.chain.mine(4);
+    await scanOnce(service.app, merchantId, network);
+    expect(await operators(merchantId)).toEqual({});
+    await networkCommands(service.app).resume(network, encodeId('merchant', merchantId));
+    // Where the first bytes have ended another sweep is made; where they wait for the coins they move them.
+    const inWallet = async () => {
+      await audit(merchantId, network);
+      await new Process(service.app, merchantId).step();
+      await own.chain.mine(4);
+      return await own.chain.balance(await own.chain.hotAddress(), 'USDT', 'final');
+    };
+    await expect.poll(inWallet, { timeout: 30_000 }).toBe(LOST);
+  },
+  60_000,
+);
+
+test('fault 49: while a network is stopped nothing new is sent there; other networks and the resumed one go on', async () => {
+  const payout = await newPayout(service, 'erc20', [{ to: 'succeed', amount: '10.00' }]);
+  const { merchant } = payout;
+  const own = await credited('erc20');
+  await service.app.db
+    .insertInto('network_stop')
+    .values({ merchant_id: merchant.merchantId, network: 'erc20', reason: 'test', stopped_at: 0 })
+    .execute();
+  const process = new Process(service.app, merchant.merchantId);
+  for (let i = 0; i < 5; i++) await process.step();
+  const attempts = () =>
+    asOwner(service, 'select from transfer_attempt where merchant_id = $1', [merchant.merchantId]);
+  expect(await attempts()).toEqual([]);
+  const second = submitItems(service, merchant, {
+    network: 'erc20',
+    items: [{ to: 'succeed', amount: '1.00' }],
+  });
+  await expect(second).rejects.toMatchObject({ status: 503 });
+  // Another merchant's chain is another chain.
+  expect(await stopsOf(own.merchant.merchantId)).toEqual([]);
+  expect(
+    await networkCommands(service.app).resume('erc20', encodeId('merchant', merchant.merchantId)),
+  ).toEqual({
+    network: 'erc20',
+    resumed: 1,
+  });
+  await process.finish('erc20');
+  expect(await merchant.sdk.payouts.retrieve(payout.batchId)).toMatchObject({ status: 'completed' });
+});
+
+test('K5: a log that the first reading missed is found by the second and credited once; nothing is stopped', async () => {
+  for (const network of NETWORKS) {
+    const payment = await openPayment(service, network);
+    const { merchantId } = payment.merchant;
+    await scanOnce(service.app, merchantId, network);
+    await sendTokens(payment, 60, 40);
+    await payment.chain.mine(1);
+    await scanOnce(service.app, merchantId, network);
+    await payment.chain.mine(4);
+    await payment.chain.injectFaults('lose_final_log');
+    for (let look = 0; look < 3; look++) await scanOnce(service.app, merchantId, network);
+    const status = async () =>
+      (await readPayment(service.app.db, merchantId, payment.view.payment.payment_id)).payment.status;
+    expect(await status()).not.toBe('completed');
+    await Promise.all([audit(merchantId, network), audit(merchantId, network)]);
+    expect(await status()).toBe('completed');
+    expect(await operators(merchantId)).toEqual({});
+    expect(await stopsOf(merchantId)).toEqual([]);
+    // A second reading that misses something itself takes nothing away.
+    await payment.chain.injectFaults('lose_final_log');
+    await audit(merchantId, network);
+    expect(await operators(merchantId)).toEqual({});
+  }
+});
+
+test('fault 47: a node that has fallen behind looks like no reorganisation', async () => {
+  const own = await credited('erc20');
+  const { merchantId } = own.merchant;
+  await own.chain.lag(50);
+  await audit(merchantId, 'erc20');
+  expect(await stopsOf(merchantId)).toEqual([]);
+  await own.chain.lag(0);
+});

@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { corpusText, NO_CORPORA } from '../corpora.ts';
+import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { startService, type TestService } from '../service.ts';
+import { refusal, shop, TOKEN } from './requests.ts';
+
+const FUNDS = 1_000n * BigInt(TOKEN);
+const DAY = 86_400;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+});
+afterEach(() => expectLedgerWhole(service));
+afterAll(() => service.stop());
+
+const DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** Base 58 as links write it; no text here begins with a zero byte. */
+const base58 = {
+  decode: (text: string): Uint8Array => {
+    const value = [...text].reduce((sum, digit) => sum * 58n + BigInt(DIGITS.indexOf(digit)), 0n);
+    return Uint8Array.from(Buffer.from(value.toString(16).padStart(96, '0'), 'hex'));
+  },
+  encode: (bytes: Uint8Array): string => {
+    let text = '';
+    for (let value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`); value > 0n; value /= 58n)
+      text = `${DIGITS[Number(value % 58n)]}${text}`;
+    return text;
+  },
+};
+
+/** A refund whose payer is asked for the address. */
+async function asked(body: object = {}) {
+  const calls = await shop(service, { funds: FUNDS });
+  const { id } = await calls.paid();
+  const refund = await calls.refund({ refund_id: 'r', payment_id: id, ...body });
+  const addresses = await calls.merchant.sdk.testHelpers.addresses();
+  return { ...calls, refund, paymentId: id, url: refund.claim_url ?? '', addresses };
+}
+
+/** A browser without script: it follows no redirect by itself. */
+async function browse(url: string, form?: Record<string, string>, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    redirect: 'manual',
+    headers,
+    ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+test('without a proven wallet the payer is asked: once, and the refund is paid to what was named', async () => {
+  const { refund, url, claim, read, cancel, ended, addresses, balance } = await asked();
+  expect(refund).toMatchObject({ status: 'pending', address: null });
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/refunds\/claim\/[1-9A-HJ-NP-Za-km-z]{60,66}$/);
+  expect(await read('r')).toEqual(refund);
+  expect(await balance()).toMatchObject({ refund_hold: 100 * TOKEN });
+  expect(refusal(await claim('r', addresses.spl.succeed))).toBe('400 address');
+  expect(refusal(await claim('r', ''))).toBe('400 address');
+  const claimed = await claim('r', addresses.erc20.succeed);
+  expect(claimed.json).toMatchObject({ address: addresses.erc20.succeed, claim_url: null });
+  expect(refusal(await claim('r', addresses.erc20.succeed))).toBe('400 invalid_request_error');
+  expect(await ended('r')).toMatchObject({ status: 'succeeded', address: addresses.erc20.succeed });
+  expect(refusal(await cancel('r'))).toBe('400 invalid_request_error');
+});
+
+test('a link that nobody uses in 30 days is over: the refund is canceled and its money back', async () => {
+  const { merchant, claim, read, url, addresses, balance } = await asked();
+  await merchant.sdk.testHelpers.advanceClock(30 * DAY - 60);
+  expect(await read('r')).toMatchObject({ status: 'pending', claim_url: url });
+  await merchant.sdk.testHelpers.advanceClock(61);
+  expect(await read('r')).toMatchObject({
+    status: 'canceled',
+    claim_url: null,
+    completed_at: expect.any(Number),
+  });
+  expect(refusal(await claim('r', addresses.erc20.succeed))).toBe('400 invalid_request_error');
+  expect(await balance()).toMatchObject({ available: 3_100 * TOKEN, refund_hold: 0 });
+  expect((await browse(url)).text).toContain('This link is over');
+});
+
+test('a proven wallet is where it goes when nobody says otherwise; on another network it is nobody', async () => {
+  const { refund, paid, open, pay, ended } = await shop(service, { funds: FUNDS });
+  const { id, transactions } = await paid({ connected: true });
+  const own = await refund({ refund_id: 'own', payment_id: id, amount: TOKEN, currency: 'USDT' });
+  expect(own).toMatchObject({ address: transactions[0]?.from, claim_url: null });
+  expect(await ended('own')).toMatchObject({ status: 'succeeded', address: transactions[0]?.from });
+  const session = await open();
+  await pay(session.id, { connected: true, amount: TOKEN });
+  const wrong = await pay(session.id, { network: 'trc20', amount: 2 * TOKEN });
+  const tx = wrong.transactions.find((one) => one.kind === 'wrong_token');
+  const other = await refund({ payment_id: session.payment_id, tx_id: tx?.tx_id });
+  expect(other).toMatchObject({ network: 'trc20', address: null, claim_url: expect.any(String) });
+});
+
+test('the page asks, shows the address again, takes it, and says what becomes of it', async () => {
+  const { url, read, ended, addresses } = await asked();
+  const form = await browse(url);
+  expect(form.status).toBe(200);
+  expect(form.text).toContain('<html lang="en" dir="ltr">');
+  expect(form.text).toContain('100.00 USDT');
+  expect(form.text).not.toMatch(/<script|\son\w+=|style=/i);
+  expect(form.headers.get('content-security-policy')).toMatch(
+    /default-src 'none';.*form-action 'self'.*frame-ancestors 'none'/,
+  );
+  expect(form.headers.get('cache-control')).toBe('no-store');
+  expect(form.headers.get('referrer-policy')).toBe('no-referrer');
+  for (const [address, text] of [
+    ['', 'Enter the address'],
+    ['hello', 'not an address'],
+    [addresses.erc20.succeed.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')), 'cannot be used'],
+    ['0x0000000000000000000000000000000000000000', 'No money can be sent'],
+    [addresses.trc20.succeed, 'not an address'],
+    ['x'.repeat(5_000), 'not an address'],
+  ] as const) {
+    const refused = await browse(url, { address });
+    expect([address, refused.status, refused.text.includes(text)]).toEqual([address, 400, true]);
+    expect(refused.text).toContain('aria-invalid="true"');
+  }
+  const check = await browse(url, { address: ` ${addresses.erc20.succeed} ` });
+  expect(check.status).toBe(200);
+  expect(check.text).toContain('Is this your address?');
+  expect(await read('r')).toMatchObject({ address: null });
+  const taken = await browse(url, { address: addresses.erc20.succeed, sure: 'yes' });
+  expect([taken.status, taken.headers.get('location')]).toEqual([303, `${new URL(url).pathname}?lang=en`]);
+  const way = await browse(url);
+  expect(way.text).toContain(addresses.erc20.succeed);
+  // A double click, or somebody with the link: the first address stays.
+  const late = await browse(url, { address: addresses.erc20.stuck, sure: 'yes' });
+  expect(late.status).toBe(303);
+  expect(await ended('r')).toMatchObject({ status: 'succeeded', address: addresses.erc20.succeed });
+  expect((await browse(url)).text).toContain('Your refund was sent');
+});
+
+test('many clicks at once: one address is taken', async () => {
+  const { url, claim, read, addresses } = await asked();
+  const { succeed, stuck } = addresses.erc20;
+  const clicks = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? succeed : stuck));
+  const helped = claim('r', stuck);
+  const answers = await Promise.all(clicks.map((address) => browse(url, { address, sure: 'yes' })));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
+  await helped;
+  const jobs = await asOwner(service, "select * from job where kind = 'refunds.send'");
+  expect(jobs.length).toBeLessThanOrEqual(1);
+  expect([succeed, stuck]).toContain((await read('r')).address);
+});
+
+test('Spanish, and Arabic from right to left, by browser or by link; the language stays', async () => {
+  const { url } = await asked();
+  const spanish = await browse(url, undefined, { 'accept-language': 'es-MX,en;q=0.5' });
+  expect(spanish.text).toContain('<html lang="es" dir="ltr">');
+  expect(spanish.text).toContain('Su reembolso');
+  const arabic = await browse(`${url}?lang=ar`);
+  expect(arabic.text).toContain('<html lang="ar" dir="rtl">');
+  expect(arabic.text).toContain('action="?lang=ar"');
+  const refused = await browse(`${url}?lang=ar`, { address: 'x' });
+  expect(refused.text).toContain('لا يمكن استخدام هذا العنوان');
+});
+
+test('C1: a link with a wrong secret, of another refund, or of no form at all is the same page: 404', async () => {
+  const { url, refund } = await asked();
+  const other = await asked();
+  const path = url.slice(0, url.lastIndexOf('/') + 1);
+  const bytes = base58.decode(url.slice(path.length));
+  const flipped = bytes.map((byte, i) => (i === 47 ? byte ^ 1 : byte));
+  const foreign = base58.decode(other.url.slice(path.length));
+  const mixed = Uint8Array.from([...bytes.slice(0, 32), ...foreign.slice(32)]);
+  const moved = Uint8Array.from([...foreign.slice(0, 16), ...bytes.slice(16)]);
+  const texts = [
+    base58.encode(flipped),
+    base58.encode(mixed),
+    base58.encode(moved),
+    base58.encode(randomBytes(48)),
+    base58.encode(bytes.slice(0, 47)),
+    refund.refund_id,
+    'O0Il',
+    'x'.repeat(5_000),
+    '\0',
+    '<script>alert(1)</script>',
+  ];
+  const answers = await Promise.all(
+    texts.flatMap((text) => [
+      browse(path + encodeURIComponent(text)),
+      browse(path + encodeURIComponent(text), { address: 'a', sure: 'yes' }),
+    ]),
+  );
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(answers[0]?.status).toBe(404);
+  expect(answers[0]?.text).not.toContain('alert');
+});
+
+test("G1: the link's secret lies sealed in the database, and no event tells it", async () => {
+  const { url, ended, claim, addresses, merchant } = await asked();
+  const secret = Buffer.from(base58.decode(url.slice(url.lastIndexOf('/') + 1)).slice(32));
+  const [row] = await asOwner<{ claim_secret: Buffer }>(
+    service,
+    "select claim_secret from refund where merchant_id = $1 and own_id = 'r'",
+    [merchant.merchantId],
+  );
+  expect(row?.claim_secret.includes(secret)).toBe(false);
+  await claim('r', addresses.erc20.succeed);
+  await ended('r');
+  const events = await asOwner<{ body: string }>(service, 'select body from event where merchant_id = $1', [
+    merchant.merchantId,
+  ]);
+  expect(events.filter(({ body }) => body.includes('/refunds/claim/'))).toEqual([]);
+});
+
+test.skipIf(NO_CORPORA)(
+  'F3: hostile text in the address is shown as text or refused, and runs nothing',
+  async () => {
+    const { url } = await asked();
+    const lines = corpusText('xss/IntrudersXSS.txt').split('\n').filter(Boolean);
+    expect(lines.length).toBeGreaterThan(50);
+    for (const line of lines) {
+      const { status, text } = await browse(url, { address: line });
+      expect(status).toBe(400);
+      // What is left of the page without the value that the field shows has no tag that the page has not itself.
+      const value = /name="address" dir="ltr" value="([^"]*)"/.exec(text)?.[1] ?? '';
+      expect(value).not.toMatch(/[<>]/);
+      expect(text.replace(value, '')).not.toMatch(/<script|onerror|onload/i);
+    }
+  },
+);
