@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
+import { runCheckout } from './checkout/experiment.ts';
 import { runCreate } from './create/experiment.ts';
 import { pgbenchVersion } from './create/pgbench.ts';
 import { type BenchServer, startServer } from './database.ts';
 import { describeMachine } from './machine.ts';
+import { runPage } from './page/experiment.ts';
 import { installPeers, peerVersions } from './peers/peers.ts';
 import { watchSteal } from './procfs.ts';
 import { runCrash } from './queue/crash.ts';
@@ -55,6 +57,8 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['8a', '8b', '8c'], run: runCrash },
   { rows: ['9a', '9b', '9c', '11'], run: runWebhooks },
   { rows: ['12a', '12b'], run: runStart },
+  { rows: ['13a', '13b', '13c', '13d'], run: runCheckout },
+  { rows: ['14'], run: runPage },
 ];
 
 async function runAll(options: RunOptions): Promise<Report> {

@@ -62,6 +62,25 @@ export const ROWS = {
     floor: 8,
   },
   '12b': { title: 'memory of the idle Node process', unit: 'MB', better: 'lower', goal: 120, floor: 200 },
+  '13a': ratio(
+    'create checkout session, requests/s against pgbench with the same SQL',
+    'higher',
+    [0.45, 0.28],
+  ),
+  '13b': ratio(
+    'deposits credited/s, 10,000 open addresses, against none but those that are paid',
+    'higher',
+    [0.9, 0.6],
+  ),
+  '13c': ratio('a look that finds nothing, 10,000 open addresses, against 10', 'lower', [1.1, 1.6]),
+  '13d': ratio('processors that 1,000 merchants with an unpaid session each keep busy', 'lower', [0.5, 1]),
+  '14': {
+    title: 'memory of 1,000 open pages of payers, each followed live',
+    unit: 'MB',
+    better: 'lower',
+    goal: 75,
+    floor: 150,
+  },
 } satisfies Record<string, RowDefinition>;
 export type RowId = keyof typeof ROWS;
 

@@ -15,11 +15,13 @@ export function pgbenchVersion(): string | undefined {
  * that off for itself, in the same trip as its `begin`.
  */
 function fileOf({ statements }: Script): string {
-  const lines = statements.flatMap(({ text, async }) => {
-    if (text.toLowerCase() === 'begin') {
-      return ['\\startpipeline', 'begin;', 'set local synchronous_commit = on;', '\\endpipeline'];
-    }
-    return [`${text};${async ? ' -- asynchronous commit' : ''}`];
+  const trips = [...Map.groupBy(statements, ({ trip }) => trip).values()];
+  const lines = trips.flatMap((trip) => {
+    const own = trip.flatMap(({ text, async }) => [
+      `${text};${async ? ' -- asynchronous commit' : ''}`,
+      ...(text === 'begin' ? ['set local synchronous_commit = on;'] : []),
+    ]);
+    return own.length === 1 ? own : ['\\startpipeline', ...own, '\\endpipeline'];
   });
   return ['\\set n :n + 1', ...lines, ''].join('\n');
 }

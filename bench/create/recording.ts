@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { createApiServer, openApp } from '../../packages/server/src/app.ts';
 import { createLogger } from '../../packages/server/src/platform/log.ts';
+import { SharedTrip } from '../../packages/server/src/platform/shared-trips.ts';
 import type { Premises } from './merchant.ts';
-import { signedHeaders } from './requests.ts';
+import { BATCHES, signedHeaders } from './requests.ts';
 
 /** One statement as the service sent it. */
 export interface Statement {
@@ -10,6 +11,8 @@ export interface Statement {
   values: readonly unknown[];
   /** Options of the session it was sent on. */
   session: string;
+  /** Statements with the same number went out together. */
+  trip: number;
 }
 
 /** What a request sends to the database: the statements of two requests with the same body. */
@@ -23,16 +26,22 @@ type Query = (...args: unknown[]) => unknown;
 /** Writes down what goes through `pg` while `work` runs. */
 async function record(work: () => Promise<void>): Promise<Statement[]> {
   const statements: Statement[] = [];
+  let trips = 0;
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const original = prototype.query;
   prototype.query = function recorded(this: { connectionParameters: { options?: string } }, ...args) {
     const [config, values] = args;
-    const named = typeof config === 'object' ? (config as { text: string; values?: unknown[] }) : undefined;
-    statements.push({
-      text: named?.text ?? String(config),
-      values: named?.values ?? (Array.isArray(values) ? values : []),
-      session: this.connectionParameters.options ?? '',
-    });
+    const session = this.connectionParameters.options ?? '';
+    const last =
+      config !== null && typeof config === 'object'
+        ? (config as { text: string; values?: unknown[] })
+        : { text: String(config), values: Array.isArray(values) ? values : [] };
+    const before = config instanceof SharedTrip ? config.before : [];
+    const trip = [...before, last];
+    statements.push(
+      ...trip.map(({ text, values: own = [] }) => ({ text, values: own, session, trip: trips })),
+    );
+    trips += 1;
     return original.apply(this, args);
   };
   try {
@@ -47,7 +56,11 @@ async function record(work: () => Promise<void>): Promise<Statement[]> {
  * Runs the real service in this process and records the SQL of a create request, so that what pgbench runs is the same
  * SQL by construction, whatever the service becomes.
  */
-export async function recordCreate(premises: Premises, body: Buffer): Promise<Recording> {
+export async function recordCreate(
+  premises: Premises,
+  body: Buffer,
+  url: string = BATCHES,
+): Promise<Recording> {
   const { databaseUrl, masterKey } = premises;
   const app = await openApp({ databaseUrl, masterKey, log: createLogger('silent'), poolSize: 1 });
   const rate = { perSecond: 1_000, burst: 1_000 };
@@ -56,7 +69,7 @@ export async function recordCreate(premises: Premises, body: Buffer): Promise<Re
     const headers = signedHeaders(premises, body);
     const answer = await server.inject({
       method: 'POST',
-      url: '/api/v1/payout-batches',
+      url,
       headers,
       payload: body,
     });

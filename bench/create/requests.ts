@@ -7,7 +7,8 @@ export interface Credentials {
   secretKey: string;
 }
 
-const PATH = '/api/v1/payout-batches';
+/** Where batches are created. */
+export const BATCHES = '/api/v1/payout-batches';
 const ADDRESSES = 4_000;
 
 /** Writes bodies of payout batches: every item another recipient. */
@@ -48,7 +49,12 @@ export function signedHeaders({ apiKey, secretKey }: Credentials, body: Buffer):
 }
 
 /** Whole HTTP requests as bytes, made before the clock starts. */
-export function buildRequests(credentials: Credentials, count: number, writeBody: () => Buffer): Buffer[] {
+export function buildRequests(
+  credentials: Credentials,
+  count: number,
+  writeBody: () => Buffer,
+  path: string = BATCHES,
+): Buffer[] {
   return Array.from({ length: count }, () => {
     const body = writeBody();
     const headers = {
@@ -57,6 +63,6 @@ export function buildRequests(credentials: Credentials, count: number, writeBody
       'content-length': String(body.length),
     };
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    return Buffer.concat([Buffer.from(`POST ${PATH} HTTP/1.1\r\n${head.join('')}\r\n`), body]);
+    return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n`), body]);
   });
 }

@@ -16,6 +16,8 @@ export interface ScriptStatement {
   text: string;
   /** Sent on the session that commits without waiting for the disk. */
   async: boolean;
+  /** Statements with the same number go out together. */
+  trip: number;
 }
 
 /** Rises from request to request, never the same for two clients. */
@@ -63,7 +65,8 @@ export function scriptOf({ first, second }: Recording): Script {
     constants[name] = text;
     return `:${name}`;
   };
-  const statements = second.map(({ text, values, session }, s) => ({
+  const statements = second.map(({ text, values, session, trip }, s) => ({
+    trip,
     async: session.includes('synchronous_commit=off'),
     text: text.replaceAll(/\s+/g, ' ').replaceAll(/\$(\d+)/g, (_, number) => {
       const i = Number(number) - 1;
