@@ -202,6 +202,56 @@ create table public.idempotency_key (
   constraint idempotency_key_pkey PRIMARY KEY (merchant_id, operation, key)
 );
 
+create table public.invoice (
+  merchant_id uuid not null,
+  invoice_id uuid not null,
+  store_id uuid not null,
+  subscription_id uuid not null,
+  customer_id uuid not null,
+  customer text not null,
+  amount_due bigint not null,
+  currency text not null,
+  status text not null,
+  payment_status text not null,
+  billing_reason text not null,
+  "interval" text not null,
+  period_start bigint not null,
+  period_end bigint not null,
+  skipped boolean not null default false,
+  session_id uuid,
+  charge_payment_id uuid,
+  live_attempt uuid,
+  tries integer not null default 0,
+  next_try_at bigint,
+  charges_ended boolean not null default false,
+  due_date bigint not null,
+  paid_at bigint,
+  created_at bigint not null,
+  constraint invoice_pkey PRIMARY KEY (merchant_id, invoice_id),
+  constraint invoice_amount_due_check CHECK ((amount_due >= 0)),
+  constraint invoice_billing_reason_check CHECK ((billing_reason = ANY (ARRAY['subscription_create'::text, 'subscription_cycle'::text, 'subscription_update'::text]))),
+  constraint invoice_check CHECK ((period_end >= period_start)),
+  constraint invoice_check1 CHECK (((status = 'paid'::text) = (paid_at IS NOT NULL))),
+  constraint invoice_check2 CHECK (
+CASE status
+    WHEN 'open'::text THEN (payment_status = ANY (ARRAY['pending'::text, 'processing'::text, 'failed'::text]))
+    WHEN 'paid'::text THEN (payment_status = 'completed'::text)
+    ELSE (payment_status = ANY (ARRAY['canceled'::text, 'expired'::text]))
+END),
+  constraint invoice_check3 CHECK (((status = 'open'::text) OR (live_attempt IS NULL))),
+  constraint invoice_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+  constraint invoice_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'canceled'::text, 'expired'::text]))),
+  constraint invoice_status_check CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'void'::text]))),
+  constraint invoice_tries_check CHECK ((tries >= 0))
+);
+CREATE INDEX invoice_customer ON public.invoice USING btree (merchant_id, store_id, customer_id, created_at, invoice_id);
+CREATE INDEX invoice_customer_status ON public.invoice USING btree (merchant_id, store_id, customer_id, status, created_at, invoice_id);
+CREATE INDEX invoice_list ON public.invoice USING btree (merchant_id, store_id, created_at, invoice_id);
+CREATE INDEX invoice_open ON public.invoice USING btree (merchant_id, subscription_id) WHERE (status = 'open'::text);
+CREATE UNIQUE INDEX invoice_period_once ON public.invoice USING btree (merchant_id, subscription_id, period_start) WHERE (billing_reason = ANY (ARRAY['subscription_create'::text, 'subscription_cycle'::text]));
+CREATE INDEX invoice_status ON public.invoice USING btree (merchant_id, store_id, status, created_at, invoice_id);
+CREATE INDEX invoice_subscription ON public.invoice USING btree (merchant_id, subscription_id, created_at, invoice_id);
+
 create table public.job (
   merchant_id uuid not null,
   job_id uuid not null,
@@ -549,6 +599,51 @@ create table public.store (
   constraint store_channel_type_check CHECK ((channel_type = ANY (ARRAY['api'::text, 'hosted'::text]))),
   constraint store_review_status_check CHECK ((review_status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text])))
 );
+
+create table public.subscription (
+  merchant_id uuid not null,
+  subscription_id uuid not null,
+  store_id uuid not null,
+  customer_id uuid not null,
+  customer text not null,
+  currency text not null,
+  description text,
+  status text not null,
+  items jsonb not null,
+  amount bigint not null,
+  "interval" text not null,
+  payment_method_id uuid,
+  billing_cycle_anchor bigint not null,
+  trial_end bigint,
+  current_period_start bigint,
+  current_period_end bigint,
+  cancel_at bigint,
+  canceled_at bigint,
+  cancel_when_settled boolean not null default false,
+  credit_amount bigint not null default 0,
+  pending_items jsonb,
+  latest_invoice_id uuid,
+  success_url text,
+  cancel_url text,
+  page_token text not null,
+  first_failed_at bigint,
+  dunning_days_spent integer not null default 0,
+  metadata jsonb not null default '{}'::jsonb,
+  created_at bigint not null,
+  constraint subscription_pkey PRIMARY KEY (merchant_id, subscription_id),
+  constraint subscription_amount_check CHECK ((amount >= 0)),
+  constraint subscription_check CHECK (((current_period_start IS NULL) = (current_period_end IS NULL))),
+  constraint subscription_check1 CHECK (((status = 'canceled'::text) = (canceled_at IS NOT NULL))),
+  constraint subscription_credit_amount_check CHECK ((credit_amount >= 0)),
+  constraint subscription_dunning_days_spent_check CHECK ((dunning_days_spent >= 0)),
+  constraint subscription_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+  constraint subscription_status_check CHECK ((status = ANY (ARRAY['incomplete'::text, 'trialing'::text, 'active'::text, 'past_due'::text, 'canceled'::text, 'incomplete_expired'::text])))
+);
+CREATE INDEX subscription_customer ON public.subscription USING btree (merchant_id, store_id, customer, created_at, subscription_id);
+CREATE INDEX subscription_customer_status ON public.subscription USING btree (merchant_id, store_id, customer, status, created_at, subscription_id);
+CREATE INDEX subscription_list ON public.subscription USING btree (merchant_id, store_id, created_at, subscription_id);
+CREATE INDEX subscription_method ON public.subscription USING btree (merchant_id, payment_method_id) WHERE ((payment_method_id IS NOT NULL) AND (status = ANY (ARRAY['incomplete'::text, 'trialing'::text, 'active'::text, 'past_due'::text])));
+CREATE INDEX subscription_status ON public.subscription USING btree (merchant_id, store_id, status, created_at, subscription_id);
 
 create table public.transfer (
   merchant_id uuid not null,

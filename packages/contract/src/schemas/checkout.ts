@@ -48,7 +48,8 @@ export const CurrencyCode = Type.String({
   description: 'An ISO 4217 code, `USDT` or `USDC`, in upper case.',
   examples: ['USD'],
 });
-const PageUrl = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description });
+/** Where a payer may be sent. */
+export const PageUrl = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description });
 
 export const CheckoutSessionInput = Type.Object(
   {

@@ -10,10 +10,13 @@ export const ExternalCustomerId = Type.String({
 });
 export const CustomerEmail = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^@\\s]+@[^@\\s]+$' });
 
+export const CustomerName = Type.String({ minLength: 1, maxLength: 200 });
+export const CustomerPhone = Type.String({ minLength: 1, maxLength: 50 });
+
 const DETAILS = {
   email: Type.Optional(CustomerEmail),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  phone: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+  name: Type.Optional(CustomerName),
+  phone: Type.Optional(CustomerPhone),
   description: Type.Optional(Type.String({ maxLength: 500, description: 'For yourself.' })),
 };
 

@@ -123,6 +123,44 @@ export const SessionPayInput = Type.Object(
 );
 export type SessionPayInput = Static<typeof SessionPayInput>;
 
+const SIX_DIGITS = 'at 6 digits';
+/** What a payer does at the page of a subscription. */
+export const SubscriptionAuthorizeInput = Type.Object(
+  {
+    currency: Currency,
+    network: Network,
+    cap: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: `What may be pulled in a period, ${SIX_DIGITS}; by default 10 times the sum of the items.`,
+      }),
+    ),
+    balance: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: `What the new wallet holds, ${SIX_DIGITS}; by default 1,000,000 tokens.`,
+      }),
+    ),
+  },
+  { ...CLOSED, $id: 'SubscriptionAuthorizeInput' },
+);
+export type SubscriptionAuthorizeInput = Static<typeof SubscriptionAuthorizeInput>;
+
+/** What a payer does with the wallet behind a payment method. */
+export const PaymentMethodChangeInput = Type.Object(
+  {
+    balance: Type.Optional(
+      Type.Integer({ minimum: 0, description: `What the wallet holds from now on, ${SIX_DIGITS}.` }),
+    ),
+    allowance: Type.Optional(
+      Type.Integer({ minimum: 0, description: `What it allows to be pulled from now on, ${SIX_DIGITS}.` }),
+    ),
+    revoked: Type.Optional(Type.Literal(true, { description: 'The payer takes the mandate back.' })),
+  },
+  { ...CLOSED, $id: 'PaymentMethodChangeInput' },
+);
+export type PaymentMethodChangeInput = Static<typeof PaymentMethodChangeInput>;
+
 export const ChainHeight = Type.Object(
   { height: Type.Integer({ minimum: 0 }), final_height: Type.Integer({ minimum: 0 }) },
   { ...CLOSED, $id: 'ChainHeight' },

@@ -18,6 +18,11 @@ export const ID_PREFIXES = {
   payment: 'pay',
   customer: 'cus',
   paymentLink: 'plink',
+  paymentMethod: 'pm',
+  subscription: 'sub',
+  subscriptionItem: 'si',
+  price: 'price',
+  invoice: 'in',
   webhookEndpoint: 'we',
   delivery: 'whd',
 } as const;

@@ -1,0 +1,50 @@
+import type { BillingInterval, Metadata, SubscriptionStatus } from '@florin/contract/schemas';
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+
+type Int8 = bigint | number;
+
+/** An item as it is stored: a UUID, and the price as text, as JSON has no integers of that size. */
+export interface StoredItem {
+  id: string;
+  product: string;
+  unit_amount: string;
+  quantity: number;
+  metadata: Metadata;
+}
+
+declare module '../platform/db.ts' {
+  interface Tables {
+    subscription: {
+      merchant_id: string;
+      subscription_id: string;
+      store_id: string;
+      customer_id: string;
+      /** The merchant's own id of the customer. */
+      customer: string;
+      currency: string;
+      description: string | null;
+      status: SubscriptionStatus;
+      items: JSONColumnType<StoredItem[]>;
+      amount: bigint;
+      interval: BillingInterval;
+      payment_method_id: string | null;
+      billing_cycle_anchor: Int8;
+      trial_end: Int8 | null;
+      current_period_start: Int8 | null;
+      current_period_end: Int8 | null;
+      cancel_at: Int8 | null;
+      canceled_at: Int8 | null;
+      cancel_when_settled: Generated<boolean>;
+      credit_amount: Generated<bigint>;
+      pending_items: ColumnType<StoredItem[] | null, string | null, string | null>;
+      latest_invoice_id: string | null;
+      success_url: string | null;
+      cancel_url: string | null;
+      page_token: string;
+      first_failed_at: Int8 | null;
+      dunning_days_spent: Generated<number>;
+      metadata: Generated<Metadata>;
+      created_at: Int8;
+    };
+  }
+}
