@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordEvents } from '../../packages/server/src/events/index.ts';
+import { transact } from '../../packages/server/src/platform/transact.ts';
 import { startService, type TestService } from '../service.ts';
 import { addEndpoint, deliveriesOf, makeNews, until } from './endpoints.ts';
 import { Receivers, verified } from './receiver.ts';
@@ -134,6 +136,35 @@ test('first tries start in order of creation, ten at most at a time, and none wa
   expect(receivers.mostInFlight.get(url)).toBe(10);
   const order = receivers.at(url).map(({ body }) => JSON.parse(body).data.object.batch_id);
   expect(order).toEqual(batches);
+});
+
+test('events of one change are started in the order in which the change gave them', async () => {
+  const merchant = await service.createMerchant();
+  const { url } = await addEndpoint(service, merchant, ['*']);
+  const { merchantId, storeId } = merchant;
+  // By name the resources would come the other way round, and one of them comes twice.
+  const news = [
+    { type: 'payment.completed', resource: 'pay_9' },
+    { type: 'invoice.paid', resource: 'in_5' },
+    { type: 'subscription.updated', resource: 'a_1' },
+    { type: 'invoice.created', resource: 'in_0' },
+    { type: 'subscription.canceled', resource: 'a_1' },
+  ] as const;
+  for (let change = 1; change <= 5; change++) {
+    const nowMs = service.app.clock.nowMs();
+    const common = { merchantId, storeId, livemode: false, before: null, after: { change }, nowMs };
+    const nowSeconds = Math.floor(nowMs / 1000);
+    await transact(service.app.db, (tx) =>
+      recordEvents(
+        tx,
+        news.map((one) => ({ ...common, ...one, nowSeconds })),
+      ),
+    );
+  }
+  const expected = [1, 2, 3, 4, 5].flatMap((change) => news.map(({ type }) => `${change} ${type}`));
+  await until('all have come', () => receivers.at(url).length >= expected.length);
+  const came = receivers.at(url).map(({ body }) => JSON.parse(body));
+  expect(came.map(({ type, data }) => `${data.object.change} ${type}`)).toEqual(expected);
 });
 
 test('fault 38, E5: news reach a healthy endpoint at once while an attempt of its own and of others hang', async () => {

@@ -71,33 +71,36 @@ export async function recordEvent(tx: Tx, change: Change): Promise<string | unde
   return eventId;
 }
 
-/** As `recordEvent`, of one merchant's changes of different resources in one transaction. @returns the events' ids */
+/**
+ * As `recordEvent`, of changes of one merchant in one transaction. Lists, the stream and deliveries have them in the order
+ * in which they are given; one resource may be named more than once.
+ *
+ * @returns the events' ids, in this order
+ */
 export async function recordEvents(tx: Tx, changes: readonly Change[]): Promise<string[]> {
-  // In a fixed order, so that two transactions that change the same resources wait instead of deadlocking.
-  const news = changes
-    .flatMap((change) => prepare(change) ?? [])
-    .sort((a, b) => (a.resource < b.resource ? -1 : 1));
+  const news = changes.flatMap((change) => prepare(change) ?? []);
   const [first] = news;
   if (first === undefined) return [];
   const { merchantId } = first;
   const column = (pick: (one: Prepared) => string) => news.map(pick);
+  const { resources, counts, behind } = countByResource(news);
   const recorded = sql`
-    with fresh as (
-      select * from unnest(${column((n) => n.eventId)}::uuid[], ${column((n) => n.storeId)}::uuid[],
-        ${column((n) => n.type)}::text[], ${column((n) => n.resource)}::text[], ${column((n) => n.head)}::text[],
-        ${column((n) => n.tail)}::text[], ${news.map((n) => n.nowSeconds)}::bigint[],
-        ${news.map((n) => n.nowMs)}::bigint[])
-        as f (event_id, store_id, type, resource, head, tail, created_at, recorded_at_ms)
-    ), next as (
+    with next as (
       insert into event_sequence as s (merchant_id, resource, sequence)
-      select ${merchantId}::uuid, resource, 1 from fresh
-      on conflict (merchant_id, resource) do update set sequence = s.sequence + 1
+      select ${merchantId}::uuid, resource, count
+      from unnest(${resources}::text[], ${counts}::bigint[]) as counted (resource, count)
+      on conflict (merchant_id, resource) do update set sequence = s.sequence + excluded.sequence
       returning resource, sequence
     ), news as (
       insert into event (merchant_id, event_id, store_id, type, resource, sequence, body, created_at, recorded_at_ms)
-      select ${merchantId}::uuid, f.event_id, f.store_id, f.type, f.resource, next.sequence,
-             f.head || next.sequence::text || f.tail, f.created_at, f.recorded_at_ms
-      from fresh f join next on next.resource = f.resource
+      select ${merchantId}::uuid, f.event_id, f.store_id, f.type, f.resource, next.sequence - f.behind,
+             f.head || (next.sequence - f.behind)::text || f.tail, f.created_at, f.recorded_at_ms
+      from unnest(${column((n) => n.eventId)}::uuid[], ${column((n) => n.storeId)}::uuid[],
+        ${column((n) => n.type)}::text[], ${column((n) => n.resource)}::text[], ${behind}::bigint[],
+        ${column((n) => n.head)}::text[], ${column((n) => n.tail)}::text[], ${news.map((n) => n.nowSeconds)}::bigint[],
+        ${news.map((n) => n.nowMs)}::bigint[])
+        as f (event_id, store_id, type, resource, behind, head, tail, created_at, recorded_at_ms)
+      join next on next.resource = f.resource
     )`;
   // A job for each change and store: one of the whole store would be a row that all its changes wait for.
   const stores = new Map(news.map(({ storeId, nowMs }) => [storeId, nowMs]));
@@ -109,4 +112,21 @@ export async function recordEvents(tx: Tx, changes: readonly Change[]): Promise<
   }));
   await enqueue(tx, jobs, recorded);
   return news.map((one) => one.eventId);
+}
+
+/** How many events each resource has among these; and of each event, how many of its resource come after it. */
+function countByResource(news: readonly Prepared[]) {
+  const counted = new Map<string, number>();
+  const places = news.map(({ resource }) => {
+    const place = (counted.get(resource) ?? 0) + 1;
+    counted.set(resource, place);
+    return place;
+  });
+  // Rows are locked in a fixed order, so that two transactions that change the same resources wait instead of deadlocking.
+  const rows = [...counted].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    resources: rows.map(([resource]) => resource),
+    counts: rows.map(([, count]) => count),
+    behind: news.map(({ resource }, i) => (counted.get(resource) ?? 0) - (places[i] ?? 0)),
+  };
 }
