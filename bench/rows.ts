@@ -24,16 +24,17 @@ const CREATE = 'create payout batch, requests/s against pgbench with the same SQ
 const DRAIN = 'jobs drained/s';
 const WEBHOOKS = 'webhooks/s with full bookkeeping against bare signed posts';
 
+/** Why some floors are lower than those set with the prototypes: docs/decisions/0012. */
 export const ROWS = {
-  '1': ratio(`${CREATE}: 200 items`, 'higher', [0.8, 0.55]),
-  '2a': ratio(`${CREATE}: 10 items`, 'higher', [0.65, 0.45]),
+  '1': ratio(`${CREATE}: 200 items`, 'higher', [0.8, 0.33]),
+  '2a': ratio(`${CREATE}: 10 items`, 'higher', [0.65, 0.32]),
   '2b': ratio(`${CREATE}: 1 item`, 'higher', [0.45, 0.28]),
   '3': ratio('items/s in batches of 200 against requests of 1 item', 'higher', [30, 20]),
   '4': ratio('CPU of a signed, validated request of 200 items against its JSON alone', 'lower', [1.6, 2.2]),
   '6a': ratio(`${DRAIN}, 1 merchant, against graphile-worker with localQueue`, 'higher', [2.5, 1.3]),
   '6b': ratio(`${DRAIN}, 1,000 merchants, against graphile-worker with localQueue`, 'higher', [2.5, 1.3]),
-  '6c': ratio(`${DRAIN}, 1 merchant, against pg-boss in batches`, 'higher', [5, 2.5]),
-  '6d': ratio(`${DRAIN}, 1,000 merchants, against pg-boss in batches`, 'higher', [5, 2.5]),
+  '6c': ratio(`${DRAIN}, 1 merchant, against pg-boss in batches`, 'higher', [5, 1.3]),
+  '6d': ratio(`${DRAIN}, 1,000 merchants, against pg-boss in batches`, 'higher', [5, 1]),
   '7': ratio('idle enqueue-to-start p50 against graphile-worker', 'lower', [0.5, 1]),
   '8a': {
     title: 'kill -9 of a worker until another takes its job over',
@@ -44,7 +45,7 @@ export const ROWS = {
   },
   '8b': { title: 'jobs lost by killed and frozen workers', unit: '', better: 'lower', goal: 0, floor: 0 },
   '8c': { title: 'completions accepted twice', unit: '', better: 'lower', goal: 0, floor: 0 },
-  '9a': ratio(`${WEBHOOKS}: 100 origins`, 'higher', [0.95, 0.7]),
+  '9a': ratio(`${WEBHOOKS}: 100 origins`, 'higher', [0.95, 0.33]),
   '9b': ratio(`${WEBHOOKS}: 1,000 origins`, 'higher', [0.8, 0.45]),
   '9c': ratio('webhooks/s of 90 endpoints beside 10 that hang, against 90 alone', 'higher', [0.95, 0.8]),
   '11': {
