@@ -13,6 +13,7 @@ const VIEW = {
   storeName: 'A shop with a name of usual length',
   description: 'A description that says in a line what is paid for',
   orderId: 'A-2026-000017',
+  period: null,
   price: '$1,234.56',
   isTest: true,
   options: ['USDT', 'USDC'].flatMap((token) =>

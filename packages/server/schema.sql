@@ -89,6 +89,8 @@ create table public.checkout_session (
   cancel_url text,
   options jsonb not null,
   created_at bigint not null,
+  period_start bigint,
+  period_end bigint,
   constraint checkout_session_pkey PRIMARY KEY (merchant_id, session_id)
 );
 
@@ -356,6 +358,8 @@ create table public.payment (
   canceled_at bigint,
   completed_at bigint,
   created_at bigint not null,
+  invoice_id uuid,
+  closed_at bigint,
   constraint payment_pkey PRIMARY KEY (merchant_id, payment_id),
   constraint payment_amount_check CHECK ((amount > 0)),
   constraint payment_check CHECK (((status = 'completed'::text) = (completed_at IS NOT NULL))),
@@ -386,7 +390,7 @@ create table public.payment_option (
   currency text not null,
   network text not null,
   address text not null,
-  watch text not null,
+  watch text,
   exchange_rate text not null,
   pay_amount bigint not null,
   quote_ends_at bigint not null,
@@ -416,6 +420,7 @@ create table public.payment_transaction (
   final_at bigint,
   sweep_id uuid,
   lost_at bigint,
+  pulled boolean not null default false,
   constraint payment_transaction_pkey PRIMARY KEY (merchant_id, network, tx_id, index),
   constraint payment_transaction_amount_check CHECK ((amount > 0)),
   constraint payment_transaction_check CHECK (((status = 'final'::text) = (final_at IS NOT NULL))),

@@ -22,6 +22,7 @@ export const PAGE_STATES = [
   'expired',
   'canceled',
   'frozen',
+  'over',
 ] as const;
 export type PageState = (typeof PAGE_STATES)[number];
 
@@ -62,6 +63,7 @@ export type PageNotice =
   | { code: 'unlisted' }
   | { code: 'late'; received: string }
   | { code: 'incomplete'; received: string }
+  | { code: 'not_needed'; received: string }
   | { code: 'vanished' }
   | { code: 'no_rate' };
 
@@ -81,6 +83,8 @@ export interface CheckoutView {
   storeName: string;
   description: string | null;
   orderId: string | null;
+  /** Of an invoice: the time that it pays for, for people. */
+  period: string | null;
   /** For people, in the manner of their language. */
   price: string;
   isTest: boolean;

@@ -21,6 +21,7 @@ function Content({ page }: { page: Page }) {
     case 'expired':
     case 'canceled':
     case 'frozen':
+    case 'over':
       return <End page={page} state={state} />;
   }
 }

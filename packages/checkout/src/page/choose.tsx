@@ -38,11 +38,12 @@ export function Choose({ page }: { page: Page }) {
 
 /** What is paid for. */
 export function Subject({ page }: { page: Page }) {
-  const { description, orderId } = page.view;
-  if (description === null && orderId === null) return null;
+  const { description, orderId, period } = page.view;
+  if (description === null && orderId === null && period === null) return null;
   return (
     <div class="subject quiet">
       {description === null ? null : <p dir="auto">{description}</p>}
+      {period === null ? null : <p class="small">{page.t('period', { period })}</p>}
       {orderId === null ? null : <p class="small">{page.t('order', { id: orderId })}</p>}
     </div>
   );

@@ -12,6 +12,7 @@ const SIGNS: Record<EndState, { look: string; path: string }> = {
   paid: { look: 'good', path: 'M5 13l4.5 4.5L19 7' },
   expired: { look: 'warn', path: 'M12 7v6M12 17v.01' },
   canceled: { look: 'warn', path: 'M7 7l10 10M17 7L7 17' },
+  over: { look: 'warn', path: 'M7 12h10' },
   frozen: { look: 'warn', path: 'M9 7v10M15 7v10' },
 };
 

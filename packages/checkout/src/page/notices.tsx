@@ -8,6 +8,7 @@ const CLASS: Record<PageNotice['code'], string> = {
   unlisted: 'warn',
   late: 'good',
   incomplete: 'warn',
+  not_needed: 'good',
   vanished: 'warn',
   no_rate: 'warn',
 };

@@ -3,13 +3,15 @@ import { callOf } from './live.ts';
 import type { WordKey } from './words.ts';
 
 const PAYING = ['exact', 'less', 'more', 'wrong', 'frozen', 'late', 'reorg', 'expire'] as const;
+const TIMED = new Set<string>(['late', 'expire']);
 
 /** What makes sense to try where the payment stands. */
 function actionsOf({ view }: Page): readonly (typeof PAYING)[number][] {
   switch (view.state) {
     case 'choose':
     case 'pay':
-      return PAYING;
+      // What has no end cannot be late.
+      return view.secondsTotal === null ? PAYING.filter((action) => !TIMED.has(action)) : PAYING;
     case 'confirming':
       return ['reorg'];
     case 'expired':
@@ -18,6 +20,7 @@ function actionsOf({ view }: Page): readonly (typeof PAYING)[number][] {
     case 'closing':
     case 'paid':
     case 'frozen':
+    case 'over':
       return [];
   }
 }

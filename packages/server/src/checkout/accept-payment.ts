@@ -2,11 +2,9 @@ import { post } from '../ledger/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import type { Context } from './apply-transfers.ts';
 import { changePayment } from './change-payment.ts';
-import { type CheckoutDeps, checkoutSettings } from './deps.ts';
+import { type CheckoutContext, type CheckoutDeps, checkoutContext } from './deps.ts';
 import { findTransfer } from './name-transfer.ts';
 import { releaseHeldPostings } from './postings.ts';
 import { lockPayment, type PaymentView, type TransactionRow, upsertTransactions } from './queries.ts';
@@ -23,10 +21,9 @@ export async function acceptPayment(
   paymentId: string,
   txId: string | undefined,
 ): Promise<PaymentView> {
-  const settings = await checkoutSettings(deps, caller);
+  const context = await checkoutContext(deps, caller);
   return await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, caller.merchantId, paymentId);
-    const context = { settings, occasion: occasionOf(deps, caller) };
     return txId === undefined
       ? await acceptAll(tx, view, context)
       : await acceptOne(tx, view, { ...context, txId });
@@ -35,11 +32,16 @@ export async function acceptPayment(
 
 const NOT_ACCEPTED = new Set(['processing', 'frozen', 'completed', 'failed']);
 
-async function acceptAll(tx: Tx, view: PaymentView, context: Context): Promise<PaymentView> {
+async function acceptAll(tx: Tx, view: PaymentView, context: CheckoutContext): Promise<PaymentView> {
   const { payment } = view;
   const { fixed_currency: currency, fixed_network: network, held_amount: amount } = payment;
   if (NOT_ACCEPTED.has(payment.status))
     throw new Fail('invalid_request', `A payment that is ${payment.status} cannot be accepted.`);
+  if (payment.closed_at !== null)
+    throw new Fail(
+      'invalid_request',
+      'The invoice of this payment is paid or void: its money can only be refunded.',
+    );
   if (payment.refunding_amount > 0n || payment.refunded_amount > 0n)
     throw new Fail(
       'invalid_request',
@@ -61,7 +63,7 @@ async function acceptAll(tx: Tx, view: PaymentView, context: Context): Promise<P
 async function acceptOne(
   tx: Tx,
   view: PaymentView,
-  { txId, ...context }: Context & { txId: string },
+  { txId, ...context }: CheckoutContext & { txId: string },
 ): Promise<PaymentView> {
   const row = findHeld(view, txId);
   if (row.refunding_amount > 0n || row.refunded_amount > 0n)

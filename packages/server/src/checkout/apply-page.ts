@@ -4,9 +4,9 @@ import { crashPoint } from '../platform/crash-point.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { RateRefused } from '../rates/index.ts';
-import { applyTransfers, type Context, type Reading, saysSomething } from './apply-transfers.ts';
+import { applyTransfers, type Reading, saysSomething } from './apply-transfers.ts';
 import { listPaymentsSeen } from './deposit-queries.ts';
-import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
+import { type CheckoutContext, type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
 import { currentOption } from './present.ts';
 import { type PaymentView, readPayments } from './queries.ts';
 import { hasMoved, type Quote, quoteOf, readRate } from './quote.ts';
@@ -80,7 +80,7 @@ async function readingsOf(
   deps: CheckoutDeps,
   merchant: MerchantRef,
   { page, found, listed }: { page: Page; found: ReadonlyMap<string, Found>; listed: ReadonlySet<string> },
-  context: Context,
+  context: CheckoutContext,
 ): Promise<Map<string, Reading>> {
   const { network, readTo } = page;
   const readings = new Map<string, Reading>();
@@ -100,12 +100,12 @@ async function ratesFor(
   deps: CheckoutDeps,
   merchant: MerchantRef,
   { view, reading: { network, final, seen } }: { view: PaymentView; reading: Reading },
-  { settings, occasion }: Context,
+  { settings, occasion }: CheckoutContext,
 ): Promise<{ freshQuote: Quote | undefined; rateMoved: boolean }> {
   const { payment, options } = view;
   const option = currentOption(view);
   const rateMoved =
-    payment.status === 'expired' && option !== undefined
+    payment.status === 'expired' && payment.expires_at !== null && option !== undefined
       ? await hasMoved(deps, merchant, { payment, option }, settings)
       : false;
   const [first] = [...final, ...seen];

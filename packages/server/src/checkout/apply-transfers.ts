@@ -8,7 +8,7 @@ import type { Occasion } from '../platform/occasion.ts';
 import { auditJob } from '../transfers/index.ts';
 import { recordChanges, rulesOf } from './change-payment.ts';
 import { markMinedAgain } from './coin-queries.ts';
-import type { CheckoutSettings } from './deps.ts';
+import type { CheckoutContext } from './deps.ts';
 import { creditedJob } from './jobs.ts';
 import { arrivalPostings, minedAgainPostings, releaseHeldPostings } from './postings.ts';
 import { factsOf, fixedOptionOf } from './present.ts';
@@ -47,11 +47,6 @@ export interface Reading {
   rateMoved: boolean;
 }
 
-export interface Context {
-  settings: CheckoutSettings;
-  occasion: Occasion;
-}
-
 interface Found {
   transfer: ChainTransfer;
   isFinal: boolean;
@@ -77,12 +72,12 @@ interface Plan {
 }
 
 /** Whether a reading says anything that a payment does not know yet. */
-export function saysSomething(view: PaymentView, reading: Reading, context: Context): boolean {
+export function saysSomething(view: PaymentView, reading: Reading, context: CheckoutContext): boolean {
   return planOf(view, reading, context) !== undefined;
 }
 
 /** Undefined: it is as it was a moment ago, and what follows from the facts was decided with them. */
-function planOf(before: PaymentView, reading: Reading, context: Context): Plan | undefined {
+function planOf(before: PaymentView, reading: Reading, context: CheckoutContext): Plan | undefined {
   const found = [
     ...reading.final.map((transfer): Found => ({ transfer, isFinal: true })),
     ...reading.seen.map((transfer): Found => ({ transfer, isFinal: false })),
@@ -116,7 +111,7 @@ export async function applyTransfers(
   tx: Tx,
   merchantId: string,
   readings: ReadonlyMap<string, Reading>,
-  context: Context,
+  context: CheckoutContext,
 ): Promise<boolean> {
   const locked = await lockPayments(tx, merchantId, [...readings.keys()]);
   const plans = locked.flatMap((before) => {
@@ -185,7 +180,11 @@ function requotedOption(
 function transactionChanges(
   { payment, options, transactions }: PaymentView,
   reading: Reading,
-  { found, fixed, context }: { found: readonly Found[]; fixed: OptionRow | undefined; context: Context },
+  {
+    found,
+    fixed,
+    context,
+  }: { found: readonly Found[]; fixed: OptionRow | undefined; context: CheckoutContext },
 ): TransactionChange[] {
   const known = new Map(transactions.map((t) => [transactionKey(t), t]));
   const { seconds } = context.occasion;
@@ -256,7 +255,12 @@ function isNewlyFinal({ transactions }: PaymentView): (change: TransactionChange
 }
 
 /** Books what has become final, decides the status that follows, and frees what was held when it is `completed`. */
-async function settle(tx: Tx, merchantId: string, plans: readonly Plan[], context: Context): Promise<void> {
+async function settle(
+  tx: Tx,
+  merchantId: string,
+  plans: readonly Plan[],
+  context: CheckoutContext,
+): Promise<void> {
   const { seconds } = context.occasion;
   const now = await viewsOf(
     tx,
@@ -310,7 +314,7 @@ interface Arrival extends Pick<Plan, 'before' | 'fixed' | 'arrived' | 'minedAgai
 export function decide(
   { before, fixed, arrived, minedAgain, rateMoved }: Arrival,
   now: PaymentView,
-  { settings, occasion }: Context,
+  { settings, occasion }: CheckoutContext,
 ): { change: DepositChange; postings: Posting[] } {
   const { payment_id: paymentId, held_amount: heldBefore, completed_at: completedAt } = before.payment;
   const facts = factsOf(now);

@@ -1,13 +1,14 @@
 import type { EventType, PaymentStatus } from '@florin/contract/schemas';
 import type { UpdateObject } from 'kysely';
-import { type Change, recordEvent, recordEvents } from '../events/index.ts';
+import { type Change, recordEvents } from '../events/index.ts';
 import type { Tables, Tx } from '../platform/db.ts';
 import { encodeId } from '../platform/ids.ts';
-import type { Occasion } from '../platform/occasion.ts';
-import type { CheckoutSettings } from './deps.ts';
-import { currentOption, presentPayment } from './present.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import type { CheckoutContext, CheckoutSettings } from './deps.ts';
+import { invoiceNewsJob } from './jobs.ts';
+import { currentOption, factsOf, presentPayment } from './present.ts';
 import { lockPayment, type PaymentView, transactionKey, updatePayment } from './queries.ts';
-import { type Rules, toleranceOf } from './states.ts';
+import { invoicePageState, type Rules, toleranceOf } from './states.ts';
 
 /** What the store's settings say of a payment. */
 export function rulesOf(view: PaymentView, settings: CheckoutSettings): Rules {
@@ -29,19 +30,13 @@ export async function changePayment(
   tx: Tx,
   before: PaymentView,
   change: UpdateObject<Tables, 'payment'>,
-  context: ChangeContext,
+  context: CheckoutContext,
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = before.payment;
   if (Object.keys(change).length > 0) await updatePayment(tx, before.payment, change);
   const after = await lockPayment(tx, merchantId, paymentId);
-  const news = newsOf({ before, after }, context);
-  if (news !== undefined) await recordEvent(tx, news);
+  await recordChanges(tx, [{ before, after }], context);
   return after;
-}
-
-interface ChangeContext {
-  settings: CheckoutSettings;
-  occasion: Occasion;
 }
 
 export interface Changed {
@@ -53,17 +48,41 @@ export interface Changed {
 export async function recordChanges(
   tx: Tx,
   changed: readonly Changed[],
-  context: ChangeContext,
+  context: CheckoutContext,
 ): Promise<void> {
   await recordEvents(
     tx,
     changed.flatMap((one) => newsOf(one, context) ?? []),
   );
+  const ofInvoices = changed.filter(isNewsOfInvoice);
+  if (ofInvoices.length === 0) return;
+  await enqueue(
+    tx,
+    ofInvoices.map(({ after }) => invoiceNewsJob(after.payment, context.occasion.realMs)),
+  );
 }
 
-function newsOf({ before, after }: Changed, { settings, occasion }: ChangeContext): Change | undefined {
-  const type = eventType(before, after);
-  if (type === undefined) return undefined;
+/** Whoever keeps invoices follows in a transaction of its own: that one fails does not take a credit back. */
+function isNewsOfInvoice({ before, after }: Changed): boolean {
+  if (after.payment.invoice_id === null) return false;
+  return (
+    before.payment.status !== after.payment.status ||
+    before.payment.received_amount !== after.payment.received_amount ||
+    invoicePageState(factsOf(before)) !== invoicePageState(factsOf(after))
+  );
+}
+
+function newsOf(changed: Changed, context: CheckoutContext): Change | undefined {
+  const type = eventType(changed);
+  return type && paymentChange(changed, type, context);
+}
+
+/** The news of a payment, for whoever records it. @param before null: the change has made it */
+export function paymentChange(
+  { before, after }: Changed | { before: null; after: PaymentView },
+  type: EventType,
+  { settings, occasion }: CheckoutContext,
+): Change {
   const { merchant_id: merchantId, payment_id: paymentId, store_id: storeId } = after.payment;
   return {
     merchantId,
@@ -71,7 +90,7 @@ function newsOf({ before, after }: Changed, { settings, occasion }: ChangeContex
     livemode: occasion.livemode,
     type,
     resource: encodeId('payment', paymentId),
-    before: presentPayment(before, rulesOf(before, settings)),
+    before: before && presentPayment(before, rulesOf(before, settings)),
     after: presentPayment(after, rulesOf(after, settings)),
     nowSeconds: occasion.seconds,
     nowMs: occasion.realMs,
@@ -79,8 +98,10 @@ function newsOf({ before, after }: Changed, { settings, occasion }: ChangeContex
 }
 
 /** A new status has an event of its own; else a transfer that was decided, or money after the end, is an update. */
-function eventType(before: PaymentView, after: PaymentView): EventType | undefined {
+function eventType({ before, after }: Changed): EventType | undefined {
   const [from, to] = [before.payment.status, after.payment.status];
+  // One of an invoice that another payment has paid: that it ends is no news of its own.
+  if (from === 'processing' && to === 'expired' && after.payment.closed_at !== null) return 'payment.updated';
   if (from !== to) return STATUS_EVENTS[to] ?? 'payment.updated';
   const known = new Map(before.transactions.map((t) => [transactionKey(t), t]));
   const isEnded = to !== 'pending' && to !== 'processing';

@@ -76,10 +76,13 @@ export async function createCheckoutSession(
       success_url: body.success_url ?? null,
       cancel_url: body.cancel_url ?? null,
       options,
+      period_start: null,
+      period_end: null,
       created_at: occasion.seconds,
     };
     const payment = await insertSession(tx, session, {
       store_id: storeId,
+      invoice_id: null,
       customer: body.customer ?? null,
       amount: BigInt(body.amount),
       currency: body.currency,

@@ -2,11 +2,10 @@ import { post } from '../ledger/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import { type Context, decide } from './apply-transfers.ts';
+import { decide } from './apply-transfers.ts';
 import { changePayment } from './change-payment.ts';
-import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
+import { type CheckoutContext, type CheckoutDeps, checkoutContext, type MerchantRef } from './deps.ts';
 import { creditedJob, expireJob } from './jobs.ts';
 import { findTransfer } from './name-transfer.ts';
 import { keptPostings, unseizePostings } from './postings.ts';
@@ -55,8 +54,7 @@ export async function decideSeizure(
   merchant: MerchantRef,
   vote: SeizureVote,
 ): Promise<SeizureCount> {
-  const settings = await checkoutSettings(deps, merchant);
-  const occasion = occasionOf(deps, merchant);
+  const { settings, occasion } = await checkoutContext(deps, merchant);
   // A provider of rates may take its time: it is asked before the payment is locked.
   const known = await readPayment(deps.db, merchant.merchantId, vote.paymentId);
   const option = currentOption(known);
@@ -81,7 +79,7 @@ export async function decideSeizure(
 async function carryOut(
   tx: Tx,
   { view, row, decision }: { view: PaymentView; row: TransactionRow; decision: SeizureDecision },
-  context: Context & { rateMoved: boolean },
+  context: CheckoutContext & { rateMoved: boolean },
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = view.payment;
   const { currency } = row;
@@ -122,7 +120,11 @@ function asArrivedNow(view: PaymentView, row: TransactionRow, seconds: number): 
 }
 
 /** The job that ends it has ended while it was frozen. */
-async function watchExpiry(tx: Tx, { payment }: PaymentView, occasion: Context['occasion']): Promise<void> {
+async function watchExpiry(
+  tx: Tx,
+  { payment }: PaymentView,
+  occasion: CheckoutContext['occasion'],
+): Promise<void> {
   const { status, expires_at: expiresAt } = payment;
   if ((status !== 'pending' && status !== 'processing') || expiresAt === null) return;
   const dueAtMs = occasion.realMs + (Number(expiresAt) - occasion.seconds) * 1000;

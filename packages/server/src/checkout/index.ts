@@ -4,9 +4,22 @@ export { chooseOption } from './choose-option.ts';
 export { returnUnswept, takeUnswept } from './coin-queries.ts';
 export { decideSeizure } from './decide-seizure.ts';
 export { type DepositBooks, listCursors, readDepositBooks } from './deposit-queries.ts';
-export { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
+export {
+  type CheckoutContext,
+  type CheckoutDeps,
+  checkoutContext,
+  checkoutSettings,
+  type MerchantRef,
+} from './deps.ts';
 export { expirePayment } from './expire-payment.ts';
-export { CREDITED_JOB, creditedJob, EXPIRE_JOB, SCAN_JOB, scanJob } from './jobs.ts';
+export {
+  closeInvoicePage,
+  type InvoicePage,
+  lockInvoicePage,
+  type OpenedPage,
+  openInvoicePage,
+} from './invoice-pages.ts';
+export { CREDITED_JOB, creditedJob, EXPIRE_JOB, INVOICE_NEWS_JOB, SCAN_JOB, scanJob } from './jobs.ts';
 export { paymentLinkPages } from './links/pages.ts';
 export { type FoundPage, findPage } from './page/find-page.ts';
 export { languageOf, queryOf } from './page/language.ts';
@@ -21,6 +34,7 @@ export {
 } from './page/pages.ts';
 export { qrCodeOf } from './page/qr-code.ts';
 export { type PayerPage, payerPage, storeHead } from './page/shell.ts';
+export { payableOptions } from './payable-options.ts';
 export { currentOption, presentPayment } from './present.ts';
 export { proveWallet } from './prove-wallet.ts';
 export { findPaymentId, getSession, lockPayment, type PaymentView, readPayment } from './queries.ts';
@@ -30,3 +44,4 @@ export { scanDeposits } from './scan.ts';
 export { readAgain } from './second-pass.ts';
 export { ownerOfPayment } from './seizure-queries.ts';
 export { CHECKOUT_SETTINGS } from './settings.ts';
+export type { InvoicePageState, PageEnd } from './states.ts';

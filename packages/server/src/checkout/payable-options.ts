@@ -47,13 +47,18 @@ function optionsOf(price: Price, offered: readonly string[]): PaymentOption[] {
       param,
     });
   }
+  const options = offeredOptions(price.currency, offered);
+  if (options.length > 0) return options;
+  const message = `The store takes no ${price.currency}. Say in payment_options in what it may be paid.`;
+  throw new Fail('invalid_request', { message, param: 'currency' });
+}
+
+/** All that a store offers for prices in a currency. @param offered `USDT:erc20` */
+export function offeredOptions(priceCurrency: string, offered: readonly string[]): PaymentOption[] {
   const all = offered.map((token) => {
     const [currency, network] = token.split(':');
     return { currency, network } as PaymentOption;
   });
-  const own = ASSETS.find((asset: Asset) => asset === price.currency);
-  const options = own === undefined ? all : all.filter(({ currency }) => currency === own);
-  if (options.length > 0) return options;
-  const message = `The store takes no ${price.currency}. Say in payment_options in what it may be paid.`;
-  throw new Fail('invalid_request', { message, param: 'currency' });
+  const own = ASSETS.find((asset: Asset) => asset === priceCurrency);
+  return own === undefined ? all : all.filter(({ currency }) => currency === own);
 }

@@ -171,7 +171,7 @@ async function listTransactions(db: Db, merchantId: string, ids: readonly string
 
 type NewPayment = Pick<
   PaymentRow,
-  'store_id' | 'customer' | 'amount' | 'currency' | 'metadata' | 'expires_at' | 'created_at'
+  'store_id' | 'invoice_id' | 'customer' | 'amount' | 'currency' | 'metadata' | 'expires_at' | 'created_at'
 >;
 
 /** A session and its payment, in one statement. @returns the payment's row */
@@ -179,16 +179,18 @@ export async function insertSession(tx: Tx, session: SessionRow, fresh: NewPayme
   const { merchant_id: merchantId, session_id: sessionId, payment_id: paymentId } = session;
   await sql`${kept}
     with due as (
-      insert into payment (merchant_id, payment_id, store_id, session_id, customer, amount, currency, status, metadata,
-        expires_at, created_at)
-      values (${merchantId}, ${paymentId}, ${fresh.store_id}, ${sessionId}, ${fresh.customer}, ${fresh.amount},
-        ${fresh.currency}, 'pending', ${JSON.stringify(fresh.metadata)}, ${fresh.expires_at}, ${fresh.created_at})
+      insert into payment (merchant_id, payment_id, store_id, session_id, invoice_id, customer, amount, currency, status,
+        metadata, expires_at, created_at)
+      values (${merchantId}, ${paymentId}, ${fresh.store_id}, ${sessionId}, ${fresh.invoice_id}, ${fresh.customer},
+        ${fresh.amount}, ${fresh.currency}, 'pending', ${JSON.stringify(fresh.metadata)}, ${fresh.expires_at}, ${fresh.created_at})
     )
     insert into checkout_session (merchant_id, session_id, store_id, payment_id, page_token, order_id, description,
-      customer_email, success_url, cancel_url, options, created_at)
+      customer_email, success_url, cancel_url, options, period_start, period_end, created_at)
     values (${merchantId}, ${sessionId}, ${session.store_id}, ${paymentId}, ${session.page_token}, ${session.order_id},
       ${session.description}, ${session.customer_email}, ${session.success_url}, ${session.cancel_url},
-      ${JSON.stringify(session.options)}, ${session.created_at})`.execute(tx);
+      ${JSON.stringify(session.options)}, ${session.period_start}, ${session.period_end}, ${session.created_at})`.execute(
+    tx,
+  );
   return {
     merchant_id: merchantId,
     payment_id: paymentId,
@@ -206,6 +208,7 @@ export async function insertSession(tx: Tx, session: SessionRow, fresh: NewPayme
     decline_code: null,
     wallet_address: null,
     canceled_at: null,
+    closed_at: null,
     completed_at: null,
   };
 }

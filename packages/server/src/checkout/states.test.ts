@@ -2,10 +2,13 @@ import type { PaymentStatus } from '@florin/contract/schemas';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  endOfPage,
   exceptionsOf,
+  invoicePageState,
   kindOf,
   type Moment,
   nextStatus,
+  type PageEnd,
   type PaymentFacts,
   type Rules,
   receivedOf,
@@ -33,6 +36,7 @@ const payment = (transactions: TransactionFact[], changed: Partial<PaymentFacts>
   status: 'pending',
   expiresAt: EXPIRES,
   canceledAt: null,
+  closedAt: null,
   completedAt: null,
   payAmount: transactions.length === 0 ? null : 100n * TOKEN,
   refunded: 0n,
@@ -188,6 +192,69 @@ test('whatever the facts: only allowed moves, completed only by enough final cle
       };
       if (status !== 'frozen') expect(nextStatus(after, RULES, moment)).toBe(next);
       if (next !== 'failed') expect(() => sessionStatus(next)).not.toThrow();
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+const ofInvoice = (transactions: TransactionFact[], changed: Partial<PaymentFacts> = {}) =>
+  payment(transactions, { expiresAt: null, ...changed });
+const CLOSED = T0 + 600;
+const YEAR = 365 * DAY;
+
+test('the page of an invoice never expires by time, and thaws into an open one while the invoice is', () => {
+  expect(statusOf(ofInvoice([]), { now: T0 + YEAR })).toBe('pending');
+  expect(statusOf(ofInvoice([transfer({ seenAt: T0 + YEAR })]), { now: T0 + YEAR + 3 })).toBe('completed');
+  const decided = transfer({ kind: 'seized', isDecided: true });
+  expect(statusOf(ofInvoice([decided], { status: 'frozen' }), { now: T0 + YEAR })).toBe('pending');
+  expect(statusOf(ofInvoice([decided], { status: 'frozen', closedAt: CLOSED }))).toBe('expired');
+});
+
+test('money for an invoice that is paid or void completes nothing, whenever it came', () => {
+  for (const seenAt of [CLOSED - 10, CLOSED + 10]) {
+    const facts = ofInvoice([transfer({ seenAt })], { status: 'expired', closedAt: CLOSED });
+    expect(statusOf(facts, { now: CLOSED + 20 })).toBe('expired');
+    expect(statusOf({ ...facts, status: 'processing' }, { now: CLOSED + 20 })).toBe('expired');
+    expect(exceptionsOf(facts, RULES)).toEqual(seenAt > CLOSED ? ['late'] : []);
+  }
+  const canceled = { status: 'cancelled', canceledAt: CLOSED, closedAt: CLOSED } as const;
+  expect(statusOf(ofInvoice([transfer({ seenAt: CLOSED + 10 })], canceled))).toBe('cancelled');
+  expect(exceptionsOf(ofInvoice([transfer({ seenAt: CLOSED + 10 })], canceled), RULES)).toEqual(['canceled']);
+});
+
+test('a page ends with its invoice; what was seen of money is waited for, unless the invoice is paid already', () => {
+  const busy = ofInvoice([transfer({ status: 'seen' })], { status: 'processing' });
+  expect(endOfPage(ofInvoice([]), 'canceled')).toBe('cancelled');
+  expect(endOfPage(ofInvoice([]), 'expired')).toBe('expired');
+  expect(endOfPage(ofInvoice([]), 'paid')).toBe('expired');
+  expect(endOfPage(busy, 'canceled')).toBeUndefined();
+  expect(endOfPage(busy, 'expired')).toBeUndefined();
+  expect(endOfPage(busy, 'paid')).toBe('processing');
+  const frozen = ofInvoice([transfer({ kind: 'seized' })], { status: 'frozen' });
+  expect(endOfPage(frozen, 'canceled')).toBe('frozen');
+  expect(
+    endOfPage(ofInvoice([transfer()], { status: 'completed', completedAt: T0 }), 'paid'),
+  ).toBeUndefined();
+});
+
+const ends = fc.constantFrom('paid', 'expired', 'canceled') as fc.Arbitrary<PageEnd>;
+
+test('a page of an invoice: no time ends it, closed it never completes, and it is over as soon as all is decided', () => {
+  fc.assert(
+    fc.property(statuses, transfers, moments, ends, (status, list, moment, end) => {
+      const open = ofInvoice(list, { status, payAmount: 100n * TOKEN });
+      const settled = { ...open, status: nextStatus(open, RULES, moment) };
+      if (status !== 'expired') expect(settled.status).not.toBe('expired');
+      const state = invoicePageState(settled);
+      const ended = endOfPage(settled, end);
+      expect(ended === undefined).toBe(state === 'paid' || (state === 'busy' && end !== 'paid'));
+      if (ended === undefined) return;
+      const closed = { ...settled, status: ended, closedAt: moment.now };
+      expect(nextStatus(closed, RULES, moment)).not.toBe('completed');
+      const all = list.map((t) => ({ ...t, status: t.status === 'seen' ? ('final' as const) : t.status }));
+      const decided = { ...closed, transactions: all.map((t) => ({ ...t, isDecided: true })) };
+      const last = { ...decided, status: nextStatus(decided, RULES, moment) };
+      expect(invoicePageState(last)).toBe('over');
     }),
     { numRuns: 2_000 },
   );

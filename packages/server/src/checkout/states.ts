@@ -8,6 +8,8 @@ import type {
 
 // A payment: pending ⇄ processing → completed | expired | frozen; pending → expired | cancelled | completed (accepted);
 // expired, cancelled → completed (late or accepted); frozen → pending | completed | expired. `completed` is final.
+// One of an invoice has no expiry: it is closed once that is paid by another payment or void, at once or as soon as what
+// was seen of money is decided. A closed one never completes: its money lies in `held`.
 // Invariant: the status follows from the facts (what was received, when, and what was decided), so that reading a block
 // again, or twice at once, changes nothing. A crash between a block's reading and its cursor repeats the reading.
 
@@ -29,6 +31,8 @@ export interface PaymentFacts {
   /** Null: a payment of an invoice. */
   expiresAt: number | null;
   canceledAt: number | null;
+  /** Its invoice was paid by another payment, or void. */
+  closedAt: number | null;
   completedAt: number | null;
   /** What the fixed option's quote asks for; null while no option is fixed. */
   payAmount: bigint | null;
@@ -85,14 +89,53 @@ export function nextStatus(facts: PaymentFacts, rules: Rules, moment: Moment): P
     case 'pending':
     case 'processing':
     case 'frozen': {
-      if (isPaidInTime(facts, rules) || completesLate(facts, rules, moment)) return 'completed';
+      const isClosed = facts.closedAt !== null;
+      if (!isClosed && (isPaidInTime(facts, rules) || completesLate(facts, rules, moment)))
+        return 'completed';
       if (transactions.some((t) => t.kind === 'seized' && t.status === 'final' && !t.isDecided))
         return 'frozen';
-      if (transactions.some((t) => t.kind !== 'unlisted' && t.status === 'seen')) return 'processing';
+      if (hasUndecided(transactions)) return 'processing';
+      if (isClosed) return 'expired';
       const isOver = facts.expiresAt !== null && moment.now >= facts.expiresAt;
       // What was decided by people waits for no network: the payment was held up long enough.
       return isOver && (moment.mayExpire || status === 'frozen') ? 'expired' : 'pending';
     }
+  }
+}
+
+/** Something of a listed token was seen that is neither final nor gone. */
+const hasUndecided = (transactions: readonly TransactionFact[]) =>
+  transactions.some((t) => t.kind !== 'unlisted' && t.status === 'seen');
+
+/** How the page of an invoice stands. `busy`: money was seen that may yet pay it. */
+export type InvoicePageState = 'open' | 'busy' | 'frozen' | 'paid' | 'over';
+
+export function invoicePageState({ status, closedAt, transactions }: PaymentFacts): InvoicePageState {
+  if (status === 'completed') return 'paid';
+  if (status === 'expired' || status === 'cancelled' || status === 'failed') return 'over';
+  if (hasUndecided(transactions)) return 'busy';
+  if (closedAt !== null) return 'over';
+  return status === 'frozen' ? 'frozen' : 'open';
+}
+
+/** Why an invoice needs its page no longer: another payment has paid it, or it is void for one of two reasons. */
+export type PageEnd = 'paid' | 'expired' | 'canceled';
+
+/**
+ * What becomes of a page whose invoice needs it no longer; undefined: that has to wait, or the page has paid itself. While
+ * something is seized, and while money was seen for an invoice that is paid, it is closed and ends once that is decided.
+ */
+export function endOfPage(facts: PaymentFacts, end: PageEnd): PaymentStatus | undefined {
+  switch (invoicePageState(facts)) {
+    case 'paid':
+      return undefined;
+    case 'busy':
+      return end === 'paid' ? facts.status : undefined;
+    case 'frozen':
+    case 'over':
+      return facts.status;
+    case 'open':
+      return end === 'canceled' ? 'cancelled' : 'expired';
   }
 }
 
@@ -114,7 +157,8 @@ function completesLate(facts: PaymentFacts, rules: Rules, moment: Moment): boole
 
 /** How the payment deviates from what was asked for, now. */
 export function exceptionsOf(facts: PaymentFacts, rules: Rules): PaymentException[] {
-  const { transactions, payAmount, expiresAt, canceledAt, completedAt } = facts;
+  const { transactions, payAmount, canceledAt, completedAt } = facts;
+  const endedAt = facts.expiresAt ?? facts.closedAt;
   const received = receivedOf(transactions);
   const counted = transactions.filter((t) => t.kind === 'counted' && t.status !== 'gone');
   // What came once the payment was completed is too much, not too late.
@@ -123,7 +167,7 @@ export function exceptionsOf(facts: PaymentFacts, rules: Rules): PaymentExceptio
   const found: [PaymentException, boolean][] = [
     ['underpaid', received > 0n && !isEnough(received, payAmount, rules)],
     ['overpaid', payAmount !== null && received > payAmount],
-    ['late', canceledAt === null && expiresAt !== null && came((seenAt) => seenAt > expiresAt)],
+    ['late', canceledAt === null && endedAt !== null && came((seenAt) => seenAt > endedAt)],
     ['wrong_token', transactions.some((t) => t.kind === 'wrong_token' && t.status !== 'gone')],
     // A cancel is refused once money is seen, so what came in its second came after it.
     ['canceled', canceledAt !== null && came((seenAt) => seenAt >= canceledAt)],

@@ -17,6 +17,7 @@ declare module '../platform/db.ts' {
       payment_id: string;
       store_id: string;
       session_id: string | null;
+      invoice_id: string | null;
       customer: string | null;
       amount: bigint;
       currency: string;
@@ -35,6 +36,8 @@ declare module '../platform/db.ts' {
       metadata: Generated<Metadata>;
       expires_at: Int8 | null;
       canceled_at: Int8 | null;
+      /** Its invoice was paid by another payment, or void. */
+      closed_at: Int8 | null;
       completed_at: Int8 | null;
       created_at: Int8;
     };
@@ -50,6 +53,9 @@ declare module '../platform/db.ts' {
       success_url: string | null;
       cancel_url: string | null;
       options: PaymentOption[];
+      /** Of an invoice. */
+      period_start: Int8 | null;
+      period_end: Int8 | null;
       created_at: Int8;
     };
     payment_option: {

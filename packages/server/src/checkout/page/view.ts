@@ -58,10 +58,10 @@ function stateOf(reading: Reading, counted: Counted, secondsLeft: number | null)
     case 'completed':
       return 'paid';
     case 'expired':
-      return 'expired';
+      return view.payment.invoice_id === null ? 'expired' : 'over';
     case 'cancelled':
     case 'failed':
-      return 'canceled';
+      return view.payment.invoice_id === null ? 'canceled' : 'over';
     case 'frozen':
       return 'frozen';
     case 'processing':
@@ -137,6 +137,7 @@ function noticesOf(reading: Reading, { sent, missing }: Counted, state: PageStat
     const isIncomplete = missing > 0n && !exceptions.includes('late') && !exceptions.includes('canceled');
     notices.push({ code: isIncomplete ? 'incomplete' : 'late', received: tokens(sent, token) });
   }
+  if (sent > 0n && state === 'over') notices.push({ code: 'not_needed', received: tokens(sent, token) });
   if (state === 'pay' && sent === 0n && view.transactions.length > 0 && there.length === 0)
     notices.push({ code: 'vanished' });
   return notices;
@@ -168,6 +169,12 @@ function receiptOf({ view, language }: Reading, { sent }: Counted): PageReceipt 
   };
 }
 
+/** The days of a period, in UTC as it is reckoned. The last one is that before the next period's first. */
+export function periodText({ start, end }: { start: number; end: number }, language: PageLanguage): string {
+  const format = new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'medium', timeZone: 'UTC' });
+  return format.formatRange(start * 1000, Math.max(start, end - 1) * 1000);
+}
+
 /** In UTC and saying so: the server does not know where the payer is. */
 function timeText(seconds: number, language: PageLanguage): string {
   const format = new Intl.DateTimeFormat(localeOf(language), {
@@ -176,6 +183,14 @@ function timeText(seconds: number, language: PageLanguage): string {
     timeZone: 'UTC',
   });
   return `${format.format(seconds * 1000)} UTC`;
+}
+
+function periodOf(
+  { period_start: start, period_end: end }: FoundPage['session'],
+  language: PageLanguage,
+): string | null {
+  if (start === null || end === null) return null;
+  return periodText({ start: Number(start), end: Number(end) }, language);
 }
 
 export function checkoutView(reading: Reading): CheckoutView {
@@ -196,6 +211,7 @@ export function checkoutView(reading: Reading): CheckoutView {
     storeName: session.store_name,
     description: session.description,
     orderId: session.order_id,
+    period: periodOf(session, language),
     price: formatPrice(payment.amount, payment.currency, localeOf(language)),
     isTest: merchant.mode === 'sandbox',
     options: optionsOf(reading),

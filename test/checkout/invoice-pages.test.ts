@@ -1,0 +1,270 @@
+import type { CheckoutView } from '@florin/contract/checkout-page';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { testAddresses } from '../../packages/server/src/chains/index.ts';
+import {
+  checkoutContext,
+  closeInvoicePage,
+  decideSeizure,
+  INVOICE_NEWS_JOB,
+  lockInvoicePage,
+  type OpenedPage,
+  openInvoicePage,
+  type PageEnd,
+} from '../../packages/server/src/checkout/index.ts';
+import { recordEvents } from '../../packages/server/src/events/index.ts';
+import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
+import { transact } from '../../packages/server/src/platform/transact.ts';
+import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { startService, type TestService } from '../service.ts';
+import { newsOf, TOKEN } from './requests.ts';
+import { type Due, Shop } from './shop.ts';
+
+const HUNDRED = 100 * TOKEN;
+const USDT = { currency: 'USDT', network: 'erc20' } as const;
+const YEAR = 365 * 86_400;
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterEach(() => expectLedgerWhole(service));
+afterAll(() => service.stop());
+
+const ownerOf = ({ merchant }: Shop) =>
+  ({ merchantId: merchant.merchantId, mode: 'sandbox', clockOffset: 0 }) as const;
+
+/** The page of an invoice over 100 USDT, as whoever keeps invoices opens and closes it. */
+async function invoice(shop: Shop, over: { amount?: bigint; currency?: string } = {}) {
+  const { merchantId, storeId } = shop.merchant;
+  const context = () => checkoutContext(shop.deps, ownerOf(shop));
+  const invoiceId = newId();
+  const page = {
+    merchantId,
+    storeId,
+    invoiceId,
+    customer: 'payer-1',
+    customerEmail: null,
+    amount: BigInt(HUNDRED),
+    currency: 'USDT',
+    description: 'Gold plan',
+    periodStart: 1_767_225_600,
+    periodEnd: 1_769_904_000,
+    successUrl: null,
+    cancelUrl: null,
+    ...over,
+  };
+  const opening = await context();
+  const opened: OpenedPage = await transact(shop.deps.db, (tx) => openInvoicePage(tx, page, opening));
+  const key = { merchantId, paymentId: opened.paymentId };
+  const session = await shop.api.session(encodeId('checkoutSession', opened.sessionId));
+  const close = async (end: PageEnd) => {
+    const closing = await context();
+    return await transact(shop.deps.db, async (tx) => {
+      const changes = await closeInvoicePage(tx, key, end, closing);
+      if (changes !== false) await recordEvents(tx, changes);
+      return changes !== false;
+    });
+  };
+  const due = async (): Promise<Due> => ({
+    session,
+    paymentId: session.payment_id,
+    address: await shop.choose(session.id, USDT),
+  });
+  return {
+    ...opened,
+    invoiceId,
+    session,
+    close,
+    due,
+    state: () => transact(shop.deps.db, (tx) => lockInvoicePage(tx, key)),
+    read: () => shop.api.payment(session.payment_id),
+    /** What its news would be worth reading for; and forgets it. */
+    news: async () => {
+      const rows = await asOwner<{ payload: object }>(
+        service,
+        'delete from job where merchant_id = $1 and kind = $2 and unique_key = $3 returning payload',
+        [merchantId, INVOICE_NEWS_JOB, opened.paymentId],
+      );
+      return rows.map((row) => row.payload);
+    },
+  };
+}
+
+test('it has no end: a year later it is paid at a quote of that day, and says so upward', async () => {
+  const shop = await Shop.open(service);
+  const own = await invoice(shop, { amount: 1_999n, currency: 'USD' });
+  expect(own.session).toMatchObject({ status: 'open', expires_at: null, description: 'Gold plan' });
+  expect(await own.read()).toMatchObject({
+    invoice: encodeId('invoice', own.invoiceId),
+    checkout_session: own.session.id,
+    expires_at: null,
+  });
+  const first = await own.due();
+  shop.wait(YEAR);
+  expect((await own.due()).address).toBe(first.address);
+  const [option] = await asOwner<{ ends: string }>(
+    service,
+    'select quote_ends_at::text as ends from payment_option where payment_id = $1',
+    [own.paymentId],
+  );
+  expect(Number(option?.ends)).toBe(shop.now + 900);
+  const amount = BigInt((await own.read()).pay_amount ?? 0);
+  await shop.send(first.address, { amount });
+  await shop.look();
+  expect(await own.state()).toBe('busy');
+  expect(await own.news()).toEqual([{ paymentId: own.paymentId, invoiceId: own.invoiceId }]);
+  await shop.settle();
+  expect(await own.read()).toMatchObject({ status: 'completed', exceptions: [] });
+  expect(await own.news()).toHaveLength(1);
+  expect(await own.state()).toBe('paid');
+  expect(await own.close('canceled')).toBe(false);
+  expect(await newsOf(shop.merchant, own.session.payment_id)).toEqual(['payment.completed']);
+});
+
+test('nobody cancels it but its invoice', async () => {
+  const shop = await Shop.open(service);
+  const own = await invoice(shop);
+  const answer = await shop.api.post(`/checkout/sessions/${own.session.id}/cancel`);
+  expect(answer.status).toBe(400);
+  expect(await own.state()).toBe('open');
+});
+
+test.each([
+  ['paid', 'expired', []],
+  ['expired', 'expired', ['payment.expired']],
+  ['canceled', 'canceled', ['payment.cancelled']],
+] as const)(
+  'an invoice that is %s ends its page as %s; later money lies in held and is refundable',
+  async (end, status, events) => {
+    const shop = await Shop.open(service);
+    const own = await invoice(shop);
+    const { address } = await own.due();
+    expect(await own.close(end)).toBe(true);
+    expect(await own.close(end)).toBe(true);
+    expect(await shop.api.session(own.session.id)).toMatchObject({ status, expires_at: null });
+    shop.wait(60);
+    await shop.send(address);
+    await shop.settle();
+    const exception = end === 'canceled' ? 'canceled' : 'late';
+    expect(await own.read()).toMatchObject({ exceptions: [exception], amount_received: HUNDRED });
+    expect((await shop.api.session(own.session.id)).status).toBe(status);
+    expect(await shop.balance()).toMatchObject({ available: 0, held: HUNDRED });
+    expect((await shop.api.post(`/payment/${own.session.payment_id}/accept`)).status).toBe(400);
+    expect(await newsOf(shop.merchant, own.session.payment_id)).toEqual(events);
+    expect(await own.news()).toHaveLength(1);
+    const refund = await shop.merchant.sdk.refunds.create({
+      refund_id: `r-${own.paymentId}`,
+      payment_id: own.session.payment_id,
+    });
+    expect(refund).toMatchObject({ amount: HUNDRED, status: 'pending' });
+    expect(await shop.balance()).toMatchObject({ available: 0, held: 0 });
+  },
+);
+
+test('money that is seen is waited for before an invoice becomes void; gone again, it may', async () => {
+  const shop = await Shop.open(service);
+  const own = await invoice(shop);
+  const { address } = await own.due();
+  await shop.send(address);
+  await shop.look();
+  expect(await own.close('canceled')).toBe(false);
+  expect(await own.close('expired')).toBe(false);
+  expect(await own.read()).toMatchObject({ status: 'processing' });
+  await own.news();
+  await shop.chain().reorg(1);
+  await shop.chain().mine(2);
+  await shop.look();
+  expect(await own.news()).toHaveLength(1);
+  expect(await own.read()).toMatchObject({ status: 'pending' });
+  expect(await own.close('canceled')).toBe(true);
+});
+
+test('money on its way for an invoice that a charge has paid comes to lie in held, and the page expires quietly', async () => {
+  const shop = await Shop.open(service);
+  const own = await invoice(shop);
+  const { address } = await own.due();
+  await shop.send(address);
+  await shop.look();
+  expect(await own.close('paid')).toBe(true);
+  expect(await own.read()).toMatchObject({ status: 'processing' });
+  expect(await own.state()).toBe('busy');
+  await shop.settle();
+  expect(await own.read()).toMatchObject({ status: 'expired', completed_at: null });
+  expect(await own.state()).toBe('over');
+  expect(await shop.balance()).toMatchObject({ available: 0, held: HUNDRED });
+  expect(await newsOf(shop.merchant, own.session.payment_id)).toEqual([]);
+});
+
+test('too little is accepted and pays the invoice', async () => {
+  const shop = await Shop.open(service);
+  const own = await invoice(shop);
+  const { address } = await own.due();
+  await shop.send(address, { amount: 40_000_000n });
+  await shop.settle();
+  await own.news();
+  expect(await shop.api.accept(own.session.payment_id)).toMatchObject({ status: 'completed' });
+  expect(await own.news()).toHaveLength(1);
+  expect(await shop.balance()).toMatchObject({ available: 40 * TOKEN, held: 0 });
+});
+
+/** A page that a listed wallet has paid, and the decision of two people. */
+async function frozen(shop: Shop) {
+  const own = await invoice(shop);
+  const { address } = await own.due();
+  const txId = await shop.send(address, { from: testAddresses('erc20').risk_rejected });
+  await shop.settle();
+  expect(await own.read()).toMatchObject({ status: 'frozen' });
+  const decide = async (decision: 'release' | 'keep') => {
+    for (const approverId of [newId(), newId()]) {
+      const vote = { paymentId: own.paymentId, txId, approverId, decision };
+      await decideSeizure(shop.deps, ownerOf(shop), vote);
+    }
+    return (await own.read()).status;
+  };
+  return { ...own, decide };
+}
+
+test('a frozen page outlives its void invoice: released money lies in held, kept money ends it', async () => {
+  const shop = await Shop.open(service);
+  const [released, kept] = [await frozen(shop), await frozen(shop)];
+  for (const own of [released, kept]) {
+    expect(await own.state()).toBe('frozen');
+    expect(await own.close('canceled')).toBe(true);
+    expect(await own.read()).toMatchObject({ status: 'frozen' });
+    await own.news();
+  }
+  expect(await released.decide('release')).toBe('expired');
+  expect(await kept.decide('keep')).toBe('expired');
+  expect(await released.news()).toHaveLength(1);
+  expect(await shop.balance()).toMatchObject({ available: 0, held: HUNDRED, seized: 0 });
+  expect((await shop.api.post(`/payment/${released.session.payment_id}/accept`)).status).toBe(400);
+  expect(await newsOf(shop.merchant, kept.session.payment_id)).toEqual(['payment.failed', 'payment.expired']);
+});
+
+test('while the invoice is open a frozen page completes by release, and is open again after keep', async () => {
+  const shop = await Shop.open(service);
+  const [released, kept] = [await frozen(shop), await frozen(shop)];
+  shop.wait(YEAR);
+  expect(await released.decide('release')).toBe('completed');
+  expect(await kept.decide('keep')).toBe('pending');
+  expect(await kept.state()).toBe('open');
+  expect(await shop.balance()).toMatchObject({ available: HUNDRED, held: 0, seized: 0 });
+});
+
+test('its payer is told what it is for and until when it counts, and of no time to pay; then that nothing is due', async () => {
+  const shop = await Shop.open(service);
+  const own = await invoice(shop);
+  const state = async (lang: string): Promise<CheckoutView> =>
+    (await fetch(`${own.session.url}/state?lang=${lang}`)).json() as Promise<CheckoutView>;
+  expect(await state('en')).toMatchObject({
+    state: 'choose',
+    description: 'Gold plan',
+    period: 'Jan 1\u2009–\u200931, 2026',
+    secondsLeft: null,
+    secondsTotal: null,
+  });
+  const page = await (await fetch(`${own.session.url}?lang=es`)).text();
+  expect(page).toContain('Por el periodo 1–31 ene 2026');
+  await own.close('canceled');
+  expect(await state('en')).toMatchObject({ state: 'over', due: null });
+});
