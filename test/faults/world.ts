@@ -62,7 +62,7 @@ const UNFINISHED = `
   union all
   select 'job ' || kind || coalesce(': ' || last_error, '') from job
   where kind in ('payouts.process', 'transfers.send', 'payout_item.decided', 'sandbox.fund', 'events.publish',
-                 'refunds.send', 'refunds.resend', 'refund.decided')
+                 'refunds.send', 'refund.decided')
   union all
   select 'deposit ' || tx_id || ' is not final' from payment_transaction where status = 'seen'
   union all

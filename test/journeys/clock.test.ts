@@ -1,5 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { clearSetting, writeSetting } from '../../packages/server/src/platform/settings.ts';
+import { TRANSFER_SETTINGS } from '../../packages/server/src/transfers/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';
+import { caller } from '../payouts/requests.ts';
+import { all } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 const HOUR = 3_600;
@@ -39,6 +43,45 @@ test('a payout is final on the chain before an advance over it answers', async (
   const batch = await submit(merchant, erc20.succeed);
   await merchant.sdk.testHelpers.advanceClock(10);
   expect((await merchant.sdk.payouts.retrieve(batch)).status).toBe('completed');
+});
+
+test('a payout that a pause holds back does not hold up the clock, and is paid once after it', async () => {
+  const paused = await startService();
+  try {
+    const merchant = await paused.createMerchant();
+    const { merchantId, sdk } = merchant;
+    const { erc20 } = await sdk.testHelpers.addresses();
+    const batch = await submit(merchant, erc20.succeed);
+    await writeSetting(paused.app.db, merchantId, TRANSFER_SETTINGS.paused, ['erc20']);
+    await paused.startWorker();
+    const { post } = caller(paused, merchant);
+    expect((await post('/test_helpers/clock/advance', { seconds: 60 * DAY })).json).toMatchObject({
+      done: true,
+    });
+    expect((await sdk.payouts.retrieve(batch)).status).toBe('processing');
+    await clearSetting(paused.app.db, merchantId, TRANSFER_SETTINGS.paused);
+    for (let i = 0; i < 2; i += 1) await sdk.testHelpers.advanceClock(120);
+    expect((await sdk.payouts.retrieve(batch)).status).toBe('completed');
+    const transfers = await all(sdk.testHelpers.transfers('erc20', erc20.succeed));
+    expect(transfers).toMatchObject([{ amount: 1_000_000, final: true }]);
+    await expectLedgerWhole(paused);
+  } finally {
+    await paused.stop();
+  }
+});
+
+test('a payout goes out as an outage of a day ends, not when the clock stops', async () => {
+  const merchant = await service.createMerchant();
+  const { testHelpers, payouts } = merchant.sdk;
+  const { erc20 } = await testHelpers.addresses();
+  await testHelpers.controlChain('erc20', { outage_seconds: DAY });
+  const batch = await submit(merchant, erc20.succeed);
+  await testHelpers.advanceClock(3 * DAY);
+  const { status, submitted_at, completed_at } = await payouts.retrieve(batch);
+  expect(status).toBe('completed');
+  const tookSeconds = (completed_at ?? 0) - (submitted_at ?? 0);
+  expect(tookSeconds).toBeGreaterThanOrEqual(DAY - 60);
+  expect(tookSeconds).toBeLessThan(DAY + 120);
 });
 
 test('a batch that nobody approves for seven days is rejected, in order with everything else', async () => {

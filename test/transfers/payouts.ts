@@ -67,7 +67,7 @@ const OVER = ['completed', 'partially_completed', 'failed'];
 /** What a worker would look at later is due now, and the workers are called: as when a merchant's clock is moved. */
 const MAKE_DUE = `
   with due as (
-    update job set due_at_ms = 0 where merchant_id = any($1) and follows_clock and lease_owner is null
+    update job set due_at_ms = 0 where merchant_id = any($1) and (follows_clock or kind = 'transfers.send') and lease_owner is null
     returning merchant_id
   )
   select pg_notify('florin_job', merchant_id::text) from due`;

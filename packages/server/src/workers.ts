@@ -25,13 +25,12 @@ import { transact } from './platform/transact.ts';
 import {
   EXPIRE_CLAIM_JOB,
   expireClaim,
-  RESEND_REFUND_JOB,
   SEND_REFUND_JOB,
   SETTLE_REFUND_JOB,
   sendRefund,
   settleRefund,
 } from './refunds/index.ts';
-import { FUND_JOB, payFunding } from './sandbox/index.ts';
+import { FUND_JOB, OUTAGE_END_JOB, payFunding } from './sandbox/index.ts';
 import { deleteOldNonces } from './stores/index.ts';
 import { AUDIT_JOB, noteHistory, SEND_JOB, SHORT_JOB, sendTransfers } from './transfers/index.ts';
 import {
@@ -63,10 +62,10 @@ function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
     [SHORT_JOB, (job, run) => sweepAll(app, job, run)],
     [SWEPT_JOB, (job, run) => settleSweeps(app, job, run)],
     [FUND_JOB, (job) => payFunding(app, job)],
+    [OUTAGE_END_JOB, async () => 'done'],
     [SCAN_JOB, (job, run) => scanDeposits(app, job, run)],
     [EXPIRE_JOB, (job) => expirePayment(app, job)],
     [SEND_REFUND_JOB, (job, run) => sendRefund(app, job, run)],
-    [RESEND_REFUND_JOB, (job, run) => sendRefund(app, job, run)],
     [SETTLE_REFUND_JOB, (job, run) => settleRefund(app, job, run)],
     [EXPIRE_CLAIM_JOB, (job, run) => expireClaim(app, job, run)],
     [

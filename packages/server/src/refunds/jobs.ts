@@ -6,8 +6,6 @@ import type { RefundRow } from './queries.ts';
 export const OWNER_TYPE = 'refund';
 /** Sends a refund once its delay is over; payload `{ refundId }`. */
 export const SEND_REFUND_JOB = 'refunds.send';
-/** Tries again to send one that was held up, in real time, whatever the merchant's clock says; payload as above. */
-export const RESEND_REFUND_JOB = 'refunds.resend';
 /** Ends a refund whose payer has named no address in time; payload as above. */
 export const EXPIRE_CLAIM_JOB = 'refunds.expire-claim';
 /** Books what became of a refund's transfer; payload `{ groupId }`. */
@@ -24,10 +22,6 @@ const jobOf = ({ merchant_id: merchantId, refund_id: refundId }: Keyed) => ({
 export function sendJob(refund: Keyed, { realMs }: Occasion, delaySeconds: number): JobSpec {
   const dueAtMs = realMs + delaySeconds * 1000;
   return { ...jobOf(refund), kind: SEND_REFUND_JOB, dueAtMs, followsClock: true };
-}
-
-export function resendJob(refund: Keyed, dueAtMs: number): JobSpec {
-  return { ...jobOf(refund), kind: RESEND_REFUND_JOB, dueAtMs };
 }
 
 export function expireClaimJob(refund: Keyed, { realMs }: Occasion, seconds: number): JobSpec {

@@ -1,13 +1,13 @@
 import { BelowFloor, post } from '../ledger/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
-import { enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
+import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { checkRecipient, isPaused, listDecided, requestTransfers, retryMs } from '../transfers/index.ts';
 import type { RefundDeps } from './deps.ts';
 import { endRefund } from './end-refund.ts';
-import { OWNER_TYPE, RESEND_REFUND_JOB, resendJob } from './jobs.ts';
+import { OWNER_TYPE } from './jobs.ts';
 import { reserveCoinsPostings } from './postings.ts';
 import { findRefund, lockRefund, type RefundRow, updateRefund } from './queries.ts';
 
@@ -87,14 +87,13 @@ async function waitFor(sending: Sending, hindrance: Hindrance): Promise<JobOutco
   if (hindrance === 'paused') deps.log.warn(fields, 'paused, a refund waits');
   else deps.log.error(fields, 'too few coins lie on the network for a refund: it waits');
   const againAtMs = occasion.realMs + retryMs(occasion.seconds - Number(shortSince ?? occasion.seconds));
-  await run.step(async (tx) => {
-    const locked = await lockRefund(tx, job.merchantId, refund.refund_id);
-    if (locked.refund.status !== 'pending') return;
-    if (shortSince === null && hindrance === 'short')
-      await updateRefund(tx, refund, { short_since: occasion.seconds });
-    if (job.kind !== RESEND_REFUND_JOB) await enqueue(tx, [resendJob(refund, againAtMs)]);
-  });
-  return job.kind === RESEND_REFUND_JOB ? { againAtMs } : 'done';
+  if (hindrance === 'short' && shortSince === null)
+    await run.step(async (tx) => {
+      const locked = await lockRefund(tx, job.merchantId, refund.refund_id);
+      if (locked.refund.status === 'pending')
+        await updateRefund(tx, refund, { short_since: occasion.seconds });
+    });
+  return { againAtMs, followsClock: false };
 }
 
 /** Books what became of a refund's transfer. */

@@ -2,7 +2,9 @@ import { listCursors, scanJob } from '../checkout/index.ts';
 import { PUBLISH_JOB } from '../events/index.ts';
 import { advanceClockJobs, enqueue, hasDueJobs, nextClockJobMs } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
+import { SEND_REFUND_JOB } from '../refunds/index.ts';
 import { getMerchant, moveClock } from '../stores/index.ts';
+import { SEND_JOB } from '../transfers/index.ts';
 import { DELIVER_JOB } from '../webhooks/index.ts';
 import type { SandboxDeps } from './fund.ts';
 
@@ -11,6 +13,9 @@ const PATIENCE_MS = 20_000;
 const LOOK_AGAIN_MS = 15;
 /** What no clock waits for: deliveries to merchants' servers go out afterwards. */
 const NOT_WAITED_FOR = [PUBLISH_JOB, DELIVER_JOB] as const;
+
+/** What waits in real time while it is held up: an outage may end, or coins come in, as the clock goes on. */
+const MAY_BE_HELD_UP = [SEND_JOB, SEND_REFUND_JOB] as const;
 
 export interface AdvancedClock {
   now: number;
@@ -35,12 +40,13 @@ export async function advanceClock(
     const step = await nextStep(deps, merchantId, left);
     await transact(deps.db, async (tx) => {
       await moveClock(tx, merchantId, step);
-      await advanceClockJobs(tx, merchantId, step * 1000);
+      const nowMs = deps.clock.nowMs();
+      await advanceClockJobs(tx, merchantId, { ms: step * 1000, nowMs, lookAnew: MAY_BE_HELD_UP });
       // Blocks have come with the time: what lies in them is read before anything later happens.
       const cursors = await listCursors(tx, merchantId);
       await enqueue(
         tx,
-        cursors.map(({ network }) => scanJob(merchantId, network, deps.clock.nowMs())),
+        cursors.map(({ network }) => scanJob(merchantId, network, nowMs)),
       );
     });
     left -= step;

@@ -24,6 +24,7 @@ import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
 import { claimRefund, getRefund, showRefund } from '../refunds/index.ts';
 import { advanceClock } from './advance-clock.ts';
 import { fund, type SandboxDeps } from './fund.ts';
+import { noteOutageEnd } from './outage-end.ts';
 import { paySession } from './pay-session.ts';
 import { reachChain } from './reach-chain.ts';
 
@@ -103,6 +104,8 @@ function chainRoutes(deps: SandboxDeps): Route[] {
           await control(chain, body);
           return await chain.height();
         });
+        if (body.outage_seconds !== undefined)
+          await noteOutageEnd(deps, caller.merchantId, body.outage_seconds);
         return { body: { height: Number(height), final_height: Number(finalHeight) } };
       },
     }),

@@ -7,7 +7,7 @@ import { reserveAttempts, signReserved } from './make-attempts.ts';
 import { isStopped } from './network-stops.ts';
 import { isHeldBack } from './pauses.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
-import { type Hindrance, nextRunMs } from './states.ts';
+import { type Hindrance, nextRun } from './states.ts';
 import { WalletBehind } from './wallet-queries.ts';
 import { sendSigned, watchSent } from './watch-attempts.ts';
 import type { TransferDeps, Work } from './work.ts';
@@ -143,12 +143,13 @@ async function next(work: Work, hindrance: Hindrance): Promise<JobOutcome> {
     deps.log.warn({ group_id: groupId, transfers: open, age_seconds: ageSeconds }, 'undecided for long');
   }
   const unsigned = attempts.filter((attempt) => attempt.status === 'reserved').length;
-  const waitMs = nextRunMs({
+  const again = nextRun({
     hindrance,
     ageSeconds,
     queued: transfers.filter((transfer) => transfer.status === 'queued').length,
     unsigned,
     sent: attempts.length - unsigned,
   });
-  return waitMs === undefined ? 'done' : { againAtMs: deps.clock.nowMs() + waitMs };
+  if (again === undefined) return 'done';
+  return { againAtMs: deps.clock.nowMs() + again.waitMs, followsClock: again.followsClock };
 }

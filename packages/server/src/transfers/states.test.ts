@@ -6,7 +6,7 @@ import {
   judge,
   judgeUnbuildable,
   lookAgainMs,
-  nextRunMs,
+  nextRun,
   planAttempts,
   retryMs,
   type Standing,
@@ -231,27 +231,44 @@ describe('when to look again', () => {
     sent: 0,
     ...change,
   });
-  const cases: [string, Partial<Standing>, number | undefined][] = [
+  const later = (waitMs: number, followsClock: boolean) => ({ waitMs, followsClock });
+  const cases: [string, Partial<Standing>, ReturnType<typeof nextRun>][] = [
     ['all decided: never', {}, undefined],
     ['all decided during an outage: never', { hindrance: 'unavailable' }, undefined],
-    ['something new to send: at once', { queued: 1, sent: 3 }, 0],
-    ['something new, but held back: later', { hindrance: 'held', queued: 1, ageSeconds: 600 }, 15_000],
+    ['something new to send: at once', { queued: 1, sent: 3 }, later(0, true)],
+    [
+      'something new, but held back: later, in real time',
+      { hindrance: 'held', queued: 1, ageSeconds: 600 },
+      later(15_000, false),
+    ],
     [
       'held back, yet some are out: as they need',
       { hindrance: 'held', queued: 1, sent: 1, ageSeconds: 2 },
-      250,
+      later(250, true),
     ],
-    ['bytes to be made: at once, also when held back', { hindrance: 'held', queued: 1, unsigned: 1 }, 0],
-    ['bytes to be made, but stopped: later', { hindrance: 'stopped', unsigned: 1, ageSeconds: 600 }, 15_000],
+    [
+      'bytes to be made: at once, also when held back',
+      { hindrance: 'held', queued: 1, unsigned: 1 },
+      later(0, true),
+    ],
+    [
+      'bytes to be made, but stopped: later, in real time',
+      { hindrance: 'stopped', unsigned: 1, ageSeconds: 600 },
+      later(15_000, false),
+    ],
     [
       'stopped, yet some are out: as they need',
       { hindrance: 'stopped', unsigned: 1, sent: 1, ageSeconds: 2 },
-      250,
+      later(250, true),
     ],
-    ['bytes to be made in an outage: later', { hindrance: 'unavailable', unsigned: 1, sent: 1 }, 3_000],
-    ['all are out: a tenth of the age', { sent: 2, ageSeconds: 20 }, 2_000],
+    [
+      'in an outage: later, in real time, as none that is out can be looked at',
+      { hindrance: 'unavailable', unsigned: 1, sent: 1 },
+      later(3_000, false),
+    ],
+    ['all are out: a tenth of the age', { sent: 2, ageSeconds: 20 }, later(2_000, true)],
   ];
-  test.each(cases)('%s', (_, change, waitMs) => {
-    expect(nextRunMs(standing(change))).toBe(waitMs);
+  test.each(cases)('%s', (_, change, run) => {
+    expect(nextRun(standing(change))).toEqual(run);
   });
 });

@@ -147,15 +147,24 @@ export interface Standing {
   sent: number;
 }
 
-/** How long to wait before the group's next run; undefined when all of it is decided. */
-export function nextRunMs({ hindrance, ageSeconds, queued, unsigned, sent }: Standing): number | undefined {
+export interface NextRun {
+  waitMs: number;
+  /**
+   * Whether the wait is one of the merchant's clock, by which the chain makes blocks. Where nothing is out there it is
+   * real time: what holds a group up may take months, and a clock that is moved ahead would stop at each look.
+   */
+  followsClock: boolean;
+}
+
+/** When the group runs next; undefined when all of it is decided. */
+export function nextRun({ hindrance, ageSeconds, queued, unsigned, sent }: Standing): NextRun | undefined {
   if (queued + unsigned + sent === 0) return undefined;
-  if (hindrance === 'unavailable') return retryMs(ageSeconds);
+  if (hindrance === 'unavailable') return { waitMs: retryMs(ageSeconds), followsClock: false };
   const goesOn = hindrance === 'none' || (hindrance === 'held' && unsigned > 0);
-  if (goesOn && queued + unsigned > 0) return 0;
+  if (goesOn && queued + unsigned > 0) return { waitMs: 0, followsClock: true };
   const waits = [
     ...(queued + unsigned > 0 ? [retryMs(ageSeconds)] : []),
     ...(sent > 0 ? [lookAgainMs(ageSeconds)] : []),
   ];
-  return Math.min(...waits);
+  return { waitMs: Math.min(...waits), followsClock: sent > 0 };
 }

@@ -32,12 +32,19 @@ export async function hasDueJobs(
 }
 
 /**
- * Brings what follows the merchant's clock nearer by as much as the clock is moved, and calls the workers. The new
+ * Brings what follows the merchant's clock nearer by as much as the clock is moved, and calls the workers. Jobs of the
+ * kinds in `lookAnew` that wait in real time are due now: what holds them up may be over by the new time. The new
  * revision keeps a job that runs meanwhile from going by the time it was told before.
  */
-export async function advanceClockJobs(tx: Tx, merchantId: string, ms: number): Promise<void> {
+export async function advanceClockJobs(
+  tx: Tx,
+  merchantId: string,
+  { ms, nowMs, lookAnew }: { ms: number; nowMs: number; lookAnew: readonly string[] },
+): Promise<void> {
   await sql`
-    update job set due_at_ms = due_at_ms - ${ms}, revision = revision + 1
-    where merchant_id = ${merchantId} and follows_clock`.execute(tx);
+    update job set
+      due_at_ms = case when follows_clock then due_at_ms - ${ms}::bigint else least(due_at_ms, ${nowMs}::bigint) end,
+      revision = revision + 1
+    where merchant_id = ${merchantId} and (follows_clock or kind = any(${lookAnew}::text[]))`.execute(tx);
   callWorkers(tx, [{ merchantId, kind: undefined, dueAtMs: 0 }]);
 }

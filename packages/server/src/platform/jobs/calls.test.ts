@@ -66,7 +66,7 @@ test('calls name merchant, kind and the earliest time; those of one turn go out 
       { merchantId: a, kind: 'x y', dueAtMs: 7 },
       { merchantId: a, kind: 'x y', dueAtMs: 5 },
     ]);
-    await advanceClockJobs(tx, b, 1_000);
+    await advanceClockJobs(tx, b, { ms: 1_000, nowMs: 0, lookAnew: [] });
     callWorkers(tx, []);
   });
   const expected = [

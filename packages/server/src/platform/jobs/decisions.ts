@@ -19,6 +19,8 @@ export interface Release {
   act: 'release';
   /** Undefined: as the row has it. */
   dueAtMs: number | undefined;
+  /** Whether it moves with the merchant's clock; undefined: as the row has it. */
+  followsClock: boolean | undefined;
   /** Whether news that came during the run make it due at once, whatever `dueAtMs` says. */
   newsFirst: boolean;
   attempts: number;
@@ -29,6 +31,7 @@ export interface Release {
 export const RUN_AGAIN: Release = {
   act: 'release',
   dueAtMs: undefined,
+  followsClock: undefined,
   newsFirst: true,
   attempts: 0,
   lastError: null,
@@ -72,7 +75,7 @@ export function settle(
       const dueAtMs = now.nowMs + backOffMs(attempts, now.jitter);
       const lastError = describeError(ending.error);
       // News do not shorten it: a handler that asks for itself and then fails would spin.
-      return { act: 'release', dueAtMs, newsFirst: false, attempts, lastError };
+      return { ...RUN_AGAIN, dueAtMs, newsFirst: false, attempts, lastError };
     }
   }
 }
@@ -87,7 +90,7 @@ export function settleOutcome(outcome: JobOutcome): Settlement {
   if (outcome === 'done') return { act: 'remove' };
   const dueAtMs = Math.ceil(outcome.againAtMs);
   if (!Number.isSafeInteger(dueAtMs)) throw new TypeError(`againAtMs is not a time: ${outcome.againAtMs}`);
-  return { ...RUN_AGAIN, dueAtMs };
+  return { ...RUN_AGAIN, dueAtMs, followsClock: outcome.followsClock };
 }
 
 /** How a throw counts: one from a run that had been told to stop is no failure of the job. */

@@ -39,8 +39,11 @@ export interface Job {
   trace: string | null;
 }
 
-/** `done` removes the job; a time (real, Unix milliseconds) is a planned next look, which is no failure. */
-export type JobOutcome = 'done' | { againAtMs: number };
+/**
+ * `done` removes the job; a time (real, Unix milliseconds) is a planned next look, which is no failure. `followsClock`:
+ * whether that time moves with the merchant's clock from now on; where it is left out, as before.
+ */
+export type JobOutcome = 'done' | { againAtMs: number; followsClock?: boolean };
 
 /** A handler's hold on the job it runs. */
 export interface JobRun {

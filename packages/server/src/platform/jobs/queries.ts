@@ -196,6 +196,7 @@ export async function releaseJobs(
         when held.due_at_ms is null or (held.news_first and job.revision <> held.revision) then job.due_at_ms
         else held.due_at_ms
       end,
+      follows_clock = coalesce(held.follows_clock, job.follows_clock),
       attempts = held.attempts,
       last_error = held.last_error
     from unnest(
@@ -203,10 +204,11 @@ export async function releaseJobs(
       ${changes.map(({ lease }) => lease.fence)}::bigint[],
       ${changes.map(({ lease }) => lease.revision)}::integer[],
       ${changes.map(({ release }) => release.dueAtMs ?? null)}::bigint[],
+      ${changes.map(({ release }) => release.followsClock ?? null)}::boolean[],
       ${changes.map(({ release }) => release.newsFirst)}::boolean[],
       ${changes.map(({ release }) => release.attempts)}::integer[],
       ${changes.map(({ release }) => release.lastError)}::text[]
-    ) as held (job_id, fence, revision, due_at_ms, news_first, attempts, last_error)
+    ) as held (job_id, fence, revision, due_at_ms, follows_clock, news_first, attempts, last_error)
     where ${isHeld(merchantId)}
     returning job.job_id, job.due_at_ms`.execute(db);
   const waiting = new Map(rows.map((row) => [row.job_id, Number(row.due_at_ms)]));

@@ -1,0 +1,41 @@
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { transact } from '../transact.ts';
+import { MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
+import { advanceClockJobs } from './index.ts';
+
+let bench: Workbench;
+beforeAll(async () => {
+  bench = await openWorkbench();
+});
+afterEach(() => bench.clear());
+afterAll(() => bench.close());
+
+test('a planned look may leave the clock and come back to it; one that does not say keeps to it', async () => {
+  await bench.add({ kind: 'a', followsClock: true });
+  const plans = [{}, { followsClock: false }, {}, { followsClock: true }];
+  const followed: boolean[] = [];
+  for (const plan of plans) {
+    await sql`update job set due_at_ms = 0`.execute(bench.db);
+    const worker = bench.start({ a: async () => ({ againAtMs: bench.clock.nowMs() + 600_000, ...plan }) });
+    await worker.idle();
+    await worker.stop(0);
+    followed.push(...(await bench.rows()).map((row) => row.follows_clock));
+  }
+  expect(followed).toEqual([true, false, false, true]);
+});
+
+test('a clock that is moved brings nearer what follows it, and makes due what waits for the new time', async () => {
+  const nowMs = bench.clock.nowMs();
+  const dueAtMs = nowMs + 10_000;
+  const kinds = ['follows', 'held', 'real'] as const;
+  await bench.add(...kinds.map((kind) => ({ kind, dueAtMs, followsClock: kind === 'follows' })));
+  const move = { ms: 4_000, nowMs, lookAnew: ['held'] };
+  await transact(bench.db, (tx) => advanceClockJobs(tx, MERCHANT, move));
+  const due = (await bench.rows()).map((row) => [row.kind, Number(row.due_at_ms) - nowMs, row.revision]);
+  expect(due).toEqual([
+    ['held', 0, 1],
+    ['follows', 6_000, 1],
+    ['real', 10_000, 0],
+  ]);
+});

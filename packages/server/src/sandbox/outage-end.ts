@@ -1,0 +1,14 @@
+import { enqueue } from '../platform/jobs/index.ts';
+import { transact } from '../platform/transact.ts';
+import type { SandboxDeps } from './fund.ts';
+
+/** Does nothing but be due: a clock that is moved ahead stops as an outage ends, and what waited for that goes on then. */
+export const OUTAGE_END_JOB = 'sandbox.outage-end';
+
+/** @param seconds of the merchant's clock */
+export async function noteOutageEnd(deps: SandboxDeps, merchantId: string, seconds: number): Promise<void> {
+  const dueAtMs = deps.clock.nowMs() + seconds * 1000;
+  await transact(deps.db, (tx) =>
+    enqueue(tx, [{ merchantId, kind: OUTAGE_END_JOB, dueAtMs, followsClock: true }]),
+  );
+}
