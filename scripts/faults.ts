@@ -1,26 +1,49 @@
-// npm run faults -- --seed 7 --rounds 50 [--verbose] [--json]: breaks everything in the order that the seed stands for,
-// under load, and judges what is left. The same seed plays the same rounds again.
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { runSeed, type Verdict } from '../test/faults/seeded-run.ts';
 
-const SEED_MAX = 2 ** 32;
-const ROUNDS = 20;
+const USAGE = `npm run faults -- [options]
+  Breaks everything under load, in the order that the seed stands for: processes and the database are killed, lines
+  cut, commits lost, requests replayed, clocks moved. Then judges what is left. A round takes some 7 seconds.
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    rounds: { type: 'string', default: String(ROUNDS) },
-    verbose: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
-});
-const seed = values.seed === undefined ? randomInt(SEED_MAX) : Number(values.seed);
-const rounds = Number(values.rounds);
-if (!Number.isSafeInteger(seed) || seed < 0 || !Number.isSafeInteger(rounds) || rounds < 1) {
-  console.error('--seed takes a whole number from 0, --rounds one from 1');
+  --seed <n>     0 to 4294967295; the same seed plays the same rounds again (another one each time)
+  --rounds <n>   how many (20)
+  --verbose      says what each round does
+  --json         prints nothing but the verdict, as JSON
+  --help`;
+const SEED_MAX = 2 ** 32;
+
+function stop(message: string): never {
+  console.error(`${message}\n\n${USAGE}`);
   process.exit(2);
 }
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        seed: { type: 'string' },
+        rounds: { type: 'string', default: '20' },
+        verbose: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    return stop(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const values = readOptions();
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
+const seed = values.seed === undefined ? randomInt(SEED_MAX) : Number(values.seed);
+const rounds = Number(values.rounds);
+if (!Number.isSafeInteger(seed) || seed < 0 || seed >= SEED_MAX)
+  stop('--seed takes a whole number from 0 to 4294967295');
+if (!Number.isSafeInteger(rounds) || rounds < 1) stop('--rounds takes a whole number from 1');
 
 const say = values.json ? () => {} : (line: string) => console.log(line);
 
