@@ -1,0 +1,11 @@
+export {
+  type CapUse,
+  type InvoiceFacts,
+  isLive,
+  isOverdue,
+  isPageInvoice,
+  openPaymentStatus,
+  type PageState,
+  paidInvoice,
+  voidInvoice,
+} from './states.ts';
