@@ -1,16 +1,16 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readPayment } from '../../packages/server/src/checkout/index.ts';
-import { auditNetwork } from '../../packages/server/src/custody/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
-import { type OpenPayment, openPayment, scanOnce, sendAs, sendTokens } from '../checkout/deposits-by-hand.ts';
+import { type OpenPayment, openPayment, scanOnce, sendTokens } from '../checkout/deposits-by-hand.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { expectPaidOnce, newPayout, submitItems } from '../transfers/payouts.ts';
 import { Process } from '../transfers/process.ts';
+import { auditOnce, creditedPayment, operatorsOf } from './audits.ts';
 
 const LOST = BigInt(100 * TOKEN);
 let service: TestService;
@@ -21,36 +21,9 @@ beforeAll(async () => {
 afterEach(() => expectLedgerWhole(service));
 afterAll(() => service.stop());
 
-/** One look of the audit, as its job takes it. */
-const audit = (merchantId: string, network: Network) =>
-  auditNetwork(service.app, {
-    merchantId,
-    jobId: '',
-    kind: '',
-    attempts: 0,
-    dueAtMs: 0,
-    trace: null,
-    payload: { network },
-  });
-
-async function credited(network: Network) {
-  const payment = await openPayment(service, network);
-  const sendAgain = () => sendAs(payment, 'the payer', [100]);
-  const txId = await sendAgain();
-  await payment.chain.mine(10);
-  await scanOnce(service.app, payment.merchant.merchantId, network);
-  return { ...payment, txId, sendAgain };
-}
-
-async function operators(merchantId: string): Promise<Record<string, bigint>> {
-  const rows = await asOwner<{ account: string; balance: string }>(
-    service,
-    `select account, balance::text from ledger_account where merchant_id = $1 and balance <> 0
-     and split_part(account, ':', 1) in ('reorg_loss', 'float', 'kept')`,
-    [merchantId],
-  );
-  return Object.fromEntries(rows.map((row) => [row.account, BigInt(row.balance)]));
-}
+const audit = (merchantId: string, network: Network) => auditOnce(service, merchantId, network);
+const credited = (network: Network) => creditedPayment(service, network);
+const operators = (merchantId: string) => operatorsOf(service, merchantId);
 
 const stopsOf = async (merchantId: string) =>
   (await networkCommands(service.app).list()).filter(

@@ -3,6 +3,11 @@ import { examples } from '../examples.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
 import { show } from '../show.ts';
 
+interface FillFlags extends DatabaseFlags {
+  reference: string;
+  merchant?: string;
+}
+
 export function addNetworks(program: Command): void {
   const group = program.command('networks').description('The networks that money moves on');
   examples(group, ['florin networks list', 'florin networks resume erc20']);
@@ -22,6 +27,18 @@ export function addNetworks(program: Command): void {
     .action(async (network: string, flags: DatabaseFlags & { merchant?: string }, command: Command) => {
       const { merchant } = flags;
       show(command, await withOperator(flags, (operator) => operator.networks.resume(network, merchant)));
+    });
+
+  databaseCommand(group, 'fill <network> <currency> <amount>', [
+    'florin networks fill erc20 USDT 100.00 --reference 0x9f…   # after the coins have come in',
+  ])
+    .description('Book coins that you sent to the hot wallet for what a reorganisation took')
+    .requiredOption('--reference <text>', 'your name for it: booked once, however often it is repeated')
+    .option('--merchant <id>', 'whose wallet (needed where there are several merchants)')
+    .action(async (...args: [string, string, string, FillFlags, Command]) => {
+      const [network, currency, amount, { reference, merchant, ...flags }, command] = args;
+      const words = { network, currency, amount, reference };
+      show(command, await withOperator(flags, (operator) => operator.networks.fill(words, merchant)));
     });
 
   databaseCommand(group, 'adopt-sequence <network>', [

@@ -4,6 +4,7 @@ import type { IdKind } from '../platform/ids.ts';
 /** What may cause an entry, and the kind of id by which callers know it. */
 export const CAUSE_KINDS = {
   fund: 'fund',
+  fill: 'fill',
   payout_batch: 'payoutBatch',
   payout_item: 'payoutItem',
   payment: 'payment',

@@ -3,6 +3,6 @@ export type { CauseNames } from './causes.ts';
 export { ledgerImbalance } from './health.ts';
 export { BelowFloor, type Posting, post, postAll } from './post.ts';
 export { presentBalances } from './present.ts';
-export { readBalances, recomputeBalances, sumOfEntries } from './queries.ts';
+export { lockBalance, readBalances, recomputeBalances, sumOfEntries } from './queries.ts';
 export { ledgerRoutes } from './routes.ts';
 export { APPEND_ONLY_TABLES } from './tables.ts';

@@ -1,6 +1,6 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db.ts';
 import { unknownCursor } from '../platform/page.ts';
 import { type Account, type Balances, debitSign } from './accounts.ts';
 import './tables.ts';
@@ -18,6 +18,23 @@ export async function readBalances(db: Db, merchantId: string): Promise<Balances
     balances.set(currency, ofCurrency.set(account, balance));
   }
   return balances;
+}
+
+/** One balance, as it stays until the transaction ends. */
+export async function lockBalance(
+  tx: Tx,
+  merchantId: string,
+  { account, currency }: { account: Account; currency: Asset },
+): Promise<bigint> {
+  const row = await tx
+    .selectFrom('ledger_account')
+    .select('balance')
+    .where('merchant_id', '=', merchantId)
+    .where('account', '=', account)
+    .where('currency', '=', currency)
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.balance ?? 0n;
 }
 
 export interface EntryFilter {

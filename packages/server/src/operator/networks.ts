@@ -1,8 +1,9 @@
-import { NETWORKS, type Network } from '@florin/contract/money';
+import { ASSETS, formatTokens, NETWORKS, type Network, parseTokens } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { isoOf } from '../platform/clock.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId, NIL_ID } from '../platform/ids.ts';
+import { fillFloat } from '../reconciliation/index.ts';
 import { adoptSequence, listStops, resumeNetwork } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 
@@ -14,6 +15,32 @@ export function networkBy(text: string): Network {
     message: `The network is one of ${NETWORKS.join(', ')}.`,
     param: 'network',
   });
+}
+
+const REFERENCE = /^[!-~](?:[ -~]{0,126}[!-~])?$/;
+
+/** What an operator typed of coins sent for a merchant. */
+export interface FillWords {
+  network: string;
+  currency: string;
+  /** In tokens: `100.00`. */
+  amount: string;
+  reference: string;
+}
+
+/** @throws Fail for what is no such currency, amount or reference */
+function fillBy({ currency: text, amount, reference }: FillWords) {
+  const refuse = (param: keyof FillWords, message: string) => new Fail('invalid_request', { message, param });
+  const currency = ASSETS.find((known) => known === text);
+  if (currency === undefined) throw refuse('currency', `The currency is one of ${ASSETS.join(', ')}.`);
+  if (!REFERENCE.test(reference)) throw refuse('reference', 'A reference is 1 to 128 printable characters.');
+  try {
+    const units = parseTokens(amount);
+    if (units > 0n) return { currency, amount: units, reference };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw refuse('amount', 'The amount is a decimal above 0 with at most six decimals, such as 100.00.');
 }
 
 type Stop = Awaited<ReturnType<typeof listStops>>[number];
@@ -57,6 +84,20 @@ export function networkCommands(app: App) {
       const network = networkBy(networkText);
       const merchant = merchantText === undefined ? undefined : await merchantBy(app, merchantText);
       return { network, resumed: await resumeNetwork(app.db, network, merchant) };
+    },
+    /** Books coins that the operator has sent for what a reorganisation took. */
+    fill: async (words: FillWords, merchantText?: string) => {
+      const network = networkBy(words.network);
+      const { currency, amount, reference } = fillBy(words);
+      const merchant = await merchantBy(app, merchantText);
+      const { missing, ...filled } = await fillFloat(
+        app,
+        { merchant, network },
+        { currency, amount, reference },
+      );
+      const merchant_id = encodeId('merchant', merchant.merchantId);
+      const tokens = { amount: formatTokens(amount), still_missing: formatTokens(missing) };
+      return { ...filled, merchant_id, network, currency, ...tokens, reference };
     },
     /** Lets a wallet send again that was used elsewhere: after `ledger verify` said what that did. */
     adoptSequence: async (networkText: string, merchantText?: string) => {

@@ -13,6 +13,7 @@ export const ID_PREFIXES = {
   journal: 'jrn',
   transfer: 'tr',
   fund: 'fund',
+  fill: 'fill',
   event: 'evt',
   checkoutSession: 'cs',
   payment: 'pay',

@@ -30,11 +30,28 @@ interface Books {
   deposits: DepositBooks;
 }
 
+/** What the books expect of a currency in a network's final blocks, and what lies there. */
+export interface Standing extends ChainDifference {
+  /** What of `expected` is the operator's own; below zero, what a reorganisation took away. */
+  float: bigint;
+}
+
 /** @throws ChainUnavailable; Fail where the installation has no node for the network */
 export async function compareWithChain(
   deps: { db: Db; chains: ChainRegistry },
-  { merchant, network }: Place,
+  place: Place,
 ): Promise<ChainDifference[]> {
+  const standings = await readStandings(deps, place);
+  return standings
+    .filter(({ expected, found }) => expected !== found)
+    .map(({ currency, what, expected, found }) => ({ currency, what, expected, found }));
+}
+
+/** One of each currency. @throws as `compareWithChain` */
+export async function readStandings(
+  deps: { db: Db; chains: ChainRegistry },
+  { merchant, network }: Place,
+): Promise<Standing[]> {
   const chain = deps.chains.of(merchant, network);
   const sender = await chain.sender('hot');
   const books = await readBooks(deps.db, { merchant, network });
@@ -44,14 +61,13 @@ export async function compareWithChain(
   const arrived = await arrivedUpTo(chain, books.deposits, height);
   const others = addresses.length === 0 ? '' : ` and ${addresses.length} deposit addresses`;
   const what = `custody on ${network}: balance of ${sender}${others} on the chain`;
-  return ASSETS.flatMap((currency) => {
+  return ASSETS.map((currency) => {
     const unbooked = (books.unbooked.get(currency) ?? 0n) + (paid.get(currency) ?? 0n);
-    // The operator's own lie there too: what was kept of seizures; below zero, what a reorganisation took away.
+    // The operator's own lie there too: what was kept of seizures and filled up; below zero, what is missing.
     const float = books.balances.get(currency)?.get(`float:${network}`) ?? 0n;
     const credited = coinsOn(books.balances.get(currency), network) + float;
     const expected = credited - unbooked + (arrived.get(currency) ?? 0n);
-    const onChain = found.get(currency) ?? 0n;
-    return expected === onChain ? [] : [{ currency, what, expected, found: onChain }];
+    return { currency, what, expected, found: found.get(currency) ?? 0n, float };
   });
 }
 

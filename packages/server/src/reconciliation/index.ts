@@ -1,2 +1,3 @@
+export { fillFloat } from './fill-float.ts';
 export { findLastReport } from './last-report.ts';
 export { type Difference, type VerifyDeps, type VerifyReport, verifyLedger } from './verify-ledger.ts';
