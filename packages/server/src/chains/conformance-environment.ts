@@ -1,5 +1,5 @@
 import type { Asset } from '@florin/contract/money';
-import type { Chain, KeyRef, ScanQuery } from './port.ts';
+import type { Chain, KeyRef, Mandate, MandateSetup, ScanQuery } from './port.ts';
 
 /** What the suite needs around an adapter: a chain of its own that it may move. */
 export interface ChainEnvironment {
@@ -10,6 +10,16 @@ export interface ChainEnvironment {
   fund(asset: Asset, amount: bigint): Promise<void>;
   /** Lets payers send, all in one transaction, and puts that into the newest block. Returns its id. */
   pay(transfers: PayerTransfer[]): Promise<string>;
+  /** The address of a payer's wallet; another one for each number. What it does lies in the newest block. */
+  payer(number: number): string;
+  /** It holds that much from now on. */
+  hold(wallet: WalletOfPayer, balance: bigint): Promise<void>;
+  /** It signs and sends what a mandate needs. */
+  authorize(setup: MandateSetup): Promise<void>;
+  /** It lets our spender, or another one, pull that much from now on. */
+  approve(wallet: WalletOfPayer, amount: bigint, spender?: string): Promise<void>;
+  /** It takes a mandate back. */
+  revoke(mandate: Mandate): Promise<void>;
   /** A valid address that never received anything; another one for each number. */
   recipient(number: number): string;
   /** A recipient that every transfer to fails. */
@@ -31,6 +41,11 @@ export interface ChainEnvironment {
   /** Makes the node leave one transfer out of the next scan of that level that finds any. */
   loseLog(level: ScanQuery['level']): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface WalletOfPayer {
+  owner: string;
+  asset: Asset;
 }
 
 export interface PayerTransfer {

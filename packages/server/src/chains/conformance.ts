@@ -1,5 +1,6 @@
 import type { Asset } from '@florin/contract/money';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeCharges } from './conformance-charges.ts';
 import { describeDeposits } from './conformance-deposits.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { describeScans } from './conformance-scans.ts';
@@ -87,6 +88,7 @@ export function describeChain(name: string, open: () => Promise<ChainEnvironment
     describeDying(get);
     describeDeposits(() => get().environment);
     describeScans(() => get().environment);
+    describeCharges(() => get().environment);
   });
 }
 

@@ -7,9 +7,15 @@ export type {
   Chain,
   ChainCaps,
   ChainTransfer,
+  ChargeFault,
+  ChargeSpec,
   DepositAddress,
   Head,
   KeyRef,
+  Mandate,
+  MandatePeriod,
+  MandateSetup,
+  MandateState,
   ScanAnswer,
   ScanQuery,
   SignedTx,
@@ -18,7 +24,7 @@ export type {
   TxStatus,
   WatchSet,
 } from './port.ts';
-export { ChainUnavailable, DEPOSIT_INDEX_MAX, UnbuildableTransfer } from './port.ts';
+export { CHARGE_FAULTS, ChainUnavailable, DEPOSIT_INDEX_MAX, UnbuildableTransfer } from './port.ts';
 export { type ChainOwner, type ChainRegistry, openChains } from './registry.ts';
 export { addRiskAddress, isListed, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
 export { migrateSimulatedChain } from './simulated/migrate.ts';

@@ -8,11 +8,8 @@ export type KeyRef = 'hot' | `deposit:${number}`;
  * was the first. Amounts are bigint in the token's smallest unit (6 digits); heights are block numbers (slots count as
  * blocks on spl); `native` amounts are the network's own coin in its smallest unit.
  *
- * Every call but `validateAddress`, `sender`, `depositAddress`, `cursorAt` and `health` throws `ChainUnavailable` when
- * the network cannot be asked. After a throw from `broadcast` nothing is known: the transaction may have been accepted.
- *
- * Mandates (`mandateState`, `buildCharge`) join this interface together with the features that use them, each as a
- * method of its own with its request and answer types below the others.
+ * Every call but `validateAddress`, `sender`, `depositAddress`, `cursorAt`, `mandateSetup` and `health` throws
+ * `ChainUnavailable` when the network cannot be asked. After a throw from `broadcast` nothing is known: the transaction may have been accepted.
  */
 export interface Chain {
   readonly network: Network;
@@ -69,6 +66,21 @@ export interface Chain {
    */
   buildTransfer(spec: TransferSpec): Promise<SignedTx>;
 
+  /** What a payer's wallet must sign so that it can be charged, and the mandate that this makes. Needs no node. */
+  mandateSetup(request: MandateRequest): Promise<MandateSetup>;
+
+  /** What a final block shows of mandates and of their wallets; thousands at once are cheap. */
+  mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer>;
+
+  /**
+   * As `buildTransfer`, for a transaction of ours that pulls from a payer's wallet into `Mandate.recipient`. It is sent
+   * and watched like any other; on erc20 the network itself takes no second charge of one id. Where it fails,
+   * `TxStatus.reason` is a `ChargeFault`, or the network's own word.
+   *
+   * @throws UnbuildableTransfer
+   */
+  buildCharge(spec: ChargeSpec): Promise<SignedTx>;
+
   /** Idempotent: the same bytes may be sent any number of times. No answer of it is proof of anything. */
   broadcast(tx: SignedTx): Promise<Broadcast>;
 
@@ -88,6 +100,8 @@ export interface ChainCaps {
   readonly partialBatch: boolean;
   /** True: a stuck transaction may be replaced by one with the same sequence and a higher fee. */
   readonly replaceByFee: boolean;
+  /** True: the network holds charges to the cap of each window. False: it knows the allowance alone. */
+  readonly windowCap: boolean;
 }
 
 export interface ValidateOptions {
@@ -231,6 +245,87 @@ export interface TransferSpec {
   feeMultiplier?: number;
 }
 
+export type MandatePeriod = 'day' | 'week' | 'month' | 'year';
+
+/** What a payer allows: up to `cap` units in each window of a subscription, into one wallet of ours and no other. */
+export interface Mandate {
+  /** Its name on the network, which follows from all the rest. */
+  mandateId: string;
+  asset: Asset;
+  /** The wallet that is charged, canonical. */
+  payer: string;
+  recipient: string;
+  cap: bigint;
+  /** How long a window is. */
+  period: MandatePeriod;
+  /** Unix seconds between which it may be charged; null: without end. */
+  startsAt: number;
+  endsAt: number | null;
+  /** Sets mandates apart that are equal otherwise. */
+  salt: string;
+}
+
+export interface MandateRequest extends Omit<Mandate, 'mandateId' | 'recipient'> {
+  /**
+   * What the wallet lets be pulled altogether, by all its mandates of that asset: an approval replaces the one before
+   * it. On spl it replaces another spender's too, as a token account has one delegate.
+   */
+  allowance: bigint;
+}
+
+export interface MandateSetup {
+  mandate: Mandate;
+  /** Who pulls: the collector's address on erc20, a wallet of ours where the network has no collector. */
+  spender: string;
+  /** In this order, each a signature of the payer's. */
+  steps: MandateStep[];
+}
+
+export type MandateStep =
+  | { kind: 'approve'; asset: Asset; spender: string; amount: bigint }
+  /** Tells the collector what it may pull; absent where there is none. */
+  | { kind: 'activate'; mandateId: string };
+
+export interface MandateState {
+  /** `missing`: not on the chain, or not there any more. `revoked`: the payer has taken it back. */
+  state: 'active' | 'revoked' | 'missing';
+  /** What the wallet holds, and what it still lets us pull, by all its mandates of that asset. */
+  balance: bigint;
+  allowance: bigint;
+}
+
+export interface MandateStatesAnswer {
+  /** The final block that they are as of. */
+  height: bigint;
+  /** In the order in which they were asked for. */
+  states: MandateState[];
+}
+
+export interface ChargeSpec {
+  /** Whose transaction it is. */
+  keyRef: KeyRef;
+  mandate: Mandate;
+  /** The caller's id of this charge; it comes back as the one of `SignedTx.itemIds`. */
+  chargeId: string;
+  amount: bigint;
+  /** The cap counts for each subscription and window (Unix seconds); windows that overlap count together. */
+  subscriptionId: string;
+  windowStart: number;
+  windowEnd: number;
+  /** As in `TransferSpec`. */
+  sequence?: string;
+  feeMultiplier?: number;
+}
+
+/** Why the network has refused a charge. */
+export type ChargeFault = (typeof CHARGE_FAULTS)[number];
+export const CHARGE_FAULTS = [
+  'insufficient_balance',
+  'insufficient_allowance',
+  'cap_exceeded',
+  'mandate_revoked',
+] as const;
+
 /** Store it before it is sent; only these bytes are ever sent. */
 export interface SignedTx {
   network: Network;
@@ -265,7 +360,7 @@ export interface TxStatus {
   reason?: string;
 }
 
-export type FeeKind = 'transfer';
+export type FeeKind = 'transfer' | 'charge';
 
 export interface FeeEstimate {
   native: bigint;

@@ -14,8 +14,8 @@ import {
   type Verdict,
 } from './states.ts';
 
-const PARTIAL: ChainCaps = { maxItemsPerTx: 200, partialBatch: true, replaceByFee: true };
-const ATOMIC: ChainCaps = { maxItemsPerTx: 8, partialBatch: false, replaceByFee: false };
+const PARTIAL: ChainCaps = { maxItemsPerTx: 200, partialBatch: true, replaceByFee: true, windowCap: true };
+const ATOMIC: ChainCaps = { maxItemsPerTx: 8, partialBatch: false, replaceByFee: false, windowCap: false };
 
 const membersOf = (count: number) => Array.from({ length: count }, (_, i) => ({ transferId: `t${i}` }));
 const fates = (verdict: Verdict | undefined) => verdict?.members.map((member) => member.to);

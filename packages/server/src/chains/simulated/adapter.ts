@@ -11,12 +11,17 @@ import {
   type ChainCaps,
   type ChainHealth,
   ChainUnavailable,
+  type ChargeSpec,
   DEPOSIT_INDEX_MAX,
   type DepositAddress,
   type FeeEstimate,
   type FeeKind,
   type Head,
   type KeyRef,
+  type Mandate,
+  type MandateRequest,
+  type MandateSetup,
+  type MandateStatesAnswer,
   type ScanAnswer,
   type ScanQuery,
   type SignedTx,
@@ -27,9 +32,11 @@ import {
 import { admit } from './admit.ts';
 import { balancesAt } from './balances.ts';
 import { BlockClock, type BlockSettings } from './block-clock.ts';
-import { buildTransfer } from './build.ts';
+import { buildCharge, buildTransfer } from './build.ts';
 import { type ChainRow, findChain, lockChain, updateChain } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
+import { readMandateStates } from './mandate-states.ts';
+import { setupOf } from './mandates.ts';
 import { isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { cursorBehind, isAnythingBehind, type Recipients, readScan, recipientsOf, sift } from './scan.ts';
@@ -144,6 +151,20 @@ export class SimulatedAdapter implements Chain {
     return buildTransfer(this.id, spec, (await this.#nodeView()).clock);
   }
 
+  async mandateSetup(request: MandateRequest): Promise<MandateSetup> {
+    return setupOf(this.id, request);
+  }
+
+  async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
+    const { clock } = await this.#nodeView();
+    const height = clock.finalHeight;
+    return { height, states: await this.reach(() => readMandateStates(this.db, this.id, mandates, height)) };
+  }
+
+  async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
+    return buildCharge(this.id, spec, (await this.#nodeView()).clock);
+  }
+
   async broadcast(signed: SignedTx): Promise<Broadcast> {
     const refused = findFault(signed, this.network, this.id.merchantId);
     const said = await this.change(async (tx, view): Promise<Broadcast | string> => {
@@ -166,9 +187,9 @@ export class SimulatedAdapter implements Chain {
     return this.change(async (tx, view) => readStatus(tx, this.id, signed, asNode(view).clock));
   }
 
-  async estimateFee(_kind: FeeKind, items: number): Promise<FeeEstimate> {
+  async estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {
     await this.#nodeView();
-    return NETWORK_RULES[this.network].estimateFee(items);
+    return NETWORK_RULES[this.network].estimateFee(kind, items);
   }
 
   async health(): Promise<ChainHealth> {

@@ -78,7 +78,7 @@ export async function balancesAt(
       join simchain.transaction x
         on x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
       where t.merchant_id = ${merchantId} and t.network = ${network} and t.currency = ${asset}
-        and t.height > ${height} and t.sender = any(${addresses}::text[]) and x.origin = 'wallet'
+        and t.height > ${height} and t.sender = any(${addresses}::text[]) and (x.origin = 'wallet' or t.from_account)
     ) as moved group by address having sum(amount) <> 0`.execute(db);
   return new Map(rows.map((row) => [row.address, row.balance]));
 }

@@ -1,7 +1,8 @@
 import { checkAddress } from '../addresses/check.ts';
-import { type SignedTx, type TransferSpec, UnbuildableTransfer } from '../port.ts';
+import { type ChargeSpec, type SignedTx, type TransferSpec, UnbuildableTransfer } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { seal, type TransferBody } from './envelope.ts';
+import { mandateIdOf } from './mandates.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 import { walletOf } from './wallet.ts';
@@ -16,17 +17,41 @@ export function buildTransfer(id: ChainId, spec: TransferSpec, clock: BlockClock
   if (spec.items.length < 1 || spec.items.length > rules.caps.maxItemsPerTx) {
     throw new UnbuildableTransfer(`${id.network} takes 1 to ${rules.caps.maxItemsPerTx} items a transaction`);
   }
+  const { asset, batchId } = spec;
+  const items = spec.items.map((item) => toBodyItem(id, item));
+  return sealAs(id, spec, { asset, batchId, items }, clock);
+}
+
+/** Builds and signs a charge: one item, pulled from the payer into the wallet that the mandate names. */
+export function buildCharge(id: ChainId, spec: ChargeSpec, clock: BlockClock): SignedTx {
+  const { mandate, chargeId, amount, subscriptionId, windowStart, windowEnd } = spec;
+  if (mandate.mandateId !== mandateIdOf(id, mandate)) {
+    throw new UnbuildableTransfer('the mandate is not the one that its id names');
+  }
+  const item = toBodyItem(id, { itemId: chargeId, to: mandate.recipient, amount });
+  const terms = { ...mandate, cap: String(mandate.cap) };
+  const charge = { mandate: terms, subscriptionId, windowStart, windowEnd };
+  return sealAs(id, spec, { asset: mandate.asset, batchId: chargeId, items: [item], charge }, clock);
+}
+
+/** Signs what is to be moved, with the fee, the sequence and the end of validity that the network wants. */
+function sealAs(
+  id: ChainId,
+  spec: Pick<TransferSpec, 'keyRef' | 'sequence' | 'feeMultiplier'>,
+  content: Pick<TransferBody, 'asset' | 'batchId' | 'items' | 'charge'>,
+  clock: BlockClock,
+): SignedTx {
+  const rules = NETWORK_RULES[id.network];
   const wallet = walletOf(id.merchantId, id.network, spec.keyRef);
   const multiplier = BigInt(Math.round((spec.feeMultiplier ?? 1) * FEE_SCALE));
-  const fee = (rules.estimateFee(spec.items.length).native * multiplier) / BigInt(FEE_SCALE);
+  const kind = content.charge === undefined ? 'transfer' : 'charge';
+  const fee = (rules.estimateFee(kind, content.items.length).native * multiplier) / BigInt(FEE_SCALE);
   return seal(
     {
       chainId: id.merchantId,
       network: id.network,
       sender: wallet.address,
-      asset: spec.asset,
-      batchId: spec.batchId,
-      items: spec.items.map((item) => toBodyItem(id, item)),
+      ...content,
       fee: String(fee),
       ...(rules.sequenced ? { sequence: requireSequence(spec) } : {}),
       ...validityFrom(rules, clock),
@@ -45,7 +70,7 @@ function toBodyItem(id: ChainId, item: TransferSpec['items'][number]): TransferB
   return { id: item.itemId, to: check.canonical, amount: String(item.amount), ...memo };
 }
 
-function requireSequence(spec: TransferSpec): string {
+function requireSequence(spec: Pick<TransferSpec, 'sequence'>): string {
   if (spec.sequence === undefined || !SEQUENCE_FORM.test(spec.sequence)) {
     throw new UnbuildableTransfer('a transaction on this network needs a reserved sequence');
   }

@@ -30,6 +30,12 @@ for (const network of NETWORKS) {
               : { ...rest, asset },
           ),
         }),
+      payer: (number) => chain.payerAddress(String(number)),
+      hold: (wallet, balance) => chain.hold(wallet, balance),
+      authorize: async (setup) => void (await chain.authorize(setup)),
+      approve: async (wallet, amount, spender) =>
+        void (await chain.approve(wallet, amount, spender === undefined ? {} : { spender })),
+      revoke: async (mandate) => void (await chain.revoke(mandate)),
       outage: (isOn) => chain.outage(isOn ? 86_400 : 0),
       lag: (blocks) => chain.lag(blocks),
       loseLog: (level) => chain.injectFaults(`lose_${level}_log`),

@@ -3,6 +3,7 @@ import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { base58 } from '@scure/base';
 import { keccak256 } from '../addresses/keccak.ts';
 import type { SignedTx } from '../port.ts';
+import type { ChargeBody } from './charge-rules.ts';
 import { isSignedBy, type SimulatedWallet, signMessage } from './wallet.ts';
 
 /** What is signed. Item ids are part of it, as they are in the calldata or memo of a real batch. */
@@ -14,6 +15,8 @@ export interface TransferBody {
   asset: Asset;
   batchId: string;
   items: { id: string; to: string; amount: string; memo?: string }[];
+  /** The one item is pulled from a payer's wallet instead of the sender's. */
+  charge?: ChargeBody;
   /** Native coin offered, decimal digits. */
   fee: string;
   sequence?: string;
@@ -70,6 +73,9 @@ export function readBody(raw: string): TransferBody {
   const [message = ''] = raw.split('.');
   return JSON.parse(Buffer.from(message, 'base64url').toString('utf8'));
 }
+
+/** Whose coins a transaction moves: its sender's, or those of the payer whom it charges. */
+export const payerOf = (body: TransferBody): string => body.charge?.mandate.payer ?? body.sender;
 
 /** What a node finds before it looks at any state; undefined when the bytes are good. */
 export function findFault(tx: SignedTx, network: Network, chainId: string): string | undefined {

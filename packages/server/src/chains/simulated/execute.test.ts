@@ -2,6 +2,7 @@ import type { Network } from '@florin/contract/money';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BlockClock, FIRST_HEIGHT } from './block-clock.ts';
+import { emptyChargeState } from './charge-rules.ts';
 import { balanceKey, type ExecutionState, execute, type PooledTx } from './execute.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { testAddresses } from './test-addresses.ts';
@@ -16,7 +17,13 @@ function clockAt(seconds: number): BlockClock {
 
 function stateWith(balance: bigint): ExecutionState {
   const balances = new Map([[balanceKey(SENDER, 'USDT'), balance]]);
-  return { balances, paidItems: new Set(), nextSequence: new Map([[SENDER, 0n]]), usedSequences: new Set() };
+  return {
+    balances,
+    paidItems: new Set(),
+    nextSequence: new Map([[SENDER, 0n]]),
+    usedSequences: new Set(),
+    charges: emptyChargeState(),
+  };
 }
 
 interface Draft {

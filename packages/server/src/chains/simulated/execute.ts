@@ -1,6 +1,13 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { BlockClock } from './block-clock.ts';
-import type { TransferBody } from './envelope.ts';
+import {
+  type ChargeBody,
+  type ChargeState,
+  noteCharge,
+  refuseCharge,
+  type WindowUse,
+} from './charge-rules.ts';
+import { payerOf, type TransferBody } from './envelope.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { testAddresses } from './test-addresses.ts';
 
@@ -22,7 +29,7 @@ export interface PooledTx {
 
 /** The part of the chain's state that the waiting transactions touch. */
 export interface ExecutionState {
-  /** `balanceKey` of every sender in the pool → units. */
+  /** `balanceKey` of every account that a transaction in the pool takes from → units. */
   balances: Map<string, bigint>;
   /** `itemKey` of what was paid before; filled on erc20 only. */
   paidItems: Set<string>;
@@ -30,6 +37,7 @@ export interface ExecutionState {
   nextSequence: Map<string, bigint>;
   /** `sequenceKey` of those used above it. */
   usedSequences: Set<string>;
+  charges: ChargeState;
 }
 
 export interface IncludedTx {
@@ -48,6 +56,8 @@ export interface Movement {
   recipient: string;
   amount: bigint;
   height: bigint;
+  /** Set where it was pulled from its sender. */
+  charge?: Omit<WindowUse, 'amount'>;
 }
 
 export interface Execution {
@@ -82,7 +92,7 @@ export function execute(
     ? keepSequencesWithoutGap(schedule, state, result)
     : schedule.due;
   const inOrder = due.sort((a, b) => Number(a.height - b.height));
-  for (const one of inOrder) executeOne(network, one, state, result);
+  for (const one of inOrder) executeOne({ network, clock }, one, state, result);
   return result;
 }
 
@@ -152,37 +162,57 @@ function sequenceOf(tx: PooledTx): bigint {
   return BigInt(tx.body.sequence ?? '0');
 }
 
-function executeOne(network: Network, { tx, height }: Due, state: ExecutionState, result: Execution): void {
+function executeOne(
+  { network, clock }: { network: Network; clock: BlockClock },
+  { tx, height }: Due,
+  state: ExecutionState,
+  result: Execution,
+): void {
   const undo: [string, bigint][] = [];
-  const reasons = tx.body.items.map((item) => moveItem(network, tx.body, item, { state, undo }));
+  const context = { state, undo, time: clock.timeOf(height) };
+  const reasons = tx.body.items.map((item) => moveItem(network, tx.body, item, context));
   const reason = reasons.find((found) => found !== undefined) ?? null;
   const undone = !NETWORK_RULES[network].caps.partialBatch && reason !== null;
   if (undone) for (const [key, balance] of undo.reverse()) state.balances.set(key, balance);
   const itemOk = reasons.map((found) => found === undefined && !undone);
   result.included.push({ txId: tx.txId, height, itemOk, reason });
-  const { asset, sender } = tx.body;
+  const { asset, charge } = tx.body;
+  const sender = payerOf(tx.body);
+  const window = charge && { mandateId: charge.mandate.mandateId, ...windowOf(charge) };
   for (const [index, item] of tx.body.items.entries()) {
     if (!itemOk[index]) continue;
     const amount = BigInt(item.amount);
     const place = { txId: tx.txId, index, itemId: item.id, height };
-    result.movements.push({ ...place, asset, sender, recipient: item.to, amount });
+    const movement = { ...place, asset, sender, recipient: item.to, amount };
+    result.movements.push(window === undefined ? movement : { ...movement, charge: window });
   }
 }
+
+const windowOf = ({ subscriptionId, windowStart, windowEnd }: ChargeBody) => ({
+  subscriptionId,
+  windowStart,
+  windowEnd,
+});
 
 /** Moves one item in the state; the reason when it does not move. `undo` takes what the balances were. */
 function moveItem(
   network: Network,
   body: TransferBody,
   item: TransferBody['items'][number],
-  { state, undo }: { state: ExecutionState; undo: [string, bigint][] },
+  { state, undo, time }: { state: ExecutionState; undo: [string, bigint][]; time: number },
 ): string | undefined {
   if (item.to === testAddresses(network).fail) return 'execution_reverted';
-  const paid = itemKey(body.sender, item.id);
+  const payer = payerOf(body);
+  const paid = itemKey(payer, item.id);
   if (state.paidItems.has(paid)) return 'already_paid';
   const amount = BigInt(item.amount);
-  const from = balanceKey(body.sender, body.asset);
+  const from = balanceKey(payer, body.asset);
   const balance = state.balances.get(from) ?? 0n;
+  const pull = { amount, account: from, balance, time };
+  const refusal = body.charge && refuseCharge(network, body.charge, pull, state.charges);
+  if (refusal !== undefined) return refusal;
   if (balance < amount) return 'insufficient_balance';
+  if (body.charge !== undefined) noteCharge(body.charge, pull, state.charges);
   undo.push([from, balance]);
   state.balances.set(from, balance - amount);
   const to = balanceKey(item.to, body.asset);

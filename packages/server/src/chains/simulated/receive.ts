@@ -8,10 +8,13 @@ import { findTransaction, upsertTransaction } from './transaction-queries.ts';
 import { insertTransfers } from './transfer-queries.ts';
 
 /** One movement of a payer's transaction: of a listed token, or of any other, which a text names. */
-export type PaidTransfer = { from: string; to: string; amount: bigint } & (
-  | { asset: Asset; token?: never }
-  | { asset: null; token: string }
-);
+export type PaidTransfer = {
+  from: string;
+  to: string;
+  amount: bigint;
+  /** The sender's account is kept here, and less by this: a payer's wallet that is charged. */
+  fromAccount?: boolean;
+} & ({ asset: Asset; token?: never } | { asset: null; token: string });
 
 /**
  * Writes a transaction that is not ours into a block. Nobody has its bytes; its id follows from `reference`, and one

@@ -26,12 +26,13 @@ export async function reorganise(tx: Tx, id: ChainId, reorganisation: Reorganisa
     if (transfer.origin === 'foreign' && reorganisation.remine) continue;
     if (transfer.currency === null) continue;
     changes.add(transfer.recipient, transfer.currency, -transfer.amount);
-    // A payer's or the faucet's account is not kept: outside wallets have what they send.
-    if (transfer.origin === 'wallet') changes.add(transfer.sender, transfer.currency, transfer.amount);
+    // The accounts of most payers and of the faucet are not kept: outside wallets have what they send.
+    if (transfer.is_kept) changes.add(transfer.sender, transfer.currency, transfer.amount);
   }
   await applyChanges(tx, id, changes);
   if (reorganisation.remine) await remineForeign(tx, id, reorganisation);
   await removeTransfers(tx, id, reorganisation);
+  await movePermissions(tx, id, reorganisation);
   await freeSequences(tx, id, reorganisation.keptHeight);
 }
 
@@ -50,6 +51,17 @@ async function remineForeign(
     update simchain.transaction set height = ${newestHeight}
     where merchant_id = ${merchantId} and network = ${network} and height > ${keptHeight}
       and origin = 'foreign'`.execute(tx);
+}
+
+/** What payers' wallets had said in replaced blocks is unsaid, or said in the newest one. */
+async function movePermissions(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  { keptHeight, newestHeight, remine }: Reorganisation,
+): Promise<void> {
+  const place = sql`merchant_id = ${merchantId} and network = ${network} and height > ${keptHeight}`;
+  if (remine) await sql`update simchain.permission set height = ${newestHeight} where ${place}`.execute(tx);
+  else await sql`delete from simchain.permission where ${place}`.execute(tx);
 }
 
 /** Deletes the transfers in replaced blocks; those that `remineForeign` moved stay. */

@@ -1,5 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import type { ChainCaps, FeeEstimate } from '../port.ts';
+import type { ChainCaps, FeeEstimate, FeeKind } from '../port.ts';
 
 /** What the simulated chain takes over from the network it imitates. */
 export interface NetworkRules {
@@ -9,7 +9,7 @@ export interface NetworkRules {
   validForMs?: number;
   /** Transactions of a sender are numbered and mined in that order. */
   sequenced: boolean;
-  estimateFee(items: number): FeeEstimate;
+  estimateFee(kind: FeeKind, items: number): FeeEstimate;
 }
 
 const WEI_PER_GAS = 10_000_000_000n;
@@ -18,29 +18,34 @@ const LAMPORTS_PER_SIGNATURE = 5_000n;
 /** Rent of the recipient's token account: charged as if each recipient were new, which is the dear case. */
 const LAMPORTS_PER_RECIPIENT = 2_039_280n;
 
-function erc20Gas(items: number): bigint {
+/** Through the collector, for the dearer token. */
+const CHARGE_GAS = 88_300n;
+
+function erc20Gas(kind: FeeKind, items: number): bigint {
+  if (kind === 'charge') return CHARGE_GAS * BigInt(items);
   return items === 1 ? 65_000n : 60_000n + 31_000n * BigInt(items);
 }
 
 /** Limits and fees as measured on a local node of each network (design of the adapters); prices are fixed. */
 export const NETWORK_RULES: Readonly<Record<Network, NetworkRules>> = {
   erc20: {
-    caps: { maxItemsPerTx: 200, partialBatch: true, replaceByFee: true },
+    caps: { maxItemsPerTx: 200, partialBatch: true, replaceByFee: true, windowCap: true },
     sequenced: true,
-    estimateFee: (items) => ({ native: erc20Gas(items) * WEI_PER_GAS, unit: 'wei' }),
+    estimateFee: (kind, items) => ({ native: erc20Gas(kind, items) * WEI_PER_GAS, unit: 'wei' }),
   },
   trc20: {
-    caps: { maxItemsPerTx: 1, partialBatch: false, replaceByFee: false },
+    caps: { maxItemsPerTx: 1, partialBatch: false, replaceByFee: false, windowCap: false },
     validForMs: 60_000,
     sequenced: false,
-    estimateFee: (items) => ({ native: SUN_PER_TRANSFER * BigInt(items), unit: 'sun' }),
+    estimateFee: (_kind, items) => ({ native: SUN_PER_TRANSFER * BigInt(items), unit: 'sun' }),
   },
   spl: {
-    caps: { maxItemsPerTx: 8, partialBatch: false, replaceByFee: false },
+    caps: { maxItemsPerTx: 8, partialBatch: false, replaceByFee: false, windowCap: false },
     validForBlocks: 150,
     sequenced: false,
-    estimateFee: (items) => ({
-      native: LAMPORTS_PER_SIGNATURE + LAMPORTS_PER_RECIPIENT * BigInt(items),
+    // Our own token account is there: a charge pays no rent.
+    estimateFee: (kind, items) => ({
+      native: LAMPORTS_PER_SIGNATURE + (kind === 'charge' ? 0n : LAMPORTS_PER_RECIPIENT * BigInt(items)),
       unit: 'lamport',
     }),
   },

@@ -3,7 +3,8 @@ import type { Tx } from '../../platform/db.ts';
 import { applyChanges, BalanceChanges, readBalances } from './balances.ts';
 import { BlockClock, type BlockSettings } from './block-clock.ts';
 import { type ChainRow, updateChain } from './chain-queries.ts';
-import { readBody } from './envelope.ts';
+import { readChargeState } from './charge-state.ts';
+import { payerOf, readBody } from './envelope.ts';
 import { type ExecutionState, execute, itemKey, type PooledTx, sequenceKey } from './execute.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { findNextSequence, listUsedSequences, setNextSequences } from './sequence-queries.ts';
@@ -64,19 +65,23 @@ async function settlePool(
 
 async function loadState(tx: Tx, id: ChainId, pool: PooledTx[]): Promise<ExecutionState> {
   const senders = [...new Set(pool.map(({ body }) => body.sender))];
+  const payers = [...new Set(pool.map(({ body }) => payerOf(body)))];
   const state: ExecutionState = {
-    balances: await readBalances(tx, id, senders),
+    balances: await readBalances(tx, id, payers),
     paidItems: new Set(),
     nextSequence: new Map(),
     usedSequences: new Set(),
+    charges: await readChargeState(tx, id, pool),
   };
   if (!isSequenced(id.network)) return state;
-  for (const sender of senders) {
+  for (const payer of payers) {
     const itemIds = pool.flatMap(({ body }) =>
-      body.sender === sender ? body.items.map((item) => item.id) : [],
+      payerOf(body) === payer ? body.items.map((item) => item.id) : [],
     );
-    for (const itemId of await findPaidItems(tx, id, sender, itemIds))
-      state.paidItems.add(itemKey(sender, itemId));
+    for (const itemId of await findPaidItems(tx, id, payer, itemIds))
+      state.paidItems.add(itemKey(payer, itemId));
+  }
+  for (const sender of senders) {
     const next = await findNextSequence(tx, id, sender);
     state.nextSequence.set(sender, next);
     for (const used of await listUsedSequences(tx, id, sender, next)) {

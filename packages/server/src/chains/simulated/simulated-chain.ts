@@ -2,14 +2,18 @@ import type { Asset } from '@florin/contract/money';
 import { Fail } from '../../platform/fail.ts';
 import { newId } from '../../platform/ids.ts';
 import { checkAddress } from '../addresses/check.ts';
-import { type Head, UnbuildableTransfer } from '../port.ts';
+import { type Head, type Mandate, type MandateSetup, UnbuildableTransfer } from '../port.ts';
 import { SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';
 import { updateChain } from './chain-queries.ts';
+import { spenderOf } from './mandates.ts';
 import type { NodeFault, ScanFault } from './node-faults.ts';
+import { permit, setBalance } from './payer-wallets.ts';
+import type { Permission } from './permission-queries.ts';
 import { type PaidTransfer, receive } from './receive.ts';
 import { reorganise } from './reorganise.ts';
 import { faucetAddress } from './test-addresses.ts';
 import { findTransferNumber, listTransfers, type TransferRow } from './transfer-queries.ts';
+import { walletOfLabel } from './wallet.ts';
 
 /** A movement as the chain itself holds it. */
 export interface SimulatedTransfer {
@@ -28,6 +32,17 @@ export interface SimulatedTransfer {
 export interface SimulatedTransferPage {
   data: SimulatedTransfer[];
   hasMore: boolean;
+}
+
+/** A payer's wallet whose account is kept, as charges are pulled from it. */
+export interface PayerWallet {
+  owner: string;
+  asset: Asset;
+}
+
+/** `final`: in a final block at once, for a sandbox that does not want to wait; else in the newest one. */
+interface DeedOptions {
+  final?: boolean;
 }
 
 const MINE_MAX = 100_000;
@@ -133,6 +148,49 @@ export class SimulatedChain extends SimulatedAdapter {
     );
   }
 
+  /** The address of a payer's wallet with that label, which this chain has the key of. */
+  payerAddress(label: string): string {
+    return walletOfLabel(this.network, `payer ${this.id.merchantId} ${label}`).address;
+  }
+
+  /** The payer's wallet signs and sends what a mandate needs. @returns the transaction's id */
+  authorize({ mandate, steps }: MandateSetup, options?: DeedOptions): Promise<string> {
+    const permissions = steps.map((step): Permission => ({ ...step, asset: mandate.asset }));
+    return this.#permit(mandate.payer, permissions, options);
+  }
+
+  /** The payer lets somebody pull that much from now on: our spender, unless another one is named. */
+  approve(
+    { owner, asset }: PayerWallet,
+    amount: bigint,
+    { spender = spenderOf(this.id), ...options }: DeedOptions & { spender?: string } = {},
+  ): Promise<string> {
+    assertUnits(amount);
+    return this.#permit(owner, [{ kind: 'approve', asset, spender, amount }], options);
+  }
+
+  /** The payer takes a mandate back; where there is no collector, all that the wallet allowed of the token. */
+  revoke({ payer, asset, mandateId }: Mandate, options?: DeedOptions): Promise<string> {
+    return this.#permit(payer, [{ kind: 'revoke', asset, mandateId }], options);
+  }
+
+  /** The payer's wallet holds that much from now on. */
+  hold({ owner, asset }: PayerWallet, balance: bigint, { final = false }: DeedOptions = {}): Promise<void> {
+    assertUnits(balance);
+    return this.change((tx, { row, clock }) => {
+      const height = final ? clock.finalHeight : clock.height;
+      const deed = { owner, asset, balance, reference: newId(), height, time: clock.now };
+      return setBalance(tx, this.id, row, deed);
+    });
+  }
+
+  #permit(owner: string, permissions: readonly Permission[], { final = false }: DeedOptions = {}) {
+    return this.change((tx, { row, clock }) => {
+      const height = final ? clock.finalHeight : clock.height;
+      return permit(tx, this.id, row, { owner, permissions, reference: newId(), height });
+    });
+  }
+
   /**
    * Newest first, from the chain's own tables.
    *
@@ -166,7 +224,7 @@ export class SimulatedChain extends SimulatedAdapter {
   }
 
   #check(transfer: PaidTransfer): PaidTransfer {
-    if (transfer.amount < 0n || transfer.amount > AMOUNT_MAX) throw new RangeError('amount out of range');
+    assertUnits(transfer.amount);
     const canonical = (address: string): string => {
       const check = checkAddress(this.network, address, { allowProgramOwned: true });
       if (check.ok) return check.canonical;
@@ -188,6 +246,10 @@ function present(row: TransferRow, finalHeight: bigint): SimulatedTransfer {
     height: row.height,
     final: row.height <= finalHeight,
   };
+}
+
+function assertUnits(amount: bigint): void {
+  if (amount < 0n || amount > AMOUNT_MAX) throw new RangeError('amount out of range');
 }
 
 function assertCount(value: number, most: number, what: string, least = 1): void {

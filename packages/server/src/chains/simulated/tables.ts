@@ -50,6 +50,23 @@ interface TransferTable extends ChainKey {
   amount: Int8;
   height: Int8;
   block_time: Int8OrZero;
+  mandate_id: string | null;
+  subscription_id: string | null;
+  window_start: bigint | null;
+  window_end: bigint | null;
+  from_account: ColumnType<boolean, boolean | undefined, boolean>;
+}
+
+interface PermissionTable extends ChainKey {
+  number: Int8;
+  tx_id: string;
+  kind: 'approve' | 'activate' | 'revoke';
+  owner: string;
+  currency: Asset;
+  spender: string | null;
+  amount: bigint | null;
+  mandate_id: string | null;
+  height: Int8;
 }
 
 declare module '../../platform/db.ts' {
@@ -57,6 +74,7 @@ declare module '../../platform/db.ts' {
     'simchain.chain': ChainTable;
     'simchain.transaction': TransactionTable;
     'simchain.transfer': TransferTable;
+    'simchain.permission': PermissionTable;
     'simchain.account': ChainKey & { address: string; currency: Asset; balance: Int8 };
     'simchain.sender': ChainKey & { address: string; next_sequence: Int8 };
     'simchain.stuck_item': ChainKey & { sender: string; item_id: string; first_seen_at: Int8 };

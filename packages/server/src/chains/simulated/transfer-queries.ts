@@ -1,6 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db.ts';
+import type { WindowUse } from './charge-rules.ts';
 import type { Movement } from './execute.ts';
 import type { ChainId } from './tables.ts';
 
@@ -10,6 +11,7 @@ export interface TransferInsert extends Omit<Movement, 'itemId' | 'asset'> {
   /** Null for a token that is not listed; then `token` names it. */
   asset: Asset | null;
   token?: string;
+  fromAccount?: boolean;
   /** Unix seconds of its block. */
   time: number;
 }
@@ -22,15 +24,21 @@ export async function insertTransfers(
 ): Promise<void> {
   if (transfers.length === 0) return;
   const numbers = transfers.map((_, i) => firstNumber + BigInt(i));
+  const charges = <T>(pick: (charge: Omit<WindowUse, 'amount'>) => T) =>
+    transfers.map(({ charge }) => (charge === undefined ? null : pick(charge)));
   await sql`
     insert into simchain.transfer (merchant_id, network, number, tx_id, index, item_id, currency, token, sender,
-      recipient, amount, height, block_time)
+      recipient, amount, height, block_time, mandate_id, subscription_id, window_start, window_end, from_account)
     select ${merchantId}::uuid, ${network}, u.*
     from unnest(${numbers}::int8[], ${transfers.map((t) => t.txId)}::text[], ${transfers.map((t) => t.index)}::int4[],
       ${transfers.map((t) => t.itemId)}::text[], ${transfers.map((t) => t.asset)}::text[],
       ${transfers.map((t) => t.token ?? null)}::text[], ${transfers.map((t) => t.sender)}::text[], ${transfers.map((t) => t.recipient)}::text[],
       ${transfers.map((t) => t.amount)}::int8[], ${transfers.map((t) => t.height)}::int8[],
-      ${transfers.map((t) => t.time)}::int8[]) as u`.execute(tx);
+      ${transfers.map((t) => t.time)}::int8[], ${charges((c) => c.mandateId)}::text[],
+      ${charges((c) => c.subscriptionId)}::text[], ${charges((c) => c.windowStart)}::int8[],
+      ${charges((c) => c.windowEnd)}::int8[], ${transfers.map((t) => t.fromAccount ?? false)}::boolean[]) as u`.execute(
+    tx,
+  );
 }
 
 /** Which of the items the sender has paid before. */
@@ -101,14 +109,15 @@ export async function findTransferNumber(
   return row?.number;
 }
 
-/** Transfers in blocks above that height, with the word whether the sender's account is kept here. */
+/** Transfers in blocks above that height; `is_kept`: the sender's account is. */
 export async function listTransfersAbove(
   db: Db,
   { merchantId, network }: ChainId,
   height: bigint,
-): Promise<(TransferRow & { origin: 'wallet' | 'foreign' })[]> {
-  const { rows } = await sql<TransferRow & { origin: 'wallet' | 'foreign' }>`
-    select t.number, t.tx_id, t.index, t.currency, t.sender, t.recipient, t.amount, t.height, x.origin
+): Promise<(TransferRow & { origin: 'wallet' | 'foreign'; is_kept: boolean })[]> {
+  const { rows } = await sql<TransferRow & { origin: 'wallet' | 'foreign'; is_kept: boolean }>`
+    select t.number, t.tx_id, t.index, t.currency, t.sender, t.recipient, t.amount, t.height, x.origin,
+           x.origin = 'wallet' or t.from_account as is_kept
     from simchain.transfer t
     join simchain.transaction x
       on x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id

@@ -1,0 +1,349 @@
+import type { Asset } from '@florin/contract/money';
+import { describe, expect, test } from 'vitest';
+import type { ChainEnvironment } from './conformance-environment.ts';
+import {
+  ChainUnavailable,
+  type ChargeSpec,
+  type Mandate,
+  type MandateSetup,
+  type SignedTx,
+  type TxStatus,
+  UnbuildableTransfer,
+} from './port.ts';
+
+const ASSET: Asset = 'USDC';
+const CAP = 10_000_000n;
+const ALLOWANCE = 100_000_000n;
+const BALANCE = 50_000_000n;
+const AMOUNT = 4_000_000n;
+const WINDOW = 2_592_000;
+const START = 1_700_000_000;
+
+/** Numbers what must differ from test to test. */
+let made = 0;
+
+interface Payer {
+  setup: MandateSetup;
+  mandate: Mandate;
+  wallet: { owner: string; asset: Asset };
+}
+
+class Collector {
+  readonly environment: ChainEnvironment;
+
+  constructor(environment: ChainEnvironment) {
+    this.environment = environment;
+  }
+
+  /** A new wallet that holds `BALANCE`, and what it would have to sign. */
+  async meet(request: Partial<Mandate> = {}): Promise<Payer> {
+    made += 1;
+    const { chain } = this.environment;
+    const wallet = { owner: this.environment.payer(made), asset: ASSET };
+    await this.environment.hold(wallet, BALANCE);
+    const terms = { asset: ASSET, cap: CAP, period: 'month', startsAt: START, endsAt: null } as const;
+    const asked = { ...terms, payer: wallet.owner, salt: String(made), allowance: ALLOWANCE, ...request };
+    const setup = await chain.mandateSetup(asked);
+    return { setup, mandate: setup.mandate, wallet };
+  }
+
+  /** One that has signed, in final blocks. */
+  async join(request?: Partial<Mandate>): Promise<Payer> {
+    const payer = await this.meet(request);
+    await this.environment.authorize(payer.setup);
+    await this.finalize();
+    return payer;
+  }
+
+  finalize(): Promise<void> {
+    return this.environment.mine(this.environment.finalBlocks);
+  }
+
+  async build({ mandate }: Pick<Payer, 'mandate'>, charge: Partial<ChargeSpec> = {}): Promise<SignedTx> {
+    const { chain, keyRef } = this.environment;
+    made += 1;
+    const sequence = await chain.nextSequence(await chain.sender(keyRef));
+    const window = { windowStart: START, windowEnd: START + WINDOW };
+    const own = { chargeId: `charge-${made}`, amount: AMOUNT, subscriptionId: 'subscription', ...window };
+    return chain.buildCharge({
+      keyRef,
+      mandate,
+      ...own,
+      ...(sequence === null ? {} : { sequence }),
+      ...charge,
+    });
+  }
+
+  async send(payer: Payer, charge?: Partial<ChargeSpec>): Promise<SignedTx> {
+    const tx = await this.build(payer, charge);
+    const { result } = await this.environment.chain.broadcast(tx);
+    if (result !== 'accepted') throw new Error(`broadcast answered ${result}`);
+    return tx;
+  }
+
+  /** Sends and waits until nothing can change any more. */
+  async settle(payer: Payer, charge?: Partial<ChargeSpec>): Promise<TxStatus> {
+    const tx = await this.send(payer, charge);
+    await this.finalize();
+    return this.environment.chain.status(tx);
+  }
+
+  async stateOf({ mandate }: Payer) {
+    const { states } = await this.environment.chain.mandateStates([mandate]);
+    return states[0];
+  }
+}
+
+const refused = (reason: string) => ({ state: 'failed', final: true, itemOk: [false], reason });
+const taken = { state: 'final', final: true, itemOk: [true] };
+
+export function describeCharges(get: () => ChainEnvironment): void {
+  describe('mandates and charges', () => {
+    describeMandates(() => new Collector(get()));
+    describeCharging(() => new Collector(get()));
+    describeRefusals(() => new Collector(get()));
+    describeTrouble(() => new Collector(get()));
+  });
+}
+
+function describeMandates(open: () => Collector): void {
+  test('a mandate is there once what the payer signed is final', async () => {
+    const collector = open();
+    const payer = await collector.meet();
+    const { chain } = collector.environment;
+    expect(payer.mandate).toMatchObject({ payer: payer.wallet.owner, recipient: await chain.sender('hot') });
+    expect(payer.setup.steps[0]).toMatchObject({ kind: 'approve', spender: payer.setup.spender });
+    await collector.finalize();
+    const nothing = { state: 'missing', balance: BALANCE, allowance: 0n };
+    expect(await collector.stateOf(payer)).toEqual(nothing);
+    await collector.environment.authorize(payer.setup);
+    expect(await collector.stateOf(payer)).toEqual(nothing);
+    await collector.finalize();
+    expect(await collector.stateOf(payer)).toEqual({
+      state: 'active',
+      balance: BALANCE,
+      allowance: ALLOWANCE,
+    });
+  });
+
+  test('its id follows from all that it allows', async () => {
+    const collector = open();
+    const { chain } = collector.environment;
+    const { mandate } = await collector.meet();
+    const { mandateId, recipient: _, ...terms } = mandate;
+    const others: Partial<Mandate>[] = [
+      { cap: CAP + 1n },
+      { salt: 'another' },
+      { period: 'day' },
+      { endsAt: START + 1 },
+      { payer: collector.environment.payer(0) },
+    ];
+    const setups = [{}, ...others].map((other) =>
+      chain.mandateSetup({ ...terms, ...other, allowance: ALLOWANCE }),
+    );
+    const ids = (await Promise.all(setups)).map((setup) => setup.mandate.mandateId);
+    expect(ids[0]).toBe(mandateId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('many are read at once, each as it is', async () => {
+    const collector = open();
+    const [rich, poor, absent] = [await collector.join(), await collector.join(), await collector.meet()];
+    await collector.environment.hold(poor.wallet, 1n);
+    await collector.finalize();
+    const list = [rich, poor, absent, rich].map(({ mandate }) => mandate);
+    const { states } = await collector.environment.chain.mandateStates(list);
+    expect(states.map(({ state }) => state)).toEqual(['active', 'active', 'missing', 'active']);
+    expect(states.map(({ balance }) => balance)).toEqual([BALANCE, 1n, BALANCE, BALANCE]);
+  });
+
+  test('a payer takes it back for good; where a token has one delegate, another approval ends it too', async () => {
+    const collector = open();
+    const [revoking, other] = [await collector.join(), await collector.join()];
+    await collector.environment.revoke(revoking.mandate);
+    await collector.environment.approve(other.wallet, 7n, collector.environment.recipient(1));
+    await collector.finalize();
+    expect(await collector.stateOf(revoking)).toMatchObject({ state: 'revoked' });
+    const hasOneDelegate = collector.environment.chain.network === 'spl';
+    const allowance = hasOneDelegate ? 0n : ALLOWANCE;
+    expect(await collector.stateOf(other)).toMatchObject({ state: 'active', allowance });
+    const status = await collector.settle(other);
+    expect(status).toMatchObject(hasOneDelegate ? refused('insufficient_allowance') : taken);
+  });
+}
+
+function describeCharging(open: () => Collector): void {
+  test('J1: a charge goes unknown, pending, included, final; the same bytes are known and pull once', async () => {
+    const collector = open();
+    const { environment } = collector;
+    const { chain, finalBlocks } = environment;
+    const payer = await collector.join();
+    const { recipient } = payer.mandate;
+    const before = await chain.balance(recipient, ASSET, 'tip');
+    const tx = await collector.build(payer);
+    expect(tx.itemIds).toHaveLength(1);
+    expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
+    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    expect(await chain.broadcast(tx)).toEqual({ result: 'known' });
+    expect(await chain.status(tx)).toEqual({ state: 'pending', final: false });
+    await environment.mine(1);
+    expect(await chain.status(tx)).toMatchObject({ state: 'included', final: false, itemOk: [true] });
+    expect(await collector.stateOf(payer)).toMatchObject({ balance: BALANCE, allowance: ALLOWANCE });
+    await environment.mine(finalBlocks - 1);
+    expect(await chain.status(tx)).toMatchObject(taken);
+    expect(await chain.broadcast(tx)).toEqual({ result: 'known' });
+    await environment.mine(1);
+    expect(await collector.stateOf(payer)).toEqual({
+      state: 'active',
+      balance: BALANCE - AMOUNT,
+      allowance: ALLOWANCE - AMOUNT,
+    });
+    expect(await chain.balance(recipient, ASSET, 'tip')).toBe(before + AMOUNT);
+  });
+
+  test('what is charged lies in our wallet and can be paid out', async () => {
+    const collector = open();
+    const { environment } = collector;
+    const { chain, keyRef } = environment;
+    const payer = await collector.join();
+    const held = await chain.balance(payer.mandate.recipient, ASSET, 'tip');
+    expect(await collector.settle(payer)).toMatchObject(taken);
+    const sequence = await chain.nextSequence(await chain.sender(keyRef));
+    const item = { itemId: `all-${made}`, to: environment.recipient(8_000 + made), amount: held + AMOUNT };
+    const spec = { keyRef, asset: ASSET, batchId: item.itemId, items: [item] };
+    const tx = await chain.buildTransfer(sequence === null ? spec : { ...spec, sequence });
+    await chain.broadcast(tx);
+    await collector.finalize();
+    expect(await chain.status(tx)).toMatchObject(taken);
+  });
+
+  test('the cap holds for a window of a subscription, where the network keeps it', async () => {
+    const collector = open();
+    const payer = await collector.join();
+    const next = { windowStart: START + WINDOW, windowEnd: START + 2 * WINDOW };
+    const shifted = { windowStart: START + WINDOW - 1, windowEnd: START + 2 * WINDOW - 1 };
+    const { windowCap } = collector.environment.chain.caps;
+    const overCap = windowCap ? refused('cap_exceeded') : taken;
+    expect(await collector.settle(payer)).toMatchObject(taken);
+    expect(await collector.settle(payer, { amount: CAP })).toMatchObject(overCap);
+    expect(await collector.settle(payer, { amount: CAP - AMOUNT })).toMatchObject(taken);
+    expect(await collector.settle(payer, { amount: 1n })).toMatchObject(overCap);
+    expect(await collector.settle(payer, { amount: 1n, ...shifted })).toMatchObject(overCap);
+    expect(await collector.settle(payer, { amount: 1n, subscriptionId: 'another' })).toMatchObject(taken);
+    expect(await collector.settle(payer, { amount: CAP - 1n, ...next })).toMatchObject(taken);
+  });
+}
+
+function describeRefusals(open: () => Collector): void {
+  test('a charge above balance, allowance or a revoked mandate moves nothing and says why', async () => {
+    const collector = open();
+    const { environment } = collector;
+    const { chain } = environment;
+    const payer = await collector.join();
+    await environment.hold(payer.wallet, AMOUNT - 1n);
+    expect(await collector.settle(payer)).toMatchObject(refused('insufficient_balance'));
+    await environment.hold(payer.wallet, BALANCE);
+    await environment.approve(payer.wallet, AMOUNT - 1n);
+    expect(await collector.settle(payer)).toMatchObject(refused('insufficient_allowance'));
+    await environment.approve(payer.wallet, AMOUNT);
+    expect(await collector.settle(payer)).toMatchObject(taken);
+    expect(await collector.settle(payer, { amount: 1n })).toMatchObject(refused('insufficient_allowance'));
+    await environment.approve(payer.wallet, ALLOWANCE);
+    await environment.revoke(payer.mandate);
+    expect(await collector.settle(payer)).toMatchObject(refused('mandate_revoked'));
+    expect(await chain.balance(payer.wallet.owner, ASSET, 'tip')).toBe(BALANCE - AMOUNT);
+  });
+
+  test('a charge that is none is refused before anything is signed', async () => {
+    const collector = open();
+    const { mandate } = await collector.meet();
+    const build = (charge: Partial<ChargeSpec>) => collector.build({ mandate }, charge);
+    await expect(build({ amount: 0n })).rejects.toThrow(UnbuildableTransfer);
+    await expect(build({ mandate: { ...mandate, cap: mandate.cap * 2n } })).rejects.toThrow(
+      UnbuildableTransfer,
+    );
+    const elsewhere = { ...mandate, recipient: collector.environment.recipient(2) };
+    await expect(build({ mandate: elsewhere })).rejects.toThrow(UnbuildableTransfer);
+  });
+
+  test('J1: a network that knows its charges takes no second one of an id', async () => {
+    const collector = open();
+    if (!collector.environment.chain.caps.windowCap) return;
+    const payer = await collector.join();
+    const chargeId = `once-${made}`;
+    expect(await collector.settle(payer, { chargeId, amount: 1n })).toMatchObject(taken);
+    expect(await collector.settle(payer, { chargeId, amount: 1n })).toMatchObject({
+      state: 'failed',
+      itemOk: [false],
+    });
+    await collector.finalize();
+    expect(await collector.stateOf(payer)).toMatchObject({ balance: BALANCE - 1n });
+  });
+}
+
+function describeTrouble(open: () => Collector): void {
+  test('J5: after a reorganisation the payer has it back, and the same bytes pull once', async () => {
+    const collector = open();
+    const { environment } = collector;
+    const { chain } = environment;
+    const payer = await collector.join();
+    const tx = await collector.send(payer);
+    await environment.mine(1);
+    expect(await chain.balance(payer.wallet.owner, ASSET, 'tip')).toBe(BALANCE - AMOUNT);
+    await environment.reorg(1);
+    expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
+    expect(await chain.balance(payer.wallet.owner, ASSET, 'tip')).toBe(BALANCE);
+    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    await collector.finalize();
+    expect(await chain.status(tx)).toMatchObject(taken);
+    await collector.finalize();
+    expect(await collector.stateOf(payer)).toMatchObject({
+      balance: BALANCE - AMOUNT,
+      allowance: ALLOWANCE - AMOUNT,
+    });
+  });
+
+  test.each([{ remine: true }, { remine: false }])(
+    'J5: what a payer signed goes with its block, or into the newest one: %o',
+    async ({ remine }) => {
+      const collector = open();
+      const { environment } = collector;
+      const payer = await collector.meet();
+      await collector.finalize();
+      await environment.mine(1);
+      await environment.authorize(payer.setup);
+      await environment.reorg(1, { remine });
+      await collector.finalize();
+      expect(await collector.stateOf(payer)).toMatchObject({ state: remine ? 'active' : 'missing' });
+      const status = await collector.settle(payer);
+      expect(status).toMatchObject(remine ? taken : refused('insufficient_allowance'));
+    },
+  );
+
+  test('J2: a charge that was lost is unknown, lands by the same bytes, and is dead only by proof', async () => {
+    const collector = open();
+    const { environment } = collector;
+    const { chain } = environment;
+    const payer = await collector.join();
+    await environment.dropNext();
+    const lost = await collector.send(payer);
+    await environment.mine(1);
+    expect(await chain.status(lost)).toEqual({ state: 'unknown', final: false });
+    if (lost.sequence !== undefined) await chain.broadcast(await collector.build(payer, { amount: 1n }));
+    await collector.finalize();
+    await environment.expire();
+    expect(await chain.status(lost)).toMatchObject({ state: 'dead', final: true });
+    expect(await chain.broadcast(lost)).toMatchObject({ result: 'rejected', retryable: false });
+  });
+
+  test('a network that is away says so', async () => {
+    const collector = open();
+    const { environment } = collector;
+    const { chain } = environment;
+    const payer = await collector.join();
+    await environment.outage(true);
+    await expect(chain.mandateStates([payer.mandate])).rejects.toThrow(ChainUnavailable);
+    await environment.outage(false);
+    expect(await collector.stateOf(payer)).toMatchObject({ state: 'active' });
+  });
+}

@@ -1,0 +1,36 @@
+import type { Tx } from '../../platform/db.ts';
+import { type ChargeState, emptyChargeState } from './charge-rules.ts';
+import { balanceKey, type PooledTx } from './execute.ts';
+import { spenderOf } from './mandates.ts';
+import { allowancesAt, listUses, standingsAt } from './permission-queries.ts';
+import { NETWORK_RULES } from './rules.ts';
+import type { ChainId } from './tables.ts';
+
+/** Above every height: as of the newest block. */
+const NEWEST = 2n ** 62n;
+
+/** What the chain knows of the mandates whose charges wait. */
+export async function readChargeState(
+  tx: Tx,
+  id: ChainId,
+  pool: readonly Pick<PooledTx, 'body'>[],
+): Promise<ChargeState> {
+  const charges = pool.flatMap(({ body }) => (body.charge === undefined ? [] : [body.charge]));
+  if (charges.length === 0) return emptyChargeState();
+  const owners = charges.map(({ mandate }) => ({ owner: mandate.payer, asset: mandate.asset }));
+  const allowed = await allowancesAt(tx, id, { owners, spender: spenderOf(id) }, NEWEST);
+  const ids = charges.map(({ mandate }) => mandate.mandateId);
+  const { windowCap } = NETWORK_RULES[id.network].caps;
+  const windows = charges.map(({ mandate: { mandateId }, ...window }) => ({ mandateId, ...window }));
+  const revoked = [...allowed].filter(([, { isRevoked }]) => isRevoked).map(([key]) => key);
+  const standings = await standingsAt(tx, id, ids, NEWEST);
+  for (const { mandate } of charges) {
+    if (revoked.includes(balanceKey(mandate.payer, mandate.asset)))
+      standings.set(mandate.mandateId, 'revoked');
+  }
+  return {
+    allowances: new Map([...allowed].map(([key, { amount }]) => [key, amount])),
+    standings,
+    uses: windowCap ? await listUses(tx, id, windows) : [],
+  };
+}

@@ -1,0 +1,36 @@
+import type { Db } from '../../platform/db.ts';
+import type { Mandate, MandateState } from '../port.ts';
+import { balancesAt } from './balances.ts';
+import { balanceKey } from './execute.ts';
+import { spenderOf } from './mandates.ts';
+import { allowancesAt, standingsAt } from './permission-queries.ts';
+import { NETWORK_RULES } from './rules.ts';
+import type { ChainId } from './tables.ts';
+
+/** How mandates and their wallets stood at the end of a block, in the order in which they were asked for. */
+export async function readMandateStates(
+  db: Db,
+  id: ChainId,
+  mandates: readonly Mandate[],
+  height: bigint,
+): Promise<MandateState[]> {
+  const owners = mandates.map(({ payer, asset }) => ({ owner: payer, asset }));
+  const allowed = await allowancesAt(db, id, { owners, spender: spenderOf(id) }, height);
+  const ids = mandates.map(({ mandateId }) => mandateId);
+  const standings = await standingsAt(db, id, ids, height);
+  const balances = new Map<string, bigint>();
+  for (const [asset, own] of Map.groupBy(mandates, (mandate) => mandate.asset)) {
+    const addresses = own.map(({ payer }) => payer);
+    const found = await balancesAt(db, id, { addresses, asset }, height);
+    for (const [address, balance] of found) balances.set(balanceKey(address, asset), balance);
+  }
+  const { windowCap } = NETWORK_RULES[id.network].caps;
+  return mandates.map(({ mandateId, payer, asset }) => {
+    const key = balanceKey(payer, asset);
+    const said = allowed.get(key);
+    // Without a collector the allowance is the mandate.
+    const plain = said && (said.isRevoked ? ('revoked' as const) : ('active' as const));
+    const state = (windowCap ? standings.get(mandateId) : plain) ?? 'missing';
+    return { state, balance: balances.get(key) ?? 0n, allowance: said?.amount ?? 0n };
+  });
+}

@@ -1,0 +1,38 @@
+import type { Network } from '@florin/contract/money';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { base58 } from '@scure/base';
+import { keccak256 } from '../addresses/keccak.ts';
+import type { Mandate, MandateRequest, MandateSetup } from '../port.ts';
+import { NETWORK_RULES } from './rules.ts';
+import type { ChainId } from './tables.ts';
+import { walletOf, walletOfLabel } from './wallet.ts';
+
+/** Who pulls: the collector's contract where there is one, else the wallet that sends the charges. */
+export function spenderOf({ merchantId, network }: ChainId): string {
+  if (NETWORK_RULES[network].caps.windowCap)
+    return walletOfLabel(network, `collector of ${merchantId}`).address;
+  return walletOf(merchantId, network, 'hot').address;
+}
+
+/** The mandate's name: a digest of all that it allows, on this chain and no other. */
+export function mandateIdOf({ merchantId, network }: ChainId, terms: Omit<Mandate, 'mandateId'>): string {
+  const { asset, payer, recipient, cap, period, startsAt, endsAt, salt } = terms;
+  const parts = [merchantId, network, asset, payer, recipient, String(cap), period, startsAt, endsAt, salt];
+  return inFormOf(network, Buffer.from(JSON.stringify(parts)));
+}
+
+function inFormOf(network: Network, message: Uint8Array): string {
+  if (network === 'erc20') return `0x${Buffer.from(keccak256(message)).toString('hex')}`;
+  return network === 'spl' ? base58.encode(sha256(message)) : Buffer.from(sha256(message)).toString('hex');
+}
+
+export function setupOf(id: ChainId, { allowance, ...terms }: MandateRequest): MandateSetup {
+  const complete = { ...terms, recipient: walletOf(id.merchantId, id.network, 'hot').address };
+  const mandate = { ...complete, mandateId: mandateIdOf(id, complete) };
+  const spender = spenderOf(id);
+  const { mandateId, asset } = mandate;
+  const approve = { kind: 'approve', asset, spender, amount: allowance } as const;
+  const { windowCap } = NETWORK_RULES[id.network].caps;
+  const steps = windowCap ? [approve, { kind: 'activate', mandateId } as const] : [approve];
+  return { mandate, spender, steps };
+}

@@ -1,0 +1,147 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db.ts';
+import type { WindowUse } from './charge-rules.ts';
+import { balanceKey } from './execute.ts';
+import { NETWORK_RULES } from './rules.ts';
+import type { ChainId } from './tables.ts';
+
+/** One word of a payer's wallet. */
+export type Permission =
+  | { kind: 'approve'; asset: Asset; spender: string; amount: bigint }
+  | { kind: 'activate' | 'revoke'; asset: Asset; mandateId: string };
+
+export async function insertPermissions(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  permissions: readonly Permission[],
+  place: { txId: string; owner: string; height: bigint; firstNumber: bigint },
+): Promise<void> {
+  await tx
+    .insertInto('simchain.permission')
+    .values(
+      permissions.map((one, i) => ({
+        merchant_id: merchantId,
+        network,
+        number: place.firstNumber + BigInt(i),
+        tx_id: place.txId,
+        kind: one.kind,
+        owner: place.owner,
+        currency: one.asset,
+        spender: one.kind === 'approve' ? one.spender : null,
+        amount: one.kind === 'approve' ? one.amount : null,
+        mandate_id: one.kind === 'approve' ? null : one.mandateId,
+        height: place.height,
+      })),
+    )
+    .execute();
+}
+
+export interface Owner {
+  owner: string;
+  asset: Asset;
+}
+
+/** What a wallet allows our spender: `amount` of an approval less what was pulled since, or nothing any more. */
+interface Allowed {
+  amount: bigint;
+  isRevoked: boolean;
+}
+
+const hasCollector = (network: Network) => NETWORK_RULES[network].caps.windowCap;
+
+/**
+ * `balanceKey` → what each wallet allows the spender as of the end of a block; one that never said anything is absent.
+ * Its last word counts. Where there is a collector a revoke is its matter; on spl another spender's approval ends ours,
+ * as a token account has one delegate.
+ */
+export async function allowancesAt(
+  db: Db,
+  { merchantId, network }: ChainId,
+  { owners, spender }: { owners: readonly Owner[]; spender: string },
+  height: bigint,
+): Promise<Map<string, Allowed>> {
+  const { rows } = await sql<{
+    owner: string;
+    currency: Asset;
+    kind: string;
+    spender: string | null;
+    amount: bigint | null;
+    pulled: bigint;
+  }>`
+    select w.owner, w.currency, p.kind, p.spender, p.amount, (
+      select coalesce(sum(t.amount), 0)::int8 from simchain.transfer t
+      where t.merchant_id = ${merchantId} and t.network = ${network} and t.sender = w.owner
+        and t.currency = w.currency and t.mandate_id is not null and t.height <= ${height}::int8
+        and (t.height, t.number) > (p.height, p.number)
+    ) as pulled
+    from (
+      select distinct * from unnest(${owners.map((one) => one.owner)}::text[],
+        ${owners.map((one) => one.asset)}::text[]) as u (owner, currency)
+    ) as w
+    cross join lateral (
+      select kind, spender, amount, height, number from simchain.permission
+      where merchant_id = ${merchantId} and network = ${network} and owner = w.owner and currency = w.currency
+        and height <= ${height}::int8
+        and (kind = 'revoke' and not ${hasCollector(network)}::boolean
+          or kind = 'approve' and (spender = ${spender} or ${network === 'spl'}::boolean))
+      order by height desc, number desc limit 1
+    ) as p`.execute(db);
+  return new Map(
+    rows.map((row) => {
+      const left = row.spender === spender ? (row.amount ?? 0n) - row.pulled : 0n;
+      const allowed = { amount: left > 0n ? left : 0n, isRevoked: row.kind === 'revoke' };
+      return [balanceKey(row.owner, row.currency), allowed];
+    }),
+  );
+}
+
+/** How mandates stand in the collector as of the end of a block; one that it does not know is absent. */
+export async function standingsAt(
+  db: Db,
+  { merchantId, network }: ChainId,
+  mandateIds: readonly string[],
+  height: bigint,
+): Promise<Map<string, 'active' | 'revoked'>> {
+  if (!hasCollector(network)) return new Map();
+  const { rows } = await sql<{ mandate_id: string; kind: string }>`
+    select m.mandate_id, p.kind
+    from (select distinct * from unnest(${mandateIds}::text[]) as u (mandate_id)) as m
+    cross join lateral (
+      select kind from simchain.permission
+      where merchant_id = ${merchantId} and network = ${network} and mandate_id = m.mandate_id
+        and height <= ${height}::int8
+      order by height desc, number desc limit 1
+    ) as p`.execute(db);
+  return new Map(rows.map((row) => [row.mandate_id, row.kind === 'revoke' ? 'revoked' : 'active']));
+}
+
+/** What was charged in windows that overlap these. */
+export async function listUses(
+  tx: Tx,
+  { merchantId, network }: ChainId,
+  windows: readonly Omit<WindowUse, 'amount'>[],
+): Promise<WindowUse[]> {
+  const column = <T>(pick: (window: Omit<WindowUse, 'amount'>) => T) => windows.map(pick);
+  const { rows } = await sql<{
+    mandate_id: string;
+    subscription_id: string;
+    window_start: bigint;
+    window_end: bigint;
+    amount: bigint;
+  }>`
+    select distinct t.number, t.mandate_id, t.subscription_id, t.window_start, t.window_end, t.amount
+    from unnest(${column((w) => w.mandateId)}::text[], ${column((w) => w.subscriptionId)}::text[],
+      ${column((w) => w.windowStart)}::int8[], ${column((w) => w.windowEnd)}::int8[])
+      as u (mandate_id, subscription_id, window_start, window_end)
+    join simchain.transfer t on t.merchant_id = ${merchantId} and t.network = ${network}
+      and t.mandate_id = u.mandate_id and t.subscription_id = u.subscription_id
+      and t.window_start < u.window_end and u.window_start < t.window_end`.execute(tx);
+  return rows.map((row) => ({
+    mandateId: row.mandate_id,
+    subscriptionId: row.subscription_id,
+    windowStart: Number(row.window_start),
+    windowEnd: Number(row.window_end),
+    amount: row.amount,
+  }));
+}
