@@ -384,6 +384,43 @@ create table public.payment_link (
 );
 CREATE INDEX payment_link_list ON public.payment_link USING btree (merchant_id, store_id, created_at, link_id);
 
+create table public.payment_method (
+  merchant_id uuid not null,
+  payment_method_id uuid not null,
+  store_id uuid not null,
+  customer_id uuid not null,
+  currency text not null,
+  network text not null,
+  wallet_address text not null,
+  recipient text not null,
+  mandate_id text not null,
+  salt text not null,
+  cap_amount bigint not null,
+  "interval" text not null,
+  starts_at bigint not null,
+  ends_at bigint,
+  status text not null,
+  balance bigint not null,
+  allowance bigint not null,
+  read_at bigint not null,
+  next_read_at bigint,
+  metadata jsonb not null default '{}'::jsonb,
+  created_at bigint not null,
+  constraint payment_method_pkey PRIMARY KEY (merchant_id, payment_method_id),
+  constraint payment_method_merchant_id_network_mandate_id_key UNIQUE (merchant_id, network, mandate_id),
+  constraint payment_method_allowance_check CHECK ((allowance >= 0)),
+  constraint payment_method_balance_check CHECK ((balance >= 0)),
+  constraint payment_method_cap_amount_check CHECK ((cap_amount > 0)),
+  constraint payment_method_check CHECK (((status = 'revoked'::text) = (next_read_at IS NULL))),
+  constraint payment_method_check1 CHECK (((ends_at IS NULL) OR (ends_at > starts_at))),
+  constraint payment_method_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+  constraint payment_method_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'revoked'::text, 'unknown'::text])))
+);
+CREATE INDEX payment_method_customer ON public.payment_method USING btree (merchant_id, customer_id, created_at, payment_method_id);
+CREATE INDEX payment_method_due ON public.payment_method USING btree (merchant_id, network, next_read_at) WHERE (next_read_at IS NOT NULL);
+CREATE INDEX payment_method_list ON public.payment_method USING btree (merchant_id, created_at, payment_method_id);
+CREATE INDEX payment_method_wallet ON public.payment_method USING btree (merchant_id, network, wallet_address, currency);
+
 create table public.payment_option (
   merchant_id uuid not null,
   payment_id uuid not null,
@@ -671,12 +708,14 @@ create table public.transfer (
   created_at bigint not null,
   completed_at bigint,
   key_ref text not null default 'hot'::text,
+  charge jsonb,
   constraint transfer_pkey PRIMARY KEY (merchant_id, transfer_id),
   constraint transfer_merchant_id_owner_type_owner_id_key UNIQUE (merchant_id, owner_type, owner_id),
   constraint transfer_amount_check CHECK ((amount > 0)),
   constraint transfer_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'succeeded'::text, 'failed'::text])))
 );
 CREATE INDEX transfer_attempt_members ON public.transfer USING btree (merchant_id, attempt_id) WHERE (attempt_id IS NOT NULL);
+CREATE INDEX transfer_charge_open ON public.transfer USING btree (merchant_id, network, address, currency) WHERE ((charge IS NOT NULL) AND (status = ANY (ARRAY['queued'::text, 'sending'::text])));
 CREATE INDEX transfer_group ON public.transfer USING btree (merchant_id, group_id);
 
 create table public.transfer_attempt (
@@ -767,6 +806,28 @@ create table simchain.chain (
   constraint chain_lag_blocks_check CHECK ((lag_blocks >= 0))
 );
 
+create table simchain.permission (
+  merchant_id uuid not null,
+  network text not null,
+  number bigint not null,
+  tx_id text not null,
+  kind text not null,
+  owner text not null,
+  currency text not null,
+  spender text,
+  amount bigint,
+  mandate_id text,
+  height bigint not null,
+  constraint permission_pkey PRIMARY KEY (merchant_id, network, number),
+  constraint permission_amount_check CHECK ((amount >= 0)),
+  constraint permission_check CHECK (((kind = 'approve'::text) = ((spender IS NOT NULL) AND (amount IS NOT NULL)))),
+  constraint permission_check1 CHECK (((kind = 'approve'::text) = (mandate_id IS NULL))),
+  constraint permission_kind_check CHECK ((kind = ANY (ARRAY['approve'::text, 'activate'::text, 'revoke'::text])))
+);
+CREATE INDEX permission_height ON simchain.permission USING btree (merchant_id, network, height);
+CREATE INDEX permission_mandate ON simchain.permission USING btree (merchant_id, network, mandate_id, height, number) WHERE (mandate_id IS NOT NULL);
+CREATE INDEX permission_owner ON simchain.permission USING btree (merchant_id, network, owner, currency, height, number);
+
 create table simchain.sender (
   merchant_id uuid not null,
   network text not null,
@@ -822,13 +883,21 @@ create table simchain.transfer (
   height bigint not null,
   token text,
   block_time bigint not null default 0,
+  mandate_id text,
+  subscription_id text,
+  window_start bigint,
+  window_end bigint,
+  from_account boolean not null default false,
   constraint transfer_pkey PRIMARY KEY (merchant_id, network, number),
   constraint transfer_merchant_id_network_tx_id_index_key UNIQUE (merchant_id, network, tx_id, index),
   constraint transfer_amount_check CHECK ((amount >= 0)),
+  constraint transfer_charge CHECK ((((mandate_id IS NULL) = (subscription_id IS NULL)) AND ((mandate_id IS NULL) = (window_start IS NULL)) AND ((mandate_id IS NULL) = (window_end IS NULL)))),
   constraint transfer_token CHECK (((currency IS NULL) = (token IS NOT NULL)))
 );
 CREATE INDEX transfer_arrival ON simchain.transfer USING btree (merchant_id, network, recipient, height, number);
 CREATE INDEX transfer_height ON simchain.transfer USING btree (merchant_id, network, height);
 CREATE UNIQUE INDEX transfer_item ON simchain.transfer USING btree (merchant_id, network, sender, item_id) WHERE ((item_id IS NOT NULL) AND (network = 'erc20'::text));
+CREATE INDEX transfer_pulled ON simchain.transfer USING btree (merchant_id, network, sender, currency, height, number) WHERE (mandate_id IS NOT NULL);
 CREATE INDEX transfer_recipient ON simchain.transfer USING btree (merchant_id, network, recipient, number);
 CREATE INDEX transfer_sender ON simchain.transfer USING btree (merchant_id, network, sender, number);
+CREATE INDEX transfer_window ON simchain.transfer USING btree (merchant_id, network, mandate_id, subscription_id, window_start) WHERE (mandate_id IS NOT NULL);

@@ -14,6 +14,7 @@ import {
   observeChains,
   type ServiceState,
 } from './monitoring/index.ts';
+import type { ChargeNeeds, PaymentMethodDeps } from './payment-methods/index.ts';
 import { payoutRoutes } from './payouts/index.ts';
 import { Clock } from './platform/clock.ts';
 import { maintainDays } from './platform/day-partitions.ts';
@@ -62,7 +63,7 @@ const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
 };
 
 /** Everything that operations stand on, opened once per process. */
-export interface App extends WebhookDeps, CheckoutDeps {
+export interface App extends WebhookDeps, CheckoutDeps, PaymentMethodDeps {
   databaseUrl: string;
   simulatedDb: Db;
   /** For claims and renewals of workers, which commit without waiting for the disk. */
@@ -75,6 +76,9 @@ export interface App extends WebhookDeps, CheckoutDeps {
   rates: Rates;
   close(): Promise<void>;
 }
+
+/** Nothing bills payment methods yet. */
+const chargeNeeds: ChargeNeeds = async () => new Map();
 
 /** Brings both schemas up to date. @returns the names of the migrations applied now */
 export async function migrateAll(databaseUrl: string, simchainUrl: string | undefined): Promise<string[]> {
@@ -123,7 +127,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     const readState = createStateReader(watchDb, clock);
     const pools = { db, fastDb, claimsDb, simulatedDb };
     const platform = { ...pools, clock, vault, log, metrics };
-    return { ...platform, ...webhooks, readState, databaseUrl, chains, screen, rates, close };
+    return { ...platform, ...webhooks, readState, databaseUrl, chains, chargeNeeds, screen, rates, close };
   } catch (error) {
     await close();
     throw error;

@@ -3,6 +3,7 @@ import { CREDITED_JOB, EXPIRE_JOB, expirePayment, SCAN_JOB, scanDeposits } from 
 import { auditNetwork, SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './custody/index.ts';
 import { EVENT_SETTINGS, PUBLISH_JOB } from './events/index.ts';
 import { observeJobs } from './monitoring/index.ts';
+import { WATCH_METHODS_JOB, watchMethods } from './payment-methods/index.ts';
 import {
   EXPIRE_APPROVAL_JOB,
   expireApproval,
@@ -61,6 +62,7 @@ function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
     [AUDIT_JOB, (job) => auditNetwork(app, job)],
     [SHORT_JOB, (job, run) => sweepAll(app, job, run)],
     [SWEPT_JOB, (job, run) => settleSweeps(app, job, run)],
+    [WATCH_METHODS_JOB, (job, run) => watchMethods(app, job, run)],
     [FUND_JOB, (job) => payFunding(app, job)],
     [OUTAGE_END_JOB, async () => 'done'],
     [SCAN_JOB, (job, run) => scanDeposits(app, job, run)],

@@ -4,6 +4,7 @@ import { addRiskAddress, checkAddress, listRiskAddresses, removeRiskAddress } fr
 import { CHECKOUT_SETTINGS } from '../checkout/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import { EVENT_SETTINGS } from '../events/index.ts';
+import { PAYMENT_METHOD_SETTINGS } from '../payment-methods/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId, NIL_ID } from '../platform/ids.ts';
@@ -25,6 +26,7 @@ const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(CHECKOUT_SETTINGS),
   ...Object.values(CUSTODY_SETTINGS),
   ...Object.values(EVENT_SETTINGS),
+  ...Object.values(PAYMENT_METHOD_SETTINGS),
   ...Object.values(PAYOUT_SETTINGS),
   ...Object.values(RATE_SETTINGS),
   ...Object.values(REFUND_SETTINGS),

@@ -5,7 +5,14 @@ export { type TransferHealth, transferHealth } from './health.ts';
 export { adoptHistory, hasHistoryChanged, noteHistory } from './history.ts';
 export { listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
 export { isPaused, TRANSFER_SETTINGS } from './pauses.ts';
-export { listDecided, listUnsettled, paidByTransfers, signedOf, type TransferOrder } from './queries.ts';
+export {
+  listDecided,
+  listUnsettled,
+  paidByTransfers,
+  signedOf,
+  sumOpenCharges,
+  type TransferOrder,
+} from './queries.ts';
 export { recheckFinal } from './recheck-final.ts';
 export { requestTransfers } from './request-transfers.ts';
 export { type Screen, screen } from './screen.ts';

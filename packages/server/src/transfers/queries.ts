@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { KeyRef, SignedTx } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
+import { type ChargeOrder, storedCharge } from './charges.ts';
 import type { MemberVerdict, Verdict } from './states.ts';
 import './tables.ts';
 
@@ -222,6 +223,8 @@ export interface TransferOrder {
   address: string;
   amount: bigint;
   memo: string | null;
+  /** It comes from `address`, a payer's wallet, instead of going there; alone in its group. */
+  charge?: ChargeOrder;
 }
 
 export async function insertTransfers(
@@ -233,15 +236,16 @@ export async function insertTransfers(
   const column = <T>(pick: (order: TransferOrder) => T) => orders.map(pick);
   await sql`
     insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address,
-                          amount, memo, status, created_at)
+                          amount, memo, charge, status, created_at)
     select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.network, o.currency, o.key_ref, o.address,
-           o.amount, o.memo, 'queued', ${nowSeconds}::bigint
+           o.amount, o.memo, o.charge::jsonb, 'queued', ${nowSeconds}::bigint
     from unnest(${column(() => newId())}::uuid[], ${column((o) => o.ownerType)}::text[],
                 ${column((o) => o.ownerId)}::uuid[], ${column((o) => o.groupId)}::uuid[],
                 ${column((o) => o.network)}::text[], ${column((o) => o.currency)}::text[],
                 ${column((o) => o.keyRef ?? KEY_REF)}::text[], ${column((o) => o.address)}::text[], ${column((o) => o.amount)}::bigint[],
-                ${column((o) => o.memo)}::text[])
-      as o (transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address, amount, memo)`.execute(
+                ${column((o) => o.memo)}::text[],
+                ${column((o) => (o.charge === undefined ? null : JSON.stringify(storedCharge(o.charge))))}::text[])
+      as o (transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address, amount, memo, charge)`.execute(
     tx,
   );
 }
@@ -336,5 +340,20 @@ export async function paidByTransfers(
     select sum(amount)::text as total from transfer
     where merchant_id = ${merchantId} and network = ${network} and currency = ${currency}
       and key_ref = ${KEY_REF} and status = 'succeeded'`.execute(db);
+  return BigInt(rows[0]?.total ?? 0);
+}
+
+/** What charges that are not decided may still take out of a payer's wallet. */
+export async function sumOpenCharges(
+  db: Db,
+  merchantId: string,
+  wallet: { network: Network; address: string; currency: AttemptRow['currency'] },
+): Promise<bigint> {
+  const { rows } = await sql<{ total: string }>`
+    select coalesce(sum(amount), 0)::text as total from transfer
+    where merchant_id = ${merchantId} and network = ${wallet.network} and address = ${wallet.address}
+      and currency = ${wallet.currency} and charge is not null and status in ('queued', 'sending')`.execute(
+    db,
+  );
   return BigInt(rows[0]?.total ?? 0);
 }

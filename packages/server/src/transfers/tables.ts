@@ -1,6 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { ColumnType, Generated } from 'kysely';
 import type { KeyRef } from '../chains/index.ts';
+import type { StoredCharge } from './charges.ts';
 import type { AttemptStatus, TransferStatus } from './states.ts';
 
 declare module '../platform/db.ts' {
@@ -17,6 +18,7 @@ declare module '../platform/db.ts' {
       address: string;
       amount: bigint;
       memo: string | null;
+      charge: StoredCharge | null;
       status: TransferStatus;
       tries: Generated<number>;
       alone: Generated<boolean>;

@@ -1,0 +1,28 @@
+export type { ChargeNeeds, PaymentMethodDeps } from './deps.ts';
+export {
+  CHARGE_DECIDED_JOB,
+  type ChargeOutcome,
+  chargeOutcome,
+  type OrderedCharge,
+  openCharges,
+  orderCharge,
+} from './order-charge.ts';
+export { presentPaymentMethod } from './present.ts';
+export {
+  defaultPaymentMethods,
+  findPaymentMethod,
+  getPaymentMethod,
+  lockPaymentMethod,
+  type PaymentMethodRow,
+} from './queries.ts';
+export { METHOD_NEWS_JOB, readMandate } from './read-mandate.ts';
+export { type GivenMandate, saveMandate } from './save-mandate.ts';
+export { PAYMENT_METHOD_SETTINGS } from './settings.ts';
+export {
+  type DeclineCode,
+  declineCode,
+  type MandateReading,
+  mustWait,
+  type ShownMandate,
+} from './states.ts';
+export { WATCH_METHODS_JOB, watchMethods } from './watch-methods.ts';

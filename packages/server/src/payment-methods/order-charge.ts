@@ -1,0 +1,62 @@
+import type { Db, Tx } from '../platform/db.ts';
+import type { Occasion } from '../platform/occasion.ts';
+import { decidedJob, listDecided, requestTransfers, sumOpenCharges } from '../transfers/index.ts';
+import { mandateOf, type PaymentMethodRow } from './queries.ts';
+
+const OWNER_TYPE = 'charge';
+/** A charge is over: `chargeOutcome` says how; payload `{ groupId }`, the id of its payment. */
+export const CHARGE_DECIDED_JOB = decidedJob(OWNER_TYPE);
+
+export interface OrderedCharge {
+  merchantId: string;
+  /** The charge's id on the chain too: it pulls once. */
+  paymentId: string;
+  /** Active, and locked by this transaction. */
+  method: PaymentMethodRow;
+  /** Units of the method's token. */
+  amount: bigint;
+  subscriptionId: string;
+  /** The window that the cap counts it in, Unix seconds. */
+  windowStart: number;
+  windowEnd: number;
+}
+
+/** Orders a charge in the transaction of its cause. Its outcome comes as `CHARGE_DECIDED_JOB`. */
+export async function orderCharge(
+  tx: Tx,
+  { merchantId, paymentId, method, amount, subscriptionId, windowStart, windowEnd }: OrderedCharge,
+  now: Pick<Occasion, 'seconds' | 'realMs'>,
+): Promise<void> {
+  const { network, currency, wallet_address: address } = method;
+  const charge = { mandate: mandateOf(method), subscriptionId, windowStart, windowEnd };
+  const owner = { ownerType: OWNER_TYPE, ownerId: paymentId, groupId: paymentId };
+  const order = { ...owner, network, currency, address, amount, memo: null, charge };
+  await requestTransfers(tx, merchantId, [order], now);
+}
+
+export type ChargeOutcome =
+  | { status: 'succeeded'; txId: string }
+  /** `failureCode`: why the network refused it, `address_risk`, or `transfer_failed` where it gave no reason of ours. */
+  | { status: 'failed'; txId: string | null; failureCode: string };
+
+/** What became of a charge; undefined while it is on its way. */
+export async function chargeOutcome(
+  db: Db,
+  merchantId: string,
+  paymentId: string,
+): Promise<ChargeOutcome | undefined> {
+  const [decided] = await listDecided(db, merchantId, paymentId);
+  if (decided === undefined) return undefined;
+  const { status, tx_id: txId, failure_code: failureCode } = decided;
+  if (status === 'failed') return { status, txId, failureCode: failureCode ?? 'transfer_failed' };
+  if (txId === null) throw new Error(`charge ${paymentId} succeeded without a transaction`);
+  return { status: 'succeeded', txId };
+}
+
+/** What charges that are not decided may still take out of the wallet of a method. */
+export async function openCharges(
+  db: Db,
+  { merchant_id: merchantId, network, currency, wallet_address: address }: PaymentMethodRow,
+): Promise<bigint> {
+  return await sumOpenCharges(db, merchantId, { network, currency, address });
+}

@@ -1,0 +1,223 @@
+import type { Network } from '@florin/contract/money';
+import type { PaymentMethodStatus } from '@florin/contract/schemas';
+import { type Insertable, sql, type UpdateObject } from 'kysely';
+import type { Mandate } from '../chains/index.ts';
+import type { Db, Tables, Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { decodeId } from '../platform/ids.ts';
+import { unknownCursor } from '../platform/page.ts';
+import './tables.ts';
+
+const selectMethods = (db: Db, merchantId: string) =>
+  db.selectFrom('payment_method').selectAll().where('merchant_id', '=', merchantId);
+
+export type PaymentMethodRow = Awaited<ReturnType<typeof lockPaymentMethod>>;
+type MethodKey = Pick<PaymentMethodRow, 'merchant_id' | 'payment_method_id'>;
+
+export async function findPaymentMethod(
+  db: Db,
+  merchantId: string,
+  paymentMethodId: string,
+): Promise<PaymentMethodRow | undefined> {
+  return await selectMethods(db, merchantId)
+    .where('payment_method_id', '=', paymentMethodId)
+    .executeTakeFirst();
+}
+
+/** @param id as callers know it. @throws Fail `resource_not_found` */
+export async function getPaymentMethod(db: Db, merchantId: string, id: string): Promise<PaymentMethodRow> {
+  const paymentMethodId = decodeId('paymentMethod', id);
+  const row = paymentMethodId && (await findPaymentMethod(db, merchantId, paymentMethodId));
+  if (!row) throw new Fail('resource_not_found', 'There is no such payment method.');
+  return row;
+}
+
+/** Locks one that exists, behind the subscription, invoices and payments of the change. */
+export async function lockPaymentMethod(tx: Tx, merchantId: string, paymentMethodId: string) {
+  return await selectMethods(tx, merchantId)
+    .where('payment_method_id', '=', paymentMethodId)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+/** In the order of their ids, which all who lock several keep to. */
+export async function lockPaymentMethods(
+  tx: Tx,
+  merchantId: string,
+  paymentMethodIds: readonly string[],
+): Promise<PaymentMethodRow[]> {
+  return await selectMethods(tx, merchantId)
+    .where('payment_method_id', '=', sql<string>`any(${paymentMethodIds}::uuid[])`)
+    .orderBy('payment_method_id')
+    .forUpdate()
+    .execute();
+}
+
+/** Newest first; one row more than the limit. */
+export async function listPaymentMethods(
+  db: Db,
+  merchantId: string,
+  page: { customerId?: string | undefined; limit: number; after?: string | undefined },
+): Promise<PaymentMethodRow[]> {
+  let query = selectMethods(db, merchantId);
+  if (page.customerId !== undefined) query = query.where('customer_id', '=', page.customerId);
+  if (page.after !== undefined) {
+    const cursor = await getPaymentMethod(db, merchantId, page.after).catch((error: unknown) => {
+      throw error instanceof Fail ? unknownCursor() : error;
+    });
+    if (page.customerId !== undefined && cursor.customer_id !== page.customerId) throw unknownCursor();
+    query = query.where((e) =>
+      e(
+        e.refTuple('created_at', 'payment_method_id'),
+        '<',
+        e.tuple(cursor.created_at, cursor.payment_method_id),
+      ),
+    );
+  }
+  return await query
+    .orderBy('created_at', 'desc')
+    .orderBy('payment_method_id', 'desc')
+    .limit(page.limit + 1)
+    .execute();
+}
+
+/** The newest active method of each of these customers that has one. */
+export async function defaultPaymentMethods(
+  db: Db,
+  merchantId: string,
+  customerIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await sql<{ customer_id: string; payment_method_id: string }>`
+    select c.customer_id, m.payment_method_id
+    from unnest(${customerIds}::uuid[]) as c (customer_id)
+    cross join lateral (
+      select payment_method_id from payment_method
+      where merchant_id = ${merchantId} and customer_id = c.customer_id and status = 'active'
+      order by created_at desc, payment_method_id desc limit 1
+    ) as m`.execute(db);
+  return new Map(rows.map((row) => [row.customer_id, row.payment_method_id]));
+}
+
+/** @returns undefined where the merchant has this mandate already */
+export async function insertPaymentMethod(
+  tx: Tx,
+  row: Insertable<Tables['payment_method']>,
+): Promise<PaymentMethodRow | undefined> {
+  return await tx
+    .insertInto('payment_method')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['merchant_id', 'network', 'mandate_id']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function findByMandate(
+  db: Db,
+  merchantId: string,
+  { network, mandateId }: { network: Network; mandateId: string },
+): Promise<PaymentMethodRow | undefined> {
+  return await selectMethods(db, merchantId)
+    .where('network', '=', network)
+    .where('mandate_id', '=', mandateId)
+    .executeTakeFirst();
+}
+
+export async function updatePaymentMethod(
+  db: Db,
+  method: MethodKey,
+  change: UpdateObject<Tables, 'payment_method'>,
+): Promise<PaymentMethodRow> {
+  return await db
+    .updateTable('payment_method')
+    .set(change)
+    .where('merchant_id', '=', method.merchant_id)
+    .where('payment_method_id', '=', method.payment_method_id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** What a reading makes of a method. */
+export interface Reading {
+  paymentMethodId: string;
+  status: PaymentMethodStatus;
+  balance: bigint;
+  allowance: bigint;
+  readAt: number;
+  nextReadAt: number | null;
+}
+
+/** Writes many readings in one statement. The caller has the rows' locks. */
+export async function writeReadings(tx: Tx, merchantId: string, readings: readonly Reading[]): Promise<void> {
+  if (readings.length === 0) return;
+  const column = <T>(pick: (reading: Reading) => T) => readings.map(pick);
+  await sql`
+    update payment_method m
+    set status = v.status, balance = v.balance, allowance = v.allowance, read_at = v.read_at,
+        next_read_at = v.next_read_at
+    from unnest(${column((r) => r.paymentMethodId)}::uuid[], ${column((r) => r.status)}::text[],
+                ${column((r) => r.balance)}::bigint[], ${column((r) => r.allowance)}::bigint[],
+                ${column((r) => r.readAt)}::bigint[], ${column((r) => r.nextReadAt)}::bigint[])
+      as v (payment_method_id, status, balance, allowance, read_at, next_read_at)
+    where m.merchant_id = ${merchantId} and m.payment_method_id = v.payment_method_id`.execute(tx);
+}
+
+/** Those that the health watch has to read by now, the longest overdue first. */
+export async function listDueForReading(
+  db: Db,
+  merchantId: string,
+  due: { network: Network; now: number; limit: number },
+): Promise<PaymentMethodRow[]> {
+  return await selectMethods(db, merchantId)
+    .where('network', '=', due.network)
+    .where('next_read_at', '<=', due.now)
+    .orderBy('next_read_at')
+    .limit(due.limit)
+    .execute();
+}
+
+/** When the next one is due, Unix seconds of the merchant's clock. */
+export async function nextReadingAt(
+  db: Db,
+  merchantId: string,
+  network: Network,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('payment_method')
+    .select('next_read_at')
+    .where('merchant_id', '=', merchantId)
+    .where('network', '=', network)
+    .where('next_read_at', 'is not', null)
+    .orderBy('next_read_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.next_read_at == null ? undefined : Number(row.next_read_at);
+}
+
+/** All methods of a wallet that may be read: what one of them pays, the others cannot. */
+export async function listOfWallet(
+  db: Db,
+  merchantId: string,
+  wallet: Pick<PaymentMethodRow, 'network' | 'wallet_address' | 'currency'>,
+): Promise<PaymentMethodRow[]> {
+  return await selectMethods(db, merchantId)
+    .where('network', '=', wallet.network)
+    .where('wallet_address', '=', wallet.wallet_address)
+    .where('currency', '=', wallet.currency)
+    .where('next_read_at', 'is not', null)
+    .execute();
+}
+
+/** As the chain knows it. */
+export function mandateOf(row: PaymentMethodRow): Mandate {
+  return {
+    mandateId: row.mandate_id,
+    asset: row.currency,
+    payer: row.wallet_address,
+    recipient: row.recipient,
+    cap: row.cap_amount,
+    period: row.interval,
+    startsAt: Number(row.starts_at),
+    endsAt: row.ends_at === null ? null : Number(row.ends_at),
+    salt: row.salt,
+  };
+}

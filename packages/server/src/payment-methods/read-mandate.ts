@@ -1,0 +1,174 @@
+import type { Network } from '@florin/contract/money';
+import { ChainUnavailable } from '../chains/index.ts';
+import { recordEvents } from '../events/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { encodeId } from '../platform/ids.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import { type Occasion, occasionOf } from '../platform/occasion.ts';
+import { readSettings } from '../platform/settings.ts';
+import { transact } from '../platform/transact.ts';
+import type { MerchantRef, PaymentMethodDeps } from './deps.ts';
+import { presentPaymentMethod } from './present.ts';
+import {
+  listOfWallet,
+  lockPaymentMethods,
+  mandateOf,
+  type PaymentMethodRow,
+  type Reading,
+  writeReadings,
+} from './queries.ts';
+import { PAYMENT_METHOD_SETTINGS } from './settings.ts';
+import { isNews, type MandateReading, readingOf, statusAfter } from './states.ts';
+
+/** News for whoever bills: money or allowance came back, or the status changed; payload `{ paymentMethodId }`. */
+export const METHOD_NEWS_JOB = 'payment_methods.news';
+/** A network that could not be read is tried again so soon. */
+const UNREAD_AGAIN_SECONDS = 300;
+
+/** What the chain said of each method, by its id. */
+type Readings = ReadonlyMap<string, MandateReading>;
+
+/** Reads methods of one network in one call. Never inside a transaction. */
+export async function readChain(
+  deps: Pick<PaymentMethodDeps, 'chains' | 'clock'>,
+  merchant: MerchantRef,
+  methods: readonly PaymentMethodRow[],
+): Promise<Readings> {
+  const [first] = methods;
+  if (first === undefined) return new Map();
+  const now = occasionOf(deps, merchant).seconds;
+  try {
+    const mandates = methods.map(mandateOf);
+    const { states } = await deps.chains.of(merchant, first.network).mandateStates(mandates);
+    return new Map(
+      methods.map((method, i) => {
+        const [state, mandate] = [states[i], mandates[i]];
+        const isShown = state !== undefined && mandate !== undefined;
+        return [method.payment_method_id, isShown ? readingOf(state, mandate, now) : 'unavailable'];
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+    return new Map(methods.map((method) => [method.payment_method_id, 'unavailable']));
+  }
+}
+
+export interface ReadingContext {
+  merchant: MerchantRef;
+  needs: ReadonlyMap<string, bigint>;
+  everySeconds: number;
+  now: Occasion;
+}
+
+export async function contextOf(
+  deps: PaymentMethodDeps,
+  merchant: MerchantRef,
+  methods: readonly PaymentMethodRow[],
+): Promise<ReadingContext> {
+  const { readEverySeconds } = await readSettings(deps.db, merchant, PAYMENT_METHOD_SETTINGS);
+  const ids = methods.map((method) => method.payment_method_id);
+  const needs = await deps.chargeNeeds(deps.db, merchant.merchantId, ids);
+  return { merchant, needs, everySeconds: readEverySeconds, now: occasionOf(deps, merchant) };
+}
+
+function decide(
+  row: PaymentMethodRow,
+  reading: MandateReading,
+  { needs, everySeconds, now }: ReadingContext,
+): Reading {
+  const status = statusAfter(row.status, reading, needs.get(row.payment_method_id) ?? 0n);
+  const isRead = reading !== 'unavailable';
+  const again = now.seconds + (isRead ? everySeconds : Math.min(everySeconds, UNREAD_AGAIN_SECONDS));
+  return {
+    paymentMethodId: row.payment_method_id,
+    status,
+    balance: isRead ? reading.balance : row.balance,
+    allowance: isRead ? reading.allowance : row.allowance,
+    readAt: isRead ? now.seconds : Number(row.read_at),
+    nextReadAt: status === 'revoked' ? null : again,
+  };
+}
+
+/** Writes what readings make of their methods, with the events of those whose status changed and the news for above. */
+export async function applyReadings(tx: Tx, readings: Readings, context: ReadingContext): Promise<void> {
+  const { merchant, now } = context;
+  const { merchantId } = merchant;
+  const rows = await lockPaymentMethods(tx, merchantId, [...readings.keys()]);
+  // A method that was revoked while the chain was asked stays so, and is read no more.
+  const decided = rows
+    .filter((row) => row.status !== 'revoked')
+    .map((row) => ({
+      row,
+      next: decide(row, readings.get(row.payment_method_id) ?? 'unavailable', context),
+    }));
+  await writeReadings(
+    tx,
+    merchantId,
+    decided.map(({ next }) => next),
+  );
+  const changed = decided.filter(({ row, next }) => row.status !== next.status);
+  await recordEvents(
+    tx,
+    changed.map(({ row, next }) => changeOf(row, { ...row, status: next.status }, now)),
+  );
+  const news = decided.filter(({ row, next }) => isNews(row, next)).map(({ row }) => row);
+  await enqueue(
+    tx,
+    news.map((row) => newsJob(row, now.realMs)),
+  );
+}
+
+export function changeOf(before: PaymentMethodRow, after: PaymentMethodRow, now: Occasion) {
+  return {
+    merchantId: after.merchant_id,
+    storeId: after.store_id,
+    livemode: now.livemode,
+    type: 'payment_method.updated',
+    resource: encodeId('paymentMethod', after.payment_method_id),
+    before: presentPaymentMethod(before),
+    after: presentPaymentMethod(after),
+    nowSeconds: now.seconds,
+    nowMs: now.realMs,
+  } as const;
+}
+
+export const newsJob = (row: PaymentMethodRow, dueAtMs: number) => ({
+  merchantId: row.merchant_id,
+  kind: METHOD_NEWS_JOB,
+  uniqueKey: row.payment_method_id,
+  dueAtMs,
+  payload: { paymentMethodId: row.payment_method_id },
+});
+
+async function readAndApply(
+  deps: PaymentMethodDeps,
+  merchant: MerchantRef,
+  methods: readonly PaymentMethodRow[],
+): Promise<Readings> {
+  const readings = await readChain(deps, merchant, methods);
+  const context = await contextOf(deps, merchant, methods);
+  await transact(deps.db, (tx) => applyReadings(tx, readings, context));
+  return readings;
+}
+
+/**
+ * What the chain shows now of a method, before a charge of it; the method's status follows. Never inside a transaction.
+ */
+export async function readMandate(
+  deps: PaymentMethodDeps,
+  merchant: MerchantRef,
+  method: PaymentMethodRow,
+): Promise<MandateReading> {
+  const readings = await readAndApply(deps, merchant, [method]);
+  return readings.get(method.payment_method_id) ?? 'unavailable';
+}
+
+/** Reads every method of a wallet of which it is known that something changed. Never inside a transaction. */
+export async function readWallet(
+  deps: PaymentMethodDeps,
+  merchant: MerchantRef,
+  wallet: { network: Network; wallet_address: string; currency: PaymentMethodRow['currency'] },
+): Promise<void> {
+  const methods = await listOfWallet(deps.db, merchant.merchantId, wallet);
+  if (methods.length > 0) await readAndApply(deps, merchant, methods);
+}

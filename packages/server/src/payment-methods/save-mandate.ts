@@ -1,0 +1,59 @@
+import type { Network } from '@florin/contract/money';
+import type { Mandate } from '../chains/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { newId } from '../platform/ids.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import type { Occasion } from '../platform/occasion.ts';
+import { findByMandate, insertPaymentMethod, type PaymentMethodRow } from './queries.ts';
+import type { ShownMandate } from './states.ts';
+import { watchJob } from './watch-methods.ts';
+
+export interface GivenMandate {
+  merchantId: string;
+  storeId: string;
+  customerId: string;
+  network: Network;
+  mandate: Mandate;
+  /** What a final block shows of it. */
+  reading: ShownMandate;
+}
+
+/**
+ * Stores a mandate that the chain has shown, once however often it is told. Whether its wallet can pay what is due is
+ * found by the health watch, which reads it right away, and before each charge.
+ */
+export async function saveMandate(
+  tx: Tx,
+  { merchantId, storeId, customerId, network, mandate, reading }: GivenMandate,
+  now: Pick<Occasion, 'seconds' | 'realMs'>,
+): Promise<PaymentMethodRow> {
+  const row = await insertPaymentMethod(tx, {
+    merchant_id: merchantId,
+    payment_method_id: newId(),
+    store_id: storeId,
+    customer_id: customerId,
+    currency: mandate.asset,
+    network,
+    wallet_address: mandate.payer,
+    recipient: mandate.recipient,
+    mandate_id: mandate.mandateId,
+    salt: mandate.salt,
+    cap_amount: mandate.cap,
+    interval: mandate.period,
+    starts_at: mandate.startsAt,
+    ends_at: mandate.endsAt,
+    status: 'active',
+    balance: reading.balance,
+    allowance: reading.allowance,
+    read_at: now.seconds,
+    next_read_at: now.seconds,
+    created_at: now.seconds,
+  });
+  if (row !== undefined) {
+    await enqueue(tx, [watchJob(merchantId, network, now.realMs)]);
+    return row;
+  }
+  const known = await findByMandate(tx, merchantId, { network, mandateId: mandate.mandateId });
+  if (known === undefined) throw new Error(`mandate ${mandate.mandateId} is neither new nor known`);
+  return known;
+}

@@ -1,0 +1,12 @@
+import { integerSetting } from '../platform/settings.ts';
+
+export const PAYMENT_METHOD_SETTINGS = {
+  readEverySeconds: integerSetting({
+    name: 'payment_methods.read_every_seconds',
+    description:
+      'How often balance and allowance behind each payment method are read, so that a charge that would fail is known before it is due.',
+    fallback: { sandbox: 86_400, live: 3_600 },
+    min: 60,
+    max: 86_400,
+  }),
+};

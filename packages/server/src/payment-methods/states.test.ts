@@ -1,0 +1,104 @@
+import { PAYMENT_METHOD_STATUSES } from '@florin/contract/schemas';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { MandateState } from '../chains/index.ts';
+import { declineCode, isNews, type MandateReading, mustWait, readingOf, statusAfter } from './states.ts';
+
+const units = fc.bigInt({ min: 0n, max: 20n });
+const anyStatus = fc.constantFrom(...PAYMENT_METHOD_STATUSES);
+const shown = fc.record({
+  balance: units,
+  allowance: units,
+  isRevoked: fc.boolean(),
+  isEnded: fc.boolean(),
+});
+const anyReading: fc.Arbitrary<MandateReading> = fc.oneof(
+  { weight: 5, arbitrary: shown },
+  fc.constant('unavailable' as const),
+);
+const anyState: fc.Arbitrary<MandateState> = fc.record({
+  state: fc.constantFrom('active', 'revoked', 'missing'),
+  balance: units,
+  allowance: units,
+});
+
+describe('a payment method', () => {
+  test('I7: revoked is final, and nothing but the chain revokes by a reading', () => {
+    fc.assert(
+      fc.property(anyStatus, anyReading, units, (before, reading, need) => {
+        const after = statusAfter(before, reading, need);
+        if (before === 'revoked') expect(after).toBe('revoked');
+        else expect(after === 'revoked').toBe(reading !== 'unavailable' && reading.isRevoked);
+      }),
+    );
+  });
+
+  test('is unknown exactly while the chain cannot be read', () => {
+    fc.assert(
+      fc.property(
+        anyStatus.filter((status) => status !== 'revoked'),
+        anyReading,
+        units,
+        (before, reading, need) => {
+          expect(statusAfter(before, reading, need) === 'unknown').toBe(reading === 'unavailable');
+        },
+      ),
+    );
+  });
+
+  test('is active exactly when a charge of what is due next would be sent', () => {
+    fc.assert(
+      fc.property(anyStatus, anyReading, units, (before, reading, need) => {
+        const isActive = statusAfter(before, reading, need) === 'active';
+        expect(isActive).toBe(before !== 'revoked' && declineCode(reading, need) === undefined);
+      }),
+    );
+  });
+
+  test('more money or allowance never makes a charge fail that went before; a larger one never succeeds instead', () => {
+    fc.assert(
+      fc.property(shown, units, units, units, (reading, amount, more, larger) => {
+        if (declineCode(reading, amount) !== undefined) {
+          expect(declineCode(reading, amount + larger)).toBeDefined();
+          return;
+        }
+        const richer = { ...reading, balance: reading.balance + more, allowance: reading.allowance + more };
+        expect(declineCode(richer, amount)).toBeUndefined();
+      }),
+    );
+  });
+
+  test('a charge waits only for others of its wallet, and only where it would go without them', () => {
+    fc.assert(
+      fc.property(anyReading, units, units, (reading, amount, others) => {
+        const waits = mustWait(reading, amount, others);
+        const goesAlone = declineCode(reading, amount) === undefined;
+        const goesWithThem = declineCode(reading, amount + others) === undefined;
+        expect(waits).toBe(goesAlone && !goesWithThem);
+      }),
+    );
+  });
+
+  test('what is on the chain no more allows nothing; a term that is over allows nothing', () => {
+    fc.assert(
+      fc.property(anyState, fc.option(fc.nat(10)), fc.nat(10), (state, endsAt, now) => {
+        const reading = readingOf(state, { endsAt }, now);
+        const isOver = endsAt !== null && now >= endsAt;
+        if (state.state !== 'revoked' && (state.state === 'missing' || isOver))
+          expect(declineCode(reading, 1n)).toBe('insufficient_allowance');
+        if (state.state === 'revoked') expect(declineCode(reading, 0n)).toBe('mandate_revoked');
+      }),
+    );
+  });
+
+  test('what only becomes less is no news while the status stays', () => {
+    fc.assert(
+      fc.property(anyStatus, shown, units, units, (status, { balance, allowance }, paid, pulled) => {
+        const before = { status, balance: balance + paid, allowance: allowance + pulled };
+        expect(isNews(before, { status, balance, allowance })).toBe(false);
+        const isMore = paid > 0n || pulled > 0n;
+        expect(isNews({ status, balance, allowance }, before)).toBe(isMore);
+      }),
+    );
+  });
+});
