@@ -27,17 +27,18 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const eventOf = (sequence: number, id = 'in_1'): WebhookEvent => ({
-  id: `evt_${id}_${sequence}`,
-  object: 'event',
-  type: 'invoice.paid',
-  api_version: '2026-04-20',
-  created: 1_776_643_200,
-  store_id: 'store_1',
-  livemode: false,
-  sequence,
-  data: { object: { id }, previous_attributes: null },
-});
+const eventOf = (sequence: number, id = 'in_1') =>
+  ({
+    id: `evt_${id}_${sequence}`,
+    object: 'event',
+    type: 'invoice.paid',
+    api_version: '2026-04-20',
+    created: 1_776_643_200,
+    store_id: 'store_1',
+    livemode: false,
+    sequence,
+    data: { object: { id }, previous_attributes: null },
+  }) as unknown as WebhookEvent;
 
 async function effects(): Promise<string[]> {
   const { rows } = await pools[0].query<{ event_id: string }>(

@@ -130,7 +130,8 @@ test('a parameter that is repeated or empty is 400, on every list', async () => 
     for (const { name, schema } of queries) {
       const path = pathOf(operation);
       const value = encodeURIComponent(String(sampleOf(api, schema)));
-      await expectRefused(`${path}?${name}=${value}&${name}=${value}`, name);
+      const isList = resolved(api, schema).type === 'array';
+      if (!isList) await expectRefused(`${path}?${name}=${value}&${name}=${value}`, name);
       await expectRefused(`${path}?${name}=`, name);
       await expectRefused(`${path}?${name}`, name);
       await expectRefused(`${path}?${name}=${value}%00`, name);

@@ -30,6 +30,8 @@ export interface WireTypes {
   Event: Event;
   EventList: EventList;
   FundInput: FundInput;
+  Invoice: Invoice;
+  InvoiceList: InvoiceList;
   LedgerEntry: LedgerEntry;
   LedgerEntryList: LedgerEntryList;
   Network: Network;
@@ -40,6 +42,7 @@ export interface WireTypes {
   PaymentLinkChange: PaymentLinkChange;
   PaymentLinkInput: PaymentLinkInput;
   PaymentLinkList: PaymentLinkList;
+  PaymentMethod: PaymentMethod;
   PaymentOption: PaymentOption;
   PaymentTransaction: PaymentTransaction;
   PayoutBatch: PayoutBatch;
@@ -49,6 +52,8 @@ export interface WireTypes {
   PayoutItem: PayoutItem;
   PayoutItemInput: PayoutItemInput;
   PayoutItemList: PayoutItemList;
+  PriceData: PriceData;
+  RecurringConfig: RecurringConfig;
   RedeliverInput: RedeliverInput;
   Redelivery: Redelivery;
   Refund: Refund;
@@ -58,6 +63,9 @@ export interface WireTypes {
   SimulatedTransfer: SimulatedTransfer;
   SimulatedTransferList: SimulatedTransferList;
   StructuredError: StructuredError;
+  Subscription: Subscription;
+  SubscriptionItem: SubscriptionItem;
+  SubscriptionList: SubscriptionList;
   TestAddresses: TestAddresses;
   ValidationError: ValidationError;
   WebhookEndpoint: WebhookEndpoint;
@@ -451,6 +459,82 @@ export interface FundInput {
    */
   amount: number;
 }
+/**
+ * A field without a value is absent.
+ */
+export interface Invoice {
+  id: string;
+  object: 'invoice';
+  subscription_id: string;
+  /**
+   * The id of ours: cus_….
+   */
+  customer: string;
+  /**
+   * What is to be paid, in the smallest unit of the currency.
+   */
+  amount_due: number;
+  /**
+   * 0 until it is paid, then all of it, in the smallest unit of the currency.
+   */
+  amount_paid: number;
+  /**
+   * What is left to pay, in the smallest unit of the currency.
+   */
+  amount_remaining: number;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  payment_status: 'pending' | 'processing' | 'completed' | 'failed' | 'canceled' | 'expired';
+  billing_reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update';
+  /**
+   * How often, for people: Daily, Weekly, Monthly or Yearly.
+   */
+  frequency?: string;
+  recurring_interval?: 'day' | 'week' | 'month' | 'year';
+  /**
+   * Always 1.
+   */
+  recurring_interval_count?: number;
+  /**
+   * Where the period that is paid for begins, Unix seconds.
+   */
+  period_start: number;
+  /**
+   * Where it ends, Unix seconds.
+   */
+  period_end: number;
+  /**
+   * By when it is to be paid, Unix seconds.
+   */
+  due_date?: number;
+  /**
+   * When it was opened, Unix seconds.
+   */
+  created: number;
+  status: 'open' | 'paid' | 'void';
+  /**
+   * The session of its page (cs_…), else its newest charge (pay_…).
+   */
+  payment_id?: string;
+  /**
+   * When it was paid, Unix seconds.
+   */
+  paid_at?: number;
+}
+export interface InvoiceList {
+  object: 'list';
+  data: Invoice[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
+}
 export interface LedgerEntry {
   id: string;
   object: 'ledger_entry';
@@ -639,6 +723,46 @@ export interface PaymentLinkList {
    */
   url: string;
 }
+export interface PaymentMethod {
+  id: string;
+  object: 'payment_method';
+  /**
+   * The id of ours: cus_….
+   */
+  customer: string;
+  merchant_id: string;
+  /**
+   * The payer lets the service pull up to a cap in each period from the payer's own wallet.
+   */
+  type: 'wallet_mandate';
+  currency: Currency;
+  /**
+   * 1 erc20, 2 trc20, 3 spl.
+   */
+  chain_type: number;
+  /**
+   * active: can be charged · inactive: balance or allowance is too low, or its term is over · revoked: for good · unknown: the network cannot be read.
+   */
+  status: 'active' | 'inactive' | 'revoked' | 'unknown';
+  /**
+   * What names the mandate on the network.
+   */
+  mandate_id: string;
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+  /**
+   * When it was given, Unix seconds.
+   */
+  created: number;
+}
 export interface PayoutBatch {
   batch_id: string;
   status:
@@ -793,6 +917,29 @@ export interface PayoutItemList {
    * Path and query of this request, as received.
    */
   url: string;
+}
+export interface PriceData {
+  id?: string;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  /**
+   * Your id or name of the product.
+   */
+  product: string;
+  /**
+   * For one, in the smallest unit of the currency.
+   */
+  unit_amount: number;
+  recurring: RecurringConfig;
+}
+export interface RecurringConfig {
+  interval: 'day' | 'week' | 'month' | 'year';
+  /**
+   * Always 1.
+   */
+  interval_count: number;
 }
 export interface RedeliverInput {
   /**
@@ -959,6 +1106,98 @@ export interface StructuredError {
    * When the error happened, Unix seconds.
    */
   timestamp: number;
+}
+/**
+ * A field without a value is absent; …_object only where it is expanded.
+ */
+export interface Subscription {
+  id: string;
+  object: 'subscription';
+  /**
+   * Your own id of the customer.
+   */
+  customer: string;
+  store_id: string;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  description?: string;
+  status: 'incomplete' | 'trialing' | 'active' | 'past_due' | 'canceled' | 'incomplete_expired';
+  items: SubscriptionItem[];
+  /**
+   * What its invoices are charged to.
+   */
+  payment_method_id?: string;
+  /**
+   * From where its periods are counted, Unix seconds.
+   */
+  billing_cycle_anchor: number;
+  /**
+   * Where the last period that was paid, or the trial, begins, Unix seconds.
+   */
+  current_period_start?: number;
+  /**
+   * Where it ends, Unix seconds.
+   */
+  current_period_end?: number;
+  /**
+   * When it was canceled, Unix seconds.
+   */
+  canceled_at?: number;
+  /**
+   * When it is to be canceled, Unix seconds.
+   */
+  cancel_at?: number;
+  latest_invoice?: string;
+  latest_invoice_object?: Invoice;
+  customer_object?: Customer;
+  payment_method_object?: PaymentMethod;
+  /**
+   * Where the customer pays first or gives a mandate; only in the answer of its creation.
+   */
+  checkout_url?: string;
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+}
+export interface SubscriptionItem {
+  id: string;
+  price_data: PriceData;
+  quantity: number;
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+}
+export interface SubscriptionList {
+  object: 'list';
+  data: Subscription[];
+  /**
+   * Whether there are as many as the limit.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
 }
 export interface TestAddresses {
   erc20: {

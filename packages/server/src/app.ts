@@ -5,6 +5,7 @@ import { type CheckoutDeps, checkoutPages, checkoutRoutes, paymentLinkPages } fr
 import { customerRoutes } from './customers/index.ts';
 import { docsPages, type TryOutKey } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
+import { invoiceRoutes } from './invoices/index.ts';
 import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
 import {
   createStateReader,
@@ -29,6 +30,7 @@ import { createRates, type Rates } from './rates/index.ts';
 import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
 import { type InboxOwner, inboxPages, payerPages, sandboxRoutes } from './sandbox/index.ts';
 import { createAuthenticate, getMerchant } from './stores/index.ts';
+import { subscriptionRoutes } from './subscriptions/index.ts';
 import { type Screen, screen } from './transfers/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
@@ -144,6 +146,8 @@ export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[]
     ...customerRoutes(app),
     ...checkoutRoutes(app, publicUrl),
     ...refundRoutes(app, publicUrl),
+    ...subscriptionRoutes(app),
+    ...invoiceRoutes(app),
     ...sandboxRoutes(app),
   ];
 }

@@ -4,7 +4,7 @@ import type { Outcome } from './forward.ts';
 
 /** The id of the resource as its own fields name it. */
 function resourceOf({ data }: WebhookEvent): string {
-  const { id, batch_id, refund_id } = data.object as Record<string, unknown>;
+  const { id, batch_id, refund_id }: { id?: string; batch_id?: string; refund_id?: string } = data.object;
   return [id, batch_id, refund_id].find((name) => typeof name === 'string') ?? '';
 }
 

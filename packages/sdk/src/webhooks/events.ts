@@ -13,13 +13,9 @@ interface ResourceNames {
   webhook_endpoint: 'WebhookEndpoint';
 }
 
-type ResourceName<T extends EventType> = T extends `${infer Category extends keyof ResourceNames}.${string}`
-  ? ResourceNames[Category]
-  : '';
-
-/** Unknown fields for a resource that the API does not describe yet. */
-type ResourceOf<T extends EventType> =
-  ResourceName<T> extends keyof wire.WireTypes ? wire.WireTypes[ResourceName<T>] : Record<string, unknown>;
+type ResourceOf<T extends EventType> = T extends `${infer Category extends keyof ResourceNames}.${string}`
+  ? wire.WireTypes[ResourceNames[Category]]
+  : never;
 
 /** An event of one type. */
 export interface EventOf<T extends EventType> extends Omit<wire.Event, 'type' | 'data'> {

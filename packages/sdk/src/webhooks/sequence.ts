@@ -89,8 +89,15 @@ function guarded<Tx>(
   };
 }
 
+/** Under which names resources have their ids. */
+interface ResourceIds {
+  id?: string;
+  batch_id?: string;
+  refund_id?: string;
+}
+
 function resourceId(event: WebhookEvent): string | undefined {
-  const { id, batch_id, refund_id } = event.data.object as Record<string, unknown>;
+  const { id, batch_id, refund_id }: ResourceIds = event.data.object;
   const ours = [id, batch_id].find((each) => typeof each === 'string');
   // A refund's id is the merchant's own, and may be the text of an id of another resource.
   return ours ?? (typeof refund_id === 'string' ? `refund/${refund_id}` : undefined);

@@ -3,7 +3,8 @@ import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
 import { findCustomer, upsertCustomer } from './queries.ts';
 
-const OWN_PREFIX = 'cus_';
+/** Of our own ids. */
+export const OWN_PREFIX = 'cus_';
 
 /** Ids of ours and of merchants must differ, as some calls take either. @throws Fail `invalid_request` */
 export function checkExternalId(externalId: string, param: string): void {

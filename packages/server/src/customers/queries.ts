@@ -1,4 +1,4 @@
-import { type Insertable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
@@ -9,19 +9,25 @@ import './tables.ts';
 const selectCustomers = (db: Db, merchantId: string) =>
   db.selectFrom('customer').selectAll().where('merchant_id', '=', merchantId);
 
-export type CustomerRow = Awaited<ReturnType<typeof getCustomer>>;
+export type CustomerRow = Selectable<Tables['customer']>;
 type NewCustomer = Insertable<Tables['customer']>;
 
 const customerNotFound = () => new Fail('resource_not_found', 'There is no such customer.');
 
 /** @throws Fail `resource_not_found` */
-export async function getCustomer(db: Db, merchantId: string, id: string) {
+export async function getCustomer(db: Db, merchantId: string, id: string): Promise<CustomerRow> {
   const customerId = decodeId('customer', id);
-  const row =
-    customerId &&
-    (await selectCustomers(db, merchantId).where('customer_id', '=', customerId).executeTakeFirst());
+  const row = customerId && (await findCustomerById(db, merchantId, customerId));
   if (!row) throw customerNotFound();
   return row;
+}
+
+export async function findCustomerById(
+  db: Db,
+  merchantId: string,
+  customerId: string,
+): Promise<CustomerRow | undefined> {
+  return await selectCustomers(db, merchantId).where('customer_id', '=', customerId).executeTakeFirst();
 }
 
 /** The customer by the merchant's own id. */

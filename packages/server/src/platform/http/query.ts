@@ -25,7 +25,8 @@ function readValue(type: unknown, text: string, param: string): unknown {
 
 /**
  * Reads the query of a URL as its schema declares it. Whole decimal integers are the only text that becomes a number;
- * undeclared, repeated and empty parameters are refused, so that a caller learns that they would do nothing.
+ * undeclared, repeated and empty parameters are refused, so that a caller learns that they would do nothing. One that is
+ * declared as a list (`expand[]`) may come again.
  *
  * @throws Fail `invalid_request` with `param`
  */
@@ -40,14 +41,14 @@ export function readQuery(url: string, schema: TObject | undefined): Record<stri
     if (!Object.hasOwn(declared, name)) {
       throw new Fail('invalid_request', { message: `${name} is not a parameter of this call.`, param: name });
     }
-    if (Object.hasOwn(values, name)) {
+    const type = declared[name]?.type;
+    const isRepeatable = type === 'array';
+    if (Object.hasOwn(values, name) && !isRepeatable) {
       throw new Fail('invalid_request', { message: `${name} is given more than once.`, param: name });
     }
-    values[name] = readValue(
-      declared[name]?.type,
-      decode(equals === -1 ? '' : pair.slice(equals + 1), name),
-      name,
-    );
+    const value = readValue(type, decode(equals === -1 ? '' : pair.slice(equals + 1), name), name);
+    const before = (values[name] ?? []) as unknown[];
+    values[name] = isRepeatable ? [...before, value] : value;
   }
   return values;
 }

@@ -11,7 +11,8 @@ function paramOf(pointer: string): string {
   const steps = pointer.split('/').slice(1);
   const unescaped = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   return unescaped.reduce((path, step) => {
-    if (/^\d+$/.test(step)) return `${path}[${step}]`;
+    // A parameter that may come again (`expand[]`) says so in its name already.
+    if (/^\d+$/.test(step)) return path.endsWith('[]') ? path : `${path}[${step}]`;
     return path === '' ? step : `${path}.${step}`;
   }, '');
 }

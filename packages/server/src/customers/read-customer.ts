@@ -1,0 +1,22 @@
+import type { Customer } from '@florin/contract/schemas';
+import type { Db } from '../platform/db.ts';
+import { decodeId } from '../platform/ids.ts';
+import { OWN_PREFIX } from './ensure-customer.ts';
+import { presentCustomer } from './present.ts';
+import { findCustomer, findCustomerById } from './queries.ts';
+
+/** The customer as callers see it, by the id that other tables hold. */
+export async function readCustomer(
+  db: Db,
+  merchantId: string,
+  customerId: string,
+): Promise<Customer | undefined> {
+  const row = await findCustomerById(db, merchantId, customerId);
+  return row && presentCustomer(row);
+}
+
+/** The UUID of the customer whom a filter names by either id: the merchant's own, or ours. */
+export async function findCustomerId(db: Db, merchantId: string, text: string): Promise<string | undefined> {
+  if (text.startsWith(OWN_PREFIX)) return decodeId('customer', text);
+  return (await findCustomer(db, merchantId, text))?.customer_id;
+}

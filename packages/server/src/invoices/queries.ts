@@ -1,0 +1,58 @@
+import type { InvoiceStatus } from '@florin/contract/schemas';
+import type { Selectable } from 'kysely';
+import type { Db, Tables } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { decodeId } from '../platform/ids.ts';
+import { type Owner, ofStore } from '../platform/owner.ts';
+import { unknownCursor } from '../platform/page.ts';
+import './tables.ts';
+
+export type InvoiceRow = Selectable<Tables['invoice']>;
+
+const selectInvoices = (db: Db, merchantId: string) =>
+  db.selectFrom('invoice').selectAll().where('merchant_id', '=', merchantId);
+
+export async function findInvoice(
+  db: Db,
+  merchantId: string,
+  invoiceId: string,
+): Promise<InvoiceRow | undefined> {
+  return await selectInvoices(db, merchantId).where('invoice_id', '=', invoiceId).executeTakeFirst();
+}
+
+/** @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store */
+export async function getInvoice(db: Db, owner: Owner, id: string): Promise<InvoiceRow> {
+  const invoiceId = decodeId('invoice', id);
+  const row = invoiceId === undefined ? undefined : await findInvoice(db, owner.merchantId, invoiceId);
+  return ofStore(row, owner, 'invoice');
+}
+
+export interface InvoiceFilter {
+  customerId?: string | undefined;
+  subscriptionId?: string | undefined;
+  status?: InvoiceStatus | undefined;
+  limit: number;
+  after?: string | undefined;
+}
+
+/** A store's invoices, newest first; one row more than the limit. */
+export async function listInvoices(db: Db, owner: Owner, filter: InvoiceFilter): Promise<InvoiceRow[]> {
+  const { customerId, subscriptionId, status } = filter;
+  let query = selectInvoices(db, owner.merchantId).where('store_id', '=', owner.storeId);
+  if (subscriptionId !== undefined) query = query.where('subscription_id', '=', subscriptionId);
+  if (customerId !== undefined) query = query.where('customer_id', '=', customerId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (filter.after !== undefined) {
+    const cursor = await getInvoice(db, owner, filter.after).catch((error: unknown) => {
+      throw error instanceof Fail ? unknownCursor() : error;
+    });
+    query = query.where((e) =>
+      e(e.refTuple('created_at', 'invoice_id'), '<', e.tuple(cursor.created_at, cursor.invoice_id)),
+    );
+  }
+  return await query
+    .orderBy('created_at', 'desc')
+    .orderBy('invoice_id', 'desc')
+    .limit(filter.limit + 1)
+    .execute();
+}

@@ -1,0 +1,60 @@
+import { Invoice, InvoiceList, InvoicePath, InvoiceQuery } from '@florin/contract/schemas';
+import { findCustomerId } from '../customers/index.ts';
+import { defineRoute, type Route } from '../platform/http/index.ts';
+import { decodeId, NIL_ID } from '../platform/ids.ts';
+import type { Owner } from '../platform/owner.ts';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
+import type { Platform } from '../platform/platform.ts';
+import { presentInvoice } from './present.ts';
+import { getInvoice, type InvoiceRow, listInvoices } from './queries.ts';
+
+const PATH = '/api/v1/invoices';
+const tag = 'Invoices';
+
+async function readPage(
+  { db }: Platform,
+  owner: Owner,
+  query: InvoiceQuery & { limit: number },
+): Promise<InvoiceRow[]> {
+  const { customer, subscription, status, limit, starting_after: after } = query;
+  // Who or what is not known has no invoices, as nothing has the nil id.
+  const customerId = customer && ((await findCustomerId(db, owner.merchantId, customer)) ?? NIL_ID);
+  const subscriptionId = subscription && (decodeId('subscription', subscription) ?? NIL_ID);
+  return await listInvoices(db, owner, { customerId, subscriptionId, status, limit, after });
+}
+
+/** Reading invoices: they belong to the store of their subscription. */
+export function invoiceRoutes(platform: Platform): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      operationId: 'listInvoices',
+      tag,
+      summary: 'List the invoices of the store, newest first',
+      scope: 'read',
+      query: InvoiceQuery,
+      answer: InvoiceList,
+      refusals: [],
+      handle: async ({ caller, query, url }) => {
+        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
+        const rows = await readPage(platform, caller, { ...query, limit });
+        return { body: pageOf(rows, { limit, url }, presentInvoice) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/{invoice_id}`,
+      operationId: 'retrieveInvoice',
+      tag,
+      summary: 'Read an invoice',
+      scope: 'read',
+      params: InvoicePath,
+      answer: Invoice,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: presentInvoice(await getInvoice(platform.db, caller, params.invoice_id)),
+      }),
+    }),
+  ];
+}

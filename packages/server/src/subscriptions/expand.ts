@@ -1,0 +1,38 @@
+import type { Subscription, SubscriptionExpansion, SubscriptionReadQuery } from '@florin/contract/schemas';
+import { readCustomer } from '../customers/index.ts';
+import { findInvoice, presentInvoice } from '../invoices/index.ts';
+import type { Db } from '../platform/db.ts';
+import { presentSubscription } from './present.ts';
+import type { SubscriptionRow } from './queries.ts';
+
+/** Both ways of asking, together. */
+export function expansionsOf(query: SubscriptionReadQuery): ReadonlySet<SubscriptionExpansion> {
+  // The schema lets nothing else through.
+  const named = (query.expand?.split(',') ?? []) as SubscriptionExpansion[];
+  return new Set([...named, ...(query['expand[]'] ?? [])]);
+}
+
+type Expanded = Pick<Subscription, 'latest_invoice_object' | 'customer_object' | 'payment_method_object'>;
+
+/** How each is read; nothing where the subscription has none. */
+const EXPANSIONS: Record<SubscriptionExpansion, (db: Db, row: SubscriptionRow) => Promise<Expanded>> = {
+  latest_invoice: async (db, row) => {
+    const id = row.latest_invoice_id;
+    const invoice = id === null ? undefined : await findInvoice(db, row.merchant_id, id);
+    return invoice === undefined ? {} : { latest_invoice_object: presentInvoice(invoice) };
+  },
+  customer: async (db, row) => {
+    const customer = await readCustomer(db, row.merchant_id, row.customer_id);
+    return customer === undefined ? {} : { customer_object: customer };
+  },
+  payment_method: async () => ({}),
+};
+
+export async function presentExpanded(
+  db: Db,
+  row: SubscriptionRow,
+  wanted: ReadonlySet<SubscriptionExpansion>,
+): Promise<Subscription> {
+  const parts = await Promise.all([...wanted].map((name) => EXPANSIONS[name](db, row)));
+  return Object.assign(presentSubscription(row), ...parts);
+}

@@ -1,0 +1,56 @@
+import {
+  Subscription,
+  SubscriptionList,
+  SubscriptionPath,
+  SubscriptionQuery,
+  SubscriptionReadQuery,
+} from '@florin/contract/schemas';
+import { defineRoute, type Route } from '../platform/http/index.ts';
+import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
+import type { Platform } from '../platform/platform.ts';
+import { expansionsOf, presentExpanded } from './expand.ts';
+import { presentSubscription } from './present.ts';
+import { getSubscription, subscriptionPage } from './queries.ts';
+
+const PATH = '/api/v1/subscriptions';
+const tag = 'Subscriptions';
+
+/** Reading subscriptions: they belong to a store. */
+export function subscriptionRoutes(platform: Platform): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      operationId: 'listSubscriptions',
+      tag,
+      summary: 'List the subscriptions of the store, newest first',
+      description: 'has_more is true when there are as many as the limit; there is no further page.',
+      scope: 'read',
+      query: SubscriptionQuery,
+      answer: SubscriptionList,
+      refusals: [],
+      handle: async ({ caller, query, url }) => {
+        const { customer, status, limit = PAGE_LIMIT_DEFAULT } = query;
+        const rows = await subscriptionPage(platform.db, caller, { customer, status, limit }).execute();
+        const data = rows.map(presentSubscription);
+        return { body: { object: 'list' as const, data, has_more: data.length === limit, url } };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/{subscription_id}`,
+      operationId: 'retrieveSubscription',
+      tag,
+      summary: 'Read a subscription',
+      scope: 'read',
+      params: SubscriptionPath,
+      query: SubscriptionReadQuery,
+      answer: Subscription,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, query }) => {
+        const row = await getSubscription(platform.db, caller, params.subscription_id);
+        return { body: await presentExpanded(platform.db, row, expansionsOf(query)) };
+      },
+    }),
+  ];
+}
