@@ -32,7 +32,7 @@ export async function takeUnswept(
   const { rows: worth } = await sql<{ address: string; currency: Asset }>`
     select address, currency from payment_transaction
     where merchant_id = ${merchantId} and network = ${network} and status = 'final' and sweep_id is null
-      and kind in ('counted', 'wrong_token') and lost_at is null
+      and kind in ('counted', 'wrong_token') and lost_at is null and not pulled
     group by address, currency having sum(amount) >= ${minimum} order by address, currency limit ${limit}`.execute(
     tx,
   );
@@ -43,7 +43,8 @@ export async function takeUnswept(
       from unnest(${worth.map((w) => w.address)}::text[], ${worth.map((w) => w.currency)}::text[],
                   ${worth.map(() => newId())}::uuid[]) as w (address, currency, sweep_id)
       where t.merchant_id = ${merchantId} and t.network = ${network} and t.status = 'final' and t.sweep_id is null
-        and t.kind in ('counted', 'wrong_token') and t.lost_at is null and t.address = w.address and t.currency = w.currency
+        and t.kind in ('counted', 'wrong_token') and t.lost_at is null and not t.pulled
+        and t.address = w.address and t.currency = w.currency
       returning t.sweep_id, t.payment_id, t.address, t.currency, t.amount
     )
     select t.sweep_id, t.currency, d.address_index, sum(t.amount)::text as amount
@@ -96,7 +97,7 @@ export async function listFinalTransfers(
     from payment_transaction t
     join payment_option o on o.merchant_id = t.merchant_id and o.payment_id = t.payment_id
       and o.network = t.network and o.address = t.address
-    where t.merchant_id = ${merchantId} and t.network = ${network} and t.status = 'final'
+    where t.merchant_id = ${merchantId} and t.network = ${network} and t.status = 'final' and not t.pulled
       and t.height > ${above} and t.height <= ${upTo}`.execute(db);
   return rows.map((row) => ({ ...row, key: transactionKey({ network, tx_id: row.txId, index: row.index }) }));
 }

@@ -102,6 +102,8 @@ export async function listAddresses(db: Db, merchantId: string, network: Network
     .select(['address', 'watch', 'payment_id'])
     .where('merchant_id', '=', merchantId)
     .where('network', '=', network)
+    .where('watch', 'is not', null)
+    .$narrowType<{ watch: string }>()
     .execute();
 }
 

@@ -1,5 +1,15 @@
 export { findHeld } from './accept-payment.ts';
 export { rulesOf } from './change-payment.ts';
+export {
+  type ChargeQuote,
+  completeCharge,
+  failCharge,
+  insertCharge,
+  type NewCharge,
+  type Pulled,
+  quoteCharge,
+  recordFailedCharge,
+} from './charges.ts';
 export { chooseOption } from './choose-option.ts';
 export { returnUnswept, takeUnswept } from './coin-queries.ts';
 export { decideSeizure } from './decide-seizure.ts';

@@ -83,7 +83,8 @@ export function presentPayment(view: PaymentView, rules: Rules): Payment {
     network: option?.network ?? null,
     pay_amount: option === undefined ? null : Number(option.pay_amount),
     exchange_rate: option?.exchange_rate ?? null,
-    address: option?.address ?? null,
+    // Nobody sends anything to the wallet that charges are pulled into.
+    address: option === undefined || option.watch === null ? null : option.address,
     amount_received: Number(payment.received_amount),
     amount_refunded: Number(payment.refunded_amount),
     exceptions: exceptionsOf(factsOf(view), rules),

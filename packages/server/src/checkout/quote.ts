@@ -26,7 +26,7 @@ export function quoteOf(price: Price, token: Asset, rate: Rate, endsAt: number):
 
 /** @throws RateRefused */
 export async function readRate(
-  deps: CheckoutDeps,
+  deps: Pick<CheckoutDeps, 'rates'>,
   { merchantId, mode }: Pick<MerchantRef, 'merchantId' | 'mode'>,
   currency: string,
   token: Asset,

@@ -2,6 +2,8 @@ import type { PaymentStatus } from '@florin/contract/schemas';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  afterCharge,
+  type ChargeOutcome,
   endOfPage,
   exceptionsOf,
   invoicePageState,
@@ -257,5 +259,21 @@ test('a page of an invoice: no time ends it, closed it never completes, and it i
       expect(invoicePageState(last)).toBe('over');
     }),
     { numRuns: 2_000 },
+  );
+});
+
+test('a charge is decided once, and nothing but its outcome decides it', () => {
+  const outcomes = fc.constantFrom('made', 'unneeded', 'failed') as fc.Arbitrary<ChargeOutcome>;
+  fc.assert(
+    fc.property(statuses, outcomes, outcomes, (status, first, second) => {
+      const decided = afterCharge(status, first);
+      expect(decided === undefined).toBe(status !== 'processing');
+      if (decided === undefined) return;
+      expect(afterCharge(decided, second)).toBeUndefined();
+      expect(decided === 'completed').toBe(first === 'made');
+      expect(
+        nextStatus(payment([transfer()], { status: decided, expiresAt: null, closedAt: T0 }), RULES, MOMENT),
+      ).toBe(decided);
+    }),
   );
 });

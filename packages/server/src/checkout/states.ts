@@ -9,7 +9,8 @@ import type {
 // A payment: pending ⇄ processing → completed | expired | frozen; pending → expired | cancelled | completed (accepted);
 // expired, cancelled → completed (late or accepted); frozen → pending | completed | expired. `completed` is final.
 // One of an invoice has no expiry: it is closed once that is paid by another payment or void, at once or as soon as what
-// was seen of money is decided. A closed one never completes: its money lies in `held`.
+// was seen of money is decided. A closed one never completes: its money lies in `held`. A charge of a wallet has neither
+// session nor address: processing → completed | failed | expired (made in vain), once.
 // Invariant: the status follows from the facts (what was received, when, and what was decided), so that reading a block
 // again, or twice at once, changes nothing. A crash between a block's reading and its cursor repeats the reading.
 
@@ -137,6 +138,20 @@ export function endOfPage(facts: PaymentFacts, end: PageEnd): PaymentStatus | un
     case 'open':
       return end === 'canceled' ? 'cancelled' : 'expired';
   }
+}
+
+/** What became of a charge. `unneeded`: it was made, for an invoice that is paid otherwise or void. */
+export type ChargeOutcome = 'made' | 'unneeded' | 'failed';
+
+const CHARGED: Record<ChargeOutcome, PaymentStatus> = {
+  made: 'completed',
+  unneeded: 'expired',
+  failed: 'failed',
+};
+
+/** What a charge's outcome makes of its payment; undefined where that was decided before. */
+export function afterCharge(status: PaymentStatus, outcome: ChargeOutcome): PaymentStatus | undefined {
+  return status === 'processing' ? CHARGED[outcome] : undefined;
 }
 
 /** Enough of what was seen before the expiry is final. */

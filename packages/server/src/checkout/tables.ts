@@ -64,7 +64,8 @@ declare module '../platform/db.ts' {
       currency: Asset;
       network: Network;
       address: string;
-      watch: string;
+      /** Null: the merchant's own wallet, into which a charge is pulled. */
+      watch: string | null;
       exchange_rate: string;
       pay_amount: bigint;
       quote_ends_at: Int8;
@@ -99,6 +100,8 @@ declare module '../platform/db.ts' {
       amount: bigint;
       kind: PaymentTransactionKind;
       status: PaymentTransactionStatus;
+      /** By a charge, into the merchant's own wallet. */
+      pulled: Generated<boolean>;
       decision: 'accepted' | 'released' | 'kept' | null;
       held_amount: Generated<bigint>;
       refunded_amount: Generated<bigint>;

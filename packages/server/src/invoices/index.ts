@@ -1,3 +1,14 @@
 export { presentInterval, presentInvoice } from './present.ts';
 export { findInvoice, getInvoice, type InvoiceRow } from './queries.ts';
 export { invoiceRoutes } from './routes.ts';
+export {
+  type CapUse,
+  type InvoiceFacts,
+  isLive,
+  isOverdue,
+  isPageInvoice,
+  openPaymentStatus,
+  type PageState,
+  paidInvoice,
+  voidInvoice,
+} from './states.ts';

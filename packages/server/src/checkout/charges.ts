@@ -1,0 +1,174 @@
+import type { Asset, Network } from '@florin/contract/money';
+import type { Change } from '../events/index.ts';
+import { post } from '../ledger/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { newId } from '../platform/ids.ts';
+import { RateRefused } from '../rates/index.ts';
+import { paymentChange } from './change-payment.ts';
+import { insertPulled, insertCharge as insertRow, type NewChargeRow } from './charge-queries.ts';
+import type { CheckoutContext, CheckoutDeps, MerchantRef } from './deps.ts';
+import { pulledPostings } from './postings.ts';
+import { fixedOptionOf } from './present.ts';
+import { lockPayment, type PaymentView, readPayment, updatePayment } from './queries.ts';
+import { type Quote, quoteOf, readRate } from './quote.ts';
+import { afterCharge } from './states.ts';
+
+// The payment of a charge is made with the order to pull and ends with what became of that. Its events are returned
+// instead of recorded: payment, invoice and subscription change together, and their events have one order.
+
+/** What a charge takes, in the token of the payer's mandate. */
+export type ChargeQuote = Pick<Quote, 'exchange_rate' | 'pay_amount'>;
+
+export interface NewCharge {
+  merchantId: string;
+  storeId: string;
+  invoiceId: string;
+  /** The external id. */
+  customer: string;
+  amount: bigint;
+  currency: string;
+  /** The wallet that is charged, proven by its mandate, and the wallet that it is pulled into. */
+  method: { currency: Asset; network: Network; wallet: string; recipient: string };
+  /** Null: none was asked for, as the charge is recorded as failed without having been sent. */
+  quote: ChargeQuote | null;
+}
+
+/**
+ * Asked before the transaction, anew for each attempt. @returns undefined while there is no rate to charge at
+ *
+ * @throws Fail `invalid_request` where the price is too large to be paid in a token
+ */
+export async function quoteCharge(
+  deps: Pick<CheckoutDeps, 'rates'>,
+  merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
+  price: { amount: bigint; currency: string },
+  token: Asset,
+): Promise<ChargeQuote | undefined> {
+  try {
+    const { exchange_rate, pay_amount } = quoteOf(
+      price,
+      token,
+      await readRate(deps, merchant, price.currency, token),
+      0,
+    );
+    return { exchange_rate, pay_amount };
+  } catch (error) {
+    if (error instanceof RateRefused) return undefined;
+    throw error;
+  }
+}
+
+/** Makes the payment of a charge that is sent now. @returns its id, which is the transfer's owner and group */
+export async function insertCharge(
+  tx: Tx,
+  charge: NewCharge & { quote: ChargeQuote },
+  { occasion }: Pick<CheckoutContext, 'occasion'>,
+): Promise<string> {
+  return await insert(tx, charge, { status: 'processing', decline_code: null }, occasion.seconds);
+}
+
+/** Makes the payment of a charge that failed without being sent. @returns its id, and its event */
+export async function recordFailedCharge(
+  tx: Tx,
+  charge: NewCharge,
+  declineCode: string,
+  context: CheckoutContext,
+): Promise<{ paymentId: string; change: Change }> {
+  const failed = { status: 'failed', decline_code: declineCode } as const;
+  const paymentId = await insert(tx, charge, failed, context.occasion.seconds);
+  const after = await readPayment(tx, charge.merchantId, paymentId);
+  return { paymentId, change: paymentChange({ before: null, after }, 'payment.failed', context) };
+}
+
+async function insert(
+  tx: Tx,
+  charge: NewCharge,
+  end: Pick<NewChargeRow, 'status' | 'decline_code'>,
+  nowSeconds: number,
+): Promise<string> {
+  const paymentId = newId();
+  const { method, quote } = charge;
+  await insertRow(tx, {
+    ...end,
+    merchant_id: charge.merchantId,
+    payment_id: paymentId,
+    store_id: charge.storeId,
+    invoice_id: charge.invoiceId,
+    customer: charge.customer,
+    amount: charge.amount,
+    currency: charge.currency,
+    wallet_address: method.wallet,
+    created_at: nowSeconds,
+    option: quote && {
+      currency: method.currency,
+      network: method.network,
+      address: method.recipient,
+      ...quote,
+    },
+  });
+  return paymentId;
+}
+
+interface ChargeKey {
+  merchantId: string;
+  paymentId: string;
+}
+
+/** What the chain says of a charge that was made. */
+export interface Pulled {
+  txId: string;
+  /** False: its invoice is paid otherwise or void, so that its money lies in `held`, refundable, and completes nothing. */
+  isNeeded: boolean;
+}
+
+/** Credits a charge that is final. @returns its event; undefined where that has happened before */
+export async function completeCharge(
+  tx: Tx,
+  { merchantId, paymentId }: ChargeKey,
+  { txId, isNeeded }: Pulled,
+  context: CheckoutContext,
+): Promise<Change | undefined> {
+  const before = await lockPayment(tx, merchantId, paymentId);
+  const status = afterCharge(before.payment.status, isNeeded ? 'made' : 'unneeded');
+  if (status === undefined) return undefined;
+  const { seconds } = context.occasion;
+  const { currency, network, pay_amount: amount, address } = optionOf(before);
+  const sender = before.payment.wallet_address ?? '';
+  await insertPulled(tx, {
+    merchant_id: merchantId,
+    payment_id: paymentId,
+    network,
+    tx_id: txId,
+    currency,
+    address,
+    sender,
+    amount,
+    seen_at: seconds,
+  });
+  await post(tx, merchantId, pulledPostings(paymentId, { currency, network, amount }, isNeeded), seconds);
+  const change = isNeeded ? { completed_at: seconds } : { closed_at: seconds, held_amount: amount };
+  await updatePayment(tx, before.payment, { status, received_amount: amount, ...change });
+  const after = await lockPayment(tx, merchantId, paymentId);
+  const type = status === 'completed' ? 'payment.completed' : 'payment.updated';
+  return paymentChange({ before, after }, type, context);
+}
+
+/** Ends a charge that was sent and took nothing. @returns its event; undefined where that has happened before */
+export async function failCharge(
+  tx: Tx,
+  { merchantId, paymentId }: ChargeKey,
+  declineCode: string,
+  context: CheckoutContext,
+): Promise<Change | undefined> {
+  const before = await lockPayment(tx, merchantId, paymentId);
+  const status = afterCharge(before.payment.status, 'failed');
+  if (status === undefined) return undefined;
+  const payment = await updatePayment(tx, before.payment, { status, decline_code: declineCode });
+  return paymentChange({ before, after: { ...before, payment } }, 'payment.failed', context);
+}
+
+function optionOf(view: PaymentView) {
+  const option = fixedOptionOf(view);
+  if (option === undefined) throw new Error('a charge is made of what it was quoted');
+  return option;
+}

@@ -1,0 +1,85 @@
+import type { SubscriptionStatus } from '@florin/contract/schemas';
+import { type InvoiceFacts, isLive, openPaymentStatus } from '../invoices/index.ts';
+import { invariant } from '../platform/fail.ts';
+import type { BillingRules, DecidedEvent, Decision, Facts, SubscriptionFacts } from './facts.ts';
+import { MOVES } from './states.ts';
+
+/** One change while it is decided: what has been said so far is what the rest of it goes by. */
+export class Draft {
+  subscription: SubscriptionFacts;
+  readonly rules: BillingRules;
+  readonly now: number;
+  readonly #before: ReadonlyMap<string, InvoiceFacts>;
+  readonly #invoices: Map<string, InvoiceFacts>;
+  readonly #events: DecidedEvent[] = [];
+  readonly #newId: () => string;
+
+  constructor(facts: Facts, { rules, now, newId }: Occasion) {
+    this.subscription = facts.subscription;
+    this.rules = rules;
+    this.now = now;
+    this.#newId = newId;
+    this.#before = new Map(facts.invoices.map((invoice) => [invoice.id, invoice]));
+    this.#invoices = new Map(this.#before);
+  }
+
+  get openInvoices(): InvoiceFacts[] {
+    return [...this.#invoices.values()].filter(({ status }) => status === 'open');
+  }
+
+  get isAnyLive(): boolean {
+    return this.openInvoices.some(isLive);
+  }
+
+  newId(): string {
+    return this.#newId();
+  }
+
+  invoice(id: string): InvoiceFacts {
+    const found = this.#invoices.get(id);
+    invariant(found !== undefined, 'a decision is about invoices that it was given');
+    return found;
+  }
+
+  change(change: Partial<SubscriptionFacts>): void {
+    this.subscription = { ...this.subscription, ...change };
+  }
+
+  move(status: SubscriptionStatus): void {
+    const { status: from } = this.subscription;
+    invariant(MOVES[from].includes(status), `a subscription goes from ${from} to ${status}`);
+    this.change({ status });
+  }
+
+  put(invoice: InvoiceFacts): void {
+    this.#invoices.set(invoice.id, invoice);
+  }
+
+  tell(type: DecidedEvent['type'], invoiceId?: string): void {
+    this.#events.push(invoiceId === undefined ? { type } : { type, invoiceId });
+  }
+
+  get decision(): Decision {
+    const settled = [...this.#invoices.values()].map((invoice) =>
+      invoice.status === 'open' ? { ...invoice, paymentStatus: openPaymentStatus(invoice) } : invoice,
+    );
+    return {
+      subscription: this.subscription,
+      invoices: settled.filter((invoice) => !isSame(invoice, this.#before.get(invoice.id))),
+      events: this.#events,
+    };
+  }
+}
+
+/** When a decision is made, and by which rules. */
+export interface Occasion {
+  rules: BillingRules;
+  /** Unix seconds of the merchant's clock. */
+  now: number;
+  /** Ids of invoices that it makes. */
+  newId: () => string;
+}
+
+function isSame(a: InvoiceFacts, b: InvoiceFacts | undefined): boolean {
+  return b !== undefined && (Object.keys(a) as (keyof InvoiceFacts)[]).every((key) => a[key] === b[key]);
+}

@@ -1,0 +1,125 @@
+import { type InvoiceFacts, isLive, isPageInvoice } from '../invoices/index.ts';
+import { fallBehind, pagePaid } from './charge.ts';
+import { Draft, type Occasion } from './draft.ts';
+import { dunningOffsets, FIRST_PAYMENT_SECONDS, nextTry, scheduleEnd } from './dunning.ts';
+import { cancel, cancelUnpaid, expireIncomplete } from './end.ts';
+import type { BillingRules, Decision, Facts } from './facts.ts';
+import { openCycle } from './open-invoice.ts';
+import { isFinal, isRunning } from './states.ts';
+
+/** What time alone brings next: a change, a charge to try, or nothing before `at` (null: nothing at all). */
+export type Due =
+  | { do: 'change'; decision: Decision }
+  | { do: 'try'; invoiceId: string }
+  | { do: 'wait'; at: number | null };
+
+/**
+ * One step at a time, whatever has come due meanwhile: payments of pages, then cancels, then the 23 hours of a first
+ * payment, then due dates, then tries, then renewals. Nothing is given up while money for it is on its way; whatever
+ * makes that final asks again.
+ */
+export function decideDue(facts: Facts, occasion: Occasion): Due {
+  const { subscription, invoices } = facts;
+  if (isFinal(subscription.status)) return { do: 'wait', at: null };
+  const change = changeDue(facts, occasion);
+  if (change !== undefined) {
+    const draft = new Draft(facts, occasion);
+    change(draft);
+    return { do: 'change', decision: draft.decision };
+  }
+  const { now, rules } = occasion;
+  if (isEnding(facts, now)) return { do: 'wait', at: null };
+  const tried = invoices.find((invoice) => {
+    const at = tryAt(facts, invoice);
+    return at !== null && at <= now;
+  });
+  if (tried !== undefined) return { do: 'try', invoiceId: tried.id };
+  if (renewsAt(facts, now)) {
+    const draft = new Draft(facts, occasion);
+    openCycle(draft);
+    return { do: 'change', decision: draft.decision };
+  }
+  return { do: 'wait', at: nextInstant(facts, rules, now) };
+}
+
+/** What comes before tries. */
+function changeDue(facts: Facts, { now, rules }: Occasion): ((draft: Draft) => void) | undefined {
+  const { subscription, invoices } = facts;
+  const paid = invoices.find(({ page }) => page === 'paid');
+  if (paid !== undefined) return (draft) => pagePaid(draft, paid.id);
+  const isAnyLive = invoices.some(isLive);
+  if (subscription.cancelAt !== null && subscription.cancelAt <= now) return isAnyLive ? undefined : cancel;
+  if (subscription.status === 'incomplete')
+    return endsFirst(facts) <= now && !isAnyLive ? expireIncomplete : undefined;
+  const late = invoices.find((invoice) => isDueUnpaid(invoice, now));
+  if (late !== undefined) return (draft) => dueUnpaid(draft, late.id);
+  const over = invoices.find((invoice) => {
+    const at = silentEnd(facts, invoice, rules);
+    return at !== null && at <= now;
+  });
+  return over !== undefined && !isAnyLive ? cancelUnpaid : undefined;
+}
+
+const endsFirst = ({ subscription }: Facts) => subscription.createdAt + FIRST_PAYMENT_SECONDS;
+
+/** The end has come and waits for money that is on its way: nothing else begins. */
+function isEnding(facts: Facts, now: number): boolean {
+  const { cancelAt, status } = facts.subscription;
+  return (cancelAt !== null && cancelAt <= now) || (status === 'incomplete' && endsFirst(facts) <= now);
+}
+
+const isDueUnpaid = (invoice: InvoiceFacts, now: number) =>
+  isPageInvoice(invoice) && invoice.overdueFrom === null && invoice.dueDate <= now && !isLive(invoice);
+
+/** A page invoice is overdue; its days count from its due date, and a mandate given meanwhile is charged on them. */
+function dueUnpaid(draft: Draft, invoiceId: string): void {
+  const invoice = draft.invoice(invoiceId);
+  const { dueDate, nextTryAt } = invoice;
+  const offsets = dunningOffsets(draft.rules.dunningDays);
+  draft.put({
+    ...invoice,
+    overdueFrom: dueDate,
+    nextTryAt: nextTryAt ?? nextTry({ from: dueDate, offsets }, 0),
+  });
+  draft.tell('invoice.payment_failed', invoiceId);
+  fallBehind(draft, invoiceId);
+}
+
+/** When a mandate is charged for it; null: only its page can pay it now. */
+function tryAt({ subscription }: Facts, invoice: InvoiceFacts): number | null {
+  const mayCharge = subscription.methodId !== null && !invoice.chargesEnded && !isLive(invoice);
+  return mayCharge ? invoice.nextTryAt : null;
+}
+
+/** When dunning is over for an invoice of which no further try is due by itself. */
+function silentEnd(facts: Facts, invoice: InvoiceFacts, rules: BillingRules): number | null {
+  if (invoice.overdueFrom === null || isLive(invoice) || tryAt(facts, invoice) !== null) return null;
+  return scheduleEnd({ from: invoice.overdueFrom, offsets: dunningOffsets(rules.dunningDays) });
+}
+
+/** Whether the next period is to be billed: the last paid one is over and no cycle invoice is open. */
+function renewsAt({ subscription, invoices }: Facts, now: number): boolean {
+  const { status, periodEnd } = subscription;
+  if (!isRunning(status) || periodEnd === null || periodEnd > now) return false;
+  return !invoices.some(({ reason }) => reason === 'subscription_cycle');
+}
+
+/** The next time at which something comes due by itself. */
+function nextInstant(facts: Facts, rules: BillingRules, now: number): number | null {
+  const { subscription, invoices } = facts;
+  const isFirst = subscription.status === 'incomplete';
+  const hasCycle = invoices.some(({ reason }) => reason === 'subscription_cycle');
+  const times = [
+    subscription.cancelAt,
+    isFirst ? endsFirst(facts) : null,
+    hasCycle || isFirst ? null : subscription.periodEnd,
+    ...invoices.flatMap((invoice) => [
+      tryAt(facts, invoice),
+      silentEnd(facts, invoice, rules),
+      !isFirst && isPageInvoice(invoice) && invoice.overdueFrom === null && !isLive(invoice)
+        ? invoice.dueDate
+        : null,
+    ]),
+  ].filter((time) => time !== null && time > now);
+  return times.length === 0 ? null : Math.min(...(times as number[]));
+}

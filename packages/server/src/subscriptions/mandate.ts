@@ -1,0 +1,46 @@
+import { isLive } from '../invoices/index.ts';
+import { startTrial } from './creation.ts';
+import { Draft, type Occasion } from './draft.ts';
+import type { Decision, Facts } from './facts.ts';
+
+/**
+ * Another mandate: whatever is open is tried with it at once, whatever ended the charges of the one before.
+ *
+ * @returns whether the change has told all that there is to tell of it
+ */
+export function giveMandate(draft: Draft, methodId: string): boolean {
+  const { status, trialEnd } = draft.subscription;
+  draft.change({ methodId });
+  for (const invoice of draft.openInvoices)
+    draft.put({
+      ...invoice,
+      chargesEnded: false,
+      nextTryAt: isLive(invoice) ? invoice.nextTryAt : draft.now,
+    });
+  if (status !== 'incomplete') return false;
+  if (trialEnd !== null) startTrial(draft);
+  return true;
+}
+
+/** The payer has given a mandate. */
+export function decideMandate(facts: Facts, methodId: string, occasion: Occasion): Decision {
+  const draft = new Draft(facts, occasion);
+  if (!giveMandate(draft, methodId)) draft.tell('subscription.updated');
+  return draft.decision;
+}
+
+/** Money or allowance of the mandate came back: what failed or waits for it is tried at once. */
+export function decideTopUp(facts: Facts, occasion: Occasion): Decision {
+  const draft = new Draft(facts, occasion);
+  for (const invoice of draft.openInvoices)
+    if (!isLive(invoice) && !invoice.chargesEnded && (invoice.tries > 0 || invoice.nextTryAt !== null))
+      draft.put({ ...invoice, nextTryAt: Math.min(invoice.nextTryAt ?? draft.now, draft.now) });
+  return draft.decision;
+}
+
+/** Somebody asks for a try now, whatever ended the charges. */
+export function decidePayNow(facts: Facts, invoiceId: string, occasion: Occasion): Decision {
+  const draft = new Draft(facts, occasion);
+  draft.put({ ...draft.invoice(invoiceId), chargesEnded: false, nextTryAt: draft.now });
+  return draft.decision;
+}

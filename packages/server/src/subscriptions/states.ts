@@ -1,0 +1,25 @@
+import type { SubscriptionStatus } from '@florin/contract/schemas';
+
+// A subscription: incomplete → trialing | active | incomplete_expired | canceled; trialing → active | past_due |
+// canceled; active ⇄ past_due; active → canceled; past_due → canceled. `canceled` and `incomplete_expired` are final.
+// Invariant: one invoice for each (subscription, period start), none missing but those of skipped periods, which are
+// recorded; at most one cycle invoice is open; periods are counted from the anchor and move when they are paid.
+// Every change locks the subscription, then its open invoices, then their payments, and writes all of it together with
+// its events, in the order in which they are told. A crash between two changes leaves the last one; the job of the
+// subscription, due at the next instant at which anything of it is, decides the next.
+
+/** Every allowed move, and no other. */
+export const MOVES: Record<SubscriptionStatus, readonly SubscriptionStatus[]> = {
+  incomplete: ['trialing', 'active', 'incomplete_expired', 'canceled'],
+  trialing: ['active', 'past_due', 'canceled'],
+  active: ['past_due', 'canceled'],
+  past_due: ['active', 'canceled'],
+  canceled: [],
+  incomplete_expired: [],
+};
+
+export const isFinal = (status: SubscriptionStatus) => MOVES[status].length === 0;
+
+/** Its periods go on: it has been paid once, or is in its trial. */
+export const isRunning = (status: SubscriptionStatus) =>
+  status === 'trialing' || status === 'active' || status === 'past_due';

@@ -1,0 +1,57 @@
+import { Draft, type Occasion } from './draft.ts';
+import type { Decision, Facts } from './facts.ts';
+import { giveMandate } from './mandate.ts';
+import { openCycle, openInvoice } from './open-invoice.ts';
+import { prorate } from './proration.ts';
+
+export interface Update {
+  /** The new sum of the items and when it counts; absent: the items stay. */
+  items?: { amount: bigint; proration: 'now' | 'period_end' | 'none' };
+  methodId?: string;
+  /** null: not any more. */
+  cancelAt?: number | null;
+  /** Something else that readers see has changed. */
+  changesMore: boolean;
+}
+
+/** What the merchant changes at once, in one change; a plan that is dearer now is billed in it. */
+export function decideUpdate(facts: Facts, update: Update, occasion: Occasion): Decision {
+  const draft = new Draft(facts, occasion);
+  const toldByMandate = update.methodId !== undefined && giveMandate(draft, update.methodId);
+  if (update.cancelAt !== undefined) draft.change({ cancelAt: update.cancelAt });
+  const isChanged =
+    update.changesMore ||
+    update.cancelAt !== undefined ||
+    (update.items && update.items.proration !== 'period_end');
+  if (isChanged || (update.methodId !== undefined && !toldByMandate)) draft.tell('subscription.updated');
+  if (update.items !== undefined) changeItems(draft, update.items);
+  return draft.decision;
+}
+
+function changeItems(draft: Draft, { amount: after, proration }: NonNullable<Update['items']>): void {
+  const { subscription, now } = draft;
+  if (proration === 'period_end') {
+    draft.change({ pendingAmount: after });
+    return;
+  }
+  const { amount: before, anchor, interval, periodStart, periodEnd, status, credit } = subscription;
+  draft.change({ amount: after, pendingAmount: null });
+  const isPaidFor = status !== 'trialing' && periodStart !== null && periodEnd !== null && now < periodEnd;
+  if (proration === 'none' || !isPaidFor) return;
+  const period = { start: periodStart, end: periodEnd };
+  const adjustment = prorate({ before, after }, period, { anchor, interval }, now);
+  draft.change({ credit: credit + adjustment.credit });
+  if (adjustment.due === 0n) return;
+  const rest = { start: now, end: periodEnd };
+  openInvoice(draft, { reason: 'subscription_update', amount: adjustment.due, period: rest });
+}
+
+/** The invoice that an update would open: at once, or else the next cycle's. */
+export function previewUpdate(facts: Facts, update: Update, occasion: Occasion) {
+  const { subscription, invoices } = decideUpdate(facts, update, occasion);
+  const own = invoices.find((invoice) => !facts.invoices.some(({ id }) => id === invoice.id));
+  if (own !== undefined) return own;
+  const at = Math.max(occasion.now, subscription.periodEnd ?? subscription.anchor);
+  const draft = new Draft({ subscription, invoices: [] }, { ...occasion, now: at });
+  return openCycle(draft);
+}
