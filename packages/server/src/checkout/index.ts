@@ -36,7 +36,6 @@ export { languageOf, queryOf } from './page/language.ts';
 export {
   afterForm,
   checkoutPages,
-  formOf,
   notFoundPage,
   PAGE_PATH,
   preparePages,

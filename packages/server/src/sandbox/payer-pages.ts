@@ -6,7 +6,6 @@ import {
   currentOption,
   type FoundPage,
   findPage,
-  formOf,
   notFoundPage,
   PAGE_PATH,
   type PaymentView,
@@ -15,7 +14,7 @@ import {
   wantsJson,
 } from '../checkout/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { type PublicPage, TokenBuckets } from '../platform/http/index.ts';
+import { formOf, type PublicPage, TokenBuckets } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Fail } from '../../platform/fail.ts';
-import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
+import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
 import type { CheckoutDeps } from '../deps.ts';
 import { languageOf, queryOf } from '../page/language.ts';
 import { linkPage, printPage, sayingPage, type Typed } from './html.ts';
@@ -11,7 +11,6 @@ import { presentLink } from './present.ts';
 import { readAmount } from './read-amount.ts';
 
 const PATH = '/pay/{token}';
-const FORM_BYTES_MAX = 1_024;
 const ONCE_BYTES = 16;
 const ONCE = /^[A-Za-z0-9_-]{22}$/;
 const BUSY_SECONDS = '60';
@@ -77,8 +76,8 @@ function busyPage(request: PageRequest): PageAnswer {
 
 async function afterForm(deps: CheckoutDeps, opened: OpenedLink, request: PageRequest): Promise<PageAnswer> {
   const form = formOf(request);
-  const text = (form?.get('amount') ?? '').trim();
-  const given = form?.get('once') ?? '';
+  const text = (form.get('amount') ?? '').trim();
+  const given = form.get('once') ?? '';
   // A form that was not sent by this page is one of its own kind each time.
   const once = ONCE.test(given) ? given : newOnce();
   const { amount: price, currency } = opened.link;
@@ -88,13 +87,6 @@ async function afterForm(deps: CheckoutDeps, opened: OpenedLink, request: PageRe
   if (amount === undefined) return again(text === '' ? 'amount_missing' : 'amount_form');
   const made = await payLink(deps, opened, { amount, once });
   return 'fault' in made ? again(made.fault) : toSession(made.token, request);
-}
-
-/** Undefined for what no form of ours sends. */
-function formOf({ headers, body }: PageRequest): URLSearchParams | undefined {
-  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== 'application/x-www-form-urlencoded' || body.length > FORM_BYTES_MAX) return undefined;
-  return new URLSearchParams(body.toString());
 }
 
 /** Relative, so that it stays where the payer is, below any path of a proxy. */

@@ -5,7 +5,7 @@ import type { PaymentOption } from '@florin/contract/schemas';
 import { isUnavailable } from '../../platform/db.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
-import { pageHeaders, TokenBuckets } from '../../platform/http/index.ts';
+import { formOf, pageHeaders, TokenBuckets } from '../../platform/http/index.ts';
 import { chooseOption } from '../choose-option.ts';
 import type { CheckoutDeps } from '../deps.ts';
 import { compressed, takesGzip } from './compressed.ts';
@@ -17,7 +17,6 @@ import { payerPage } from './shell.ts';
 
 const PATH = '/checkout';
 export const PAGE_PATH = `${PATH}/{token}`;
-const FORM_BYTES_MAX = 1_024;
 /** Calls of one page: whoever has its address may ask as often as a few people with a bad connection. */
 const READS = { perSecond: 5, burst: 60 };
 const BUCKETS_MAX = 10_000;
@@ -25,7 +24,6 @@ const YEAR_SECONDS = 31_536_000;
 /** What of an answer's code a person's browser is told. */
 const TROUBLE: Partial<Record<FailCode, number>> = {
   invalid_request: 400,
-  body_too_large: 413,
   rate_limited: 429,
   service_unavailable: 503,
 };
@@ -124,14 +122,6 @@ async function kindly(
     const { title, body } = (await builtPage()).say(language, 'trouble');
     return payerPage({ status: status ?? (isUnavailable(error) ? 503 : 500), language, title, body });
   }
-}
-
-/** The fields of a form that a page sent. @throws Fail `body_too_large` */
-export function formOf({ body }: PageRequest): URLSearchParams {
-  if (body.length > FORM_BYTES_MAX) {
-    throw new Fail('body_too_large', `A form of this page has at most ${FORM_BYTES_MAX} bytes.`);
-  }
-  return new URLSearchParams(body.toString());
 }
 
 /** What a form is answered: the page's script gets what is to be shown now, a plain browser is led back to the page. */

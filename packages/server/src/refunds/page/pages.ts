@@ -1,6 +1,6 @@
 import { languageOf } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
+import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
 import { occasionOf } from '../../platform/occasion.ts';
 import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
 import { checkRecipient } from '../../transfers/index.ts';
@@ -71,7 +71,7 @@ async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim 
 /** What was sent with the form: asked about first, then taken. */
 async function answer(deps: RefundDeps, claim: Claim, request: PageRequest): Promise<PageAnswer> {
   const { view, merchant } = claim;
-  const form = new URLSearchParams(request.body.toString('utf8'));
+  const form = formOf(request);
   const address = (form.get('address') ?? '').trim();
   const error = await errorOf(deps, claim, address);
   if (error !== undefined) return askPage(view, address.slice(0, ADDRESS_LENGTH_MAX), error);
