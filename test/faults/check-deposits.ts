@@ -26,11 +26,16 @@ const NOT_CREDITED = `
   where t.height <= t.settled_height - ${REQUIRED - 1}
     and (p.status is distinct from 'final' or p.payment_id <> t.payment_id)`;
 
-/** Each transfer is booked once: what came into custody for a payment is what arrived for it. */
+/**
+ * Each transfer is booked once: what came into custody for a payment is what arrived for it. A seizure that is decided
+ * is taken back, and comes in anew or is kept.
+ */
 const BOOKED_OTHERWISE = `
   with booked as (
-    select merchant_id, cause_id as payment_id, currency, network, sum(amount) as amount from ledger_entry
-    where cause_type = 'payment' and debit like 'custody:%' group by 1, 2, 3, 4
+    select merchant_id, cause_id as payment_id, currency, network,
+      sum(case when debit = 'seized' then -amount else amount end) as amount from ledger_entry
+    where cause_type = 'payment' and (debit like 'custody:%' or debit = 'seized' or credit like 'kept:%')
+    group by 1, 2, 3, 4
   ), arrived as (
     select merchant_id, payment_id, currency, network, sum(amount) as amount from (${ARRIVED}) t
     where height <= settled_height - ${REQUIRED - 1} group by 1, 2, 3, 4
@@ -79,8 +84,9 @@ export const DEPOSIT_CHECKS: readonly (readonly [invariant: string, name: string
 
 /** The allowed moves of a payment, written down a second time on purpose; a news without a move is one of its money. */
 const MOVES: Readonly<Record<string, readonly string[]>> = {
-  pending: ['pending', 'processing', 'completed', 'expired', 'cancelled'],
-  processing: ['pending', 'processing', 'completed', 'expired'],
+  pending: ['pending', 'processing', 'completed', 'expired', 'cancelled', 'frozen'],
+  processing: ['pending', 'processing', 'completed', 'expired', 'frozen'],
+  frozen: ['frozen', 'pending', 'completed', 'expired'],
   completed: ['completed'],
   expired: ['expired', 'completed'],
   cancelled: ['cancelled'],

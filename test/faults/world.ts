@@ -219,14 +219,18 @@ export class World {
     this.#point();
   }
 
-  /** Runs an operator's commands on the database as it is now. */
-  async operate<T>(work: (operator: Operator) => Promise<T>): Promise<T> {
-    const env = {
+  /** By which a process of the operator's finds the database as it is now. */
+  get operatorEnv(): Record<string, string> {
+    return {
       DATABASE_URL: this.database.url,
       FLORIN_SIMCHAIN_URL: this.chain.url,
       FLORIN_MASTER_KEY: this.#masterKey.toString('hex'),
     };
-    const operator = await openOperator(readConfig(env, {}, { logLevel: 'silent' }));
+  }
+
+  /** Runs an operator's commands on the database as it is now. */
+  async operate<T>(work: (operator: Operator) => Promise<T>): Promise<T> {
+    const operator = await openOperator(readConfig(this.operatorEnv, {}, { logLevel: 'silent' }));
     try {
       return await work(operator);
     } finally {

@@ -62,18 +62,21 @@ export async function decideSeizure(
   const isLate = vote.decision === 'release' && occasion.seconds > expiresAt && option !== undefined;
   const rateMoved = isLate && (await hasMoved(deps, merchant, { payment: known.payment, option }, settings));
   const context = { settings, occasion, rateMoved };
-  return await transact(deps.db, async (tx) => {
+  const count = await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchant.merchantId, vote.paymentId);
     const row = findTransfer(view, vote.txId, {
       is: (t) => t.kind === 'seized' && t.status === 'final' && t.decision === null,
       called: 'a seized transfer of this payment that is final and undecided',
     });
     const agreed = await castVote(tx, row, { ...vote, nowSeconds: occasion.seconds });
+    crashPoint('seizure.voted');
     const isDone = agreed >= PEOPLE;
     const after = isDone ? await carryOut(tx, { view, row, decision: vote.decision }, context) : view;
     crashPoint('seizure.before-commit');
     return { view: after, agreed, required: PEOPLE, isDone };
   });
+  crashPoint('seizure.after-commit');
+  return count;
 }
 
 async function carryOut(
@@ -87,6 +90,7 @@ async function carryOut(
   const { occasion } = context;
   const released = decision === 'release' ? asArrivedNow(view, row, occasion.seconds) : undefined;
   await upsertTransactions(tx, merchantId, [released ?? { ...row, decision: 'kept' }]);
+  crashPoint('seizure.marked');
   const fixed = fixedOptionOf(view);
   const now = await readPayment(tx, merchantId, paymentId);
   const arrived = released === undefined ? [] : [released];
@@ -98,6 +102,7 @@ async function carryOut(
   const coins = { ...row, currency };
   const own = released === undefined ? keptPostings(paymentId, coins) : unseizePostings(paymentId, coins);
   await post(tx, merchantId, [...own, ...settled.postings], occasion.seconds);
+  crashPoint('seizure.posted');
   const { payment_id: _, ...change } = settled.change;
   const after = await changePayment(tx, view, change, context);
   if (released !== undefined) await enqueue(tx, [creditedJob(merchantId, row.network, occasion.realMs)]);
