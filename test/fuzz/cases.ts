@@ -88,14 +88,20 @@ function partsOf(
     schema.$ref === undefined && schema.enum === undefined
       ? place(name)
       : valuesOf(context, schema).map(String);
-  const queryOf = (name: string, schema: Schema) => {
+  const queryOf = (name: string, schema: Schema): fc.Arbitrary<readonly string[]> => {
     const kinds = ID_QUERIES[name];
-    const free = valuesOf(context, schema, name).map(String);
+    const free = valuesOf(context, schema, name).map((value): string[] => [value].flat().map(String));
     if (kinds === undefined) return free;
     return fc.oneof(
-      { weight: 3, arbitrary: fc.constantFrom(...kinds).chain(place) },
+      {
+        weight: 3,
+        arbitrary: fc
+          .constantFrom(...kinds)
+          .chain(place)
+          .map((text) => [text]),
+      },
       { weight: 1, arbitrary: free },
-      { weight: 4, arbitrary: fc.constant('') },
+      { weight: 4, arbitrary: fc.constant([]) },
     );
   };
   const key = parameters.find(({ name }) => name === 'Idempotency-Key');
@@ -112,8 +118,11 @@ function partsOf(
     .map(({ ids: found, query, ...rest }) => ({
       operation,
       ids: found,
-      // An empty parameter is refused, whatever the schema says of lengths: it stands for none.
-      query: Object.entries(query).filter(([, value]) => value !== ''),
+      // A list is the parameter again and again. An empty one is refused, whatever the schema says of lengths: it stands
+      // for none.
+      query: Object.entries(query).flatMap(([name, values]) =>
+        values.filter((value) => value !== '').map((value): [string, string] => [name, value]),
+      ),
       ...rest,
     }));
 }

@@ -97,6 +97,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   createPaymentLink: [...sessionRules, { codes: ['parameter_missing'], why: 'amount or open: true' }],
   listPaymentLinks: [cursor],
   listCustomers: [cursor],
+  listInvoices: [cursor],
   createCustomer: [{ codes: ['invalid_request_error'], why: 'an id that is known, or begins with cus_' }],
   createCheckoutSession: sessionRules,
   cancelCheckoutSession: [paymentState],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Answer, type SignedOptions, send } from '../signed-request.ts';
+import { addInvoice, addSubscription } from '../subscriptions/rows.ts';
 import { expectError, withoutIds } from './expect-error.ts';
 import { type Api, callOf, loadApi, type Operation, resourcesOf } from './operations.ts';
 
@@ -54,7 +55,15 @@ async function makeResources(merchant: TestMerchant, text: string, amount = '5.0
   const refund = { refund_id: refundId, payment_id: paid.json.payment_id, reason: text, metadata: { text } };
   await send(`${service.baseUrl}/api/v1/refunds/create`, merchant, { body: JSON.stringify(refund) });
   const link = await merchant.sdk.paymentLinks.create({ amount: 777n, currency: 'USD', description: text });
+  const subscription = await addSubscription(service, merchant, {
+    customer: `${text}-subscriber`,
+    description: text,
+    metadata: { text },
+  });
+  const invoice = await addInvoice(service, subscription.row);
   return {
+    subscription_id: subscription.id,
+    invoice_id: invoice.id,
     customer_id: customer.id,
     payment_link_id: link.id,
     batch_id: batchId,
@@ -146,7 +155,14 @@ test("C1: its owner reads it, and the merchant's other store too, or it is 403 t
 
 test("C2: lists of a store's resources show the key's own store", async () => {
   const otherStore = await service.addStore(bob);
-  for (const name of ['listEvents', 'listWebhookEndpoints', 'listDeliveries', 'listPaymentLinks']) {
+  for (const name of [
+    'listEvents',
+    'listWebhookEndpoints',
+    'listDeliveries',
+    'listPaymentLinks',
+    'listSubscriptions',
+    'listInvoices',
+  ]) {
     const list = operationOf(name);
     expect((await ask(list, {}, bob)).json.data).not.toEqual([]);
     expect((await ask(list, {}, otherStore)).json.data).toEqual([]);
@@ -271,6 +287,7 @@ test("C2: another merchant's cursor is 400, as an unknown one", async () => {
     ['listDeliveries', idsOfBob.delivery_id ?? ''],
     ['listCustomers', idsOfBob.customer_id ?? ''],
     ['listPaymentLinks', idsOfBob.payment_link_id ?? ''],
+    ['listInvoices', idsOfBob.invoice_id ?? ''],
   ];
   const entries = await ask(operationOf('listLedgerEntries'), {}, bob);
   cursors.push(['listLedgerEntries', (entries.json.data as { id: string }[])[0]?.id ?? '']);

@@ -4,7 +4,7 @@ import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
 import { expectError } from '../http/expect-error.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send } from '../signed-request.ts';
-import { addInvoice, addSubscription } from './rows.ts';
+import { addInvoice, addPaymentMethod, addSubscription } from './rows.ts';
 
 const PATH = '/api/v1/subscriptions';
 
@@ -120,6 +120,42 @@ test('what is asked for is expanded, in either way of asking; the rest stays an 
     ['?expand=payment_method', plain],
   ];
   for (const [query, expected] of asked) expect((await read(`${PATH}/${id}${query}`)).json).toEqual(expected);
+});
+
+test('a payment method is expanded too, and the newest active one is the default of the customer', async () => {
+  const { row } = await addSubscription(service, merchant, { customer: 'who-pays' });
+  const methods = [];
+  for (const status of ['active', 'active', 'inactive', 'revoked'] as const)
+    methods.push(await addPaymentMethod(service, row, { status, created_at: 100 + methods.length }));
+  const [older, newer] = methods;
+  if (older === undefined || newer === undefined) throw new Error('four methods');
+  const { id } = await addSubscription(service, merchant, {
+    customer: 'who-pays',
+    payment_method_id: older.row.payment_method_id,
+  });
+  const { json } = await read(`${PATH}/${id}?expand=payment_method,customer`);
+  expect(json.payment_method_object).toEqual({
+    id: older.id,
+    object: 'payment_method',
+    customer: encodeId('customer', row.customer_id),
+    merchant_id: encodeId('merchant', row.merchant_id),
+    type: 'wallet_mandate',
+    currency: 'USDT',
+    chain_type: 2,
+    status: 'active',
+    mandate_id: older.row.mandate_id,
+    metadata: {},
+    created: 100,
+  });
+  expect(json.customer_object).toMatchObject({ default_payment_method: newer.id });
+  const customer = encodeId('customer', row.customer_id);
+  const retrieved = (await read(`/api/v1/customers/${customer}`)).json;
+  expect(retrieved).toEqual(json.customer_object);
+  const listed = (await read('/api/v1/customers?external_customer_id=who-pays')).json.data;
+  expect(listed).toEqual([retrieved]);
+  const update = { method: 'POST', body: '{"name":"Ada"}' };
+  const changed = await send(`${service.baseUrl}/api/v1/customers/${customer}/update`, merchant, update);
+  expect(changed.json).toEqual({ ...retrieved, name: 'Ada' });
 });
 
 test('an expansion that is none is 400 with its param', async () => {

@@ -76,3 +76,39 @@ export async function addInvoice(service: TestService, of: Subscription, given: 
   await service.app.db.insertInto('invoice').values(row).execute();
   return { row, id: encodeId('invoice', row.invoice_id) };
 }
+
+type PaymentMethod = Insertable<Tables['payment_method']>;
+
+/** An active payment method of a subscription's customer. */
+export async function addPaymentMethod(
+  service: TestService,
+  of: Pick<Subscription, 'merchant_id' | 'store_id' | 'customer_id'>,
+  given: Partial<PaymentMethod> = {},
+) {
+  const paymentMethodId = newId();
+  const row: PaymentMethod = {
+    merchant_id: of.merchant_id,
+    payment_method_id: paymentMethodId,
+    store_id: of.store_id,
+    customer_id: of.customer_id,
+    currency: 'USDT',
+    network: 'trc20',
+    wallet_address: 'a wallet',
+    recipient: 'ours',
+    mandate_id: `mandate ${paymentMethodId}`,
+    salt: 'salt',
+    cap_amount: 1n,
+    interval: 'month',
+    starts_at: NOW,
+    ends_at: null,
+    status: 'active',
+    balance: 0n,
+    allowance: 0n,
+    read_at: NOW,
+    next_read_at: given.status === 'revoked' ? null : NOW,
+    created_at: NOW,
+    ...given,
+  };
+  await service.app.db.insertInto('payment_method').values(row).execute();
+  return { row, id: encodeId('paymentMethod', paymentMethodId) };
+}

@@ -15,7 +15,7 @@ import {
   observeChains,
   type ServiceState,
 } from './monitoring/index.ts';
-import type { ChargeNeeds, PaymentMethodDeps } from './payment-methods/index.ts';
+import { type ChargeNeeds, defaultPaymentMethods, type PaymentMethodDeps } from './payment-methods/index.ts';
 import { payoutRoutes } from './payouts/index.ts';
 import { Clock } from './platform/clock.ts';
 import { maintainDays } from './platform/day-partitions.ts';
@@ -143,7 +143,7 @@ export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[]
     ...ledgerRoutes(app, refundNames),
     ...eventRoutes(app),
     ...webhookRoutes(app),
-    ...customerRoutes(app),
+    ...customerRoutes(app, defaultPaymentMethods),
     ...checkoutRoutes(app, publicUrl),
     ...refundRoutes(app, publicUrl),
     ...subscriptionRoutes(app),

@@ -26,7 +26,7 @@ export async function createCustomer(
     description: input.description ?? null,
     created_at: occasionOf(platform, caller).seconds,
   });
-  if (row !== undefined) return presentCustomer(row);
+  if (row !== undefined) return presentCustomer(row, undefined);
   const message = 'There is a customer with this id of yours: list by external_customer_id, then update it.';
   throw new Fail('invalid_request', { message, param });
 }

@@ -2,17 +2,17 @@ import type { Customer } from '@florin/contract/schemas';
 import type { Db } from '../platform/db.ts';
 import { decodeId } from '../platform/ids.ts';
 import { OWN_PREFIX } from './ensure-customer.ts';
-import { presentCustomer } from './present.ts';
+import { customerPresenter, type DefaultMethods } from './present.ts';
 import { findCustomer, findCustomerById } from './queries.ts';
 
 /** The customer as callers see it, by the id that other tables hold. */
 export async function readCustomer(
   db: Db,
-  merchantId: string,
-  customerId: string,
+  { merchantId, customerId }: { merchantId: string; customerId: string },
+  defaultMethods: DefaultMethods,
 ): Promise<Customer | undefined> {
   const row = await findCustomerById(db, merchantId, customerId);
-  return row && presentCustomer(row);
+  return row && (await customerPresenter(db, [row], defaultMethods))(row);
 }
 
 /** The UUID of the customer whom a filter names by either id: the merchant's own, or ours. */

@@ -10,13 +10,18 @@ import { defineRoute, type Route } from '../platform/http/index.ts';
 import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createCustomer } from './create-customer.ts';
-import { presentCustomer } from './present.ts';
-import { getCustomer, listCustomers, updateCustomer } from './queries.ts';
+import { customerPresenter, type DefaultMethods } from './present.ts';
+import { type CustomerRow, getCustomer, listCustomers, updateCustomer } from './queries.ts';
 
 const PATH = '/api/v1/customers';
 const tag = 'Customers';
 
-function readRoutes(platform: Platform): Route[] {
+/** One customer as callers see it. */
+async function show(platform: Platform, row: CustomerRow, defaultMethods: DefaultMethods): Promise<Customer> {
+  return (await customerPresenter(platform.db, [row], defaultMethods))(row);
+}
+
+function readRoutes(platform: Platform, defaultMethods: DefaultMethods): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -32,7 +37,8 @@ function readRoutes(platform: Platform): Route[] {
         const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
         const page = { limit, externalId: query.external_customer_id, after: query.starting_after };
         const rows = await listCustomers(platform.db, caller.merchantId, page);
-        return { body: pageOf(rows, { limit, url }, presentCustomer) };
+        const present = await customerPresenter(platform.db, rows, defaultMethods);
+        return { body: pageOf(rows, { limit, url }, present) };
       },
     }),
     defineRoute({
@@ -45,14 +51,15 @@ function readRoutes(platform: Platform): Route[] {
       params: CustomerPath,
       answer: Customer,
       refusals: ['resource_not_found'],
-      handle: async ({ caller, params }) => ({
-        body: presentCustomer(await getCustomer(platform.db, caller.merchantId, params.customer_id)),
-      }),
+      handle: async ({ caller, params }) => {
+        const row = await getCustomer(platform.db, caller.merchantId, params.customer_id);
+        return { body: await show(platform, row, defaultMethods) };
+      },
     }),
   ];
 }
 
-function writeRoutes(platform: Platform): Route[] {
+function writeRoutes(platform: Platform, defaultMethods: DefaultMethods): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -83,13 +90,13 @@ function writeRoutes(platform: Platform): Route[] {
         const customer = await getCustomer(platform.db, caller.merchantId, params.customer_id);
         const isNothing = Object.keys(body).length === 0;
         const changed = isNothing ? customer : await updateCustomer(platform.db, customer, body);
-        return { body: presentCustomer(changed) };
+        return { body: await show(platform, changed, defaultMethods) };
       },
     }),
   ];
 }
 
 /** Customers belong to the merchant: the keys of all its stores see the same ones. */
-export function customerRoutes(platform: Platform): Route[] {
-  return [...readRoutes(platform), ...writeRoutes(platform)];
+export function customerRoutes(platform: Platform, defaultMethods: DefaultMethods): Route[] {
+  return [...readRoutes(platform, defaultMethods), ...writeRoutes(platform, defaultMethods)];
 }

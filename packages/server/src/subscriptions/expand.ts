@@ -1,6 +1,7 @@
 import type { Subscription, SubscriptionExpansion, SubscriptionReadQuery } from '@florin/contract/schemas';
 import { readCustomer } from '../customers/index.ts';
 import { findInvoice, presentInvoice } from '../invoices/index.ts';
+import { defaultPaymentMethods, findPaymentMethod, presentPaymentMethod } from '../payment-methods/index.ts';
 import type { Db } from '../platform/db.ts';
 import { presentSubscription } from './present.ts';
 import type { SubscriptionRow } from './queries.ts';
@@ -22,10 +23,15 @@ const EXPANSIONS: Record<SubscriptionExpansion, (db: Db, row: SubscriptionRow) =
     return invoice === undefined ? {} : { latest_invoice_object: presentInvoice(invoice) };
   },
   customer: async (db, row) => {
-    const customer = await readCustomer(db, row.merchant_id, row.customer_id);
+    const id = { merchantId: row.merchant_id, customerId: row.customer_id };
+    const customer = await readCustomer(db, id, defaultPaymentMethods);
     return customer === undefined ? {} : { customer_object: customer };
   },
-  payment_method: async () => ({}),
+  payment_method: async (db, row) => {
+    const id = row.payment_method_id;
+    const method = id === null ? undefined : await findPaymentMethod(db, row.merchant_id, id);
+    return method === undefined ? {} : { payment_method_object: presentPaymentMethod(method) };
+  },
 };
 
 export async function presentExpanded(
