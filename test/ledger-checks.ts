@@ -81,6 +81,19 @@ const REFUND_QUOTA_DIFFERS = `
   from counted c full join refund_quota q using (merchant_id, store_id, day)
   where coalesce(c.total, 0) <> coalesce(q.amount, 0)`;
 
+/** What a payment says was pulled for it is one charge that succeeded, and the chain has it once unless it was lost. */
+const CHARGES_DIFFER = `
+  select t.payment_id, t.tx_id, t.amount, s.status, s.amount as ordered, c.pulled
+  from payment_transaction t
+  left join transfer s on s.merchant_id = t.merchant_id and s.owner_type = 'charge' and s.owner_id = t.payment_id
+  left join lateral (
+    select count(*) as times, coalesce(sum(amount), 0) as pulled from simchain.transfer c
+    where c.merchant_id = t.merchant_id and c.network = t.network and c.tx_id = t.tx_id and c.sender = s.address
+      and c.item_id = s.transfer_id::text
+  ) as c on true
+  where t.pulled and (s.status is distinct from 'succeeded' or s.amount <> t.amount or s.tx_id <> t.tx_id
+    or t.lost_at is null and (c.times <> 1 or c.pulled <> t.amount))`;
+
 export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
   ACCOUNTS_THAT_DIFFER,
   ASSETS_OUT_OF_BALANCE,
@@ -89,4 +102,5 @@ export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
   REFUND_HOLD_DIFFERS,
   REFUNDS_DIFFER,
   REFUND_QUOTA_DIFFERS,
+  CHARGES_DIFFER,
 };

@@ -4,6 +4,7 @@ import type { App } from '../../packages/server/src/app.ts';
 import type { Chain, ChainRegistry, SignedTx, TransferSpec } from '../../packages/server/src/chains/index.ts';
 import { CREDITED_JOB } from '../../packages/server/src/checkout/index.ts';
 import { SWEPT_JOB, settleSweeps, sweepDeposits } from '../../packages/server/src/custody/index.ts';
+import { CHARGE_DECIDED_JOB } from '../../packages/server/src/payment-methods/index.ts';
 import {
   PROCESS_JOB,
   processBatch,
@@ -16,6 +17,7 @@ import { type ClaimedJob, newFence } from '../../packages/server/src/platform/jo
 import { claimJobs, releaseJobs, removeJobs } from '../../packages/server/src/platform/jobs/queries.ts';
 import { ActiveRun } from '../../packages/server/src/platform/jobs/run.ts';
 import { SEND_JOB, sendTransfers } from '../../packages/server/src/transfers/index.ts';
+import { bookCharge } from './charges.ts';
 
 const LEASE_MS = 300_000;
 /** Jobs that a process asks for later are taken at once: a test moves the chain instead of waiting. */
@@ -134,6 +136,7 @@ export class Process {
       [CREDITED_JOB, (job: Job, run: JobRun) => sweepDeposits(deps, job, run)],
       [SWEPT_JOB, (job: Job, run: JobRun) => settleSweeps(deps, job, run)],
       [SETTLE_JOB, (job: Job, run: JobRun) => settleBatch(deps, job, run)],
+      [CHARGE_DECIDED_JOB, (job: Job, run: JobRun) => bookCharge(deps, job, run)],
     ]);
   }
 

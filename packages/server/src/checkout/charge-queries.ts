@@ -1,6 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
+import type { Coins } from './coin-queries.ts';
 import type { PaymentRow } from './queries.ts';
 import './tables.ts';
 
@@ -87,4 +88,18 @@ export async function sumPulled(
     db,
   );
   return BigInt(rows[0]?.total ?? 0);
+}
+
+/** Notes when the transaction of a charge was found in no block any more, or that it is in one again. @returns its coins where that is news */
+export async function markPulled(
+  tx: Tx,
+  { merchantId, paymentId }: { merchantId: string; paymentId: string },
+  lostAt: number | null,
+): Promise<Coins | undefined> {
+  const { rows } = await sql<Coins>`
+    update payment_transaction set lost_at = ${lostAt}
+    where merchant_id = ${merchantId} and payment_id = ${paymentId} and pulled
+      and (lost_at is null) = ${lostAt !== null}::boolean
+    returning payment_id as "paymentId", tx_id as "txId", network, currency, amount`.execute(tx);
+  return rows[0];
 }

@@ -5,9 +5,9 @@ import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import { RateRefused } from '../rates/index.ts';
 import { paymentChange } from './change-payment.ts';
-import { insertPulled, insertCharge as insertRow, type NewChargeRow } from './charge-queries.ts';
+import { insertPulled, insertCharge as insertRow, markPulled, type NewChargeRow } from './charge-queries.ts';
 import type { CheckoutContext, CheckoutDeps, MerchantRef } from './deps.ts';
-import { pulledPostings } from './postings.ts';
+import { lostPostings, minedAgainPostings, pulledPostings } from './postings.ts';
 import { fixedOptionOf } from './present.ts';
 import { lockPayment, type PaymentView, readPayment, updatePayment } from './queries.ts';
 import { type Quote, quoteOf, readRate } from './quote.ts';
@@ -165,6 +165,35 @@ export async function failCharge(
   if (status === undefined) return undefined;
   const payment = await updatePayment(tx, before.payment, { status, decline_code: declineCode });
   return paymentChange({ before, after: { ...before, payment } }, 'payment.failed', context);
+}
+
+/**
+ * A reorganisation deeper than finality took the transaction of a charge that is credited: the merchant keeps it, the
+ * operator bears it.
+ *
+ * @returns false where it is not credited, or known to be lost
+ */
+export async function loseCharge(
+  tx: Tx,
+  charge: ChargeKey,
+  { seconds }: { seconds: number },
+): Promise<boolean> {
+  await lockPayment(tx, charge.merchantId, charge.paymentId);
+  const coins = await markPulled(tx, charge, seconds);
+  if (coins !== undefined) await post(tx, charge.merchantId, lostPostings(coins), seconds);
+  return coins !== undefined;
+}
+
+/** It is in a final block again. */
+export async function regainCharge(
+  tx: Tx,
+  charge: ChargeKey,
+  { seconds }: { seconds: number },
+): Promise<void> {
+  await lockPayment(tx, charge.merchantId, charge.paymentId);
+  const coins = await markPulled(tx, charge, null);
+  if (coins !== undefined)
+    await post(tx, charge.merchantId, minedAgainPostings(charge.paymentId, coins), seconds);
 }
 
 function optionOf(view: PaymentView) {

@@ -1,14 +1,17 @@
 export { findHeld } from './accept-payment.ts';
 export { rulesOf } from './change-payment.ts';
+export { sumPulled } from './charge-queries.ts';
 export {
   type ChargeQuote,
   completeCharge,
   failCharge,
   insertCharge,
+  loseCharge,
   type NewCharge,
   type Pulled,
   quoteCharge,
   recordFailedCharge,
+  regainCharge,
 } from './charges.ts';
 export { chooseOption } from './choose-option.ts';
 export { returnUnswept, takeUnswept } from './coin-queries.ts';

@@ -1,6 +1,6 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import type { Chain, ChainRegistry } from '../chains/index.ts';
-import { type DepositBooks, readDepositBooks } from '../checkout/index.ts';
+import { type DepositBooks, readDepositBooks, sumPulled } from '../checkout/index.ts';
 import { type Balances, coinsOn, readBalances, sumOfEntries } from '../ledger/index.ts';
 import type { Db } from '../platform/db.ts';
 import type { Merchant } from '../stores/index.ts';
@@ -24,7 +24,7 @@ export interface ChainDifference {
 
 interface Books {
   balances: Balances;
-  /** Paid by transfers and not yet booked by their owners. */
+  /** Paid by transfers, less what charges brought, and not yet booked by their owners. */
   unbooked: ReadonlyMap<Asset, bigint>;
   undecided: Awaited<ReturnType<typeof listUnsettled>>;
   deposits: DepositBooks;
@@ -83,7 +83,8 @@ async function readBooks(db: Db, { merchant, network }: Place): Promise<Books> {
         const coins = { credit: `custody_hold:${network}`, currency } as const;
         const batches = await sumOfEntries(tx, merchantId, { ...coins, debit: 'payout_hold' });
         const refunds = await sumOfEntries(tx, merchantId, { ...coins, debit: 'refund_hold' });
-        unbooked.set(currency, paid - batches - refunds);
+        const pulled = await sumPulled(tx, merchantId, { network, currency });
+        unbooked.set(currency, paid + pulled - batches - refunds);
       }
       const undecided = await listUnsettled(tx, merchantId, network);
       const deposits = await readDepositBooks(tx, merchantId, network);

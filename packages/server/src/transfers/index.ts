@@ -13,7 +13,7 @@ export {
   sumOpenCharges,
   type TransferOrder,
 } from './queries.ts';
-export { recheckFinal } from './recheck-final.ts';
+export { type ChargeBooks, recheckFinal } from './recheck-final.ts';
 export { requestTransfers } from './request-transfers.ts';
 export { type Screen, screen } from './screen.ts';
 export { SEND_JOB, SHORT_JOB, sendTransfers } from './send-transfers.ts';

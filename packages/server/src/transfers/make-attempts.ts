@@ -2,6 +2,7 @@ import { type KeyRef, type SignedTx, type TransferItem, UnbuildableTransfer } fr
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
+import { chargeOf } from './charges.ts';
 import { assertSameHistory } from './history.ts';
 import {
   type AttemptRow,
@@ -56,6 +57,9 @@ export async function reserveAttempts(work: Work, queued: readonly TransferRow[]
   return !isShort;
 }
 
+/** A charge brings coins: what its wallet holds does not matter. */
+const NO_COINS = { height: 0n, balances: new Map<string, bigint>() };
+
 /** The wallets that the transfers leave from, in the order in which their rows are locked. */
 async function openPurses(work: Work, queued: readonly TransferRow[]): Promise<Purse[]> {
   const { chain } = work;
@@ -73,7 +77,9 @@ async function openPurses(work: Work, queued: readonly TransferRow[]): Promise<P
     };
   });
   const senders = wallets.map(({ sender }) => sender);
-  const { height, balances } = await chain.balances(senders, first.currency, 'final');
+  const { height, balances } = work.isCharge
+    ? NO_COINS
+    : await chain.balances(senders, first.currency, 'final');
   return wallets
     .map((wallet) => ({ ...wallet, height, balance: balances.get(wallet.sender) ?? 0n }))
     .sort((a, b) => (a.sender < b.sender ? -1 : 1));
@@ -81,16 +87,15 @@ async function openPurses(work: Work, queued: readonly TransferRow[]): Promise<P
 
 async function reserveFrom(
   tx: Tx,
-  { merchant, chain }: Work,
+  work: Work,
   purse: Purse,
   transfers: readonly TransferRow[],
 ): Promise<NewAttempt[]> {
   const [first] = transfers;
   if (first === undefined) return [];
   const next = await lockWallet(tx, purse);
-  const outgoing = await sumOutgoing(tx, merchant.merchantId, { ...purse, currency: first.currency });
-  const planned = planAttempts(transfers, chain.caps.maxItemsPerTx);
-  const groups = fitting(planned, purse.balance - outgoing);
+  const planned = planAttempts(transfers, work.chain.caps.maxItemsPerTx);
+  const groups = work.isCharge ? planned : fitting(planned, await coinsIn(tx, work, purse, first));
   const attempts = groups.map((members) => ({ attemptId: newId(), members }));
   const ids = attempts.map((attempt) => attempt.attemptId);
   const sequences = purse.chainNext === null ? [] : await takeSequences(tx, { ...purse, first: next }, ids);
@@ -99,6 +104,10 @@ async function reserveFrom(
     sender: purse.sender,
     sequence: sequences[i] ?? null,
   }));
+}
+
+async function coinsIn(tx: Tx, { merchant }: Work, purse: Purse, { currency }: TransferRow): Promise<bigint> {
+  return purse.balance - (await sumOutgoing(tx, merchant.merchantId, { ...purse, currency }));
 }
 
 /** An address listed since it was submitted fails before anything is signed for it. @returns the others */
@@ -164,13 +173,15 @@ async function build(work: Work, attempt: AttemptRow, transfers: readonly Transf
   const { deps, chain, groupId } = work;
   const { attempt_id: attemptId, sequence } = attempt;
   try {
-    const signed = await chain.buildTransfer({
-      keyRef: attempt.key_ref,
-      asset: attempt.currency,
-      batchId: attemptId,
-      items: isEmptied(attempt) ? [itemToUs(attempt)] : itemsOf(attempt, transfers),
-      ...(sequence === null ? {} : { sequence: String(sequence) }),
-    });
+    const by = { keyRef: attempt.key_ref, ...(sequence === null ? {} : { sequence: String(sequence) }) };
+    const transfer = { ...by, asset: attempt.currency, batchId: attemptId };
+    if (isEmptied(attempt)) {
+      return { attempt, signed: await chain.buildTransfer({ ...transfer, items: [itemToUs(attempt)] }) };
+    }
+    const members = membersOf(attempt, transfers);
+    const signed = work.isCharge
+      ? await chain.buildCharge({ ...by, ...chargeIn(members) })
+      : await chain.buildTransfer({ ...transfer, items: members.map(itemOf) });
     return { attempt, signed };
   } catch (error) {
     // A payment to ourselves that cannot be built is a bug, and stays a failure of the job. So does a sweep: emptied, it
@@ -191,14 +202,22 @@ const itemToUs = (attempt: AttemptRow): TransferItem => ({
   amount: 1n,
 });
 
-function itemsOf(attempt: AttemptRow, transfers: readonly TransferRow[]): TransferItem[] {
+function membersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): TransferRow[] {
   const byId = new Map(transfers.map((transfer) => [transfer.transfer_id, transfer]));
   return attempt.item_ids.map((id) => {
     const transfer = byId.get(id);
     if (transfer === undefined) throw new Error('an attempt names a transfer that its group does not have');
-    const { transfer_id: itemId, address: to, amount, memo } = transfer;
-    return { itemId, to, amount, ...(memo === null ? {} : { memo }) };
+    return transfer;
   });
+}
+
+function itemOf({ transfer_id: itemId, address: to, amount, memo }: TransferRow): TransferItem {
+  return { itemId, to, amount, ...(memo === null ? {} : { memo }) };
+}
+
+function chargeIn([transfer, ...others]: readonly TransferRow[]) {
+  if (transfer?.charge == null || others.length > 0) throw new Error('a charge is alone in its transaction');
+  return { ...chargeOf(transfer.charge), chargeId: transfer.transfer_id, amount: transfer.amount };
 }
 
 async function giveUp(
@@ -207,7 +226,8 @@ async function giveUp(
   { attempt, fault }: { attempt: AttemptRow; fault: UnbuildableTransfer },
   transfers: readonly TransferRow[],
 ): Promise<void> {
-  const members = attempt.item_ids.map((transferId) => ({ transferId }));
+  const { isCharge } = work;
+  const members = attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
   await writeUnsent(tx, work, judgeUnbuildable(members, fault.message), transfers);
   if (attempt.sequence !== null) return await emptyAttempt(tx, attempt, fault.message);
   const closing = {

@@ -250,51 +250,6 @@ export async function insertTransfers(
   );
 }
 
-/** Attempts that paid in final blocks of these heights. */
-export async function listFinal(
-  db: Db,
-  merchantId: string,
-  { network, above, upTo }: { network: Network; above: bigint; upTo: bigint },
-) {
-  return await db
-    .selectFrom('transfer_attempt')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('status', '=', 'succeeded')
-    .where('height', '>', above)
-    .where('height', '<=', upTo)
-    .orderBy('height')
-    .execute();
-}
-
-const GONE = 'gone after it was final';
-
-/** Notes that a transaction has left its final block. @returns false where that is known */
-export async function markGone(
-  tx: Tx,
-  { merchant_id: merchantId, attempt_id: attemptId }: AttemptRow,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update transfer_attempt set detail = ${GONE}
-    where merchant_id = ${merchantId} and attempt_id = ${attemptId} and detail is distinct from ${GONE}`.execute(
-    tx,
-  );
-  return numAffectedRows === 1n;
-}
-
-/** Whose transfers these are. */
-export async function listOwners(
-  db: Db,
-  merchantId: string,
-  transferIds: readonly string[],
-): Promise<string[]> {
-  const { rows } = await sql<{ owner_id: string }>`
-    select owner_id from transfer
-    where merchant_id = ${merchantId} and transfer_id = any(${transferIds}::uuid[])`.execute(db);
-  return rows.map((row) => row.owner_id);
-}
-
 /** What was decided of a group's transfers, for their owner to book. */
 export async function listDecided(db: Db, merchantId: string, groupId: string) {
   return await db
@@ -306,7 +261,7 @@ export async function listDecided(db: Db, merchantId: string, groupId: string) {
     .execute();
 }
 
-/** Attempts to leave the hot wallet that may be on the chain and are not decided, with what each of their items pays, in order. */
+/** Attempts of the hot wallet that may be on the chain and are not decided, with what each of their items pays out of it, in order. */
 export async function listUnsettled(db: Db, merchantId: string, network: Network) {
   const attempts = await db
     .selectFrom('transfer_attempt')
@@ -318,7 +273,7 @@ export async function listUnsettled(db: Db, merchantId: string, network: Network
     .execute();
   const ids = attempts.flatMap((attempt) => attempt.item_ids);
   const { rows } = await sql<{ transfer_id: string; amount: bigint }>`
-    select transfer_id, amount from transfer
+    select transfer_id, ${PAID_OUT} as amount from transfer
     where merchant_id = ${merchantId} and transfer_id = any(${ids}::uuid[])`.execute(db);
   const amounts = new Map(rows.map((row) => [row.transfer_id, row.amount]));
   return attempts.map((attempt) => ({
@@ -327,9 +282,12 @@ export async function listUnsettled(db: Db, merchantId: string, network: Network
   }));
 }
 
+/** What a transfer takes out of our wallet: a charge brings it in. */
+const PAID_OUT = sql`case when charge is null then amount else -amount end`;
+
 /**
- * Sum of the transfers out of the hot wallet that succeeded, booked by their owners or not yet. What a deposit address
- * sends stays ours.
+ * Sum of the transfers out of the hot wallet that succeeded, less the charges into it, booked by their owners or not
+ * yet. What a deposit address sends stays ours.
  */
 export async function paidByTransfers(
   db: Db,
@@ -337,7 +295,7 @@ export async function paidByTransfers(
   { network, currency }: { network: Network; currency: AttemptRow['currency'] },
 ): Promise<bigint> {
   const { rows } = await sql<{ total: string | null }>`
-    select sum(amount)::text as total from transfer
+    select sum(${PAID_OUT})::text as total from transfer
     where merchant_id = ${merchantId} and network = ${network} and currency = ${currency}
       and key_ref = ${KEY_REF} and status = 'succeeded'`.execute(db);
   return BigInt(rows[0]?.total ?? 0);

@@ -1,9 +1,18 @@
 import type { Network } from '@florin/contract/money';
 import { type Chain, ChainUnavailable, type SignedTx, type TxStatus } from '../chains/index.ts';
+import type { Tx } from '../platform/db.ts';
 import type { MerchantMode } from '../platform/settings.ts';
 import { transact } from '../platform/transact.ts';
+import {
+  isGone,
+  listChargeOwners,
+  listFinal,
+  listOwners,
+  markFinalAgain,
+  markGone,
+} from './final-queries.ts';
 import { stopNetwork } from './network-stops.ts';
-import { listFinal, listOwners, markGone, signedOf } from './queries.ts';
+import { type AttemptRow, signedOf } from './queries.ts';
 import type { TransferDeps } from './work.ts';
 
 const IN_A_BLOCK = new Set(['included', 'final']);
@@ -22,6 +31,13 @@ export interface Rechecked {
   failedOwners: string[];
 }
 
+/** Who books what becomes of a charge after it was final, in the transaction that notes it; a call names its owner. */
+export interface ChargeBooks {
+  /** @returns false for one that is not credited yet: it is looked at again once it is */
+  lose(tx: Tx, ownerId: string): Promise<boolean>;
+  regain(tx: Tx, ownerId: string): Promise<void>;
+}
+
 /**
  * Asks the chain once more about what it called final in its newest final blocks. A payment that is gone from there was
  * made and is not: the network stops, and the same bytes are sent again, which pays it once or never.
@@ -32,6 +48,7 @@ export async function recheckFinal(
   deps: Pick<TransferDeps, 'db' | 'chains' | 'log'>,
   merchant: { merchantId: string; mode: MerchantMode },
   place: { network: Network; above: bigint; upTo: bigint; nowSeconds: number },
+  books: ChargeBooks,
 ): Promise<Rechecked> {
   const { network, nowSeconds } = place;
   const chain = deps.chains.of(merchant, network);
@@ -40,8 +57,13 @@ export async function recheckFinal(
   for (const attempt of attempts) {
     const signed = signedOf(attempt);
     const status = await statusIfGone(chain, signed);
-    if (status === undefined) continue;
+    if (status === undefined) {
+      if (isGone(attempt)) await noteIfFinal(deps, { chain, books }, attempt);
+      continue;
+    }
     const isNews = await transact(deps.db, async (tx) => {
+      const charged = await listChargeOwners(tx, merchant.merchantId, attempt.item_ids);
+      for (const ownerId of charged) if (!isGone(attempt) && !(await books.lose(tx, ownerId))) return false;
       // Once: a network that a person has resumed does not stop again for the same transaction.
       if (!(await markGone(tx, attempt))) return false;
       const reason = `a transaction that was final is in no block: ${signed.txId}`;
@@ -55,6 +77,21 @@ export async function recheckFinal(
     else await sendAgain(chain, signed);
   }
   return { known: attempts.length, failedOwners: await listOwners(deps.db, merchant.merchantId, failed) };
+}
+
+/** What was sent again and is final once more is as if it had never been gone. */
+async function noteIfFinal(
+  { db }: Pick<TransferDeps, 'db'>,
+  { chain, books }: { chain: Chain; books: ChargeBooks },
+  attempt: AttemptRow,
+): Promise<void> {
+  const { state, height } = await chain.status(signedOf(attempt));
+  if (state !== 'final' || height === undefined) return;
+  await transact(db, async (tx) => {
+    await markFinalAgain(tx, attempt, height);
+    const charged = await listChargeOwners(tx, attempt.merchant_id, attempt.item_ids);
+    for (const ownerId of charged) await books.regain(tx, ownerId);
+  });
 }
 
 async function sendAgain(chain: Chain, signed: SignedTx): Promise<void> {

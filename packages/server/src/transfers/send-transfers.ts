@@ -28,7 +28,8 @@ export async function sendTransfers(deps: TransferDeps, job: Job, run: JobRun): 
   const merchant = await getMerchant(deps.db, job.merchantId);
   const nowSeconds = deps.clock.nowSeconds() + merchant.clockOffset;
   const chain = deps.chains.of(merchant, first.network);
-  const work: Work = { deps, run, merchant, groupId, chain, nowSeconds };
+  const isCharge = first.charge !== null;
+  const work: Work = { deps, run, merchant, groupId, chain, isCharge, nowSeconds };
   const hindrance = await advance(work, transfers);
   return await next(work, hindrance);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ChainCaps, TxStatus } from '../chains/index.ts';
+import { CHARGE_FAULTS, type ChainCaps, type TxStatus } from '../chains/index.ts';
 import {
   fitting,
   judge,
@@ -32,6 +32,20 @@ const anyStatus: fc.Arbitrary<TxStatus> = fc.record(
 );
 
 describe('judge', () => {
+  test('J6: a charge fails for the reason that the network names, a transfer for none of the payer’s', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...CHARGE_FAULTS, 'execution_reverted'), anyCaps, (reason, caps) => {
+        const status: TxStatus = { state: 'failed', final: true, itemOk: [false], reason };
+        const codeOf = (isCharge: boolean) => {
+          const [verdict] = judge(status, [{ transferId: 't', isCharge }], caps)?.members ?? [];
+          return verdict?.to === 'failed' ? verdict.code : undefined;
+        };
+        expect(codeOf(false)).toBe('transfer_failed');
+        expect(codeOf(true)).toBe(reason === 'execution_reverted' ? 'transfer_failed' : reason);
+      }),
+    );
+  });
+
   test('J2: nothing but a final or dead answer decides', () => {
     fc.assert(
       fc.property(anyStatus, fc.integer({ min: 1, max: 8 }), anyCaps, (status, count, caps) => {

@@ -1,4 +1,4 @@
-import type { ChainCaps, TxStatus } from '../chains/index.ts';
+import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '../chains/index.ts';
 
 // Send once. A transfer is `queued` until an attempt carries it (`sending`), and ends `succeeded` or `failed`; it goes
 // back to `queued` only when its attempt is provably over without having paid it. An attempt goes
@@ -8,13 +8,17 @@ import type { ChainCaps, TxStatus } from '../chains/index.ts';
 // are sent again, which a chain takes as the same transaction. Nothing but `final` or `dead` on the chain ends it.
 // One that cannot be built was never sent: reserved → failed, its transfers go back or fail. Where it holds a sequence
 // it stays reserved without them and pays one unit to our own wallet, as a gap would hold up all later sequences.
+// A charge is a transfer that comes from its address instead of going there: it goes the same way, alone in its group,
+// needs no coins of ours, and fails for the payer's reasons.
 
 export type TransferStatus = 'queued' | 'sending' | 'succeeded' | 'failed';
 export type AttemptStatus = 'reserved' | 'signed' | 'sent' | 'succeeded' | 'failed' | 'dead';
-export type TransferFailure = 'address_risk' | 'transfer_failed';
+/** A charge's own faults, where the network names one. */
+export type TransferFailure = 'address_risk' | 'transfer_failed' | ChargeFault;
 
 export interface Member {
   transferId: string;
+  isCharge?: boolean;
 }
 
 /** What becomes of one transfer when its attempt is over. */
@@ -29,12 +33,12 @@ export interface Verdict {
   members: MemberVerdict[];
 }
 
-const failed = (transferId: string, why: string): MemberVerdict => ({
-  transferId,
-  to: 'failed',
-  code: 'transfer_failed',
-  message: `The transfer ${why}. Nothing was paid.`,
-});
+function failed({ transferId, isCharge = false }: Member, why: string, reason?: string): MemberVerdict {
+  const fault = isCharge ? CHARGE_FAULTS.find((known) => known === reason) : undefined;
+  const what = isCharge ? 'charge' : 'transfer';
+  const message = `The ${what} ${why}. Nothing was paid.`;
+  return { transferId, to: 'failed', code: fault ?? 'transfer_failed', message };
+}
 
 const backToQueue = (members: readonly Member[], alone: boolean): MemberVerdict[] =>
   members.map(({ transferId }) => ({ transferId, to: 'queued', alone }));
@@ -58,8 +62,8 @@ export function judge(status: TxStatus, members: readonly Member[], caps: ChainC
   const why = `failed on the network${status.reason === undefined ? '' : ` (${status.reason})`}`;
   return {
     attempt: status.state === 'final' ? 'succeeded' : 'failed',
-    members: members.map(({ transferId }, index) =>
-      paid[index] ? { transferId, to: 'succeeded' } : failed(transferId, why),
+    members: members.map((member, index) =>
+      paid[index] ? { transferId: member.transferId, to: 'succeeded' } : failed(member, why, status.reason),
     ),
   };
 }
@@ -80,7 +84,7 @@ function paidItems({ state, itemOk }: TxStatus, count: number, caps: ChainCaps):
 export function judgeUnbuildable(members: readonly Member[], reason: string): MemberVerdict[] {
   // One of them may be the cause: each is tried alone, so that only that one fails.
   if (members.length > 1) return backToQueue(members, true);
-  return members.map(({ transferId }) => failed(transferId, `could not be built (${reason})`));
+  return members.map((member) => failed(member, `could not be built (${reason})`));
 }
 
 /** Splits queued transfers into transactions: as many together as the network takes, the lone ones by themselves. */

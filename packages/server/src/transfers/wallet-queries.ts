@@ -85,9 +85,8 @@ export async function sumOutgoing(
     )
     select coalesce(sum(t.amount), 0)::text as total
     from open o cross join unnest(o.item_ids) as item (transfer_id)
-    join transfer t on t.merchant_id = ${merchantId} and t.transfer_id = item.transfer_id and t.status = o.status`.execute(
-    tx,
-  );
+    join transfer t on t.merchant_id = ${merchantId} and t.transfer_id = item.transfer_id and t.status = o.status
+      and t.charge is null`.execute(tx);
   return BigInt(rows[0]?.total ?? 0);
 }
 

@@ -51,7 +51,8 @@ export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promis
 async function look(work: Work, attempt: AttemptRow): Promise<Closing | undefined> {
   const status = await work.chain.status(signedOf(attempt));
   if (status.state === 'unknown') await broadcast(work, attempt);
-  const members = attempt.item_ids.map((transferId) => ({ transferId }));
+  const { isCharge } = work;
+  const members = attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
   const verdict = judge(status, members, work.chain.caps);
   return verdict && { attempt, verdict, detail: status.reason ?? null, height: status.height ?? null };
 }

@@ -20,6 +20,8 @@ export interface Work {
   merchant: Merchant;
   groupId: string;
   chain: Chain;
+  /** Whether its transfers come from payers. */
+  isCharge: boolean;
   /** The merchant's clock as the run began. */
   nowSeconds: number;
 }
