@@ -229,6 +229,13 @@ create table public.invoice (
   due_date bigint not null,
   paid_at bigint,
   created_at bigint not null,
+  page_payment_id uuid,
+  attempt_at bigint,
+  charge_method_id uuid,
+  charge_window_start bigint,
+  charge_amount bigint,
+  overdue_from bigint,
+  dunning_days_spent integer not null default 0,
   constraint invoice_pkey PRIMARY KEY (merchant_id, invoice_id),
   constraint invoice_amount_due_check CHECK ((amount_due >= 0)),
   constraint invoice_billing_reason_check CHECK ((billing_reason = ANY (ARRAY['subscription_create'::text, 'subscription_cycle'::text, 'subscription_update'::text]))),
@@ -241,11 +248,16 @@ CASE status
     ELSE (payment_status = ANY (ARRAY['canceled'::text, 'expired'::text]))
 END),
   constraint invoice_check3 CHECK (((status = 'open'::text) OR (live_attempt IS NULL))),
+  constraint invoice_check4 CHECK (((charge_method_id IS NULL) = (charge_window_start IS NULL))),
+  constraint invoice_check5 CHECK (((charge_method_id IS NULL) = (charge_amount IS NULL))),
+  constraint invoice_check6 CHECK (((status = 'open'::text) OR (next_try_at IS NULL))),
+  constraint invoice_dunning_days_spent_check CHECK ((dunning_days_spent >= 0)),
   constraint invoice_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   constraint invoice_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'canceled'::text, 'expired'::text]))),
   constraint invoice_status_check CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'void'::text]))),
   constraint invoice_tries_check CHECK ((tries >= 0))
 );
+CREATE INDEX invoice_cap_use ON public.invoice USING btree (merchant_id, subscription_id, charge_method_id, charge_window_start) WHERE (charge_method_id IS NOT NULL);
 CREATE INDEX invoice_customer ON public.invoice USING btree (merchant_id, store_id, customer_id, created_at, invoice_id);
 CREATE INDEX invoice_customer_status ON public.invoice USING btree (merchant_id, store_id, customer_id, status, created_at, invoice_id);
 CREATE INDEX invoice_list ON public.invoice USING btree (merchant_id, store_id, created_at, invoice_id);
@@ -661,15 +673,12 @@ create table public.subscription (
   current_period_end bigint,
   cancel_at bigint,
   canceled_at bigint,
-  cancel_when_settled boolean not null default false,
   credit_amount bigint not null default 0,
   pending_items jsonb,
   latest_invoice_id uuid,
   success_url text,
   cancel_url text,
   page_token text not null,
-  first_failed_at bigint,
-  dunning_days_spent integer not null default 0,
   metadata jsonb not null default '{}'::jsonb,
   created_at bigint not null,
   constraint subscription_pkey PRIMARY KEY (merchant_id, subscription_id),
@@ -677,7 +686,6 @@ create table public.subscription (
   constraint subscription_check CHECK (((current_period_start IS NULL) = (current_period_end IS NULL))),
   constraint subscription_check1 CHECK (((status = 'canceled'::text) = (canceled_at IS NOT NULL))),
   constraint subscription_credit_amount_check CHECK ((credit_amount >= 0)),
-  constraint subscription_dunning_days_spent_check CHECK ((dunning_days_spent >= 0)),
   constraint subscription_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   constraint subscription_status_check CHECK ((status = ANY (ARRAY['incomplete'::text, 'trialing'::text, 'active'::text, 'past_due'::text, 'canceled'::text, 'incomplete_expired'::text])))
 );

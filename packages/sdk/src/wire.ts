@@ -32,6 +32,7 @@ export interface WireTypes {
   FundInput: FundInput;
   Invoice: Invoice;
   InvoiceList: InvoiceList;
+  InvoicePreview: InvoicePreview;
   LedgerEntry: LedgerEntry;
   LedgerEntryList: LedgerEntryList;
   Network: Network;
@@ -64,8 +65,13 @@ export interface WireTypes {
   SimulatedTransferList: SimulatedTransferList;
   StructuredError: StructuredError;
   Subscription: Subscription;
+  SubscriptionAuthorizeInput: SubscriptionAuthorizeInput;
+  SubscriptionCancelInput: SubscriptionCancelInput;
+  SubscriptionInput: SubscriptionInput;
   SubscriptionItem: SubscriptionItem;
+  SubscriptionItemInput: SubscriptionItemInput;
   SubscriptionList: SubscriptionList;
+  SubscriptionUpdateInput: SubscriptionUpdateInput;
   TestAddresses: TestAddresses;
   ValidationError: ValidationError;
   WebhookEndpoint: WebhookEndpoint;
@@ -534,6 +540,60 @@ export interface InvoiceList {
    * Path and query of this request, as received.
    */
   url: string;
+}
+/**
+ * An invoice that would be opened: without id and status.
+ */
+export interface InvoicePreview {
+  object: 'invoice';
+  subscription_id: string;
+  /**
+   * The id of ours: cus_….
+   */
+  customer: string;
+  /**
+   * What is to be paid, in the smallest unit of the currency.
+   */
+  amount_due: number;
+  /**
+   * 0 until it is paid, then all of it, in the smallest unit of the currency.
+   */
+  amount_paid: number;
+  /**
+   * What is left to pay, in the smallest unit of the currency.
+   */
+  amount_remaining: number;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  payment_status: 'pending' | 'processing' | 'completed' | 'failed' | 'canceled' | 'expired';
+  billing_reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update';
+  /**
+   * How often, for people: Daily, Weekly, Monthly or Yearly.
+   */
+  frequency?: string;
+  recurring_interval?: 'day' | 'week' | 'month' | 'year';
+  /**
+   * Always 1.
+   */
+  recurring_interval_count?: number;
+  /**
+   * Where the period that is paid for begins, Unix seconds.
+   */
+  period_start: number;
+  /**
+   * Where it ends, Unix seconds.
+   */
+  period_end: number;
+  /**
+   * By when it is to be paid, Unix seconds.
+   */
+  due_date?: number;
+  /**
+   * When it was opened, Unix seconds.
+   */
+  created: number;
 }
 export interface LedgerEntry {
   id: string;
@@ -1187,6 +1247,117 @@ export interface SubscriptionItem {
     [k: string]: string | number | boolean | undefined;
   };
 }
+export interface SubscriptionAuthorizeInput {
+  currency: Currency;
+  network: Network;
+  /**
+   * What may be pulled in a period, at 6 digits; by default 10 times the sum of the items.
+   */
+  cap?: number;
+  /**
+   * What the new wallet holds, at 6 digits; by default 1,000,000 tokens.
+   */
+  balance?: number;
+}
+/**
+ * Nothing: at once. Else one of the two.
+ */
+export interface SubscriptionCancelInput {
+  cancel_at_period_end?: true;
+  /**
+   * When to cancel it, Unix seconds.
+   */
+  cancel_at?: number;
+}
+export interface SubscriptionInput {
+  /**
+   * Your own id of the customer; it may not begin with cus_.
+   */
+  customer: string;
+  customer_email?: string;
+  customer_name?: string;
+  customer_phone?: string;
+  /**
+   * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+   */
+  currency: string;
+  /**
+   * Of one currency and one interval.
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  items: SubscriptionItemInput[];
+  /**
+   * Shown to the customer.
+   */
+  description?: string;
+  /**
+   * An active payment method of the customer, which is charged at once.
+   */
+  payment_method_id?: string;
+  /**
+   * Days before the first period.
+   */
+  trial_period_days?: number;
+  /**
+   * From where periods are counted: ahead, by one interval at most, and not with a trial, Unix seconds.
+   */
+  billing_cycle_anchor?: number;
+  /**
+   * When it is to be canceled, Unix seconds.
+   */
+  cancel_at?: number;
+  /**
+   * Where the customer may go after paying.
+   */
+  success_url?: string;
+  /**
+   * Where the customer may go without paying.
+   */
+  cancel_url?: string;
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+}
+export interface SubscriptionItemInput {
+  price_data: {
+    /**
+     * An ISO 4217 code, `USDT` or `USDC`, in upper case.
+     */
+    currency: string;
+    /**
+     * Your id or name of the product, shown to the customer.
+     */
+    product: string;
+    /**
+     * For one, in the smallest unit of the currency.
+     */
+    unit_amount: number;
+    recurring: {
+      interval: 'day' | 'week' | 'month' | 'year';
+      interval_count?: 1;
+    };
+  };
+  quantity?: number;
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+}
 export interface SubscriptionList {
   object: 'list';
   data: Subscription[];
@@ -1198,6 +1369,37 @@ export interface SubscriptionList {
    * Path and query of this request, as received.
    */
   url: string;
+}
+/**
+ * What is left out stays as it is.
+ */
+export interface SubscriptionUpdateInput {
+  /**
+   * Of one currency and one interval.
+   *
+   * @minItems 1
+   * @maxItems 20
+   */
+  items?: SubscriptionItemInput[];
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
+  /**
+   * An active payment method of the customer, which is charged at once.
+   */
+  payment_method_id?: string;
+  cancel_at?: number | null;
+  /**
+   * now: the rest of the period is charged or credited at once · period_end: from the next period on · none: at once, without a sum.
+   */
+  proration?: 'now' | 'period_end' | 'none';
 }
 export interface TestAddresses {
   erc20: {

@@ -15,7 +15,7 @@ import {
   observeChains,
   type ServiceState,
 } from './monitoring/index.ts';
-import { type ChargeNeeds, defaultPaymentMethods, type PaymentMethodDeps } from './payment-methods/index.ts';
+import { defaultPaymentMethods, type PaymentMethodDeps } from './payment-methods/index.ts';
 import { payoutRoutes } from './payouts/index.ts';
 import { Clock } from './platform/clock.ts';
 import { maintainDays } from './platform/day-partitions.ts';
@@ -30,7 +30,7 @@ import { createRates, type Rates } from './rates/index.ts';
 import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
 import { type InboxOwner, inboxPages, payerPages, sandboxRoutes } from './sandbox/index.ts';
 import { createAuthenticate, getMerchant } from './stores/index.ts';
-import { subscriptionRoutes } from './subscriptions/index.ts';
+import { chargeNeeds, subscriptionRoutes, subscriptionWriteRoutes } from './subscriptions/index.ts';
 import { type Screen, screen } from './transfers/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
@@ -79,9 +79,6 @@ export interface App extends WebhookDeps, CheckoutDeps, PaymentMethodDeps {
   close(): Promise<void>;
 }
 
-/** Nothing bills payment methods yet. */
-const chargeNeeds: ChargeNeeds = async () => new Map();
-
 /** Brings both schemas up to date. @returns the names of the migrations applied now */
 export async function migrateAll(databaseUrl: string, simchainUrl: string | undefined): Promise<string[]> {
   const applied = await migrate(databaseUrl);
@@ -129,7 +126,17 @@ export async function openApp(options: AppOptions): Promise<App> {
     const readState = createStateReader(watchDb, clock);
     const pools = { db, fastDb, claimsDb, simulatedDb };
     const platform = { ...pools, clock, vault, log, metrics };
-    return { ...platform, ...webhooks, readState, databaseUrl, chains, chargeNeeds, screen, rates, close };
+    return {
+      ...platform,
+      ...webhooks,
+      readState,
+      databaseUrl,
+      chains,
+      chargeNeeds: chargeNeeds({ rates }),
+      screen,
+      rates,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -147,6 +154,7 @@ export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[]
     ...checkoutRoutes(app, publicUrl),
     ...refundRoutes(app, publicUrl),
     ...subscriptionRoutes(app),
+    ...subscriptionWriteRoutes(app, publicUrl),
     ...invoiceRoutes(app),
     ...sandboxRoutes(app),
   ];

@@ -1,9 +1,21 @@
 import type { App } from './app.ts';
-import { CREDITED_JOB, EXPIRE_JOB, expirePayment, SCAN_JOB, scanDeposits } from './checkout/index.ts';
+import {
+  CREDITED_JOB,
+  EXPIRE_JOB,
+  expirePayment,
+  INVOICE_NEWS_JOB,
+  SCAN_JOB,
+  scanDeposits,
+} from './checkout/index.ts';
 import { auditNetwork, SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './custody/index.ts';
 import { EVENT_SETTINGS, PUBLISH_JOB } from './events/index.ts';
 import { observeJobs } from './monitoring/index.ts';
-import { WATCH_METHODS_JOB, watchMethods } from './payment-methods/index.ts';
+import {
+  CHARGE_DECIDED_JOB,
+  METHOD_NEWS_JOB,
+  WATCH_METHODS_JOB,
+  watchMethods,
+} from './payment-methods/index.ts';
 import {
   EXPIRE_APPROVAL_JOB,
   expireApproval,
@@ -33,6 +45,7 @@ import {
 } from './refunds/index.ts';
 import { FUND_JOB, OUTAGE_END_JOB, payFunding } from './sandbox/index.ts';
 import { deleteOldNonces } from './stores/index.ts';
+import { billSubscription, DUE_JOB, followPage, retryCharges, settleCharge } from './subscriptions/index.ts';
 import { AUDIT_JOB, noteHistory, SEND_JOB, SHORT_JOB, sendTransfers } from './transfers/index.ts';
 import {
   ALIGN_JOB,
@@ -62,6 +75,10 @@ function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
     [AUDIT_JOB, (job) => auditNetwork(app, job)],
     [SHORT_JOB, (job, run) => sweepAll(app, job, run)],
     [SWEPT_JOB, (job, run) => settleSweeps(app, job, run)],
+    [DUE_JOB, (job, run) => billSubscription(app, job, run)],
+    [CHARGE_DECIDED_JOB, (job, run) => settleCharge(app, job, run)],
+    [INVOICE_NEWS_JOB, (job, run) => followPage(app, job, run)],
+    [METHOD_NEWS_JOB, (job, run) => retryCharges(app, job, run)],
     [WATCH_METHODS_JOB, (job, run) => watchMethods(app, job, run)],
     [FUND_JOB, (job) => payFunding(app, job)],
     [OUTAGE_END_JOB, async () => 'done'],

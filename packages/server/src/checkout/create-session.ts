@@ -42,7 +42,7 @@ export async function createCheckoutSession(
   { caller, body, idempotencyKey, maker = 'checkout_session.create' }: SessionOrder,
 ): Promise<MadeSession> {
   const occasion = occasionOf(deps, caller);
-  checkUrls(body, caller.mode);
+  checkPageUrls(body, caller.mode);
   if (body.customer !== undefined) checkExternalId(body.customer, 'customer');
   const options = await payableOptions(deps, caller, body);
   const { merchantId, storeId } = caller;
@@ -101,7 +101,11 @@ export async function createCheckoutSession(
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-function checkUrls(body: CheckoutSessionInput, mode: Caller['mode']): void {
+/** Where a payer may be sent on from a page. @throws Fail `invalid_request` with the name of the field */
+export function checkPageUrls(
+  body: Pick<CheckoutSessionInput, 'success_url' | 'cancel_url'>,
+  mode: Caller['mode'],
+): void {
   for (const param of ['success_url', 'cancel_url'] as const) {
     const text = body[param];
     if (text === undefined) continue;

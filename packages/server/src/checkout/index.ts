@@ -15,6 +15,7 @@ export {
 } from './charges.ts';
 export { chooseOption } from './choose-option.ts';
 export { returnUnswept, takeUnswept } from './coin-queries.ts';
+export { checkPageUrls } from './create-session.ts';
 export { decideSeizure } from './decide-seizure.ts';
 export { type DepositBooks, listCursors, readDepositBooks } from './deposit-queries.ts';
 export {
@@ -46,6 +47,7 @@ export {
 } from './page/pages.ts';
 export { qrCodeOf } from './page/qr-code.ts';
 export { type PayerPage, payerPage, storeHead } from './page/shell.ts';
+export { newPageSecret } from './page-token.ts';
 export { payableOptions } from './payable-options.ts';
 export { currentOption, presentPayment } from './present.ts';
 export { proveWallet } from './prove-wallet.ts';

@@ -23,6 +23,8 @@ export interface Change {
   /** The resource as its GET answers before and after the whole change; `before` is null when the change made it. */
   before: object | null;
   after: object;
+  /** Told even where no reader sees a difference: a further try that failed as the one before. */
+  always?: boolean;
   /** The merchant's clock. */
   nowSeconds: number;
   /** Real time. */
@@ -38,10 +40,11 @@ interface Prepared extends Change {
 
 /** Undefined for a change that no reader can see. */
 function prepare(change: Change): Prepared | undefined {
-  const previous = changedFields(
+  const changed = changedFields(
     change.before as Record<string, unknown> | null,
     change.after as Record<string, unknown>,
   );
+  const previous = changed === undefined && change.always ? {} : changed;
   if (previous === undefined) return undefined;
   const eventId = newId();
   const body = JSON.stringify({

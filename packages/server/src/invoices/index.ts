@@ -1,3 +1,11 @@
+export {
+  capUsed,
+  insertInvoice,
+  listOpenInvoices,
+  lockOpenInvoices,
+  updateInvoice,
+} from './billing-queries.ts';
+export { changingColumns, factsOfInvoice, lastingColumns } from './facts.ts';
 export { presentInterval, presentInvoice } from './present.ts';
 export { findInvoice, getInvoice, type InvoiceRow } from './queries.ts';
 export { invoiceRoutes } from './routes.ts';

@@ -4,7 +4,7 @@ import type {
   InvoicePaymentStatus,
   InvoiceStatus,
 } from '@florin/contract/schemas';
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 type Int8 = bigint | number;
 
@@ -28,11 +28,18 @@ declare module '../platform/db.ts' {
       period_end: Int8;
       skipped: Generated<boolean>;
       session_id: string | null;
+      page_payment_id: ColumnType<string | null, string | null | undefined>;
       charge_payment_id: string | null;
       live_attempt: string | null;
+      attempt_at: ColumnType<Int8 | null, Int8 | null | undefined>;
+      charge_method_id: ColumnType<string | null, string | null | undefined>;
+      charge_window_start: ColumnType<Int8 | null, Int8 | null | undefined>;
+      charge_amount: ColumnType<bigint | null, bigint | null | undefined>;
       tries: Generated<number>;
       next_try_at: Int8 | null;
       charges_ended: Generated<boolean>;
+      overdue_from: ColumnType<Int8 | null, Int8 | null | undefined>;
+      dunning_days_spent: Generated<number>;
       due_date: Int8;
       paid_at: Int8 | null;
       created_at: Int8;

@@ -17,6 +17,7 @@ import {
 } from '../platform/settings.ts';
 import { RATE_SETTINGS } from '../rates/index.ts';
 import { REFUND_SETTINGS } from '../refunds/index.ts';
+import { SUBSCRIPTION_SETTINGS } from '../subscriptions/index.ts';
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { WEBHOOK_SETTINGS } from '../webhooks/index.ts';
 import { merchantBy } from './context.ts';
@@ -30,6 +31,7 @@ const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(PAYOUT_SETTINGS),
   ...Object.values(RATE_SETTINGS),
   ...Object.values(REFUND_SETTINGS),
+  ...Object.values(SUBSCRIPTION_SETTINGS),
   ...Object.values(TRANSFER_SETTINGS),
   ...Object.values(WEBHOOK_SETTINGS),
 ] as readonly Setting<unknown>[];

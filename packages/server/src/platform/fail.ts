@@ -30,6 +30,9 @@ export interface FailDetails {
   param?: string;
   /** Seconds after which to come back (429, 503). */
   retryAfterSeconds?: number;
+  /** Why a charge failed, and the id of its payment. */
+  declineCode?: string;
+  charge?: string;
   /** Methods that the path knows (405). */
   allow?: readonly string[];
   /** What lies behind it: for the log, never for the caller. */

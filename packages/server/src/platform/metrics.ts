@@ -17,6 +17,7 @@ export interface GaugeSample {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const LATENESS_BUCKETS = [0.1, 1, 5, 30, 60, 300, 600, 3_600, 86_400];
 /** The delay of the event loop is sampled this often: rarely enough that an idle process stays idle. */
 const EVENT_LOOP_SAMPLE_MS = 50;
 
@@ -30,6 +31,7 @@ export class Metrics {
   readonly #jobs: Histogram<'kind' | 'outcome'>;
   readonly #chainCalls: Histogram<'network' | 'call' | 'outcome'>;
   readonly #webhookAttempts: Histogram<'outcome'>;
+  readonly #billingLateness: Histogram;
 
   /** @param version of this release, shown as `florin_build_info` */
   constructor(version: string) {
@@ -70,6 +72,12 @@ export class Metrics {
       buckets: [...buckets, 30],
       registers,
     });
+    this.#billingLateness = new Histogram({
+      name: 'florin_billing_lateness_seconds',
+      help: 'Runs of billing, by how long after their due time they began.',
+      buckets: LATENESS_BUCKETS,
+      registers,
+    });
     this.setGauge('florin_build_info', 'Always 1; the labels say what runs.', [
       { labels: { version, node: process.version }, value: 1 },
     ]);
@@ -96,6 +104,11 @@ export class Metrics {
   /** @param outcome `acknowledged`, or the class of failure */
   attemptedWebhook(outcome: string, seconds: number): void {
     this.#webhookAttempts.observe({ outcome }, seconds);
+  }
+
+  /** @param lateSeconds from the time at which a subscription was due to the beginning of its run */
+  billed(lateSeconds: number): void {
+    this.#billingLateness.observe(Math.max(0, lateSeconds));
   }
 
   /** Counts the connections of a pool whenever the metrics are read. */

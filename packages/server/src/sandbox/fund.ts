@@ -2,15 +2,15 @@ import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Balances, FundInput } from '@florin/contract/schemas';
 import type { Static } from 'typebox';
 import { ChainUnavailable } from '../chains/index.ts';
-import type { CheckoutDeps } from '../checkout/index.ts';
 import { coinsOn, post, presentBalances, readBalances } from '../ledger/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
+import type { SubscriptionDeps } from '../subscriptions/index.ts';
 
-export type SandboxDeps = CheckoutDeps;
+export type SandboxDeps = SubscriptionDeps;
 export const FUND_JOB = 'sandbox.fund';
 
 interface Funding {

@@ -16,6 +16,9 @@ import {
   SimulatedTransferList,
   type SimulatedTransfer as SimulatedTransferObject,
   SimulatedTransferQuery,
+  Subscription,
+  SubscriptionAuthorizeInput,
+  SubscriptionPath,
   TestAddresses,
 } from '@florin/contract/schemas';
 import { type SimulatedChain, type SimulatedTransfer, testAddresses } from '../chains/index.ts';
@@ -23,6 +26,7 @@ import { defineRoute, type Route } from '../platform/http/index.ts';
 import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
 import { claimRefund, getRefund, showRefund } from '../refunds/index.ts';
 import { advanceClock } from './advance-clock.ts';
+import { authorizeMandate } from './authorize-mandate.ts';
 import { fund, type SandboxDeps } from './fund.ts';
 import { noteOutageEnd } from './outage-end.ts';
 import { paySession } from './pay-session.ts';
@@ -186,6 +190,24 @@ function checkoutHelperRoutes(deps: SandboxDeps): Route[] {
       refusals: ['resource_not_found'],
       handle: async ({ caller, params, body }) => ({
         body: await paySession(deps, caller, params.session_id, body),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/subscriptions/{subscription_id}/authorize`,
+      operationId: 'authorizeSandboxSubscription',
+      tag,
+      summary: 'Play the payer who gives a mandate',
+      description:
+        'From a new wallet. The first invoice is charged if it is due; answers once that is final, or waits for something else.',
+      scope: 'write',
+      sandboxOnly: true,
+      params: SubscriptionPath,
+      body: SubscriptionAuthorizeInput,
+      answer: Subscription,
+      refusals: ['resource_not_found', 'service_unavailable'],
+      handle: async ({ caller, params, body }) => ({
+        body: await authorizeMandate(deps, caller, { id: params.subscription_id, body }),
       }),
     }),
     defineRoute({

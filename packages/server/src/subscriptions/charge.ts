@@ -42,12 +42,8 @@ export function windowAt({ anchor, interval }: Draft['subscription'], now: numbe
   return { start: boundary(anchor, interval, n), end: boundary(anchor, interval, n + 1) };
 }
 
-/** Tries to charge an invoice that has no live attempt. @param paymentId of the attempt, if there is one */
-export function tryCharge(
-  draft: Draft,
-  invoiceId: string,
-  { reading, paymentId }: { reading: Reading; paymentId: string },
-): Attempt {
+/** Decides a try of an invoice that has no live attempt. An order is made next, and noted by `orderedCharge`. */
+export function tryCharge(draft: Draft, invoiceId: string, reading: Reading): Attempt {
   const { now } = draft;
   const invoice = draft.invoice(invoiceId);
   if (reading.kind === 'unavailable') return wait(draft, invoice, now + TROUBLE_RETRY_SECONDS);
@@ -60,8 +56,17 @@ export function tryCharge(
   const window = windowAt(draft.subscription, now);
   if (used + amount > cap) return wait(draft, invoice, window.end);
   const capUse = { methodId, windowStart: window.start, amount };
-  draft.put({ ...invoice, liveAttempt: paymentId, attemptAt: now, nextTryAt: null, capUse });
   return { did: 'ordered', capUse };
+}
+
+/** The charge is on its way. */
+export function orderedCharge(
+  draft: Draft,
+  invoiceId: string,
+  { capUse, paymentId }: { capUse: CapUse; paymentId: string },
+): void {
+  const invoice = draft.invoice(invoiceId);
+  draft.put({ ...invoice, liveAttempt: paymentId, attemptAt: draft.now, nextTryAt: null, capUse });
 }
 
 function wait(draft: Draft, invoice: InvoiceFacts, until: number): Attempt {

@@ -1,1 +1,12 @@
+export { billSubscription } from './bill-subscription.ts';
+export { hasTryUnderWay } from './billing-queries.ts';
+export { chargeNeeds } from './charge-needs.ts';
+export type { SubscriptionDeps } from './deps.ts';
+export { followPage, retryCharges, settleCharge } from './hear-news.ts';
+export { DUE_JOB } from './jobs.ts';
+export { presentSubscription } from './present.ts';
+export { getSubscription, type SubscriptionRow } from './queries.ts';
 export { subscriptionRoutes } from './routes.ts';
+export { SUBSCRIPTION_SETTINGS } from './settings.ts';
+export { type ShownOnChain, takeMandate } from './take-mandate.ts';
+export { subscriptionWriteRoutes } from './write-routes.ts';

@@ -39,8 +39,6 @@ export function decideTopUp(facts: Facts, occasion: Occasion): Decision {
 }
 
 /** Somebody asks for a try now, whatever ended the charges. */
-export function decidePayNow(facts: Facts, invoiceId: string, occasion: Occasion): Decision {
-  const draft = new Draft(facts, occasion);
+export function payNow(draft: Draft, invoiceId: string): void {
   draft.put({ ...draft.invoice(invoiceId), chargesEnded: false, nextTryAt: draft.now });
-  return draft.decision;
 }

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type InvoiceFacts, isLive } from '../invoices/index.ts';
 import { decideCancel } from './cancellation.ts';
-import { chargeFailed, chargeSucceeded, type Reading, tryCharge } from './charge.ts';
+import { chargeFailed, chargeSucceeded, orderedCharge, type Reading, tryCharge } from './charge.ts';
 import { type Creation, decideCreation } from './creation.ts';
 import { Draft, type Occasion } from './draft.ts';
 import { decideDue } from './due.ts';
 import type { Decision, Facts, SubscriptionFacts } from './facts.ts';
-import { decideMandate, decidePayNow, decideTopUp } from './mandate.ts';
+import { decideMandate, decideTopUp, payNow } from './mandate.ts';
 import { boundary, periodIndex } from './periods.ts';
 import { isFinal, MOVES } from './states.ts';
 import { decideUpdate } from './update.ts';
@@ -132,7 +132,9 @@ class World {
       else
         this.draft((draft) => {
           const invoice = draft.invoice(due.invoiceId);
-          tryCharge(draft, due.invoiceId, { reading: this.reading(invoice), paymentId: `pay_${this.now}` });
+          const attempt = tryCharge(draft, due.invoiceId, this.reading(invoice));
+          if (attempt.did === 'ordered')
+            orderedCharge(draft, due.invoiceId, { ...attempt, paymentId: `pay_${this.now}` });
         });
     }
     throw new Error('the changes of one instant have no end');
@@ -173,8 +175,11 @@ class World {
     if (deed === 'cancelAt' && pick % 3 === 0)
       return decideCancel(facts, this.now + 1 + (pick % 9_000_000), occasion);
     if (deed === 'cancelAt') return decideUpdate(facts, { cancelAt: null, changesMore: false }, occasion);
-    if (deed === 'pay' && methodId !== null && chosen?.liveAttempt === null && chosen.page !== 'money')
-      return decidePayNow(facts, chosen.id, occasion);
+    if (deed === 'pay' && methodId !== null && chosen?.liveAttempt === null && chosen.page !== 'money') {
+      const draft = new Draft(facts, occasion);
+      payNow(draft, chosen.id);
+      return draft.decision;
+    }
     if (deed !== 'items' || status === 'incomplete') return undefined;
     const proration = (['now', 'period_end', 'none'] as const)[pick % 3] ?? 'now';
     const items = { amount: BigInt(pick % 5_000), proration };

@@ -34,15 +34,12 @@ declare module '../platform/db.ts' {
       current_period_end: Int8 | null;
       cancel_at: Int8 | null;
       canceled_at: Int8 | null;
-      cancel_when_settled: Generated<boolean>;
       credit_amount: Generated<bigint>;
       pending_items: ColumnType<StoredItem[] | null, string | null, string | null>;
       latest_invoice_id: string | null;
       success_url: string | null;
       cancel_url: string | null;
       page_token: string;
-      first_failed_at: Int8 | null;
-      dunning_days_spent: Generated<number>;
       metadata: Generated<Metadata>;
       created_at: Int8;
     };

@@ -51,7 +51,11 @@ export function previewUpdate(facts: Facts, update: Update, occasion: Occasion) 
   const { subscription, invoices } = decideUpdate(facts, update, occasion);
   const own = invoices.find((invoice) => !facts.invoices.some(({ id }) => id === invoice.id));
   if (own !== undefined) return own;
-  const at = Math.max(occasion.now, subscription.periodEnd ?? subscription.anchor);
-  const draft = new Draft({ subscription, invoices: [] }, { ...occasion, now: at });
-  return openCycle(draft);
+  // What is open is billed already: the next cycle follows it.
+  const ends = facts.invoices
+    .filter(({ reason }) => reason !== 'subscription_update')
+    .map(({ periodEnd }) => periodEnd);
+  const periodEnd = Math.max(subscription.periodEnd ?? subscription.anchor, ...ends);
+  const next = { subscription: { ...subscription, periodEnd }, invoices: [] };
+  return openCycle(new Draft(next, { ...occasion, now: Math.max(occasion.now, periodEnd) }));
 }

@@ -90,6 +90,7 @@ export function errorBody(fail: Fail, context: ErrorContext): object {
   // A name that the caller made up is quoted; one who puts a key there gets it back masked.
   const message = redact(fail.details.message);
   const param = fail.details.param === undefined ? undefined : redact(fail.details.param);
+  const { declineCode, charge } = fail.details;
   if (context.family === 'payout') {
     return { code: status, message, errorCode: payout, data: null };
   }
@@ -99,6 +100,8 @@ export function errorBody(fail: Fail, context: ErrorContext): object {
       ...(code === null ? {} : { code }),
       message,
       ...(param === undefined ? {} : { param }),
+      ...(declineCode === undefined ? {} : { decline_code: declineCode }),
+      ...(charge === undefined ? {} : { charge }),
       doc_url: `${context.publicUrl}/docs/errors/${code ?? 'forbidden'}`,
     },
     request_id: context.requestId,

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import type { Subscription, SubscriptionAuthorizeInput } from '@florin/contract/schemas';
+import type { Mandate } from '../chains/index.ts';
+import { quoteCharge } from '../checkout/index.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { getMerchant } from '../stores/index.ts';
+import {
+  getSubscription,
+  hasTryUnderWay,
+  presentSubscription,
+  type SubscriptionDeps,
+  type SubscriptionRow,
+  takeMandate,
+} from '../subscriptions/index.ts';
+import { reachChain } from './reach-chain.ts';
+
+const UNITS_PER_TOKEN = 1_000_000n;
+const BALANCE_DEFAULT = 1_000_000n * UNITS_PER_TOKEN;
+/** More than anybody's: a wallet's allowance is shared by all its mandates, and it is the cap that counts. */
+const ALLOWANCE = 10n ** 15n;
+const CAP_TIMES = 10n;
+const FINAL_BLOCKS = 3;
+const PATIENCE_MS = 20_000;
+const LOOK_AGAIN_MS = 20;
+
+/**
+ * The payer of a sandbox subscription gives a mandate from a new wallet, and its first invoice is charged if it is due.
+ *
+ * @throws Fail `invalid_request` where the subscription is over, `resource_not_found`, `forbidden`
+ */
+export async function authorizeMandate(
+  deps: SubscriptionDeps,
+  caller: Caller,
+  { id, body }: { id: string; body: SubscriptionAuthorizeInput },
+): Promise<Subscription> {
+  const subscription = await getSubscription(deps.db, caller, id);
+  const merchant = await getMerchant(deps.db, caller.merchantId);
+  const { currency: asset, network } = body;
+  const sandbox = deps.chains.sandbox(caller.merchantId, network);
+  const payer = sandbox.payerAddress(randomBytes(16).toString('hex'));
+  const cap = body.cap === undefined ? await capOf(deps, caller, subscription, asset) : BigInt(body.cap);
+  const balance = body.balance === undefined ? BALANCE_DEFAULT : BigInt(body.balance);
+  const chain = deps.chains.of(merchant, network);
+  const mandate = await reachChain(async (): Promise<Mandate> => {
+    await sandbox.hold({ owner: payer, asset }, balance, { final: true });
+    const setup = await chain.mandateSetup({
+      asset,
+      payer,
+      cap,
+      period: subscription.interval,
+      startsAt: deps.clock.nowSeconds() + merchant.clockOffset,
+      endsAt: null,
+      salt: randomBytes(32).toString('hex'),
+      allowance: ALLOWANCE,
+    });
+    await sandbox.authorize(setup, { final: true });
+    return setup.mandate;
+  });
+  const reading = { balance, allowance: ALLOWANCE, isRevoked: false, isEnded: false };
+  await takeMandate(deps, merchant, subscription.subscription_id, { network, mandate, reading });
+  await waitForCharge(deps, subscription, () => sandbox.mine(FINAL_BLOCKS));
+  return presentSubscription(await getSubscription(deps.db, caller, id));
+}
+
+/** @throws Fail `service_unavailable` without a rate */
+async function capOf(
+  deps: SubscriptionDeps,
+  caller: Caller,
+  { amount, currency }: SubscriptionRow,
+  token: SubscriptionAuthorizeInput['currency'],
+): Promise<bigint> {
+  if (amount === 0n) return CAP_TIMES * UNITS_PER_TOKEN;
+  const quote = await quoteCharge(deps, caller, { amount, currency }, token);
+  if (quote !== undefined) return quote.pay_amount * CAP_TIMES;
+  throw new Fail('service_unavailable', {
+    message: `There is no exchange rate for ${currency} now: name a cap.`,
+    retryAfterSeconds: 30,
+  });
+}
+
+/** Until what the mandate made due has been charged for good, or waits for something else. */
+async function waitForCharge(
+  deps: SubscriptionDeps,
+  subscription: SubscriptionRow,
+  mine: () => Promise<unknown>,
+): Promise<void> {
+  const endsAtMs = deps.clock.nowMs() + PATIENCE_MS;
+  for (;;) {
+    const { clockOffset } = await getMerchant(deps.db, subscription.merchant_id);
+    const now = deps.clock.nowSeconds() + clockOffset;
+    const state = await hasTryUnderWay(deps.db, subscription, now);
+    if (state === 'none' || deps.clock.nowMs() >= endsAtMs) return;
+    if (state === 'sent') await reachChain(mine);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+}

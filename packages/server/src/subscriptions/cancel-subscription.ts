@@ -1,0 +1,42 @@
+import type { SubscriptionCancelInput } from '@florin/contract/schemas';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { transact } from '../platform/transact.ts';
+import { occasionFor } from './bill-subscription.ts';
+import { decideCancel, periodEndAt } from './cancellation.ts';
+import { lockBilling, writeDecision } from './change-subscription.ts';
+import { billingContext, type SubscriptionDeps } from './deps.ts';
+import type { SubscriptionFacts } from './facts.ts';
+import { getSubscription, type SubscriptionRow } from './queries.ts';
+import { isFinal } from './states.ts';
+
+/** @throws Fail `resource_not_found`, `forbidden`, `invalid_request` */
+export async function cancelSubscription(
+  deps: SubscriptionDeps,
+  caller: Caller,
+  { id, body }: { id: string; body: SubscriptionCancelInput },
+): Promise<SubscriptionRow> {
+  const { merchant_id, subscription_id } = await getSubscription(deps.db, caller, id);
+  const context = await billingContext(deps, caller);
+  return await transact(deps.db, async (tx) => {
+    const billing = await lockBilling(tx, merchant_id, subscription_id);
+    const { subscription } = billing.facts;
+    if (isFinal(subscription.status))
+      throw new Fail('invalid_request', `A subscription that is ${subscription.status} cannot be canceled.`);
+    const at = timeOf(body, subscription, context.occasion.seconds);
+    const decision = decideCancel(billing.facts, at, occasionFor(context));
+    return (await writeDecision(tx, billing, { decision, context })).subscription;
+  });
+}
+
+/** @throws Fail `invalid_request` */
+function timeOf(body: SubscriptionCancelInput, subscription: SubscriptionFacts, now: number): 'now' | number {
+  if (body.cancel_at_period_end !== undefined) {
+    if (subscription.status !== 'incomplete') return periodEndAt(subscription, now);
+    const message = 'A subscription that is incomplete has no period yet. Cancel it now, or at a time.';
+    throw new Fail('invalid_request', { message, param: 'cancel_at_period_end' });
+  }
+  if (body.cancel_at === undefined) return 'now';
+  if (body.cancel_at > now) return body.cancel_at;
+  throw new Fail('invalid_request', { message: 'cancel_at must lie in the future.', param: 'cancel_at' });
+}

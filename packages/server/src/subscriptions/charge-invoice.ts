@@ -1,0 +1,152 @@
+import { type ChargeQuote, insertCharge, quoteCharge, recordFailedCharge } from '../checkout/index.ts';
+import { capUsed, findInvoice, type InvoiceRow } from '../invoices/index.ts';
+import {
+  declineCode,
+  findPaymentMethod,
+  lockPaymentMethod,
+  type MandateReading,
+  mustWait,
+  openCharges,
+  orderCharge,
+  type PaymentMethodRow,
+  readMandate,
+} from '../payment-methods/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Merchant } from '../stores/index.ts';
+import { type Billing, type ChangedBilling, writeDecision } from './change-subscription.ts';
+import { orderedCharge, type Reading, tryCharge, windowAt } from './charge.ts';
+import type { BillingContext, SubscriptionDeps } from './deps.ts';
+import type { Draft } from './draft.ts';
+
+/** What is known of a mandate and a price before a charge of it is decided; nothing of it is promised to hold. */
+export interface ChargeReading {
+  method: PaymentMethodRow;
+  mandate: MandateReading;
+  /** Undefined while there is no rate to charge at. */
+  quote: ChargeQuote | undefined;
+}
+
+/** Asks the chain and the rates, outside of every transaction. @returns undefined where there is nothing to charge */
+export async function readForCharge(
+  deps: SubscriptionDeps,
+  merchant: Merchant,
+  { methodId, invoiceId }: { methodId: string | null; invoiceId: string },
+): Promise<ChargeReading | undefined> {
+  const { merchantId } = merchant;
+  const invoice = await findInvoice(deps.db, merchantId, invoiceId);
+  const method = methodId === null ? undefined : await findPaymentMethod(deps.db, merchantId, methodId);
+  if (method === undefined || invoice === undefined) return undefined;
+  const mandate = await readMandate(deps, merchant, method);
+  const quote = await quoteNow(deps, merchant, invoice, method);
+  return { method, mandate, quote };
+}
+
+async function quoteNow(
+  deps: SubscriptionDeps,
+  merchant: Merchant,
+  invoice: InvoiceRow,
+  { currency }: PaymentMethodRow,
+): Promise<ChargeQuote | undefined> {
+  try {
+    return await quoteCharge(
+      deps,
+      merchant,
+      { amount: invoice.amount_due, currency: invoice.currency },
+      currency,
+    );
+  } catch (error) {
+    // A price that no token can pay at this rate: a payer's page cannot either, and a better rate may come.
+    if (error instanceof Fail) return undefined;
+    throw error;
+  }
+}
+
+export type Charged =
+  | { did: 'ordered' | 'waits'; changed: ChangedBilling }
+  | { did: 'declined'; changed: ChangedBilling; code: string; paymentId: string };
+
+/**
+ * Decides a try with what was read, under all locks, and writes it: the charge is ordered, or recorded as failed without
+ * being sent, or waits.
+ */
+export async function chargeInvoice(
+  tx: Tx,
+  billing: Billing,
+  { draft, invoiceId, read, context, isDueJob }: Trial,
+): Promise<Charged> {
+  const { merchant_id: merchantId, subscription_id: subscriptionId } = billing.subscription;
+  const method = await lockPaymentMethod(tx, merchantId, read.method.payment_method_id);
+  const reading = await judge(tx, billing, { read: { ...read, method }, now: draft.now });
+  const attempt = tryCharge(draft, invoiceId, reading);
+  const write = (charge?: { paymentId: string; change: undefined | FailedChange }) =>
+    writeDecision(tx, billing, {
+      decision: draft.decision,
+      context,
+      additions: { isDueJob, ...(charge === undefined ? {} : { charge: { invoiceId, ...charge } }) },
+    });
+  if (attempt.did === 'waits') return { did: 'waits', changed: await write() };
+  const charge = chargeOf(billing, invoiceId, read);
+  if (attempt.did === 'declined') {
+    const { code } = attempt;
+    const failed = await recordFailedCharge(tx, { ...charge, quote: read.quote ?? null }, code, context);
+    return { did: 'declined', changed: await write(failed), code, paymentId: failed.paymentId };
+  }
+  if (read.quote === undefined) throw new Error('a charge is ordered at a quote');
+  const { capUse } = attempt;
+  const paymentId = await insertCharge(tx, { ...charge, quote: read.quote }, context);
+  orderedCharge(draft, invoiceId, { capUse, paymentId });
+  const window = windowAt(draft.subscription, draft.now);
+  const windowed = { subscriptionId, windowStart: window.start, windowEnd: window.end };
+  const order = { merchantId, paymentId, method, amount: capUse.amount, ...windowed };
+  await orderCharge(tx, order, context.occasion);
+  crashPoint('billing.charge-ordered');
+  return { did: 'ordered', changed: await write({ paymentId, change: undefined }) };
+}
+
+type FailedChange = Awaited<ReturnType<typeof recordFailedCharge>>['change'];
+
+export interface Trial {
+  draft: Draft;
+  invoiceId: string;
+  read: ChargeReading;
+  context: BillingContext;
+  isDueJob: boolean;
+}
+
+/** What the reading means now that nothing moves: the method's status, and what else is taken from it. */
+async function judge(
+  tx: Tx,
+  { subscription, facts }: Billing,
+  { read, now }: { read: ChargeReading; now: number },
+): Promise<Reading> {
+  const { method, mandate, quote } = read;
+  // By our call: on the chain it may stand yet.
+  if (method.status === 'revoked') return { kind: 'declined', code: 'mandate_revoked' };
+  if (quote === undefined) return { kind: 'unavailable' };
+  const amount = quote.pay_amount;
+  const code = declineCode(mandate, amount);
+  if (code !== undefined) return { kind: 'declined', code };
+  if (mustWait(mandate, amount, await openCharges(tx, method))) return { kind: 'unavailable' };
+  const { merchant_id, subscription_id: subscriptionId } = subscription;
+  const methodId = method.payment_method_id;
+  const { start } = windowAt(facts.subscription, now);
+  const used = await capUsed(tx, merchant_id, { subscriptionId, methodId, start });
+  return { kind: 'ready', methodId, amount, cap: method.cap_amount, used };
+}
+
+function chargeOf({ subscription, facts }: Billing, invoiceId: string, { method }: ChargeReading) {
+  const { merchant_id: merchantId, store_id: storeId, customer, currency } = subscription;
+  const amount = facts.invoices.find(({ id }) => id === invoiceId)?.amount ?? 0n;
+  const { currency: token, network, wallet_address: wallet, recipient } = method;
+  return {
+    merchantId,
+    storeId,
+    invoiceId,
+    customer,
+    amount,
+    currency,
+    method: { currency: token, network, wallet, recipient },
+  };
+}

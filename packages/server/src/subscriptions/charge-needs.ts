@@ -1,0 +1,63 @@
+import { quoteCharge } from '../checkout/index.ts';
+import { type InvoiceRow, listOpenInvoices } from '../invoices/index.ts';
+import { type ChargeNeeds, findPaymentMethod } from '../payment-methods/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { getMerchant } from '../stores/index.ts';
+import { listOfMethods } from './billing-queries.ts';
+import type { SubscriptionDeps } from './deps.ts';
+import { takeCredit } from './proration.ts';
+import type { SubscriptionRow } from './queries.ts';
+import { sumOf } from './rows.ts';
+
+/** What a subscription has to be paid next, and when. */
+interface Need {
+  methodId: string;
+  amount: bigint;
+  currency: string;
+  at: bigint | number;
+}
+
+/**
+ * What each mandate has to pay next, in units of its token: the oldest open invoice, or the next one, so that who lacks
+ * it is told before it is due. Without a rate nothing is said.
+ */
+export function chargeNeeds(deps: Pick<SubscriptionDeps, 'rates'>): ChargeNeeds {
+  return async (db, merchantId, methodIds) => {
+    const subscriptions = await listOfMethods(db, merchantId, methodIds);
+    if (subscriptions.length === 0) return new Map();
+    const open = await listOpenInvoices(
+      db,
+      merchantId,
+      subscriptions.map((row) => row.subscription_id),
+    );
+    const firstOf = (row: SubscriptionRow) => open.find((one) => one.subscription_id === row.subscription_id);
+    const next = new Map<string, Need>();
+    for (const row of subscriptions) {
+      const need = needOf(row, firstOf(row));
+      const known = next.get(need.methodId);
+      if (need.amount > 0n && (known === undefined || need.at < known.at)) next.set(need.methodId, need);
+    }
+    const merchant = await getMerchant(db, merchantId);
+    const needs = new Map<string, bigint>();
+    for (const { methodId, ...price } of next.values()) {
+      const method = await findPaymentMethod(db, merchantId, methodId);
+      const quote = method && (await quoteCharge(deps, merchant, price, method.currency).catch(ofUnpayable));
+      if (quote !== undefined) needs.set(methodId, quote.pay_amount);
+    }
+    return needs;
+  };
+}
+
+function needOf(row: SubscriptionRow, open: InvoiceRow | undefined): Need {
+  const { currency, credit_amount: credit } = row;
+  const methodId = row.payment_method_id ?? '';
+  if (open !== undefined) return { methodId, currency, amount: open.amount_due, at: open.created_at };
+  const sum = row.pending_items === null ? row.amount : sumOf(row.pending_items);
+  const at = row.current_period_end ?? row.billing_cycle_anchor;
+  return { methodId, currency, amount: takeCredit(sum, credit).amount, at };
+}
+
+/** A price above what tokens can be counted in. */
+function ofUnpayable(error: unknown): undefined {
+  if (!(error instanceof Fail)) throw error;
+}

@@ -1,0 +1,197 @@
+import { isCurrency } from '@florin/contract/currencies';
+import type { Subscription, SubscriptionInput } from '@florin/contract/schemas';
+import { checkPageUrls, newPageSecret, payableOptions } from '../checkout/index.ts';
+import { checkExternalId, ensureCustomer, findCustomerId } from '../customers/index.ts';
+import { findInvoice } from '../invoices/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
+import type { Db, Tx } from '../platform/db.ts';
+import { Fail, invariant } from '../platform/fail.ts';
+import type { Answer, Caller } from '../platform/http/index.ts';
+import { bodyDigest, claimKey } from '../platform/idempotency.ts';
+import { encodeId, newId } from '../platform/ids.ts';
+import { transact } from '../platform/transact.ts';
+import { occasionFor } from './bill-subscription.ts';
+import { insertSubscription } from './billing-queries.ts';
+import { writeDecision } from './change-subscription.ts';
+import { checkItems } from './check-items.ts';
+import { decideCreation } from './creation.ts';
+import { type BillingContext, billingContext, type SubscriptionDeps } from './deps.ts';
+import { methodOf } from './find-method.ts';
+import { subscribeUrl } from './page-token.ts';
+import { boundary } from './periods.ts';
+import { presentSubscription } from './present.ts';
+import { getSubscription, type SubscriptionRow } from './queries.ts';
+import { subscriptionColumns } from './rows.ts';
+import type { StoredItem } from './tables.ts';
+
+const OPERATION = 'subscription.create';
+
+export interface CreateRequest {
+  caller: Caller;
+  body: SubscriptionInput;
+  idempotencyKey: string;
+}
+
+const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
+
+/**
+ * Makes a subscription with its first invoice. What is refused binds no key: the claim is rolled back with it.
+ *
+ * @throws Fail `invalid_request`, `conflict`
+ */
+export async function createSubscription(
+  deps: SubscriptionDeps,
+  request: CreateRequest,
+): Promise<{ subscription: SubscriptionRow; replayed: boolean }> {
+  const { caller, body, idempotencyKey } = request;
+  const { merchantId, storeId } = caller;
+  const context = await billingContext(deps, caller);
+  // Rates are asked before the transaction; whether that matters is known once the key is seen to be new.
+  const unpayable = await findUnpayable(deps, request);
+  const subscriptionId = newId();
+  const claim = {
+    merchantId,
+    storeId,
+    operation: OPERATION,
+    key: idempotencyKey,
+    digest: bodyDigest(body),
+    resourceId: subscriptionId,
+    nowSeconds: context.occasion.seconds,
+  };
+  crashPoint('subscription.before-transaction');
+  const made = await transact(deps.db, async (tx) => {
+    const key = await claimKey(tx, claim);
+    crashPoint('subscription.key-claimed');
+    if (!key.first) return key.resourceId;
+    if (unpayable !== undefined) throw unpayable;
+    return await make(tx, request, { subscriptionId, context });
+  });
+  crashPoint('subscription.after-commit');
+  if (typeof made !== 'string') return { subscription: made, replayed: false };
+  return {
+    subscription: await getSubscription(deps.db, caller, encodeId('subscription', made)),
+    replayed: true,
+  };
+}
+
+/** Why nobody could pay such a sum now. */
+async function findUnpayable(
+  deps: SubscriptionDeps,
+  { caller, body }: CreateRequest,
+): Promise<Fail | undefined> {
+  try {
+    const { amount } = read(body);
+    if (amount > 0n) await payableOptions(deps, caller, { amount: Number(amount), currency: body.currency });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Fail)) throw error;
+    if (error.details.param !== 'amount') return error;
+    return refuse('items', error.details.message);
+  }
+}
+
+/** @throws Fail `invalid_request` */
+function read(body: SubscriptionInput): {
+  items: StoredItem[];
+  amount: bigint;
+  interval: SubscriptionRow['interval'];
+} {
+  if (!isCurrency(body.currency))
+    throw refuse('currency', `${body.currency} is no ISO 4217 currency, USDT or USDC.`);
+  const interval = body.items[0]?.price_data.recurring.interval;
+  invariant(interval !== undefined, 'the schema lets no empty list through');
+  return { ...checkItems(body.items, { currency: body.currency, interval }), interval };
+}
+
+async function make(
+  tx: Tx,
+  { caller, body }: CreateRequest,
+  { subscriptionId, context }: { subscriptionId: string; context: BillingContext },
+): Promise<SubscriptionRow> {
+  const { merchantId, storeId } = caller;
+  const now = context.occasion.seconds;
+  checkExternalId(body.customer, 'customer');
+  checkPageUrls(body, caller.mode);
+  const { items, amount, interval } = read(body);
+  checkTimes(body, interval, now);
+  const customerId = await customerOf(tx, merchantId, body, now);
+  const methodId = await methodOf(tx, merchantId, body.payment_method_id, customerId);
+  const creation = {
+    amount,
+    interval,
+    methodId,
+    trialDays: body.trial_period_days ?? 0,
+    anchor: body.billing_cycle_anchor ?? null,
+    cancelAt: body.cancel_at ?? null,
+  };
+  const decision = decideCreation(creation, occasionFor(context));
+  const subscription = await insertSubscription(tx, {
+    ...subscriptionColumns(decision.subscription),
+    merchant_id: merchantId,
+    subscription_id: subscriptionId,
+    store_id: storeId,
+    customer_id: customerId,
+    customer: body.customer,
+    currency: body.currency,
+    description: body.description ?? null,
+    items: JSON.stringify(items),
+    pending_items: null,
+    success_url: body.success_url ?? null,
+    cancel_url: body.cancel_url ?? null,
+    page_token: newPageSecret(),
+    metadata: body.metadata ?? {},
+    created_at: now,
+  });
+  crashPoint('subscription.inserted');
+  const billing = {
+    subscription,
+    invoices: [],
+    facts: { subscription: decision.subscription, invoices: [] },
+  };
+  return (await writeDecision(tx, billing, { decision, context })).subscription;
+}
+
+/** @throws Fail `invalid_request` with the name of the field */
+function checkTimes(body: SubscriptionInput, interval: SubscriptionRow['interval'], now: number): void {
+  const { billing_cycle_anchor: anchor, trial_period_days: trialDays = 0, cancel_at: cancelAt } = body;
+  if (anchor !== undefined) {
+    if (trialDays > 0) throw refuse('billing_cycle_anchor', 'With a trial, periods begin where it ends.');
+    if (anchor <= now || anchor > boundary(now, interval, 1))
+      throw refuse('billing_cycle_anchor', `billing_cycle_anchor lies ahead, by one ${interval} at most.`);
+  }
+  if (cancelAt !== undefined && cancelAt <= now)
+    throw refuse('cancel_at', 'cancel_at must lie in the future.');
+}
+
+async function customerOf(
+  tx: Tx,
+  merchantId: string,
+  body: SubscriptionInput,
+  nowSeconds: number,
+): Promise<string> {
+  const { customer: externalId, customer_email: email, customer_name: name, customer_phone: phone } = body;
+  await ensureCustomer(tx, { merchantId, externalId, email, name, phone, nowSeconds });
+  const customerId = await findCustomerId(tx, merchantId, externalId);
+  invariant(customerId !== undefined, 'a customer who is named exists');
+  return customerId;
+}
+
+/** As its creation answers it: with the page for the first payment, as long as there is something to do there. */
+export async function presentCreated(
+  db: Db,
+  { subscription, replayed }: { subscription: SubscriptionRow; replayed: boolean },
+  publicUrl: string,
+): Promise<Answer<Subscription>> {
+  const body = presentSubscription(subscription);
+  return (await needsPayer(db, subscription))
+    ? { body: { ...body, checkout_url: subscribeUrl(subscription, publicUrl) }, replayed }
+    : { body, replayed };
+}
+
+/** Nothing is paid or authorised yet, and no mandate is about to be charged. */
+async function needsPayer(db: Db, row: SubscriptionRow): Promise<boolean> {
+  if (row.status !== 'incomplete') return false;
+  if (row.payment_method_id === null || row.latest_invoice_id === null) return true;
+  const first = await findInvoice(db, row.merchant_id, row.latest_invoice_id);
+  return first?.session_id !== null;
+}

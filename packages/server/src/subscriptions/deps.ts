@@ -1,0 +1,34 @@
+import {
+  type CheckoutContext,
+  type CheckoutDeps,
+  checkoutContext,
+  type MerchantRef,
+} from '../checkout/index.ts';
+import type { PaymentMethodDeps } from '../payment-methods/index.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { readSettings } from '../platform/settings.ts';
+import type { BillingRules } from './facts.ts';
+import { SUBSCRIPTION_SETTINGS } from './settings.ts';
+
+export interface SubscriptionDeps extends CheckoutDeps, PaymentMethodDeps {
+  metrics: Pick<Metrics, 'billed'>;
+}
+
+const DAY_SECONDS = 86_400;
+
+/** What a change of a subscription has to know, read before its transaction begins. */
+export interface BillingContext extends CheckoutContext {
+  rules: BillingRules;
+}
+
+export async function billingContext(
+  deps: Pick<SubscriptionDeps, 'db' | 'clock'>,
+  merchant: MerchantRef,
+): Promise<BillingContext> {
+  const { dunningDays, pageDueDays } = await readSettings(deps.db, merchant, SUBSCRIPTION_SETTINGS);
+  const rules = {
+    dunningDays: dunningDays.map(Number).sort((a, b) => a - b),
+    pageDueSeconds: pageDueDays * DAY_SECONDS,
+  };
+  return { ...(await checkoutContext(deps, merchant)), rules };
+}

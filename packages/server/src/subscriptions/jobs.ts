@@ -1,0 +1,22 @@
+import type { JobSpec } from '../platform/jobs/index.ts';
+import type { Occasion } from '../platform/occasion.ts';
+
+/** Does what is due of a subscription; payload `{ subscriptionId }`. */
+export const DUE_JOB = 'subscriptions.due';
+
+/** Real Unix milliseconds at which the merchant's clock shows a time. */
+export function realMsOf(at: number, { seconds, realMs }: Occasion): number {
+  return (Math.floor(realMs / 1000) + at - seconds) * 1000;
+}
+
+/** One for each subscription, at the next time at which anything of it is due. */
+export function dueJob(
+  {
+    merchant_id: merchantId,
+    subscription_id: subscriptionId,
+  }: { merchant_id: string; subscription_id: string },
+  dueAtMs: number,
+): JobSpec {
+  const payload = { subscriptionId };
+  return { merchantId, kind: DUE_JOB, uniqueKey: subscriptionId, dueAtMs, followsClock: true, payload };
+}

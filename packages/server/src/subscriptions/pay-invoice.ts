@@ -1,0 +1,68 @@
+import { getInvoice, type InvoiceRow, isLive } from '../invoices/index.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { encodeId } from '../platform/ids.ts';
+import { transact } from '../platform/transact.ts';
+import { getMerchant } from '../stores/index.ts';
+import { occasionFor } from './bill-subscription.ts';
+import { lockBilling } from './change-subscription.ts';
+import { type Charged, type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
+import { billingContext, type SubscriptionDeps } from './deps.ts';
+import { Draft } from './draft.ts';
+import { payNow } from './mandate.ts';
+import { getSubscription } from './queries.ts';
+
+/**
+ * Charges the mandate of an invoice's subscription now, outside of its schedule. A charge that could only fail is recorded
+ * as failed, and refused.
+ *
+ * @throws Fail `resource_not_found`, `forbidden`, `invalid_request`
+ */
+export async function payInvoice(deps: SubscriptionDeps, caller: Caller, id: string): Promise<InvoiceRow> {
+  const invoice = await getInvoice(deps.db, caller, id);
+  if (invoice.status !== 'open') throw notOpen(invoice.status);
+  const { merchant_id: merchantId, subscription_id: subscriptionId, invoice_id: invoiceId } = invoice;
+  const merchant = await getMerchant(deps.db, merchantId);
+  const subscription = await getSubscription(deps.db, caller, encodeId('subscription', subscriptionId));
+  const methodId = subscription.payment_method_id;
+  const read = await readForCharge(deps, merchant, { methodId, invoiceId });
+  if (read === undefined)
+    throw new Fail('invalid_request', 'The subscription has no payment method to charge.');
+  const charged = await tryNow(deps, caller, { invoice, read });
+  if (charged.did === 'declined') {
+    const details = { declineCode: charged.code, charge: encodeId('payment', charged.paymentId) };
+    throw new Fail('invalid_request', {
+      message: 'The charge has failed; decline_code says why.',
+      ...details,
+    });
+  }
+  const changed = charged.changed.invoices.find((row) => row.invoice_id === invoiceId);
+  return changed ?? invoice;
+}
+
+const notOpen = (status: string) =>
+  new Fail('invalid_request', `This invoice is ${status}: nothing is to be paid.`);
+
+async function tryNow(
+  deps: SubscriptionDeps,
+  caller: Caller,
+  { invoice, read }: { invoice: InvoiceRow; read: ChargeReading },
+): Promise<Charged> {
+  const { merchant_id: merchantId, subscription_id: subscriptionId, invoice_id: invoiceId } = invoice;
+  const context = await billingContext(deps, caller);
+  return await transact(deps.db, async (tx) => {
+    const billing = await lockBilling(tx, merchantId, subscriptionId);
+    const facts = billing.facts.invoices.find((one) => one.id === invoiceId);
+    if (facts === undefined) throw notOpen('over by now');
+    if (isLive(facts))
+      throw new Fail('invalid_request', 'A payment of this invoice is on its way. Wait until it is final.');
+    if (billing.facts.subscription.methodId !== read.method.payment_method_id)
+      throw new Fail('service_unavailable', {
+        message: 'The payment method has just changed.',
+        retryAfterSeconds: 1,
+      });
+    const draft = new Draft(billing.facts, occasionFor(context));
+    payNow(draft, invoiceId);
+    return await chargeInvoice(tx, billing, { draft, invoiceId, read, context, isDueJob: false });
+  });
+}

@@ -1,0 +1,49 @@
+import type { Updateable } from 'kysely';
+import type { Tables } from '../platform/db.ts';
+import type { SubscriptionFacts } from './facts.ts';
+import type { SubscriptionRow } from './queries.ts';
+import type { StoredItem } from './tables.ts';
+
+const seconds = (value: bigint | number | null) => (value === null ? null : Number(value));
+
+/** What items cost a period, in the smallest unit of their currency. */
+export function sumOf(items: readonly Pick<StoredItem, 'unit_amount' | 'quantity'>[]): bigint {
+  return items.reduce((sum, item) => sum + BigInt(item.unit_amount) * BigInt(item.quantity), 0n);
+}
+
+export function factsOfSubscription(row: SubscriptionRow): SubscriptionFacts {
+  return {
+    status: row.status,
+    amount: row.amount,
+    pendingAmount: row.pending_items && sumOf(row.pending_items),
+    interval: row.interval,
+    anchor: Number(row.billing_cycle_anchor),
+    trialEnd: seconds(row.trial_end),
+    periodStart: seconds(row.current_period_start),
+    periodEnd: seconds(row.current_period_end),
+    cancelAt: seconds(row.cancel_at),
+    canceledAt: seconds(row.canceled_at),
+    credit: row.credit_amount,
+    methodId: row.payment_method_id,
+    latestInvoiceId: row.latest_invoice_id,
+    createdAt: Number(row.created_at),
+  };
+}
+
+/** What decisions write. */
+export function subscriptionColumns(facts: SubscriptionFacts) {
+  return {
+    status: facts.status,
+    amount: facts.amount,
+    interval: facts.interval,
+    billing_cycle_anchor: facts.anchor,
+    trial_end: facts.trialEnd,
+    current_period_start: facts.periodStart,
+    current_period_end: facts.periodEnd,
+    cancel_at: facts.cancelAt,
+    canceled_at: facts.canceledAt,
+    credit_amount: facts.credit,
+    payment_method_id: facts.methodId,
+    latest_invoice_id: facts.latestInvoiceId,
+  } satisfies Updateable<Tables['subscription']>;
+}

@@ -1,0 +1,21 @@
+import { integerSetting, listSetting } from '../platform/settings.ts';
+import { DUNNING_DAYS_DEFAULT } from './dunning.ts';
+
+const DUNNING_DAYS_MAX = 60;
+
+export const SUBSCRIPTION_SETTINGS = {
+  dunningDays: listSetting({
+    name: 'subscriptions.dunning_days',
+    description:
+      'Days after the first failed charge on which an unpaid invoice is tried again; after the last its subscription is canceled.',
+    fallback: DUNNING_DAYS_DEFAULT.map(String),
+    allowed: Array.from({ length: DUNNING_DAYS_MAX }, (_, i) => String(i + 1)),
+  }),
+  pageDueDays: integerSetting({
+    name: 'subscriptions.page_due_days',
+    description: 'Days within which an invoice is to be paid on its page.',
+    fallback: 3,
+    min: 1,
+    max: 60,
+  }),
+};

@@ -1,0 +1,39 @@
+import { type GivenMandate, saveMandate } from '../payment-methods/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { transact } from '../platform/transact.ts';
+import type { Merchant } from '../stores/index.ts';
+import { occasionFor } from './bill-subscription.ts';
+import { lockBilling, writeDecision } from './change-subscription.ts';
+import { billingContext, type SubscriptionDeps } from './deps.ts';
+import { decideMandate } from './mandate.ts';
+import type { SubscriptionRow } from './queries.ts';
+import { isFinal } from './states.ts';
+
+/** A mandate that the chain has shown. */
+export type ShownOnChain = Pick<GivenMandate, 'network' | 'mandate' | 'reading'>;
+
+/**
+ * The payer of a subscription has given a mandate: it is kept, and whatever is open is charged to it at once. Told twice,
+ * the second time changes nothing.
+ *
+ * @throws Fail `invalid_request` where the subscription is over
+ */
+export async function takeMandate(
+  deps: SubscriptionDeps,
+  merchant: Merchant,
+  subscriptionId: string,
+  shown: ShownOnChain,
+): Promise<SubscriptionRow> {
+  const context = await billingContext(deps, merchant);
+  return await transact(deps.db, async (tx) => {
+    const billing = await lockBilling(tx, merchant.merchantId, subscriptionId);
+    const { status, store_id: storeId, customer_id: customerId, payment_method_id } = billing.subscription;
+    if (isFinal(status))
+      throw new Fail('invalid_request', `A subscription that is ${status} takes no mandate.`);
+    const given = { merchantId: merchant.merchantId, storeId, customerId, ...shown };
+    const method = await saveMandate(tx, given, context.occasion);
+    if (method.payment_method_id === payment_method_id) return billing.subscription;
+    const decision = decideMandate(billing.facts, method.payment_method_id, occasionFor(context));
+    return (await writeDecision(tx, billing, { decision, context })).subscription;
+  });
+}

@@ -1,0 +1,128 @@
+import type { InvoicePreview, SubscriptionUpdateInput } from '@florin/contract/schemas';
+import { presentInterval } from '../invoices/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { encodeId } from '../platform/ids.ts';
+import { transact } from '../platform/transact.ts';
+import { occasionFor } from './bill-subscription.ts';
+import { type Additions, type Billing, lockBilling, writeDecision } from './change-subscription.ts';
+import { checkItems, isSameItems } from './check-items.ts';
+import { type BillingContext, billingContext, type SubscriptionDeps } from './deps.ts';
+import { methodOf } from './find-method.ts';
+import { getSubscription, type SubscriptionRow } from './queries.ts';
+import { isFinal } from './states.ts';
+import { decideUpdate, previewUpdate, type Update } from './update.ts';
+
+interface UpdateRequest {
+  id: string;
+  body: SubscriptionUpdateInput;
+}
+
+/** @throws Fail `resource_not_found`, `forbidden`, `invalid_request` */
+export async function updateSubscription(
+  deps: SubscriptionDeps,
+  caller: Caller,
+  { id, body }: UpdateRequest,
+): Promise<SubscriptionRow> {
+  return await withUpdate(deps, caller, { id, body }, async ({ tx, billing, context, update, additions }) => {
+    const decision = decideUpdate(billing.facts, update, occasionFor(context));
+    return (await writeDecision(tx, billing, { decision, context, additions })).subscription;
+  });
+}
+
+/** The invoice that an update would open: at once, or else with the next period. Nothing is changed. */
+export async function previewSubscriptionUpdate(
+  deps: SubscriptionDeps,
+  caller: Caller,
+  request: UpdateRequest,
+): Promise<InvoicePreview> {
+  return await withUpdate(deps, caller, request, async ({ billing, context, update }) => {
+    const { subscription: row } = billing;
+    const facts = previewUpdate(billing.facts, update, occasionFor(context));
+    const due = Number(facts.amount);
+    return {
+      object: 'invoice' as const,
+      subscription_id: encodeId('subscription', row.subscription_id),
+      customer: encodeId('customer', row.customer_id),
+      amount_due: due,
+      amount_paid: 0,
+      amount_remaining: due,
+      currency: row.currency,
+      payment_status: facts.paymentStatus,
+      billing_reason: facts.reason,
+      ...presentInterval(row.interval),
+      period_start: facts.periodStart,
+      period_end: facts.periodEnd,
+      due_date: facts.dueDate,
+      created: facts.createdAt,
+    };
+  });
+}
+
+interface Prepared {
+  tx: Tx;
+  billing: Billing;
+  context: BillingContext;
+  update: Update;
+  additions: Additions;
+}
+
+async function withUpdate<T>(
+  deps: SubscriptionDeps,
+  caller: Caller,
+  { id, body }: UpdateRequest,
+  use: (prepared: Prepared) => Promise<T>,
+): Promise<T> {
+  const { merchant_id, subscription_id } = await getSubscription(deps.db, caller, id);
+  const context = await billingContext(deps, caller);
+  return await transact(deps.db, async (tx) => {
+    const billing = await lockBilling(tx, merchant_id, subscription_id);
+    const { status } = billing.subscription;
+    if (isFinal(status))
+      throw new Fail('invalid_request', `A subscription that is ${status} cannot be changed.`);
+    const { cancel_at: cancelAt } = body;
+    if (cancelAt !== undefined && cancelAt !== null && cancelAt <= context.occasion.seconds)
+      throw new Fail('invalid_request', { message: 'cancel_at must lie in the future.', param: 'cancel_at' });
+    const methodId = await newMethod(tx, billing.subscription, body.payment_method_id);
+    const { update: items, additions } = newItems(billing.subscription, body);
+    const update: Update = {
+      ...(items === undefined ? {} : { items }),
+      ...(methodId === undefined ? {} : { methodId }),
+      ...(cancelAt === undefined ? {} : { cancelAt }),
+      changesMore: body.metadata !== undefined,
+    };
+    return await use({ tx, billing, context, update, additions: { ...additions, metadata: body.metadata } });
+  });
+}
+
+/** Undefined: it stays as it is. @throws Fail */
+async function newMethod(tx: Tx, row: SubscriptionRow, id: string | undefined): Promise<string | undefined> {
+  const methodId = await methodOf(tx, row.merchant_id, id, row.customer_id);
+  return methodId === null || methodId === row.payment_method_id ? undefined : methodId;
+}
+
+/** Items that say what they said before keep their ids, so that nothing has changed. @throws Fail with param `items` */
+function newItems(
+  row: SubscriptionRow,
+  { items: given, proration = 'now' }: SubscriptionUpdateInput,
+): { update: Update['items']; additions: Additions } {
+  if (given === undefined) return { update: undefined, additions: {} };
+  if (row.status === 'incomplete') {
+    const message = 'The items of a subscription can change once its first payment is made.';
+    throw new Fail('invalid_request', { message, param: 'items' });
+  }
+  const { items, amount } = checkItems(given, row);
+  if (
+    isSameItems(items, row.pending_items ?? row.items) &&
+    (row.pending_items === null || proration === 'period_end')
+  )
+    return { update: undefined, additions: {} };
+  return {
+    update: { amount, proration },
+    additions: proration === 'period_end' ? { pendingItems: items } : { items: keepIds(items, row) },
+  };
+}
+
+const keepIds = (items: SubscriptionRow['items'], row: SubscriptionRow) =>
+  isSameItems(items, row.items) ? row.items : items;

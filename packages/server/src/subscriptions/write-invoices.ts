@@ -1,0 +1,93 @@
+import { type CheckoutContext, closeInvoicePage, openInvoicePage } from '../checkout/index.ts';
+import { readCustomer } from '../customers/index.ts';
+import type { Change } from '../events/index.ts';
+import {
+  changingColumns,
+  type InvoiceFacts,
+  type InvoiceRow,
+  insertInvoice,
+  lastingColumns,
+  updateInvoice,
+} from '../invoices/index.ts';
+import { defaultPaymentMethods } from '../payment-methods/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { invariant } from '../platform/fail.ts';
+import type { SubscriptionRow } from './queries.ts';
+
+/** An invoice of a decision: as it was, if it was, and as it is to be. */
+interface Invoice {
+  known: InvoiceRow | undefined;
+  facts: InvoiceFacts;
+}
+
+/**
+ * Closes the page of an invoice that needs it no longer. The caller has the lock of its payment and has seen that no money
+ * holds it open.
+ *
+ * @returns its event, if that has one
+ */
+export async function closePage(
+  tx: Tx,
+  { known, facts }: Invoice,
+  context: CheckoutContext,
+): Promise<Change | undefined> {
+  const paymentId = known?.page_payment_id ?? null;
+  if (facts.status === 'open' || facts.page === 'paid' || known === undefined || paymentId === null)
+    return undefined;
+  const voidAs = facts.paymentStatus === 'canceled' ? 'canceled' : 'expired';
+  const end = facts.status === 'paid' ? 'paid' : voidAs;
+  const changes = await closeInvoicePage(tx, { merchantId: known.merchant_id, paymentId }, end, context);
+  invariant(changes !== false, 'a page that holds its invoice open is not closed');
+  return changes[0];
+}
+
+/** Writes an invoice, with the page that it gets now. @param chargePaymentId of its newest charge, if it has a new one */
+export async function writeInvoice(
+  tx: Tx,
+  { known, facts }: Invoice,
+  owner: SubscriptionRow,
+  { context, chargePaymentId }: { context: CheckoutContext; chargePaymentId: string | undefined },
+): Promise<InvoiceRow> {
+  const needsPage = facts.page === 'open' && (known?.page_payment_id ?? null) === null;
+  const payments = {
+    ...(needsPage ? await openPage(tx, facts, owner, context) : {}),
+    ...(chargePaymentId === undefined ? {} : { charge_payment_id: chargePaymentId }),
+  };
+  const { merchant_id, store_id, subscription_id, customer_id, customer, currency, interval } = owner;
+  if (known !== undefined) return await updateInvoice(tx, merchant_id, facts, payments);
+  return await insertInvoice(tx, {
+    merchant_id,
+    store_id,
+    subscription_id,
+    customer_id,
+    customer,
+    currency,
+    interval,
+    session_id: null,
+    charge_payment_id: null,
+    ...lastingColumns(facts),
+    ...changingColumns(facts),
+    ...payments,
+  });
+}
+
+async function openPage(tx: Tx, facts: InvoiceFacts, owner: SubscriptionRow, context: CheckoutContext) {
+  const { merchant_id: merchantId, customer_id: customerId } = owner;
+  const customer = await readCustomer(tx, { merchantId, customerId }, defaultPaymentMethods);
+  const page = {
+    merchantId,
+    storeId: owner.store_id,
+    invoiceId: facts.id,
+    customer: owner.customer,
+    customerEmail: customer?.email ?? null,
+    amount: facts.amount,
+    currency: owner.currency,
+    description: owner.description,
+    periodStart: facts.periodStart,
+    periodEnd: facts.periodEnd,
+    successUrl: owner.success_url,
+    cancelUrl: owner.cancel_url,
+  };
+  const { sessionId, paymentId } = await openInvoicePage(tx, page, context);
+  return { session_id: sessionId, page_payment_id: paymentId };
+}
