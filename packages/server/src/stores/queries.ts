@@ -132,11 +132,11 @@ const toMerchant = (row: MerchantRow): Merchant => ({
 });
 
 export async function findMerchant(db: Db, merchantId: string): Promise<Merchant | undefined> {
-  const row = await db
-    .selectFrom('merchant')
-    .select(merchantColumns)
-    .where('merchant_id', '=', merchantId)
-    .executeTakeFirst();
+  const { rows } = await sql<MerchantRow>`${kept}
+    select ${sql.raw(merchantColumns.join(', '))} from merchant where merchant_id = ${merchantId}`.execute(
+    db,
+  );
+  const [row] = rows;
   return row && toMerchant(row);
 }
 

@@ -33,18 +33,17 @@ import { admit } from './admit.ts';
 import { balancesAt } from './balances.ts';
 import { BlockClock, type BlockSettings } from './block-clock.ts';
 import { buildCharge, buildTransfer } from './build.ts';
-import { type ChainRow, findChain, lockChain, updateChain } from './chain-queries.ts';
+import { type ChainRow, findChain, lockChain, NOWHERE, type Place, updateChain } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
 import { readMandateStates } from './mandate-states.ts';
 import { setupOf } from './mandates.ts';
 import { isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
-import { cursorBehind, isAnythingBehind, type Recipients, readScan, recipientsOf, sift } from './scan.ts';
+import { cursorBehind, type Recipients, readCursor, readScan, recipientsOf, sift } from './scan.ts';
 import { findNextSequenceAt } from './sequence-queries.ts';
 import { settle } from './settle.ts';
 import { readStatus } from './status.ts';
 import type { ChainId } from './tables.ts';
-import { hasMempool } from './transaction-queries.ts';
 import { walletOf } from './wallet.ts';
 
 export interface SimulatedChainOptions {
@@ -64,6 +63,8 @@ export interface SimulatedChainOptions {
 export interface ChainView {
   row: ChainRow;
   clock: BlockClock;
+  /** Whether anything lay behind the place that was asked for as the row was read; undefined: it may. */
+  hasMore?: boolean;
 }
 
 /**
@@ -129,16 +130,12 @@ export class SimulatedAdapter implements Chain {
   }
 
   async scan(query: ScanQuery): Promise<ScanAnswer> {
-    // What is not final is looked at again: only final blocks have to be closed.
-    const seen = await this.view({ closed: query.level === 'final' });
-    this.#assertReachable(seen);
-    // Asked after the head was read: what a reorganisation moves meanwhile is there, what it takes is gone.
     const { level, cursor } = query;
-    if (
-      level === 'tip' &&
-      cursor !== null &&
-      !(await this.reach(() => isAnythingBehind(this.db, this.id, cursor)))
-    )
+    // What is not final is looked at again: only final blocks have to be closed.
+    const behind = cursor === null ? NOWHERE : readCursor(cursor);
+    const seen = await this.view({ closed: level === 'final', behind });
+    this.#assertReachable(seen);
+    if (level === 'tip' && cursor !== null && seen.hasMore === false)
       return { transfers: [], cursor, complete: true, head: this.headOf(asNode(seen)) };
     const recipients = await recipientsOf(query);
     const page = await this.reach(() => this.#scanAsOf(seen.clock.now, { ...query, recipients }));
@@ -207,14 +204,20 @@ export class SimulatedAdapter implements Chain {
    * The chain as of now, in an outage too: controls and lists are not cut off with the node. `closed`: no process,
    * whatever its clock says, can put anything into a block that this view shows.
    */
-  protected async view({ closed = false } = {}): Promise<ChainView> {
+  protected async view({
+    closed = false,
+    behind = NOWHERE,
+  }: {
+    closed?: boolean;
+    behind?: Place;
+  } = {}): Promise<ChainView> {
     const now = await this.#now();
-    const row = await this.reach(() => findChain(this.db, this.id));
+    const row = await this.reach(() => findChain(this.db, this.id, behind));
     if (row !== undefined) {
       const clock = this.clockOf(row, now);
       // Most looks find nothing waiting or no new block: they take no lock.
-      if (clock.height === row.settled_height) return { row, clock };
-      if (!closed && !(await this.reach(() => hasMempool(this.db, this.id)))) return { row, clock };
+      if (clock.height === row.settled_height || (!closed && !row.has_mempool))
+        return { row, clock, hasMore: row.has_more };
     }
     return this.change(async (_tx, view) => view);
   }
@@ -265,7 +268,7 @@ export class SimulatedAdapter implements Chain {
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (tx) => {
-        const row = await findChain(tx, this.id);
+        const row = await findChain(tx, this.id, NOWHERE);
         if (row === undefined) throw new Error('a chain whose blocks were closed has no row');
         const view = asNode({ row, clock: this.clockOf(row, now) });
         return { ...(await readScan(tx, this.id, query, view.clock)), head: this.headOf(view) };

@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db.ts';
+import { kept } from '../../platform/kept-plans.ts';
 import { FIRST_HEIGHT } from './block-clock.ts';
 import type { ChainId } from './tables.ts';
 
@@ -27,13 +29,39 @@ const CHAIN_COLUMNS = [
   'faults',
   'lag_blocks',
 ] as const;
-export function findChain(db: Db, { merchantId, network }: ChainId): Promise<ChainRow | undefined> {
-  return db
-    .selectFrom('simchain.chain')
-    .select(CHAIN_COLUMNS)
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .executeTakeFirst();
+const COLUMNS = sql.raw(CHAIN_COLUMNS.join(', '));
+
+/** A place among the transfers of a chain. */
+export interface Place {
+  height: bigint;
+  number: bigint;
+}
+
+/** Behind all there ever is. */
+export const NOWHERE: Place = { height: 10n ** 18n, number: 0n };
+
+export interface ChainSight extends ChainRow {
+  /** A transaction waits for a block. */
+  has_mempool: boolean;
+  /** Something lies behind the place. */
+  has_more: boolean;
+}
+
+/** One trip for what most looks want to know, which is that nothing has happened. */
+export async function findChain(
+  db: Db,
+  { merchantId, network }: ChainId,
+  { height, number }: Place,
+): Promise<ChainSight | undefined> {
+  const { rows } = await sql<ChainSight>`${kept}
+    select ${COLUMNS},
+      exists (select from simchain.transaction t
+        where t.merchant_id = c.merchant_id and t.network = c.network and t.state = 'mempool') as has_mempool,
+      exists (select from simchain.transfer t
+        where t.merchant_id = c.merchant_id and t.network = c.network
+          and (t.height, t.number) > (${height}::int8, ${number}::int8)) as has_more
+    from simchain.chain c where c.merchant_id = ${merchantId} and c.network = ${network}`.execute(db);
+  return rows[0];
 }
 
 /** The chain's row, locked: the first touch of a chain makes it. */

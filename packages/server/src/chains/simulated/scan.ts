@@ -1,9 +1,9 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db.ts';
-import { kept } from '../../platform/kept-plans.ts';
 import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
+import type { Place } from './chain-queries.ts';
 import type { ChainId } from './tables.ts';
 
 const FINAL_LIMIT = 1_000;
@@ -12,15 +12,10 @@ const TIP_LIMIT = 10_000;
 const FINAL_BLOCKS_LIMIT = 10_000;
 const TIP_BLOCKS_LIMIT = 30_000;
 
-/**
- * Behind a transfer: its block and its number on this chain. Numbers rise within a block, and a closed block gets no
- * further transfer but the faucet's, whose number is higher.
+/*
+ * A cursor is the place behind a transfer: its block and its number on this chain. Numbers rise within a block, and a
+ * closed block gets no further transfer but the faucet's, whose number is higher.
  */
-interface Place {
-  height: bigint;
-  number: bigint;
-}
-
 const CURSOR_FORM = /^(-?[0-9]{1,18})\.([0-9]{1,18})$/;
 const BEGINNING: Place = { height: -1n, number: 0n };
 /** Above every number: behind all of a block. */
@@ -35,7 +30,7 @@ function writeCursor({ height, number }: Place): string {
   return `${height}.${number}`;
 }
 
-function readCursor(cursor: string): Place {
+export function readCursor(cursor: string): Place {
   const match = CURSOR_FORM.exec(cursor);
   if (match?.[1] === undefined || match[2] === undefined) throw new RangeError('no cursor of this network');
   return { height: BigInt(match[1]), number: BigInt(match[2]) };
@@ -53,20 +48,6 @@ export type Recipients = readonly string[] | 'all';
 export async function recipientsOf({ watch, level, cursor }: ScanQuery): Promise<Recipients> {
   if (!('among' in watch)) return watch;
   return level === 'final' && cursor === null ? await watch.all() : 'all';
-}
-
-/** Whether anything at all lies behind a cursor: most looks at a tip end with this. */
-export async function isAnythingBehind(
-  db: Db,
-  { merchantId, network }: ChainId,
-  cursor: string,
-): Promise<boolean> {
-  const { height, number } = readCursor(cursor);
-  const { rows } = await sql`${kept}
-    select from simchain.transfer
-    where merchant_id = ${merchantId} and network = ${network}
-      and (height, number) > (${height}::int8, ${number}::int8) limit 1`.execute(db);
-  return rows.length > 0;
 }
 
 /** Leaves of a page what arrived at watched addresses. */

@@ -31,18 +31,6 @@ const TRANSACTION_COLUMNS = [
   'not_before',
 ] as const;
 
-export async function hasMempool(db: Db, { merchantId, network }: ChainId): Promise<boolean> {
-  const row = await db
-    .selectFrom('simchain.transaction')
-    .select('tx_id')
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('state', '=', 'mempool')
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 export function listMempool(tx: Tx, { merchantId, network }: ChainId): Promise<TransactionRow[]> {
   return tx
     .selectFrom('simchain.transaction')
