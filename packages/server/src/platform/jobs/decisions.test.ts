@@ -48,6 +48,8 @@ describe('back-off', () => {
   test('looking for work takes at most a twentieth of the time', () => {
     expect(nextLookMs(500, 3)).toBe(500);
     expect(nextLookMs(500, 200)).toBe(4_000);
+    expect(nextLookMs(500, 1_000)).toBe(5_000);
+    expect(nextLookMs(3_600_000, 1_000)).toBe(3_600_000);
   });
 });
 

@@ -3,6 +3,7 @@ import { type ClaimedJob, type JobOutcome, LeaseLost } from './job.ts';
 
 const BACK_OFF_FIRST_MS = 1_000;
 const BACK_OFF_MAX_MS = 300_000;
+const LOOK_APART_MAX_MS = 5_000;
 const LAST_ERROR_LENGTH_MAX = 500;
 
 /** How a run ended. `interrupted`: stopped or overtaken, which is nobody's failure. */
@@ -104,9 +105,12 @@ export function describeError(error: unknown): string {
   return text.replaceAll('\0', '').slice(0, LAST_ERROR_LENGTH_MAX).toWellFormed();
 }
 
-/** Milliseconds until the next look for due work: looking never takes more than a twentieth of the time. */
+/**
+ * Milliseconds until the next look for due work: looking takes no more than a twentieth of the time, unless that made
+ * looks rarer than every 5 s, as most of what a look takes on a loaded machine is waiting.
+ */
 export function nextLookMs(pollEveryMs: number, lastLookTookMs: number): number {
-  return Math.max(pollEveryMs, lastLookTookMs * 20);
+  return Math.max(pollEveryMs, Math.min(lastLookTookMs * 20, LOOK_APART_MAX_MS));
 }
 
 /** Milliseconds to wait before the nth try to reach a database that is away: 0.2 s doubling to 5 s. */

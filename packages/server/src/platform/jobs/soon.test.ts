@@ -1,25 +1,26 @@
 import { expect, test } from 'vitest';
 import { Soon } from './soon.ts';
 
-test('each merchant is told of once, when the first of its jobs is due', async () => {
+test('merchants are told of each time at which jobs of theirs are due, once for jobs due together', async () => {
   const nowMs = () => Date.now();
   const told: [merchant: string, lateMs: number][] = [];
-  const startMs = nowMs();
+  const startMs = Math.ceil(nowMs() / 1_000) * 1_000;
   const soon = new Soon({ nowMs, onDue: (merchant) => told.push([merchant, nowMs() - startMs]) });
-  soon.add('c', startMs + 120);
+  soon.add('c', startMs + 220);
   soon.add('b', startMs + 3_600_000);
-  soon.add('b', startMs + 80);
-  soon.add('a', startMs + 40);
-  soon.add('a', startMs + 60);
+  soon.add('b', startMs + 180);
+  soon.add('a', startMs + 41);
+  soon.add('a', startMs + 59);
+  soon.add('a', startMs + 141);
   soon.add('far', startMs + 2 ** 40);
-  await expect.poll(() => told.length, { timeout: 30_000 }).toBe(3);
-  expect(told.map(([merchant]) => merchant)).toEqual(['a', 'b', 'c']);
-  const dueMs = [40, 80, 120];
+  await expect.poll(() => told.length, { timeout: 30_000 }).toBe(4);
+  expect(told.map(([merchant]) => merchant)).toEqual(['a', 'a', 'b', 'c']);
+  const dueMs = [59, 141, 180, 220];
   for (const [i, [, atMs]] of told.entries()) expect(atMs).toBeGreaterThanOrEqual(dueMs[i] ?? 0);
   soon.add('a', nowMs() + 10);
-  await expect.poll(() => told.length, { timeout: 30_000 }).toBe(4);
+  await expect.poll(() => told.length, { timeout: 30_000 }).toBe(5);
   soon.add('closed', nowMs() + 10);
   soon.close();
   await new Promise((resolve) => setTimeout(resolve, 60));
-  expect(told).toHaveLength(4);
+  expect(told).toHaveLength(5);
 });

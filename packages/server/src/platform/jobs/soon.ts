@@ -1,10 +1,13 @@
 const TIMER_MAX_MS = 2 ** 31 - 1;
+/** What is due within so short a time is told of together, at its end. */
+const TOGETHER_MS = 20;
 
-/** Merchants whose next job is due soon: each is told of when it is, so that nobody waits for the next look. */
+/** Merchants who have jobs due soon: each is told of when one is, so that nobody waits for the next look. */
 export class Soon {
   readonly #nowMs: () => number;
   readonly #onDue: (merchantId: string) => void;
-  readonly #dueAtMs = new Map<string, number>();
+  /** By the end of the time in which they are due: few, however many merchants there are. */
+  readonly #merchants = new Map<number, Set<string>>();
   #timer: NodeJS.Timeout | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
 
@@ -13,16 +16,18 @@ export class Soon {
     this.#onDue = onDue;
   }
 
-  /** A job of this merchant is due then. Of several the first one counts: the others are found by later looks. */
+  /** A job of this merchant is due then. */
   add(merchantId: string, dueAtMs: number): void {
-    if (dueAtMs >= (this.#dueAtMs.get(merchantId) ?? Number.POSITIVE_INFINITY)) return;
-    this.#dueAtMs.set(merchantId, dueAtMs);
-    if (dueAtMs < this.#timerAtMs) this.#arm(dueAtMs);
+    const atMs = Math.ceil(dueAtMs / TOGETHER_MS) * TOGETHER_MS;
+    const merchants = this.#merchants.get(atMs);
+    if (merchants !== undefined) merchants.add(merchantId);
+    else this.#merchants.set(atMs, new Set([merchantId]));
+    if (atMs < this.#timerAtMs) this.#arm(atMs);
   }
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#dueAtMs.clear();
+    this.#merchants.clear();
   }
 
   #arm(atMs: number): void {
@@ -35,11 +40,11 @@ export class Soon {
     this.#timerAtMs = Number.POSITIVE_INFINITY;
     const nowMs = this.#nowMs();
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const [merchantId, dueAtMs] of this.#dueAtMs) {
-      if (dueAtMs > nowMs) nextMs = Math.min(nextMs, dueAtMs);
+    for (const [atMs, merchants] of this.#merchants) {
+      if (atMs > nowMs) nextMs = Math.min(nextMs, atMs);
       else {
-        this.#dueAtMs.delete(merchantId);
-        this.#onDue(merchantId);
+        this.#merchants.delete(atMs);
+        for (const merchantId of merchants) this.#onDue(merchantId);
       }
     }
     // A timer may ring a little early: then it is set again.

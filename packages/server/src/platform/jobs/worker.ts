@@ -27,6 +27,8 @@ const DEFAULTS = {
   leaseMs: 30_000,
   renewEveryMs: 5_000,
 };
+/** Longer than looks are apart on a machine that others load: what is known to be due then waits for none of them. */
+const REMEMBERED_MS = 10_000;
 const GIVE_BACK_TIMEOUT_MS = 2_000;
 const IDLE_CHECK_EVERY_MS = 20;
 const JITTER_STEPS = 1_000;
@@ -219,12 +221,11 @@ class Worker implements JobWorker {
     this.#expect(merchantId, dueAtMs);
   }
 
-  /** A job of this merchant is due then. Looks find what is due later than the next of them. */
+  /** A job of this merchant is due then. Looks find what is due later than this worker remembers. */
   #expect(merchantId: string, dueAtMs: number): void {
-    const { clock, pollEveryMs } = this.#options;
-    const inMs = dueAtMs - clock.nowMs();
+    const inMs = dueAtMs - this.#options.clock.nowMs();
     if (inMs <= 0) this.#offer(merchantId);
-    else if (inMs <= pollEveryMs && !this.#stopping.signal.aborted) this.#soon.add(merchantId, dueAtMs);
+    else if (inMs <= REMEMBERED_MS && !this.#stopping.signal.aborted) this.#soon.add(merchantId, dueAtMs);
   }
 
   #offer(merchantId: string): void {
