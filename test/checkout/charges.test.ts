@@ -1,10 +1,8 @@
-import type { RecordedEventType } from '@florin/contract/schemas';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   checkoutContext,
   completeCharge,
   failCharge,
-  insertCharge,
   type NewCharge,
   quoteCharge,
   readAgain,
@@ -16,10 +14,11 @@ import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
-import { newsOf } from './requests.ts';
-import { Shop } from './shop.ts';
+import { AMOUNT, type Charge, newCharge, newPayer, type PayerOptions } from '../transfers/charges.ts';
+import { Process } from '../transfers/process.ts';
+import { checkout, newsOf } from './requests.ts';
 
-const TWENTY = 20_000_000;
+const UNITS = Number(AMOUNT);
 let service: TestService;
 
 beforeAll(async () => {
@@ -28,184 +27,159 @@ beforeAll(async () => {
 afterEach(() => expectLedgerWhole(service));
 afterAll(() => service.stop());
 
-/** What keeps invoices, reduced to its calls: a charge of 20 USD in USDT. */
-async function billing(shop: Shop) {
-  const { merchantId, storeId } = shop.merchant;
-  const who = { merchantId, mode: 'sandbox', clockOffset: 0 } as const;
-  const recipient = await shop.chain().hotAddress();
-  const { address: wallet } = await shop.chain().depositAddress({ index: 1_000_000 });
-  const quote = await quoteCharge(shop.deps, who, { amount: 2_000n, currency: 'USD' }, 'USDT');
-  if (quote === undefined) throw new Error('the sandbox has rates');
-  const charge = (): NewCharge & { quote: typeof quote } => ({
-    merchantId,
-    storeId,
-    invoiceId: newId(),
-    customer: 'payer-1',
-    amount: 2_000n,
-    currency: 'USD',
-    method: { currency: 'USDT', network: 'erc20', wallet, recipient },
-    quote,
-  });
-  const context = () => checkoutContext(shop.deps, who);
-  const settle = async (paymentId: string, isNeeded = true) => {
-    const now = await context();
-    const txId = await shop.send(recipient, { from: wallet, amount: BigInt(TWENTY) });
-    await shop.chain().mine(3);
-    const book = () =>
-      transact(shop.deps.db, async (tx) => {
-        const change = await completeCharge(tx, { merchantId, paymentId }, { txId, isNeeded }, now);
-        await recordEvents(tx, change === undefined ? [] : [change]);
-        return change?.type;
-      });
-    return { txId, types: [await book(), await book()] as (RecordedEventType | undefined)[] };
-  };
-  return {
-    wallet,
-    recipient,
-    charge,
-    settle,
-    start: async (own = charge()) => {
-      const now = await context();
-      return await transact(shop.deps.db, (tx) => insertCharge(tx, own, now));
-    },
-    fail: async (paymentId: string, code: string) => {
-      const now = await context();
-      return await transact(shop.deps.db, async (tx) => {
-        const change = await failCharge(tx, { merchantId, paymentId }, code, now);
-        await recordEvents(tx, change === undefined ? [] : [change]);
-        return change?.type;
-      });
-    },
-    refuse: async (own: NewCharge, code: string) => {
-      const now = await context();
-      return await transact(shop.deps.db, async (tx) => {
-        const { paymentId, change } = await recordFailedCharge(tx, own, code, now);
-        await recordEvents(tx, [change]);
-        return paymentId;
-      });
-    },
-    read: (paymentId: string) => shop.api.payment(encodeId('payment', paymentId)),
-  };
+const idOf = ({ paymentId }: Charge) => encodeId('payment', paymentId);
+const api = ({ merchant }: Pick<Charge, 'merchant'>) => checkout(service, merchant);
+const read = (charge: Charge) => api(charge).payment(idOf(charge));
+const contextOf = ({ merchant: { merchantId } }: Pick<Charge, 'merchant'>) =>
+  checkoutContext(service.app, { merchantId, mode: 'sandbox', clockOffset: 0 });
+
+/** A charge that is over, as its outcome was booked. */
+async function decided(options: PayerOptions = {}, areUnneeded = false): Promise<Charge> {
+  const charge = await newCharge(service, 'erc20', options);
+  await new Process(service.app, charge.merchant.merchantId, { areUnneeded }).finish('erc20');
+  return charge;
+}
+
+async function balanceOf({ merchant }: Charge) {
+  const { data } = await merchant.sdk.balances.retrieve();
+  const { available, held } = data.find(({ currency }) => currency === 'USDT') ?? {};
+  return { available, held };
 }
 
 test('a charge is shown from its order on, credited once, and shows the transaction that pulled it', async () => {
-  const shop = await Shop.open(service);
-  const { start, read, settle, wallet, recipient } = await billing(shop);
-  const paymentId = await start();
-  expect(await read(paymentId)).toMatchObject({
+  const charge = await newCharge(service, 'erc20');
+  expect(await read(charge)).toMatchObject({
     status: 'processing',
     checkout_session: null,
     invoice: expect.stringMatching(/^in_/),
-    customer: 'payer-1',
-    amount: 2_000,
-    currency: 'USD',
+    customer: 'customer-1',
+    amount: UNITS,
+    currency: 'USDT',
     pay_currency: 'USDT',
     network: 'erc20',
-    pay_amount: TWENTY,
+    pay_amount: UNITS,
     exchange_rate: '1',
     address: null,
     amount_received: 0,
     transactions: [],
     expires_at: null,
   });
-  const { txId, types } = await settle(paymentId);
-  expect(types).toEqual(['payment.completed', undefined]);
-  expect(await read(paymentId)).toMatchObject({
-    status: 'completed',
-    amount_received: TWENTY,
-    exceptions: [],
-    decline_code: null,
-    completed_at: shop.now,
-    transactions: [
-      {
-        tx_id: txId,
-        index: 0,
-        currency: 'USDT',
-        network: 'erc20',
-        address: recipient,
-        from: wallet,
-        amount: TWENTY,
-        kind: 'counted',
-        status: 'final',
-        confirmations: 3,
-      },
-    ],
-  });
-  expect(await shop.balance()).toEqual({ available: TWENTY, held: 0, seized: 0 });
-  expect(await newsOf(shop.merchant, encodeId('payment', paymentId))).toEqual(['payment.completed']);
+  await new Process(service.app, charge.merchant.merchantId).finish('erc20');
+  const { transactions, ...payment } = await read(charge);
+  expect(payment).toMatchObject({ status: 'completed', amount_received: UNITS, exceptions: [] });
+  expect(transactions).toMatchObject([
+    {
+      index: 0,
+      currency: 'USDT',
+      network: 'erc20',
+      address: charge.method.recipient,
+      from: charge.wallet.owner,
+      amount: UNITS,
+      kind: 'counted',
+      status: 'final',
+      confirmations: 3,
+    },
+  ]);
+  const { data } = await charge.chain.transfers({ address: charge.wallet.owner });
+  expect(data.map(({ txId }) => txId)).toContain(transactions[0]?.tx_id);
+  expect(await balanceOf(charge)).toEqual({ available: UNITS, held: 0 });
+  expect(await newsOf(charge.merchant, idOf(charge))).toEqual(['payment.completed']);
 });
 
-test('a charge that fails says why, once; one that was never sent is made failed', async () => {
-  const shop = await Shop.open(service);
-  const { start, fail, refuse, charge, read } = await billing(shop);
-  const sent = await start();
-  expect([await fail(sent, 'insufficient_balance'), await fail(sent, 'cap_exceeded')]).toEqual([
-    'payment.failed',
-    undefined,
+test('an outcome that is told twice is booked once', async () => {
+  const charge = await decided();
+  const context = await contextOf(charge);
+  const key = { merchantId: charge.merchant.merchantId, paymentId: charge.paymentId };
+  const again = await transact(service.app.db, async (tx) => [
+    await completeCharge(tx, key, { txId: 'another', isNeeded: true }, context),
+    await failCharge(tx, key, 'insufficient_balance', context),
   ]);
-  const unsent = await refuse({ ...charge(), quote: null }, 'mandate_revoked');
+  expect(again).toEqual([undefined, undefined]);
+  expect((await read(charge)).transactions).toHaveLength(1);
+});
+
+test('a charge that fails says why; one that was never sent is made failed', async () => {
+  const sent = await decided({ balance: 0n });
   expect(await read(sent)).toMatchObject({ status: 'failed', decline_code: 'insufficient_balance' });
+  const context = await contextOf(sent);
+  const { wallet, method, merchant } = sent;
+  const charge: NewCharge = {
+    merchantId: merchant.merchantId,
+    storeId: merchant.storeId,
+    invoiceId: newId(),
+    customer: 'customer-1',
+    amount: 2_000n,
+    currency: 'USD',
+    method: { currency: 'USDT', network: 'erc20', wallet: wallet.owner, recipient: method.recipient },
+    quote: null,
+  };
+  const paymentId = await transact(service.app.db, async (tx) => {
+    const made = await recordFailedCharge(tx, charge, 'mandate_revoked', context);
+    await recordEvents(tx, [made.change]);
+    return made.paymentId;
+  });
+  const unsent = { ...sent, paymentId };
   expect(await read(unsent)).toMatchObject({
     status: 'failed',
     decline_code: 'mandate_revoked',
     pay_currency: null,
   });
-  for (const paymentId of [sent, unsent]) {
-    const id = encodeId('payment', paymentId);
-    expect(await newsOf(shop.merchant, id)).toEqual(['payment.failed']);
-    expect((await shop.api.post(`/payment/${id}/accept`)).status).toBe(400);
-    const body = { refund_id: `r-${id}`, payment_id: id };
-    expect((await shop.api.post('/refunds/create', body)).json).toMatchObject({
-      error: { param: 'payment_id' },
-    });
+  for (const failed of [sent, unsent]) {
+    const id = idOf(failed);
+    expect(await newsOf(merchant, id)).toEqual(['payment.failed']);
+    expect((await api(failed).post(`/payment/${id}/accept`)).status).toBe(400);
+    const refund = await api(failed).post('/refunds/create', { refund_id: `r-${id}`, payment_id: id });
+    expect(refund.json).toMatchObject({ error: { param: 'payment_id' } });
   }
-  expect(await shop.balance()).toEqual({ available: 0, held: 0, seized: 0 });
+  expect(await balanceOf(sent)).not.toMatchObject({ available: UNITS });
 });
 
-test('its refund needs no address: the wallet has proved itself, and the network and token are the charge’s', async () => {
-  const shop = await Shop.open(service);
-  const { start, settle, wallet } = await billing(shop);
-  const paymentId = await start();
-  await settle(paymentId);
-  const refund = await shop.merchant.sdk.refunds.create({
+test('its refund needs no address: the wallet has proved itself, and token and network are the charge’s', async () => {
+  const charge = await decided();
+  const refund = await charge.merchant.sdk.refunds.create({
     refund_id: 'r-1',
-    payment_id: encodeId('payment', paymentId),
+    payment_id: idOf(charge),
     amount: 5_000_000n,
     currency: 'USDT',
   });
-  expect(refund).toMatchObject({ network: 'erc20', currency: 'USDT', address: wallet, claim_url: null });
-  expect(await shop.balance()).toEqual({ available: TWENTY - 5_000_000, held: 0, seized: 0 });
+  expect(refund).toMatchObject({
+    network: 'erc20',
+    currency: 'USDT',
+    address: charge.wallet.owner,
+    claim_url: null,
+  });
+  expect(await balanceOf(charge)).toEqual({ available: UNITS - 5_000_000, held: 0 });
 });
 
 test('a charge for an invoice that is paid by then lies in held: refundable, never accepted', async () => {
-  const shop = await Shop.open(service);
-  const { start, settle, read } = await billing(shop);
-  const paymentId = await start();
-  const { types } = await settle(paymentId, false);
-  expect(types).toEqual(['payment.updated', undefined]);
-  expect(await read(paymentId)).toMatchObject({ status: 'expired', amount_received: TWENTY });
-  expect(await shop.balance()).toEqual({ available: 0, held: TWENTY, seized: 0 });
-  const id = encodeId('payment', paymentId);
-  expect((await shop.api.post(`/payment/${id}/accept`)).status).toBe(400);
-  const refund = await shop.merchant.sdk.refunds.create({ refund_id: 'r-2', payment_id: id });
-  expect(refund).toMatchObject({ amount: TWENTY });
-  expect(await shop.balance()).toEqual({ available: 0, held: 0, seized: 0 });
+  const charge = await decided({}, true);
+  expect(await read(charge)).toMatchObject({ status: 'expired', amount_received: UNITS });
+  expect(await balanceOf(charge)).toEqual({ available: 0, held: UNITS });
+  expect((await api(charge).post(`/payment/${idOf(charge)}/accept`)).status).toBe(400);
+  const body = { refund_id: 'r-2', payment_id: idOf(charge) };
+  expect(await charge.merchant.sdk.refunds.create(body)).toMatchObject({ amount: UNITS });
+  expect(await balanceOf(charge)).toEqual({ available: 0, held: 0 });
 });
 
 test('charged coins lie where they are spent from: no sweep takes them, and no look at deposits', async () => {
-  const shop = await Shop.open(service);
-  const { start, settle } = await billing(shop);
-  await settle(await start());
-  const place = { merchantId: shop.merchant.merchantId, network: 'erc20' } as const;
-  const swept = await transact(shop.deps.db, (tx) => takeUnswept(tx, place, { minimum: 0n, limit: 50 }));
+  const charge = await decided();
+  const place = { merchantId: charge.merchant.merchantId, network: 'erc20' } as const;
+  const swept = await transact(service.app.db, (tx) => takeUnswept(tx, place, { minimum: 0n, limit: 50 }));
   expect(swept).toEqual([]);
-  const due = await shop.due();
-  await shop.send(due.address);
-  await shop.settle();
-  const upTo = (await shop.chain().head()).finalHeight;
+  const upTo = (await charge.chain.head()).finalHeight;
   const who = { ...place, mode: 'sandbox', clockOffset: 0 } as const;
-  expect(await readAgain(shop.deps, who, { network: 'erc20', above: 0n, upTo })).toEqual({
-    known: 1,
-    missed: 0,
-  });
+  const blocks = { network: 'erc20', above: 0n, upTo } as const;
+  expect(await readAgain(service.app, who, blocks)).toEqual({ known: 0, missed: 0 });
+});
+
+test('a charge is quoted in the token of its mandate, rounded up to a cent of it', async () => {
+  const { merchant } = await newPayer(service, 'trc20');
+  const who = { merchantId: merchant.merchantId, mode: 'sandbox' } as const;
+  const quote = (amount: bigint, currency: string) =>
+    quoteCharge(service.app, who, { amount, currency }, 'USDT');
+  expect(await quote(1_999n, 'USD')).toEqual({ exchange_rate: '1', pay_amount: 19_990_000n });
+  expect(await quote(1_234_567n, 'USDT')).toEqual({ exchange_rate: '1', pay_amount: 1_234_567n });
+  const yen = await quote(1_000n, 'JPY');
+  expect((yen?.pay_amount ?? 1n) % 10_000n).toBe(0n);
+  expect(await quote(1_000n, 'XAU')).toBeUndefined();
 });

@@ -112,7 +112,12 @@ export async function newCharge(
 }
 
 /** What whoever bills does with the outcome of a charge, in one transaction. */
-export async function bookCharge(app: Pick<App, 'db' | 'clock'>, job: Job, run: JobRun): Promise<'done'> {
+export async function bookCharge(
+  app: Pick<App, 'db' | 'clock'>,
+  job: Job,
+  run: JobRun,
+  isUnneeded = false,
+): Promise<'done'> {
   const { merchantId } = job;
   const paymentId = String(job.payload.groupId);
   const context = await checkoutContext(app, await getMerchant(app.db, merchantId));
@@ -122,7 +127,7 @@ export async function bookCharge(app: Pick<App, 'db' | 'clock'>, job: Job, run: 
     const key = { merchantId, paymentId };
     const change =
       outcome.status === 'succeeded'
-        ? await completeCharge(tx, key, { txId: outcome.txId, isNeeded: true }, context)
+        ? await completeCharge(tx, key, { txId: outcome.txId, isNeeded: !isUnneeded }, context)
         : await failCharge(tx, key, outcome.failureCode, context);
     if (change !== undefined) await recordEvents(tx, [change]);
   });

@@ -105,6 +105,8 @@ export interface ProcessOptions {
   /** Owners of leases that are free: processes that were given up before. */
   deadOwners?: readonly number[];
   log?: App['log'];
+  /** Invoices of charges are paid otherwise by the time these are final. */
+  areUnneeded?: boolean;
 }
 
 /**
@@ -136,7 +138,7 @@ export class Process {
       [CREDITED_JOB, (job: Job, run: JobRun) => sweepDeposits(deps, job, run)],
       [SWEPT_JOB, (job: Job, run: JobRun) => settleSweeps(deps, job, run)],
       [SETTLE_JOB, (job: Job, run: JobRun) => settleBatch(deps, job, run)],
-      [CHARGE_DECIDED_JOB, (job: Job, run: JobRun) => bookCharge(deps, job, run)],
+      [CHARGE_DECIDED_JOB, (job: Job, run: JobRun) => bookCharge(deps, job, run, options.areUnneeded)],
     ]);
   }
 
