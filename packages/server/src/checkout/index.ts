@@ -32,6 +32,7 @@ export {
   lockInvoicePage,
   type OpenedPage,
   openInvoicePage,
+  readInvoicePage,
 } from './invoice-pages.ts';
 export { CREDITED_JOB, creditedJob, EXPIRE_JOB, INVOICE_NEWS_JOB, SCAN_JOB, scanJob } from './jobs.ts';
 export { paymentLinkPages } from './links/pages.ts';
@@ -45,10 +46,13 @@ export {
   preparePages,
   wantsJson,
 } from './page/pages.ts';
+export { bdi, exact, rowsHtml, type SignKind, sign } from './page/parts.ts';
 export { qrCodeOf } from './page/qr-code.ts';
+export { type Say, sayFrom } from './page/say.ts';
 export { type PayerPage, payerPage, storeHead } from './page/shell.ts';
+export { dayText, localeOf, NETWORK_NAMES, periodText, timeText } from './page/shown.ts';
 export { newPageSecret } from './page-token.ts';
-export { payableOptions } from './payable-options.ts';
+export { offeredOptions, payableOptions } from './payable-options.ts';
 export { currentOption, presentPayment } from './present.ts';
 export { proveWallet } from './prove-wallet.ts';
 export { findPaymentId, getSession, lockPayment, type PaymentView, readPayment } from './queries.ts';

@@ -1,12 +1,13 @@
 import type { Change } from '../events/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import { paymentChange } from './change-payment.ts';
 import type { CheckoutContext } from './deps.ts';
-import { newPageSecret } from './page-token.ts';
+import { findSessionOfPage } from './page/queries.ts';
+import { newPageSecret, pageToken } from './page-token.ts';
 import { offeredOptions } from './payable-options.ts';
 import { factsOf } from './present.ts';
-import { insertSession, lockPayment, updatePayment } from './queries.ts';
+import { insertSession, lockPayment, readPayment, updatePayment } from './queries.ts';
 import { endOfPage, type InvoicePageState, invoicePageState, type PageEnd } from './states.ts';
 
 /** What is to be paid on a page of its own: an invoice, for a period of a subscription. */
@@ -72,6 +73,18 @@ export async function openInvoicePage(
 interface PaymentKey {
   merchantId: string;
   paymentId: string;
+}
+
+/** The page of an invoice for people: what its address ends in, and how it stands. */
+export async function readInvoicePage(
+  db: Db,
+  merchantId: string,
+  sessionId: string,
+): Promise<{ token: string; state: InvoicePageState } | undefined> {
+  const session = await findSessionOfPage(db, { merchantId, sessionId });
+  if (session === undefined) return undefined;
+  const view = await readPayment(db, merchantId, session.payment_id);
+  return { token: pageToken(session), state: invoicePageState(factsOf(view)) };
 }
 
 /** Locks the payment of an invoice's page. @returns how it stands: while it is `busy` nothing of the invoice ends */

@@ -8,13 +8,14 @@ import type {
   PageState,
 } from '@florin/contract/checkout-page';
 import { formatPrice } from '@florin/contract/currencies';
-import { formatTokens, type Network } from '@florin/contract/money';
+import { formatTokens } from '@florin/contract/money';
 import { currentOption, presentPayment } from '../present.ts';
 import type { OptionRow, PaymentView } from '../queries.ts';
 import type { Rules } from '../states.ts';
 import type { FoundPage } from './find-page.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';
+import { localeOf, NETWORK_NAMES, periodText, timeText } from './shown.ts';
 
 // One function decides all that a payer sees; whoever renders it, in the server or in the browser, only puts it into
 // words. Address, amount and code come out of the same row, and nothing comes out of the page's address.
@@ -29,11 +30,6 @@ export interface Reading {
   /** The chosen option's quote has ended, and there is no rate for another one. */
   lacksRate: boolean;
 }
-
-const NETWORK_NAMES: Record<Network, string> = { erc20: 'Ethereum', trc20: 'Tron', spl: 'Solana' };
-
-/** Digits of the West in every language: a wallet takes no others, and payers compare. */
-const localeOf = (language: PageLanguage) => `${language}-u-nu-latn`;
 
 const tokens = (units: bigint, token: string) => `${formatTokens(units)}\u00a0${token}`;
 
@@ -167,22 +163,6 @@ function receiptOf({ view, language }: Reading, { sent }: Counted): PageReceipt 
     paidAt: timeText(Number(payment.completed_at), language),
     txIds: [...new Set(counted.map((t) => t.tx_id))],
   };
-}
-
-/** The days of a period, in UTC as it is reckoned. The last one is that before the next period's first. */
-export function periodText({ start, end }: { start: number; end: number }, language: PageLanguage): string {
-  const format = new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'medium', timeZone: 'UTC' });
-  return format.formatRange(start * 1000, Math.max(start, end - 1) * 1000);
-}
-
-/** In UTC and saying so: the server does not know where the payer is. */
-function timeText(seconds: number, language: PageLanguage): string {
-  const format = new Intl.DateTimeFormat(localeOf(language), {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: 'UTC',
-  });
-  return `${format.format(seconds * 1000)} UTC`;
 }
 
 function periodOf(

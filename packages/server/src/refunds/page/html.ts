@@ -1,6 +1,6 @@
 import type { PageLanguage } from '@florin/contract/checkout-page';
 import { formatTokens } from '@florin/contract/money';
-import { payerPage, storeHead } from '../../checkout/index.ts';
+import { bdi, exact, payerPage, rowsHtml, sign, storeHead } from '../../checkout/index.ts';
 import { escapeHtml, type PageAnswer } from '../../platform/http/index.ts';
 import type { RefundRow } from '../queries.ts';
 import { CLAIM_WORDS, type ClaimWords } from './words.ts';
@@ -17,10 +17,6 @@ export interface ClaimView {
 
 const amountText = ({ amount, currency }: Pick<RefundRow, 'amount' | 'currency'>) =>
   `${formatTokens(amount)} ${currency}`;
-
-const bdi = (text: string) => `<bdi>${escapeHtml(text)}</bdi>`;
-const addressHtml = (address: string) => `<bdi class="address">${escapeHtml(address)}</bdi>`;
-const row = (name: string, html: string) => `<div><dt>${escapeHtml(name)}</dt><dd>${html}</dd></div>`;
 
 /** HTML of a text with what it names. */
 function filled(text: string, { refund, storeName }: ClaimView, words: ClaimWords): string {
@@ -49,12 +45,12 @@ function page(view: ClaimView, words: ClaimWords, { status = 200, title, body }:
 
 function detailRows({ refund }: ClaimView, words: ClaimWords): string {
   const { address, tx_id: txId } = refund;
-  return `<dl class="rows">${[
-    row(words.amount, bdi(amountText(refund))),
-    row(words.network, bdi(words.networks[refund.network])),
-    ...(address === null ? [] : [row(words.address, addressHtml(address))]),
-    ...(txId === null ? [] : [row(words.transaction, addressHtml(txId))]),
-  ].join('')}</dl>`;
+  return rowsHtml([
+    [words.amount, bdi(amountText(refund))],
+    [words.network, bdi(words.networks[refund.network])],
+    ...(address === null ? [] : [[words.address, exact(address)] as const]),
+    ...(txId === null ? [] : [[words.transaction, exact(txId)] as const]),
+  ]);
 }
 
 /** Asks where the money goes. The form is sent to the page's own address, language included. */
@@ -102,17 +98,6 @@ ${detailRows(view, words)}
 </form>
 <a class="button plain" href="?lang=${view.language}">${escapeHtml(words.back)}</a>`,
   });
-}
-
-const SIGNS = {
-  good: '<path d="M4 12.5l5.5 5.5L20 7"/>',
-  wait: '<path d="M12 6v6l4 3"/><circle cx="12" cy="12" r="9.5"/>',
-  bad: '<path d="M6 6l12 12M18 6L6 18"/>',
-};
-
-function sign(kind: keyof typeof SIGNS): string {
-  const tone = kind === 'wait' ? '' : ` ${kind}`;
-  return `<div class="sign${tone}" aria-hidden="true"><svg viewBox="0 0 24 24">${SIGNS[kind]}</svg></div>`;
 }
 
 /** What became of a refund whose link was used, or is over. */
