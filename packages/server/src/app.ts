@@ -30,7 +30,12 @@ import { createRates, type Rates } from './rates/index.ts';
 import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
 import { type InboxOwner, inboxPages, payerPages, sandboxRoutes } from './sandbox/index.ts';
 import { createAuthenticate, getMerchant } from './stores/index.ts';
-import { chargeNeeds, subscriptionRoutes, subscriptionWriteRoutes } from './subscriptions/index.ts';
+import {
+  chargeNeeds,
+  subscribePages,
+  subscriptionRoutes,
+  subscriptionWriteRoutes,
+} from './subscriptions/index.ts';
 import { type Screen, screen } from './transfers/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
@@ -188,6 +193,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
       ...paymentLinkPages(app, options.publicUrl),
       ...docsPages({ ...options, routes, clock: app.clock }),
       ...checkoutPages(app),
+      ...subscribePages(app),
       ...payerPages(app),
       ...(options.inboxOwner === undefined ? [] : inboxPages(app, options.inboxOwner)),
     ],

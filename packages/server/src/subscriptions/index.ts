@@ -4,6 +4,7 @@ export { chargeNeeds } from './charge-needs.ts';
 export type { SubscriptionDeps } from './deps.ts';
 export { followPage, retryCharges, settleCharge } from './hear-news.ts';
 export { DUE_JOB } from './jobs.ts';
+export { subscribePages } from './page/subscribe-pages.ts';
 export { presentSubscription } from './present.ts';
 export { getSubscription, type SubscriptionRow } from './queries.ts';
 export { subscriptionRoutes } from './routes.ts';

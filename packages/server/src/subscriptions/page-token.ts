@@ -1,11 +1,39 @@
-import { encodeIdToken } from '../platform/id-token.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { decodeIdToken, encodeIdToken } from '../platform/id-token.ts';
 import type { SubscriptionRow } from './queries.ts';
 
 /** Where payers find the pages of subscriptions. */
-const SUBSCRIBE_PATH = '/subscribe';
+export const SUBSCRIBE_PATH = '/subscribe';
 
-/** The address of the page for the first payment: merchant, subscription and secret in one word. */
-export function subscribeUrl(row: SubscriptionRow, publicUrl: string): string {
-  const token = encodeIdToken([row.merchant_id, row.subscription_id], Buffer.from(row.page_token, 'hex'));
-  return `${publicUrl}${SUBSCRIBE_PATH}/${token}`;
+const SECRET_BYTES = 16;
+
+type TokenOwner = Pick<SubscriptionRow, 'merchant_id' | 'subscription_id' | 'page_token'>;
+
+/** What stands in the address of the page for the first payment: merchant, subscription and secret in one word. */
+export function subscribeToken(row: TokenOwner): string {
+  return encodeIdToken([row.merchant_id, row.subscription_id], Buffer.from(row.page_token, 'hex'));
+}
+
+export function subscribeUrl(row: TokenOwner, publicUrl: string): string {
+  return `${publicUrl}${SUBSCRIBE_PATH}/${subscribeToken(row)}`;
+}
+
+export interface ParsedSubscribeToken {
+  merchantId: string;
+  subscriptionId: string;
+  secret: Buffer;
+}
+
+/** Undefined for what is no token; whether its secret is right is another question. */
+export function parseSubscribeToken(text: string): ParsedSubscribeToken | undefined {
+  const found = decodeIdToken(text, { ids: 2, secretBytes: SECRET_BYTES });
+  const [merchantId, subscriptionId] = found?.ids ?? [];
+  if (found === undefined || merchantId === undefined || subscriptionId === undefined) return undefined;
+  return { merchantId, subscriptionId, secret: found.secret };
+}
+
+/** Whether the secret of a token is that of the subscription, in a time that tells nothing of where they differ. */
+export function isSubscribeSecret({ secret }: ParsedSubscribeToken, pageToken: string): boolean {
+  const known = Buffer.from(pageToken, 'hex');
+  return known.length === secret.length && timingSafeEqual(known, secret);
 }

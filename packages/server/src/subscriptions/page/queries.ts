@@ -1,0 +1,39 @@
+import type { Db } from '../../platform/db.ts';
+import type { MerchantMode } from '../../platform/settings.ts';
+import type { SubscriptionRow } from '../queries.ts';
+import '../tables.ts';
+
+/** Whose page it is: what people are told of the store, and what operations ask for. */
+export interface PageOwner {
+  merchant: { merchantId: string; mode: MerchantMode; clockOffset: number };
+  storeId: string;
+  storeName: string;
+}
+
+export async function findPageOwner(
+  db: Db,
+  { merchantId, storeId }: { merchantId: string; storeId: string },
+): Promise<PageOwner | undefined> {
+  const row = await db
+    .selectFrom('merchant as m')
+    .innerJoin('store as s', 's.merchant_id', 'm.merchant_id')
+    .select(['m.mode', 'm.clock_offset', 's.name'])
+    .where('m.merchant_id', '=', merchantId)
+    .where('s.store_id', '=', storeId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const merchant = { merchantId, mode: row.mode, clockOffset: Number(row.clock_offset) };
+  return { merchant, storeId, storeName: row.name };
+}
+
+export async function findSubscriptionRow(
+  db: Db,
+  { merchantId, subscriptionId }: { merchantId: string; subscriptionId: string },
+): Promise<SubscriptionRow | undefined> {
+  return await db
+    .selectFrom('subscription')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('subscription_id', '=', subscriptionId)
+    .executeTakeFirst();
+}

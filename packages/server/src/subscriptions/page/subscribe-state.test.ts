@@ -1,0 +1,49 @@
+import { SUBSCRIPTION_STATUSES } from '@florin/contract/schemas';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type SubscribeFacts, subscribeState } from './subscribe-state.ts';
+
+const invoice = { isLive: false, hasFailed: false, page: 'open' } as const;
+const incomplete: SubscribeFacts = { status: 'incomplete', hasMethod: false, invoice };
+
+test('nobody is asked for money while some is on its way, and everybody where nothing is', () => {
+  expect(subscribeState(incomplete)).toBe('choose');
+  expect(subscribeState({ ...incomplete, invoice: { ...invoice, page: 'busy' } })).toBe('confirming');
+  expect(subscribeState({ ...incomplete, invoice: { ...invoice, page: 'paid' } })).toBe('confirming');
+  expect(subscribeState({ ...incomplete, invoice: { ...invoice, page: 'frozen' } })).toBe('review');
+  expect(subscribeState({ ...incomplete, hasMethod: true })).toBe('confirming');
+  const failed = { ...invoice, hasFailed: true };
+  expect(subscribeState({ ...incomplete, hasMethod: true, invoice: failed })).toBe('choose');
+  expect(subscribeState({ ...incomplete, hasMethod: true, invoice: { ...failed, isLive: true } })).toBe(
+    'confirming',
+  );
+});
+
+test('a trial asks for a mandate and for nothing else', () => {
+  expect(subscribeState({ ...incomplete, invoice: null })).toBe('choose');
+  expect(subscribeState({ ...incomplete, invoice: null, hasMethod: true })).toBe('confirming');
+  expect(subscribeState({ ...incomplete, status: 'trialing', invoice: null, hasMethod: true })).toBe('done');
+});
+
+test('only a subscription that has not begun is chosen for', () => {
+  const facts = fc.record({
+    status: fc.constantFrom(...SUBSCRIPTION_STATUSES),
+    hasMethod: fc.boolean(),
+    invoice: fc.option(
+      fc.record({
+        isLive: fc.boolean(),
+        hasFailed: fc.boolean(),
+        page: fc.constantFrom('open', 'busy', 'frozen', 'paid', 'over', null),
+      }),
+    ),
+  });
+  fc.assert(
+    fc.property(facts, (any) => {
+      const state = subscribeState(any);
+      expect(state === 'choose' || state === 'confirming' || state === 'review').toBe(
+        any.status === 'incomplete',
+      );
+      if (any.invoice?.isLive) expect(state).not.toBe('choose');
+    }),
+  );
+});

@@ -1,0 +1,38 @@
+import type { SubscriptionStatus } from '@florin/contract/schemas';
+import type { InvoicePageState } from '../../checkout/index.ts';
+
+/** What the page for the first payment shows: what to do, what is under way, or how it ended. */
+export type SubscribeState = 'choose' | 'confirming' | 'review' | 'done' | 'ended' | 'expired';
+
+/** What it follows from. */
+export interface SubscribeFacts {
+  status: SubscriptionStatus;
+  hasMethod: boolean;
+  /** The first invoice while it is open; null: a trial has none until its end. */
+  invoice: {
+    /** A charge is on its way. */
+    isLive: boolean;
+    hasFailed: boolean;
+    /** Its own page; null: it has none. */
+    page: InvoicePageState | null;
+  } | null;
+}
+
+export function subscribeState({ status, hasMethod, invoice }: SubscribeFacts): SubscribeState {
+  switch (status) {
+    case 'canceled':
+      return 'ended';
+    case 'incomplete_expired':
+      return 'expired';
+    case 'trialing':
+    case 'active':
+    case 'past_due':
+      return 'done';
+    case 'incomplete':
+      if (invoice === null) return hasMethod ? 'confirming' : 'choose';
+      if (invoice.page === 'frozen') return 'review';
+      if (invoice.isLive || invoice.page === 'busy' || invoice.page === 'paid') return 'confirming';
+      // A mandate that was just given is about to be charged; after a failure the payer may act.
+      return hasMethod && !invoice.hasFailed ? 'confirming' : 'choose';
+  }
+}

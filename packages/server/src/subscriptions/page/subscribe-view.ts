@@ -1,0 +1,162 @@
+import type { PageLanguage } from '@florin/contract/checkout-page';
+import { formatPrice } from '@florin/contract/currencies';
+import type { PaymentOption } from '@florin/contract/schemas';
+import {
+  type CheckoutDeps,
+  checkoutSettings,
+  dayText,
+  localeOf,
+  NETWORK_NAMES,
+  offeredOptions,
+  periodText,
+  readInvoicePage,
+  readPayment,
+} from '../../checkout/index.ts';
+import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
+import type { SubscriptionRow } from '../queries.ts';
+import type { StoredItem } from '../tables.ts';
+import type { SubscribePage } from './find-subscribe-page.ts';
+import { type SubscribeState, subscribeState } from './subscribe-state.ts';
+import { say, type Word } from './words.ts';
+
+export interface WalletOption {
+  value: string;
+  label: string;
+}
+
+/** Everything that the page for the first payment shows, in words. */
+export interface SubscribeView {
+  language: PageLanguage;
+  state: SubscribeState;
+  storeName: string;
+  isTest: boolean;
+  /** `$19.99 each month`. */
+  price: string;
+  items: string[];
+  description: string | null;
+  /** When a trial ends. */
+  freeUntil: string | null;
+  /** The first invoice where it is not of a whole period. */
+  first: { price: string; period: string } | null;
+  /** What a mandate allows in each period. */
+  cap: string;
+  interval: SubscriptionRow['interval'];
+  options: WalletOption[];
+  /** Of the page on which the first invoice alone is paid. */
+  invoiceToken: string | null;
+  declined: Word | null;
+  paidUntil: string | null;
+  returnUrl: string | null;
+}
+
+/** Twice the sum, so that a plan may grow a little without another signature. */
+export const CAP_FACTOR = 2n;
+
+export const priceText = (amount: bigint, currency: string, language: PageLanguage) =>
+  formatPrice(amount, currency, localeOf(language));
+
+/** A price with how often it comes. */
+export function rhythmText(
+  { amount, currency, interval }: Pick<SubscriptionRow, 'amount' | 'currency' | 'interval'>,
+  language: PageLanguage,
+): string {
+  return say(language, `each_${interval}`, { price: priceText(amount, currency, language) });
+}
+
+/** What is subscribed to, a line for each item. */
+export function itemTexts(items: readonly StoredItem[], language: PageLanguage): string[] {
+  return items.map(({ product, quantity }) =>
+    quantity === 1 ? product : say(language, 'item', { product, quantity: String(quantity) }),
+  );
+}
+
+/** The wallets' tokens and networks that a store takes for prices in a currency. */
+export async function walletOptions(
+  deps: Pick<CheckoutDeps, 'db'>,
+  merchant: SubscribePage['merchant'],
+  currency: string,
+  language: PageLanguage,
+): Promise<WalletOption[]> {
+  const { tokens } = await checkoutSettings(deps, merchant);
+  return offeredOptions(currency, tokens).map((option: PaymentOption) => ({
+    value: `${option.currency}:${option.network}`,
+    label: say(language, 'option', { token: option.currency, network: NETWORK_NAMES[option.network] }),
+  }));
+}
+
+const DECLINES: Partial<Record<string, Word>> = {
+  insufficient_balance: 'declined_insufficient_balance',
+  insufficient_allowance: 'declined_insufficient_allowance',
+  cap_exceeded: 'declined_cap_exceeded',
+  mandate_revoked: 'declined_mandate_revoked',
+};
+
+/** Why the newest charge of an open invoice failed, in words for its payer. */
+export async function declineOf(
+  { db }: Pick<CheckoutDeps, 'db'>,
+  invoice: InvoiceRow | undefined,
+): Promise<Word | null> {
+  if (invoice?.payment_status !== 'failed' || invoice.charge_payment_id === null) return null;
+  const { payment } = await readPayment(db, invoice.merchant_id, invoice.charge_payment_id);
+  return DECLINES[payment.decline_code ?? ''] ?? 'declined_other';
+}
+
+export async function readSubscribeView(
+  deps: Pick<CheckoutDeps, 'db'>,
+  page: SubscribePage,
+  language: PageLanguage,
+): Promise<SubscribeView> {
+  const { subscription, merchant, storeName } = page;
+  const { merchant_id: merchantId, currency, amount, interval } = subscription;
+  const invoice = await openInvoiceOf(deps, subscription);
+  const session =
+    invoice?.session_id == null ? undefined : await readInvoicePage(deps.db, merchantId, invoice.session_id);
+  const state = subscribeState({
+    status: subscription.status,
+    hasMethod: subscription.payment_method_id !== null,
+    invoice: invoice && {
+      isLive: invoice.live_attempt !== null,
+      hasFailed: invoice.payment_status === 'failed',
+      page: session?.state ?? null,
+    },
+  });
+  const isTrial = subscription.trial_end !== null && invoice === null;
+  const isPart = invoice !== null && invoice.amount_due !== amount;
+  return {
+    language,
+    state,
+    storeName,
+    isTest: merchant.mode === 'sandbox',
+    price: rhythmText(subscription, language),
+    items: itemTexts(subscription.items, language),
+    description: subscription.description,
+    freeUntil: isTrial ? dayText(Number(subscription.trial_end), language) : null,
+    first: isPart ? firstOf(invoice, language) : null,
+    cap: priceText(amount * CAP_FACTOR, currency, language),
+    interval,
+    options: await walletOptions(deps, merchant, currency, language),
+    invoiceToken: session?.state === 'open' ? session.token : null,
+    declined: await declineOf(deps, invoice ?? undefined),
+    paidUntil:
+      subscription.current_period_end === null
+        ? null
+        : dayText(Number(subscription.current_period_end), language),
+    returnUrl: state === 'done' ? subscription.success_url : subscription.cancel_url,
+  };
+}
+
+function firstOf(invoice: InvoiceRow, language: PageLanguage) {
+  const period = { start: Number(invoice.period_start), end: Number(invoice.period_end) };
+  return {
+    price: priceText(invoice.amount_due, invoice.currency, language),
+    period: periodText(period, language),
+  };
+}
+
+async function openInvoiceOf(
+  { db }: Pick<CheckoutDeps, 'db'>,
+  { merchant_id: merchantId, latest_invoice_id: invoiceId }: SubscriptionRow,
+): Promise<InvoiceRow | null> {
+  const invoice = invoiceId === null ? undefined : await findInvoice(db, merchantId, invoiceId);
+  return invoice?.status === 'open' ? invoice : null;
+}
