@@ -163,7 +163,10 @@ class Worker implements JobWorker {
     this.#lookBell.ring();
     await this.#becomeQuiet(graceMs);
     for (const run of this.#runs) run.abort();
-    await Promise.race([this.#giveBack(), pause(GIVE_BACK_TIMEOUT_MS)]);
+    const given = new AbortController();
+    await Promise.race([this.#giveBack(), pause(GIVE_BACK_TIMEOUT_MS, given.signal)]);
+    // A timer that nobody waits for any more would keep the process alive.
+    given.abort();
     this.#results.close();
     clearInterval(this.#renewTimer);
     await this.#presence.close();
