@@ -38,6 +38,7 @@ export function billing(service: TestService, merchant: TestMerchant) {
   };
   return {
     ...calls,
+    merchant,
     create,
     read,
     invoices,
@@ -108,6 +109,15 @@ async function payerOf({ app }: TestService, { merchantId }: TestMerchant) {
   return {
     method,
     hold: (balance: bigint) => chain.hold(wallet, balance, { final: true }),
+    revoke: () =>
+      chain.revoke(
+        {
+          payer: method.wallet_address,
+          asset: method.currency,
+          mandateId: method.mandate_id,
+        } as Parameters<typeof chain.revoke>[0],
+        { final: true },
+      ),
     allow: (amount: bigint) => chain.approve(wallet, amount, { final: true }),
   };
 }
