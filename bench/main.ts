@@ -3,6 +3,7 @@ import { runCheckout } from './checkout/experiment.ts';
 import { runCreate } from './create/experiment.ts';
 import { pgbenchVersion } from './create/pgbench.ts';
 import { type BenchServer, startServer } from './database.ts';
+import { runList } from './list/experiment.ts';
 import { describeMachine } from './machine.ts';
 import { runPage } from './page/experiment.ts';
 import { installPeers, peerVersions } from './peers/peers.ts';
@@ -52,6 +53,7 @@ interface Experiment {
 const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['1', '2a', '2b', '3'], run: runCreate },
   { rows: ['4'], run: runValidate },
+  { rows: ['5a', '5b', '5c', '5d', '5e'], run: runList },
   { rows: ['6a', '6b', '6c', '6d'], run: runDrain },
   { rows: ['7'], run: runIdle },
   { rows: ['8a', '8b', '8c'], run: runCrash },

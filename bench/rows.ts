@@ -21,6 +21,7 @@ const ratio = (
 });
 
 const CREATE = 'create payout batch, requests/s against pgbench with the same SQL';
+const LIST = 'subscription list, p99 in 5,000,000 rows against 10,000 rows';
 const DRAIN = 'jobs drained/s';
 const WEBHOOKS = 'webhooks/s with full bookkeeping against bare signed posts';
 
@@ -31,6 +32,11 @@ export const ROWS = {
   '2b': ratio(`${CREATE}: 1 item`, 'higher', [0.45, 0.28]),
   '3': ratio('items/s in batches of 200 against requests of 1 item', 'higher', [30, 20]),
   '4': ratio('CPU of a signed, validated request of 200 items against its JSON alone', 'lower', [1.6, 2.2]),
+  '5a': ratio(`${LIST}: all`, 'lower', [1.2, 1.6]),
+  '5b': ratio(`${LIST}: by status`, 'lower', [1.2, 1.6]),
+  '5c': ratio(`${LIST}: by customer`, 'lower', [1.2, 1.6]),
+  '5d': ratio(`${LIST}: by customer and status`, 'lower', [1.2, 1.6]),
+  '5e': ratio('list of 100 subscriptions over HTTP against its query, p50', 'lower', [1.3, 1.8]),
   '6a': ratio(`${DRAIN}, 1 merchant, against graphile-worker with localQueue`, 'higher', [2.5, 1.3]),
   '6b': ratio(`${DRAIN}, 1,000 merchants, against graphile-worker with localQueue`, 'higher', [2.5, 1.3]),
   '6c': ratio(`${DRAIN}, 1 merchant, against pg-boss in batches`, 'higher', [5, 1.3]),

@@ -6,6 +6,8 @@ import * as stores from '../../packages/server/src/stores/index.ts';
 /** A database with one live merchant who may pay out. */
 export interface Premises {
   databaseUrl: string;
+  merchantId: string;
+  storeId: string;
   masterKey: Buffer;
   apiKey: string;
   secretKey: string;
@@ -21,7 +23,7 @@ export async function furnish(databaseUrl: string): Promise<Premises> {
     await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
     const scopes = ['read', 'write', 'payouts'];
     const key = await stores.createKey(app, { merchantId, storeId, name: 'Bench', validityDays: 0, scopes });
-    return { databaseUrl, masterKey, apiKey: key.apiKey, secretKey: key.secretKey };
+    return { databaseUrl, merchantId, storeId, masterKey, apiKey: key.apiKey, secretKey: key.secretKey };
   } finally {
     await app.close();
   }

@@ -66,3 +66,16 @@ export function buildRequests(
     return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n`), body]);
   });
 }
+
+/** The same of reads. */
+export function buildReads(credentials: Credentials, count: number, path: string): Buffer[] {
+  return Array.from({ length: count }, () => {
+    const { 'content-type': _, 'idempotency-key': __, ...headers } = signedHeaders(credentials, NO_BODY);
+    const head = Object.entries({ host: 'bench', ...headers }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
+    return Buffer.from(`GET ${path} HTTP/1.1\r\n${head.join('')}\r\n`);
+  });
+}
+
+const NO_BODY = Buffer.alloc(0);
