@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseDuration, parseWhole } from './duration.ts';
+import { parseDuration, parseTime, parseWhole } from './duration.ts';
 
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 const units = fc.constantFrom(...(Object.keys(UNITS) as (keyof typeof UNITS)[]));
@@ -30,4 +30,15 @@ test('a whole number is digits and nothing else', () => {
   expect(parseWhole('90')).toBe(90);
   for (const text of ['', '-1', '1.0', '0x10', '1e3', ' 1'])
     expect(() => parseWhole(text), text).toThrow(/whole/);
+});
+
+test('a time is Unix seconds or a date, and nothing else', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 100_000_000, max: 4_000_000_000 }), (seconds) => {
+      expect(parseTime(String(seconds))).toBe(seconds);
+      expect(parseTime(new Date(seconds * 1000).toISOString())).toBe(seconds);
+    }),
+  );
+  for (const text of ['', 'tomorrow', '2026', '2026-13-40', '1.5', '-1790000000', '2h'])
+    expect(() => parseTime(text), text).toThrow(/Unix seconds/);
 });

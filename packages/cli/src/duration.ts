@@ -18,3 +18,18 @@ export function parseWhole(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is a whole number of at least 0.');
   return Number(text);
 }
+
+/** Unix seconds, or a date and time as ISO 8601 writes it. @returns Unix seconds; undefined for anything else */
+export function readTime(text: string): number | undefined {
+  if (/^\d{9,12}$/.test(text)) return Number(text);
+  const isDate = /^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(Date.parse(text));
+  return isDate ? Math.floor(Date.parse(text) / 1000) : undefined;
+}
+
+/** A point in time. @returns Unix seconds. @throws InvalidArgumentError */
+export function parseTime(text: string): number {
+  const seconds = readTime(text);
+  if (seconds === undefined)
+    throw new InvalidArgumentError('It is Unix seconds, or a time such as 2026-11-20T10:00:00Z.');
+  return seconds;
+}

@@ -5,6 +5,7 @@ import { addCheckout } from './commands/checkout.ts';
 import { addCustomers } from './commands/customers.ts';
 import { addDeliveries } from './commands/deliveries.ts';
 import { addEndpoints } from './commands/endpoints.ts';
+import { addInvoices } from './commands/invoices.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLedger } from './commands/ledger.ts';
 import { addLinks } from './commands/links.ts';
@@ -19,6 +20,7 @@ import { addServiceSettings, addServices } from './commands/services.ts';
 import { addSettings } from './commands/settings.ts';
 import { addSign } from './commands/sign.ts';
 import { addStores } from './commands/stores.ts';
+import { addSubscriptions } from './commands/subscriptions.ts';
 import { addTrigger } from './commands/trigger.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import { examples } from './examples.ts';
@@ -65,6 +67,8 @@ export function createProgram({ json }: { json: boolean }): Command {
     addLinks,
     addRefunds,
     addCustomers,
+    addSubscriptions,
+    addInvoices,
     addEndpoints,
     addDeliveries,
     addListen,

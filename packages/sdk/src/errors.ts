@@ -19,6 +19,8 @@ export interface ErrorFacts {
   readonly requestId?: string | undefined;
   readonly param?: string | undefined;
   readonly docUrl?: string | undefined;
+  readonly declineCode?: string | undefined;
+  readonly charge?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
 }
 
@@ -32,6 +34,9 @@ export class FlorinError extends Error {
   /** Path of the field at fault, such as `items[0].amount` (structured format only). */
   readonly param: string | undefined;
   readonly docUrl: string | undefined;
+  /** Why a payment method could not be charged, and the payment that records it. */
+  readonly declineCode: string | undefined;
+  readonly charge: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(facts: ErrorFacts, options?: ErrorOptions) {
@@ -42,6 +47,8 @@ export class FlorinError extends Error {
     this.requestId = facts.requestId;
     this.param = facts.param;
     this.docUrl = facts.docUrl;
+    this.declineCode = facts.declineCode;
+    this.charge = facts.charge;
     this.retryAfterSeconds = facts.retryAfterSeconds;
   }
 }
@@ -93,6 +100,8 @@ export function errorOf(answer: Answer): FlorinError {
     requestId: answer.headers.get('x-request-id') ?? said?.requestId,
     param: said?.param,
     docUrl: said?.docUrl,
+    declineCode: said?.declineCode,
+    charge: said?.charge,
     retryAfterSeconds: seconds(answer.headers.get('retry-after')),
   };
   return new (classOf(answer.status))(facts);
@@ -115,6 +124,8 @@ interface Said {
   readonly requestId?: string | undefined;
   readonly param?: string | undefined;
   readonly docUrl?: string | undefined;
+  readonly declineCode?: string | undefined;
+  readonly charge?: string | undefined;
 }
 
 /** Payout format: `{code, message, errorCode, data}`; structured: `{error: object or text, request_id, timestamp}`. */
@@ -131,6 +142,8 @@ function saidBy(body: unknown): Said | undefined {
     requestId,
     param: text(error.param),
     docUrl: text(error.doc_url),
+    declineCode: text(error.decline_code),
+    charge: text(error.charge),
   };
 }
 

@@ -2,6 +2,7 @@ import { baseUnits } from './amounts.ts';
 import { CursorList } from './cursor-list.ts';
 import { segment, type Transport } from './transport.ts';
 import type {
+  Amount,
   Balances,
   ChainControl,
   ChainHeight,
@@ -14,6 +15,8 @@ import type {
   Refund,
   SessionPayInput,
   SimulatedTransfer,
+  Subscription,
+  SubscriptionAuthorizeInput,
   TestAddresses,
 } from './types.ts';
 
@@ -23,12 +26,14 @@ const PATH = '/test_helpers';
 export class TestHelpers {
   readonly checkout: { readonly sessions: SandboxPayer };
   readonly refunds: SandboxClaims;
+  readonly subscriptions: SandboxSubscribers;
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
     this.#transport = transport;
     this.checkout = { sessions: new SandboxPayer(transport) };
     this.refunds = new SandboxClaims(transport);
+    this.subscriptions = new SandboxSubscribers(transport);
   }
 
   /** Adds to the balance and to the simulated custody. Has no idempotency key, so it is not repeated when in doubt. */
@@ -119,5 +124,33 @@ class SandboxClaims {
   async claim(refundId: string, address: string): Promise<Refund> {
     const path = `${PATH}/refunds/${segment(refundId)}/claim`;
     return this.#transport.send({ method: 'POST', path, body: { address }, onDoubt: 'stop' });
+  }
+}
+
+/** Amounts of a body as the API takes them; what is left out stays out. */
+function inUnits(amounts: Readonly<Record<string, Amount | undefined>>): Record<string, number> {
+  const given = Object.entries(amounts).flatMap(([name, amount]): [string, number][] =>
+    amount === undefined ? [] : [[name, baseUnits(amount)]],
+  );
+  return Object.fromEntries(given);
+}
+
+/** Plays the customer at the page of a subscription. */
+class SandboxSubscribers {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * The customer gives a mandate from a new wallet and pays the first invoice if it is due; answers when that is final.
+   * Not repeated when in doubt: each time is a mandate of its own.
+   */
+  async authorize(subscriptionId: string, input: SubscriptionAuthorizeInput): Promise<Subscription> {
+    const { cap, balance, ...rest } = input;
+    const path = `${PATH}/subscriptions/${segment(subscriptionId)}/authorize`;
+    const body = { ...rest, ...inUnits({ cap, balance }) };
+    return this.#transport.send({ method: 'POST', path, body, onDoubt: 'stop' });
   }
 }

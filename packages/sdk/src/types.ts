@@ -16,12 +16,15 @@ export type {
   CustomerInput,
   Delivery,
   DeliveryAttempt,
+  Invoice,
+  InvoicePreview,
   LedgerEntry,
   Network,
   Payment,
   PaymentAcceptInput,
   PaymentLink,
   PaymentLinkChange,
+  PaymentMethod,
   PaymentOption,
   PaymentTransaction,
   PayoutBatch,
@@ -30,6 +33,10 @@ export type {
   Redelivery,
   Refund,
   SimulatedTransfer,
+  Subscription,
+  SubscriptionCancelInput,
+  SubscriptionItem,
+  SubscriptionList,
   TestAddresses,
   ValidationError,
   WebhookEndpoint,
@@ -95,6 +102,46 @@ export type SessionPayInput = Omit<wire.SessionPayInput, 'amount'> & { amount?: 
 export type RefundInput = Omit<wire.RefundInput, 'amount' | 'refund_id'> & {
   refund_id?: string;
   amount?: Amount;
+};
+
+type PriceDataInput = wire.SubscriptionItemInput['price_data'];
+/** `unit_amount` is in the smallest unit of the currency: `1999n` is 19.99 USD. */
+export type SubscriptionItemInput = Omit<wire.SubscriptionItemInput, 'price_data'> & {
+  price_data: Omit<PriceDataInput, 'unit_amount'> & { unit_amount: bigint };
+};
+
+/** 1 to 20 items of one currency and one interval. */
+export type SubscriptionInput = Omit<wire.SubscriptionInput, 'items'> & {
+  items: readonly SubscriptionItemInput[];
+};
+
+export type SubscriptionUpdateInput = Omit<wire.SubscriptionUpdateInput, 'items'> & {
+  items?: readonly SubscriptionItemInput[];
+};
+
+export interface SubscriptionQuery {
+  /** Your own id of the customer. */
+  customer?: string;
+  status?: wire.Subscription['status'];
+  /** 1 to 100. */
+  limit?: number;
+}
+
+export interface SubscriptionReadOptions {
+  expand?: readonly ('latest_invoice' | 'customer' | 'payment_method')[];
+}
+
+export interface InvoiceQuery extends PageQuery {
+  /** Your own id of the customer, or ours (`cus_…`). */
+  customer?: string;
+  subscription?: string;
+  status?: wire.Invoice['status'];
+}
+
+/** `cap` and `balance` are of the token that is charged. */
+export type SubscriptionAuthorizeInput = Omit<wire.SubscriptionAuthorizeInput, 'cap' | 'balance'> & {
+  cap?: Amount;
+  balance?: Amount;
 };
 
 export type FundInput = Omit<wire.FundInput, 'amount'> & { amount: Amount };

@@ -1,7 +1,7 @@
 import type { DeliveryQuery, Florin, RedeliverInput } from '@florin/sdk';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { attemptRow, summaryOf } from '../deliveries.ts';
-import { parseDuration, parseWhole } from '../duration.ts';
+import { parseDuration, parseWhole, readTime } from '../duration.ts';
 import { examples } from '../examples.ts';
 import { wrongUsage } from '../failure.ts';
 import { florinOf, isSandbox, type MerchantFlags, merchantCommand } from '../merchant.ts';
@@ -30,9 +30,8 @@ interface RedeliverFlags extends MerchantFlags {
 
 /** `2h`, Unix seconds, or a date and time. @throws InvalidArgumentError */
 function parseSince(text: string): Since {
-  if (/^\d{9,12}$/.test(text)) return { at: Number(text) };
-  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(Date.parse(text)))
-    return { at: Math.floor(Date.parse(text) / 1000) };
+  const at = readTime(text);
+  if (at !== undefined) return { at };
   if (/^\d+[smhd]$/.test(text)) return { ago: parseDuration(text) };
   throw new InvalidArgumentError(
     'It is a duration such as 2h, Unix seconds, or a time such as 2026-11-20T10:00:00Z.',
