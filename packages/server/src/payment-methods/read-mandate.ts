@@ -18,7 +18,7 @@ import {
   writeReadings,
 } from './queries.ts';
 import { PAYMENT_METHOD_SETTINGS } from './settings.ts';
-import { isNews, type MandateReading, readingOf, statusAfter } from './states.ts';
+import { isNews, type MandateReading, nextReading, readingOf, statusAfter } from './states.ts';
 
 /** News for whoever bills: money or allowance came back, or the status changed; payload `{ paymentMethodId }`. */
 export const METHOD_NEWS_JOB = 'payment_methods.news';
@@ -78,7 +78,10 @@ function decide(
 ): Reading {
   const status = statusAfter(row.status, reading, needs.get(row.payment_method_id) ?? 0n);
   const isRead = reading !== 'unavailable';
-  const again = now.seconds + (isRead ? everySeconds : Math.min(everySeconds, UNREAD_AGAIN_SECONDS));
+  const again = nextReading(
+    now.seconds,
+    isRead ? everySeconds : Math.min(everySeconds, UNREAD_AGAIN_SECONDS),
+  );
   return {
     paymentMethodId: row.payment_method_id,
     status,

@@ -62,6 +62,15 @@ export function statusAfter(
   return declineCode(reading, need) === undefined ? 'active' : 'inactive';
 }
 
+/** Readings of a day or an hour come together in so many parts of it, rather than each at a second of its own. */
+const READING_SLOTS = 24;
+
+/** When a method is read again: up to a slot later than asked, with all others of that slot. */
+export function nextReading(now: number, everySeconds: number): number {
+  const slot = Math.max(1, Math.floor(everySeconds / READING_SLOTS));
+  return Math.ceil((now + everySeconds) / slot) * slot;
+}
+
 /** Whether whoever bills should look again: money or allowance came back, or it is otherwise than before. */
 export function isNews(
   before: { status: PaymentMethodStatus; balance: bigint; allowance: bigint },
