@@ -2,7 +2,15 @@ import { PAYMENT_METHOD_STATUSES } from '@florin/contract/schemas';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { MandateState } from '../chains/index.ts';
-import { declineCode, isNews, type MandateReading, mustWait, readingOf, statusAfter } from './states.ts';
+import {
+  declineCode,
+  isNews,
+  type MandateReading,
+  mustWait,
+  nextReading,
+  readingOf,
+  statusAfter,
+} from './states.ts';
 
 const units = fc.bigInt({ min: 0n, max: 20n });
 const anyStatus = fc.constantFrom(...PAYMENT_METHOD_STATUSES);
@@ -99,6 +107,26 @@ describe('a payment method', () => {
         const isMore = paid > 0n || pulled > 0n;
         expect(isNews({ status, balance, allowance }, before)).toBe(isMore);
       }),
+    );
+  });
+
+  test('is read within the time that was asked for, and at the beginning of a slot', () => {
+    const time = fc.integer({ min: 0, max: 2 ** 33 });
+    fc.assert(
+      fc.property(
+        time,
+        fc.integer({ min: 60, max: 604_800 }),
+        fc.integer({ min: 0, max: 5 }),
+        (now, every, late) => {
+          const next = nextReading(now, every);
+          expect(next).toBeGreaterThan(now);
+          expect(next).toBeLessThanOrEqual(now + every);
+          const slot = Math.floor(every / 24);
+          const later = nextReading(next + Math.min(late, slot - 1), every);
+          expect(later % slot).toBe(0);
+          expect(later - next).toBeLessThanOrEqual(every + late);
+        },
+      ),
     );
   });
 });

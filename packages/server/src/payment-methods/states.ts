@@ -65,10 +65,10 @@ export function statusAfter(
 /** Readings of a day or an hour come together in so many parts of it, rather than each at a second of its own. */
 const READING_SLOTS = 24;
 
-/** When a method is read again: up to a slot later than asked, with all others of that slot. */
+/** When a method is read again: up to a slot sooner than asked, with all others of that slot. */
 export function nextReading(now: number, everySeconds: number): number {
   const slot = Math.max(1, Math.floor(everySeconds / READING_SLOTS));
-  return Math.ceil((now + everySeconds) / slot) * slot;
+  return Math.max(now + 1, Math.floor((now + everySeconds) / slot) * slot);
 }
 
 /** Whether whoever bills should look again: money or allowance came back, or it is otherwise than before. */
