@@ -565,6 +565,20 @@ create table public.payout_quota (
   constraint payout_quota_amount_check CHECK ((amount >= 0))
 );
 
+create table public.portal_session (
+  merchant_id uuid not null,
+  portal_session_id uuid not null,
+  store_id uuid not null,
+  customer_id uuid not null,
+  customer text not null,
+  secret_hash bytea not null,
+  return_url text not null,
+  expires_at bigint not null,
+  created_at bigint not null,
+  constraint portal_session_pkey PRIMARY KEY (merchant_id, portal_session_id)
+);
+CREATE INDEX portal_session_customer ON public.portal_session USING btree (merchant_id, customer_id, expires_at);
+
 create table public.refund (
   merchant_id uuid not null,
   refund_id uuid not null,

@@ -53,6 +53,8 @@ export interface WireTypes {
   PayoutItem: PayoutItem;
   PayoutItemInput: PayoutItemInput;
   PayoutItemList: PayoutItemList;
+  PortalSession: PortalSession;
+  PortalSessionInput: PortalSessionInput;
   PriceData: PriceData;
   RecurringConfig: RecurringConfig;
   RedeliverInput: RedeliverInput;
@@ -977,6 +979,27 @@ export interface PayoutItemList {
    * Path and query of this request, as received.
    */
   url: string;
+}
+export interface PortalSession {
+  object: 'portal_session';
+  /**
+   * Where the customer sees and changes subscriptions and payment methods.
+   */
+  url: string;
+  /**
+   * Until when it opens, Unix seconds.
+   */
+  expires_at: number;
+}
+export interface PortalSessionInput {
+  /**
+   * Your own id of the customer; it may not begin with cus_.
+   */
+  customer: string;
+  /**
+   * Where the customer may go from the portal.
+   */
+  return_url: string;
 }
 export interface PriceData {
   id?: string;

@@ -28,10 +28,12 @@ import { findServiceRole, grantServiceRights } from './platform/service-role.ts'
 import { Vault } from './platform/vault.ts';
 import { createRates, type Rates } from './rates/index.ts';
 import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
-import { type InboxOwner, inboxPages, payerPages, sandboxRoutes } from './sandbox/index.ts';
+import { type InboxOwner, inboxPages, payerPages, sandboxRoutes, walletPages } from './sandbox/index.ts';
 import { createAuthenticate, getMerchant } from './stores/index.ts';
 import {
   chargeNeeds,
+  portalPages,
+  portalRoutes,
   subscribePages,
   subscriptionRoutes,
   subscriptionWriteRoutes,
@@ -160,6 +162,7 @@ export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[]
     ...refundRoutes(app, publicUrl),
     ...subscriptionRoutes(app),
     ...subscriptionWriteRoutes(app, publicUrl),
+    ...portalRoutes(app, publicUrl),
     ...invoiceRoutes(app),
     ...sandboxRoutes(app),
   ];
@@ -194,6 +197,8 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
       ...docsPages({ ...options, routes, clock: app.clock }),
       ...checkoutPages(app),
       ...subscribePages(app),
+      ...portalPages(app),
+      ...walletPages(app),
       ...payerPages(app),
       ...(options.inboxOwner === undefined ? [] : inboxPages(app, options.inboxOwner)),
     ],

@@ -99,14 +99,15 @@ export async function createCheckoutSession(
   return { session, view: await readPayment(deps.db, merchantId, session.payment_id), replayed: true };
 }
 
+const PAGE_URLS = ['success_url', 'cancel_url', 'return_url'] as const;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Where a payer may be sent on from a page. @throws Fail `invalid_request` with the name of the field */
 export function checkPageUrls(
-  body: Pick<CheckoutSessionInput, 'success_url' | 'cancel_url'>,
+  body: Partial<Record<(typeof PAGE_URLS)[number], string | undefined>>,
   mode: Caller['mode'],
 ): void {
-  for (const param of ['success_url', 'cancel_url'] as const) {
+  for (const param of PAGE_URLS) {
     const text = body[param];
     if (text === undefined) continue;
     const url = URL.canParse(text) ? new URL(text) : undefined;

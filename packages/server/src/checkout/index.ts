@@ -44,6 +44,7 @@ export {
   notFoundPage,
   PAGE_PATH,
   preparePages,
+  readOption,
   wantsJson,
 } from './page/pages.ts';
 export { bdi, exact, rowsHtml, type SignKind, sign } from './page/parts.ts';

@@ -7,7 +7,7 @@ export {
 } from './billing-queries.ts';
 export { changingColumns, factsOfInvoice, lastingColumns } from './facts.ts';
 export { presentInterval, presentInvoice } from './present.ts';
-export { findInvoice, getInvoice, type InvoiceRow } from './queries.ts';
+export { findInvoice, getInvoice, type InvoiceRow, listInvoices } from './queries.ts';
 export { invoiceRoutes } from './routes.ts';
 export {
   type CapUse,

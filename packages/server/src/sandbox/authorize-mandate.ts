@@ -3,12 +3,12 @@ import type { Subscription, SubscriptionAuthorizeInput } from '@florin/contract/
 import type { Mandate } from '../chains/index.ts';
 import { quoteCharge } from '../checkout/index.ts';
 import { Fail } from '../platform/fail.ts';
-import type { Caller } from '../platform/http/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import {
   getSubscription,
   hasTryUnderWay,
   presentSubscription,
+  type StoreCaller,
   type SubscriptionDeps,
   type SubscriptionRow,
   takeMandate,
@@ -31,7 +31,7 @@ const LOOK_AGAIN_MS = 20;
  */
 export async function authorizeMandate(
   deps: SubscriptionDeps,
-  caller: Caller,
+  caller: StoreCaller,
   { id, body }: { id: string; body: SubscriptionAuthorizeInput },
 ): Promise<Subscription> {
   const subscription = await getSubscription(deps.db, caller, id);
@@ -66,7 +66,7 @@ export async function authorizeMandate(
 /** @throws Fail `service_unavailable` without a rate */
 async function capOf(
   deps: SubscriptionDeps,
-  caller: Caller,
+  caller: StoreCaller,
   { amount, currency }: SubscriptionRow,
   token: SubscriptionAuthorizeInput['currency'],
 ): Promise<bigint> {

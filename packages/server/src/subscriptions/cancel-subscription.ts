@@ -1,11 +1,10 @@
 import type { SubscriptionCancelInput } from '@florin/contract/schemas';
 import { Fail } from '../platform/fail.ts';
-import type { Caller } from '../platform/http/index.ts';
 import { transact } from '../platform/transact.ts';
 import { occasionFor } from './bill-subscription.ts';
 import { decideCancel, periodEndAt } from './cancellation.ts';
 import { lockBilling, writeDecision } from './change-subscription.ts';
-import { billingContext, type SubscriptionDeps } from './deps.ts';
+import { billingContext, type StoreCaller, type SubscriptionDeps } from './deps.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
@@ -13,7 +12,7 @@ import { isFinal } from './states.ts';
 /** @throws Fail `resource_not_found`, `forbidden`, `invalid_request` */
 export async function cancelSubscription(
   deps: SubscriptionDeps,
-  caller: Caller,
+  caller: StoreCaller,
   { id, body }: { id: string; body: SubscriptionCancelInput },
 ): Promise<SubscriptionRow> {
   const { merchant_id, subscription_id } = await getSubscription(deps.db, caller, id);

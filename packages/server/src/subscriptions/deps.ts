@@ -5,10 +5,14 @@ import {
   type MerchantRef,
 } from '../checkout/index.ts';
 import type { PaymentMethodDeps } from '../payment-methods/index.ts';
+import type { Caller } from '../platform/http/index.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { BillingRules } from './facts.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
+
+/** Who asks for something of a store's: a key of it, or the page of a payer. */
+export type StoreCaller = Pick<Caller, 'merchantId' | 'storeId' | 'mode' | 'clockOffset'>;
 
 export interface SubscriptionDeps extends CheckoutDeps, PaymentMethodDeps {
   metrics: Pick<Metrics, 'billed'>;

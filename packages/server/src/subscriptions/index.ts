@@ -1,10 +1,16 @@
 export { billSubscription } from './bill-subscription.ts';
 export { hasTryUnderWay } from './billing-queries.ts';
 export { chargeNeeds } from './charge-needs.ts';
-export type { SubscriptionDeps } from './deps.ts';
+export type { StoreCaller, SubscriptionDeps } from './deps.ts';
 export { followPage, retryCharges, settleCharge } from './hear-news.ts';
 export { DUE_JOB } from './jobs.ts';
-export { subscribePages } from './page/subscribe-pages.ts';
+export { findSubscribePage, type SubscribePage } from './page/find-subscribe-page.ts';
+export { mandateCap } from './page/mandate-cap.ts';
+export { portalPages } from './page/portal-pages.ts';
+export { portalRoutes } from './page/portal-routes.ts';
+export { findPortal, PORTAL_PATH, type Portal } from './page/portal-session.ts';
+export { missingPage, subscribePages } from './page/subscribe-pages.ts';
+export { SUBSCRIBE_PATH } from './page-token.ts';
 export { presentSubscription } from './present.ts';
 export { getSubscription, type SubscriptionRow } from './queries.ts';
 export { subscriptionRoutes } from './routes.ts';

@@ -1,13 +1,12 @@
 import { getInvoice, type InvoiceRow, isLive } from '../invoices/index.ts';
 import { Fail } from '../platform/fail.ts';
-import type { Caller } from '../platform/http/index.ts';
 import { encodeId } from '../platform/ids.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
 import { occasionFor } from './bill-subscription.ts';
 import { lockBilling } from './change-subscription.ts';
 import { type Charged, type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
-import { billingContext, type SubscriptionDeps } from './deps.ts';
+import { billingContext, type StoreCaller, type SubscriptionDeps } from './deps.ts';
 import { Draft } from './draft.ts';
 import { payNow } from './mandate.ts';
 import { getSubscription } from './queries.ts';
@@ -18,7 +17,11 @@ import { getSubscription } from './queries.ts';
  *
  * @throws Fail `resource_not_found`, `forbidden`, `invalid_request`
  */
-export async function payInvoice(deps: SubscriptionDeps, caller: Caller, id: string): Promise<InvoiceRow> {
+export async function payInvoice(
+  deps: SubscriptionDeps,
+  caller: StoreCaller,
+  id: string,
+): Promise<InvoiceRow> {
   const invoice = await getInvoice(deps.db, caller, id);
   if (invoice.status !== 'open') throw notOpen(invoice.status);
   const { merchant_id: merchantId, subscription_id: subscriptionId, invoice_id: invoiceId } = invoice;
@@ -45,7 +48,7 @@ const notOpen = (status: string) =>
 
 async function tryNow(
   deps: SubscriptionDeps,
-  caller: Caller,
+  caller: StoreCaller,
   { invoice, read }: { invoice: InvoiceRow; read: ChargeReading },
 ): Promise<Charged> {
   const { merchant_id: merchantId, subscription_id: subscriptionId, invoice_id: invoiceId } = invoice;

@@ -2,6 +2,7 @@ import { integerSetting, listSetting } from '../platform/settings.ts';
 import { DUNNING_DAYS_DEFAULT } from './dunning.ts';
 
 const DUNNING_DAYS_MAX = 60;
+const DAY_SECONDS = 86_400;
 
 export const SUBSCRIPTION_SETTINGS = {
   dunningDays: listSetting({
@@ -17,5 +18,12 @@ export const SUBSCRIPTION_SETTINGS = {
     fallback: 3,
     min: 1,
     max: 60,
+  }),
+  portalSeconds: integerSetting({
+    name: 'subscriptions.portal_seconds',
+    description: 'How long a link to the portal opens.',
+    fallback: DAY_SECONDS,
+    min: 300,
+    max: 30 * DAY_SECONDS,
   }),
 };

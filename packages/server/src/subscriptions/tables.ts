@@ -43,5 +43,16 @@ declare module '../platform/db.ts' {
       metadata: Generated<Metadata>;
       created_at: Int8;
     };
+    portal_session: {
+      merchant_id: string;
+      portal_session_id: string;
+      store_id: string;
+      customer_id: string;
+      customer: string;
+      secret_hash: Buffer;
+      return_url: string;
+      expires_at: Int8;
+      created_at: Int8;
+    };
   }
 }

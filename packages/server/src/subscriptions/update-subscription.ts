@@ -2,13 +2,12 @@ import type { InvoicePreview, SubscriptionUpdateInput } from '@florin/contract/s
 import { presentInterval } from '../invoices/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
-import type { Caller } from '../platform/http/index.ts';
 import { encodeId } from '../platform/ids.ts';
 import { transact } from '../platform/transact.ts';
 import { occasionFor } from './bill-subscription.ts';
 import { type Additions, type Billing, lockBilling, writeDecision } from './change-subscription.ts';
 import { checkItems, isSameItems } from './check-items.ts';
-import { type BillingContext, billingContext, type SubscriptionDeps } from './deps.ts';
+import { type BillingContext, billingContext, type StoreCaller, type SubscriptionDeps } from './deps.ts';
 import { methodOf } from './find-method.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
@@ -22,7 +21,7 @@ interface UpdateRequest {
 /** @throws Fail `resource_not_found`, `forbidden`, `invalid_request` */
 export async function updateSubscription(
   deps: SubscriptionDeps,
-  caller: Caller,
+  caller: StoreCaller,
   { id, body }: UpdateRequest,
 ): Promise<SubscriptionRow> {
   return await withUpdate(deps, caller, { id, body }, async ({ tx, billing, context, update, additions }) => {
@@ -34,7 +33,7 @@ export async function updateSubscription(
 /** The invoice that an update would open: at once, or else with the next period. Nothing is changed. */
 export async function previewSubscriptionUpdate(
   deps: SubscriptionDeps,
-  caller: Caller,
+  caller: StoreCaller,
   request: UpdateRequest,
 ): Promise<InvoicePreview> {
   return await withUpdate(deps, caller, request, async ({ billing, context, update }) => {
@@ -70,7 +69,7 @@ interface Prepared {
 
 async function withUpdate<T>(
   deps: SubscriptionDeps,
-  caller: Caller,
+  caller: StoreCaller,
   { id, body }: UpdateRequest,
   use: (prepared: Prepared) => Promise<T>,
 ): Promise<T> {

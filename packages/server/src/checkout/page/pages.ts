@@ -144,8 +144,8 @@ function jsonAnswer(request: PageRequest, view: CheckoutView | undefined): PageA
   return compressed(request, { status: 200, type, headers: pageHeaders({}), body: JSON.stringify(view) });
 }
 
-/** `USDT:trc20`. @throws Fail `invalid_request` */
-function readOption(text: string): PaymentOption {
+/** `USDT:trc20`, as forms send it. @throws Fail `invalid_request` */
+export function readOption(text: string): PaymentOption {
   const [currency, network] = text.split(':');
   const option = {
     currency: ASSETS.find((a) => a === currency),

@@ -25,6 +25,11 @@ export function pageLimits({ clock }: Pick<CheckoutDeps, 'clock'>) {
   };
 }
 
+/** The same for every address that opens nothing, whatever is wrong with it. */
+export function missingPage(request: PageRequest): PageAnswer {
+  return sayingPage(languageOf(request), 'missing', { status: 404 });
+}
+
 /** The pages on which payers begin a subscription. Unsigned: their address is their key. */
 export function subscribePages(deps: CheckoutDeps): PublicPage[] {
   const limit = pageLimits(deps);
@@ -33,7 +38,7 @@ export function subscribePages(deps: CheckoutDeps): PublicPage[] {
       path: `${SUBSCRIBE_PATH}/{token}`,
       handle: async (request) => {
         const page = await findSubscribePage(deps.db, request.params.token ?? '');
-        if (page === undefined) return sayingPage(languageOf(request), 'missing', { status: 404 });
+        if (page === undefined) return missingPage(request);
         return limit(request, page.subscription.subscription_id) ?? (await show(deps, page, request));
       },
     },

@@ -16,6 +16,7 @@ import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import type { StoredItem } from '../tables.ts';
 import type { SubscribePage } from './find-subscribe-page.ts';
+import { CAP_FACTOR } from './mandate-cap.ts';
 import { type SubscribeState, subscribeState } from './subscribe-state.ts';
 import { say, type Word } from './words.ts';
 
@@ -48,9 +49,6 @@ export interface SubscribeView {
   paidUntil: string | null;
   returnUrl: string | null;
 }
-
-/** Twice the sum, so that a plan may grow a little without another signature. */
-export const CAP_FACTOR = 2n;
 
 export const priceText = (amount: bigint, currency: string, language: PageLanguage) =>
   formatPrice(amount, currency, localeOf(language));

@@ -1,0 +1,97 @@
+import { languageOf, readOption } from '../checkout/index.ts';
+import { Fail } from '../platform/fail.ts';
+import {
+  formOf,
+  type PageAnswer,
+  type PageRequest,
+  type PublicPage,
+  TokenBuckets,
+} from '../platform/http/index.ts';
+import { encodeId } from '../platform/ids.ts';
+import {
+  findPortal,
+  findSubscribePage,
+  getSubscription,
+  mandateCap,
+  missingPage,
+  PORTAL_PATH,
+  type StoreCaller,
+  SUBSCRIBE_PATH,
+  type SubscriptionDeps,
+} from '../subscriptions/index.ts';
+import { authorizeMandate } from './authorize-mandate.ts';
+
+/** Of one page: a person who clicks, not a program. */
+const CLICKS = { perSecond: 1, burst: 20 };
+const BUCKETS_MAX = 1_000;
+
+/** A click on the simulated wallet of a page. */
+interface Click {
+  caller: StoreCaller;
+  /** Of the subscription that gets the mandate. */
+  id: string;
+}
+
+/**
+ * The simulated wallet behind the pages of subscriptions: one click gives a mandate, and what is due is charged. A live
+ * merchant's pages have none of it.
+ */
+export function walletPages(deps: SubscriptionDeps): PublicPage[] {
+  const buckets = new TokenBuckets(CLICKS.perSecond, CLICKS.burst, BUCKETS_MAX);
+  const page = (path: string, find: (request: PageRequest) => Promise<Click | undefined>): PublicPage => ({
+    method: 'POST',
+    path: `${path}/{token}/wallet`,
+    handle: async (request) => {
+      const click = await find(request);
+      if (click?.caller.mode !== 'sandbox') return missingPage(request);
+      buckets.takeOrRefuse(click.id, deps.clock.nowMs(), 'Too many clicks on this page.');
+      await connect(deps, click, formOf(request).get('option') ?? '');
+      return back(request);
+    },
+  });
+  return [
+    page(SUBSCRIBE_PATH, (request) => fromSubscribePage(deps, request)),
+    page(PORTAL_PATH, (request) => fromPortal(deps, request)),
+  ];
+}
+
+async function fromSubscribePage(
+  deps: SubscriptionDeps,
+  { params }: PageRequest,
+): Promise<Click | undefined> {
+  const page = await findSubscribePage(deps.db, params.token ?? '');
+  if (page === undefined) return undefined;
+  const { merchant, storeId, subscription } = page;
+  return { caller: { ...merchant, storeId }, id: encodeId('subscription', subscription.subscription_id) };
+}
+
+async function fromPortal(deps: SubscriptionDeps, request: PageRequest): Promise<Click | undefined> {
+  const portal = await findPortal(deps, request.params.token ?? '');
+  const id = formOf(request).get('subscription');
+  if (portal === undefined || portal.isOver || id === null) return undefined;
+  const row = await getSubscription(deps.db, portal.caller, id).catch((error: unknown) => {
+    if (error instanceof Fail) return undefined;
+    throw error;
+  });
+  return row?.customer_id === portal.session.customer_id ? { caller: portal.caller, id } : undefined;
+}
+
+/** Refused, nothing has happened: the page itself shows that. */
+async function connect(deps: SubscriptionDeps, { caller, id }: Click, text: string): Promise<void> {
+  try {
+    const { currency, network } = readOption(text);
+    const subscription = await getSubscription(deps.db, caller, id);
+    const cap = await mandateCap(deps, caller, subscription, currency);
+    const body = { currency, network, ...(cap === undefined ? {} : { cap: Number(cap) }) };
+    await authorizeMandate(deps, caller, { id, body });
+  } catch (error) {
+    if (!(error instanceof Fail)) throw error;
+    deps.log.warn({ err: error }, 'a simulated wallet was refused');
+  }
+}
+
+/** Relative, below any path of a proxy. */
+function back(request: PageRequest): PageAnswer {
+  const location = `../${request.params.token ?? ''}?lang=${languageOf(request)}`;
+  return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };
+}

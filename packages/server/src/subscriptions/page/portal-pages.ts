@@ -1,0 +1,97 @@
+import { languageOf } from '../../checkout/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
+import { cancelSubscription } from '../cancel-subscription.ts';
+import type { SubscriptionDeps } from '../deps.ts';
+import { payInvoice } from '../pay-invoice.ts';
+import { updateSubscription } from '../update-subscription.ts';
+import { cancelHtml, portalHtml } from './portal-html.ts';
+import { findPortal, PORTAL_PATH, type Portal } from './portal-session.ts';
+import { type PortalSubscription, type PortalView, readPortalView } from './portal-view.ts';
+import { readReceipt } from './receipt.ts';
+import { sayingPage } from './subscribe-html.ts';
+import { missingPage, pageLimits } from './subscribe-pages.ts';
+import type { Word } from './words.ts';
+
+const PATH = `${PORTAL_PATH}/{token}`;
+
+/** The pages on which customers see and change their subscriptions. Unsigned: their address is their key, for a time. */
+export function portalPages(deps: SubscriptionDeps): PublicPage[] {
+  const limit = pageLimits(deps);
+  const withPortal = async (request: PageRequest, show: (portal: Portal) => Promise<PageAnswer>) => {
+    const language = languageOf(request);
+    const portal = await findPortal(deps, request.params.token ?? '');
+    if (portal === undefined) return missingPage(request);
+    const { storeName } = portal;
+    if (portal.isOver) return sayingPage(language, 'over', { status: 410, storeName });
+    return limit(request, portal.session.portal_session_id) ?? (await show(portal));
+  };
+  return [
+    {
+      path: PATH,
+      handle: (request) =>
+        withPortal(request, async (portal) => portalHtml(await viewOf(deps, portal, request))),
+    },
+    {
+      method: 'POST',
+      path: PATH,
+      handle: (request) => withPortal(request, (portal) => act(deps, portal, request)),
+    },
+    {
+      path: `${PATH}/receipts/{invoice_id}`,
+      handle: (request) =>
+        withPortal(request, async (portal) => {
+          const language = languageOf(request);
+          const receipt = await readReceipt(deps, portal, { id: request.params.invoice_id ?? '', language });
+          return receipt ?? missingPage(request);
+        }),
+    },
+  ];
+}
+
+const viewOf = (deps: SubscriptionDeps, portal: Portal, request: PageRequest) =>
+  readPortalView(deps, portal, languageOf(request));
+
+/** Only what the customer's own page offers is done: another's subscription is not among them. */
+async function act(deps: SubscriptionDeps, portal: Portal, request: PageRequest): Promise<PageAnswer> {
+  const form = formOf(request);
+  const view = await viewOf(deps, portal, request);
+  const own = view.subscriptions.find(({ id }) => id === form.get('subscription'));
+  const action = form.get('action');
+  if (own === undefined || action === null) return portalHtml(view, 'refused_text');
+  if (action === 'cancel' && own.lastsUntil !== null && form.get('sure') !== 'yes')
+    return cancelHtml(view, own);
+  try {
+    await carryOut(deps, portal, { action, own });
+  } catch (error) {
+    if (!(error instanceof Fail) || error.code !== 'invalid_request') throw error;
+    return portalHtml(await viewOf(deps, portal, request), refusalOf(error));
+  }
+  return seePortal(view);
+}
+
+const refusalOf = (error: Fail): Word =>
+  error.details.declineCode === undefined ? 'refused_text' : 'refused_declined';
+
+/** @throws Fail `invalid_request` */
+async function carryOut(
+  deps: SubscriptionDeps,
+  { caller }: Portal,
+  { action, own: { id, due } }: { action: string; own: PortalSubscription },
+): Promise<unknown> {
+  switch (action) {
+    case 'cancel':
+      return await cancelSubscription(deps, caller, { id, body: { cancel_at_period_end: true } });
+    case 'keep':
+      return await updateSubscription(deps, caller, { id, body: { cancel_at: null } });
+    case 'pay':
+      if (due !== null) return await payInvoice(deps, caller, due.invoiceId);
+  }
+  throw new Fail('invalid_request', 'The portal does nothing of that name now.');
+}
+
+/** A page that may be reloaded without doing it again. Relative, below any path of a proxy. */
+function seePortal({ token, language }: PortalView): PageAnswer {
+  const location = `${token}?lang=${language}`;
+  return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };
+}

@@ -1,0 +1,183 @@
+import type { PageLanguage } from '@florin/contract/checkout-page';
+import {
+  type CheckoutDeps,
+  dayText,
+  type InvoicePageState,
+  NETWORK_NAMES,
+  readInvoicePage,
+} from '../../checkout/index.ts';
+import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
+import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/index.ts';
+import { encodeId } from '../../platform/ids.ts';
+import { occasionOf } from '../../platform/occasion.ts';
+import { periodEndAt } from '../cancellation.ts';
+import { type SubscriptionRow, subscriptionPage } from '../queries.ts';
+import { factsOfSubscription } from '../rows.ts';
+import { isFinal } from '../states.ts';
+import type { Portal } from './portal-session.ts';
+import {
+  declineOf,
+  itemTexts,
+  priceText,
+  rhythmText,
+  type WalletOption,
+  walletOptions,
+} from './subscribe-view.ts';
+import { say, type Word } from './words.ts';
+
+const SUBSCRIPTIONS_MAX = 100;
+const INVOICES_MAX = 100;
+/** Characters of an address by which people tell it from others. */
+const HEAD = 6;
+const TAIL = 4;
+
+export interface PortalInvoice {
+  id: string;
+  day: string;
+  price: string;
+  status: InvoiceRow['status'];
+  /** Of its page while it can be paid there. */
+  payToken: string | null;
+}
+
+export interface PortalSubscription {
+  id: string;
+  name: string;
+  price: string;
+  status: Word;
+  isOver: boolean;
+  /** What happens when, in words and days. */
+  dates: [Word, string][];
+  wallet: string | null;
+  /** What is wrong with the wallet, or why its last charge failed. */
+  problem: Word | null;
+  /** The open invoice, to be paid on its page, or tried again. */
+  due: { invoiceId: string; price: string; payToken: string | null } | null;
+  /** Until when it would last if it were canceled now; null: it cannot be. */
+  lastsUntil: string | null;
+  isEnding: boolean;
+  options: WalletOption[];
+  invoices: PortalInvoice[];
+}
+
+/** Everything that the portal shows. */
+export interface PortalView {
+  language: PageLanguage;
+  storeName: string;
+  isTest: boolean;
+  token: string;
+  returnUrl: string;
+  subscriptions: PortalSubscription[];
+}
+
+export async function readPortalView(
+  deps: Pick<CheckoutDeps, 'db' | 'clock'>,
+  portal: Portal,
+  language: PageLanguage,
+): Promise<PortalView> {
+  const { caller, session, merchant, storeName, token } = portal;
+  const { customer, customer_id: customerId, return_url: returnUrl } = session;
+  const rows = await subscriptionPage(deps.db, caller, { customer, limit: SUBSCRIPTIONS_MAX }).execute();
+  const invoices = await listInvoices(deps.db, caller, { customerId, limit: INVOICES_MAX });
+  const subscriptions: PortalSubscription[] = [];
+  // What still runs comes first; of each kind the newest.
+  for (const row of rows.toSorted((a, b) => Number(isFinal(a.status)) - Number(isFinal(b.status)))) {
+    const own = invoices.filter((one) => one.subscription_id === row.subscription_id && !one.skipped);
+    subscriptions.push(await subscriptionOf(deps, portal, { row, own, language }));
+  }
+  return { language, storeName, isTest: merchant.mode === 'sandbox', token, returnUrl, subscriptions };
+}
+
+interface Shown {
+  row: SubscriptionRow;
+  /** Its invoices, newest first. */
+  own: readonly InvoiceRow[];
+  language: PageLanguage;
+}
+
+async function subscriptionOf(
+  deps: Pick<CheckoutDeps, 'db' | 'clock'>,
+  { merchant }: Portal,
+  { row, own, language }: Shown,
+): Promise<PortalSubscription> {
+  const { payment_method_id: methodId } = row;
+  const method = methodId === null ? undefined : await findPaymentMethod(deps.db, row.merchant_id, methodId);
+  const open = own.findLast((invoice) => invoice.status === 'open');
+  const pages = await pagesOf(deps, own);
+  const { seconds: now } = occasionOf(deps, merchant);
+  const isOver = isFinal(row.status);
+  const canCancel = !isOver && row.status !== 'incomplete' && row.cancel_at === null;
+  return {
+    id: encodeId('subscription', row.subscription_id),
+    name: itemTexts(row.items, language).join(' · '),
+    price: rhythmText(row, language),
+    status: `status_${row.status}`,
+    isOver,
+    dates: datesOf(row, language),
+    wallet: method === undefined ? null : walletText(method, language),
+    problem: isOver ? null : (walletProblem(method) ?? (await declineOf(deps, open))),
+    due: open === undefined ? null : dueOf(open, pages, language),
+    lastsUntil: canCancel ? dayText(periodEndAt(factsOfSubscription(row), now), language) : null,
+    isEnding: !isOver && row.cancel_at !== null,
+    options: isOver ? [] : await walletOptions(deps, merchant, row.currency, language),
+    invoices: own.map((invoice) => ({
+      id: encodeId('invoice', invoice.invoice_id),
+      day: dayText(Number(invoice.created_at), language),
+      price: priceText(invoice.amount_due, invoice.currency, language),
+      status: invoice.status,
+      payToken: payTokenOf(invoice, pages),
+    })),
+  };
+}
+
+type Pages = ReadonlyMap<string, { token: string; state: InvoicePageState }>;
+
+/** The pages of open invoices: those of others need no reading. */
+async function pagesOf({ db }: Pick<CheckoutDeps, 'db'>, invoices: readonly InvoiceRow[]): Promise<Pages> {
+  const pages = new Map<string, { token: string; state: InvoicePageState }>();
+  for (const { invoice_id: id, merchant_id: merchantId, session_id: sessionId, status } of invoices) {
+    const page =
+      sessionId !== null && status === 'open' && (await readInvoicePage(db, merchantId, sessionId));
+    if (page) pages.set(id, page);
+  }
+  return pages;
+}
+
+function payTokenOf({ invoice_id: id, live_attempt }: InvoiceRow, pages: Pages): string | null {
+  const page = pages.get(id);
+  return page?.state === 'open' && live_attempt === null ? page.token : null;
+}
+
+/** Undefined while a payment of it is on its way. */
+function dueOf(invoice: InvoiceRow, pages: Pages, language: PageLanguage): PortalSubscription['due'] {
+  const state = pages.get(invoice.invoice_id)?.state ?? 'open';
+  if (invoice.live_attempt !== null || state !== 'open') return null;
+  return {
+    invoiceId: encodeId('invoice', invoice.invoice_id),
+    price: priceText(invoice.amount_due, invoice.currency, language),
+    payToken: payTokenOf(invoice, pages),
+  };
+}
+
+function datesOf(row: SubscriptionRow, language: PageLanguage): [Word, string][] {
+  const day = (value: bigint | number) => dayText(Number(value), language);
+  const { status, current_period_end: end, cancel_at: cancelAt, canceled_at: canceledAt } = row;
+  if (canceledAt !== null) return [['ended_on', day(canceledAt)]];
+  if (cancelAt !== null) return [['ends_on', day(cancelAt)]];
+  if (end === null) return [];
+  if (status === 'trialing') return [['free_until', day(end)]];
+  return [[status === 'active' ? 'next_payment' : 'paid_until', day(end)]];
+}
+
+function walletText(
+  { currency, network, wallet_address: address }: PaymentMethodRow,
+  language: PageLanguage,
+): string {
+  const option = say(language, 'option', { token: currency, network: NETWORK_NAMES[network] });
+  return `${option}, ${address.slice(0, HEAD)}…${address.slice(-TAIL)}`;
+}
+
+function walletProblem(method: PaymentMethodRow | undefined): Word | null {
+  const status = method?.status;
+  return status === undefined || status === 'active' ? null : `wallet_${status}`;
+}
