@@ -15,7 +15,7 @@ const RETURN_URL = 'https://shop.example/account';
 
 async function shop() {
   const merchant = await service.createMerchant({ funds: 0n });
-  return { merchant, ...billing(service, merchant) };
+  return billing(service, merchant);
 }
 
 /** What a browser without script does: reads, sends forms, and follows where it is led. */
