@@ -9,6 +9,8 @@ import {
 } from '@florin/contract/schemas';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RECIPES } from '../../packages/cli/src/triggers.ts';
+import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { methodCalls, newMethod } from '../payment-methods/requests.ts';
 import { refunds } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
@@ -60,6 +62,12 @@ const CHANGES: Partial<Record<RecordedEventType, () => Promise<string>>> = {
     const { spl } = await merchant.sdk.testHelpers.addresses();
     const items = [{ network: 'spl', address: spl.succeed, amount: '5.00' } as const];
     return (await merchant.sdk.payouts.create({ currency: 'USDT', items })).batch_id;
+  },
+  'payment_method.updated': async () => {
+    const { method } = await newMethod(service, merchant);
+    const id = encodeId('paymentMethod', method.payment_method_id);
+    await methodCalls(service, merchant).revoke(id);
+    return id;
   },
   'webhook_endpoint.test': async () => {
     const { id } = await merchant.sdk.webhookEndpoints.create({ url: 'https://receiver.example/' });

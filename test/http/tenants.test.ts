@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Answer, type SignedOptions, send } from '../signed-request.ts';
-import { addInvoice, addSubscription } from '../subscriptions/rows.ts';
+import { addInvoice, addPaymentMethod, addSubscription } from '../subscriptions/rows.ts';
 import { expectError, withoutIds } from './expect-error.ts';
 import { type Api, callOf, loadApi, type Operation, resourcesOf } from './operations.ts';
 
@@ -61,7 +61,9 @@ async function makeResources(merchant: TestMerchant, text: string, amount = '5.0
     metadata: { text },
   });
   const invoice = await addInvoice(service, subscription.row);
+  const method = await addPaymentMethod(service, subscription.row, { metadata: { text } });
   return {
+    payment_method_id: method.id,
     subscription_id: subscription.id,
     invoice_id: invoice.id,
     customer_id: customer.id,

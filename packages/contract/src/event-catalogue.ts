@@ -87,7 +87,7 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   'payment_method.updated': {
     resource: 'payment_method',
     change: 'The status of a payment method changed.',
-    built: false,
+    built: true,
   },
   'payment.updated': {
     resource: 'payment',

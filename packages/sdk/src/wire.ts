@@ -44,6 +44,9 @@ export interface WireTypes {
   PaymentLinkInput: PaymentLinkInput;
   PaymentLinkList: PaymentLinkList;
   PaymentMethod: PaymentMethod;
+  PaymentMethodChangeInput: PaymentMethodChangeInput;
+  PaymentMethodList: PaymentMethodList;
+  PaymentMethodUpdateInput: PaymentMethodUpdateInput;
   PaymentOption: PaymentOption;
   PaymentTransaction: PaymentTransaction;
   PayoutBatch: PayoutBatch;
@@ -824,6 +827,47 @@ export interface PaymentMethod {
    * When it was given, Unix seconds.
    */
   created: number;
+}
+export interface PaymentMethodChangeInput {
+  /**
+   * What the wallet holds from now on, at 6 digits.
+   */
+  balance?: number;
+  /**
+   * What it allows to be pulled from now on, at 6 digits.
+   */
+  allowance?: number;
+  /**
+   * The payer takes the mandate back.
+   */
+  revoked?: true;
+}
+export interface PaymentMethodList {
+  object: 'list';
+  data: PaymentMethod[];
+  /**
+   * Whether a further item exists behind this page.
+   */
+  has_more: boolean;
+  /**
+   * Path and query of this request, as received.
+   */
+  url: string;
+}
+/**
+ * What is left out stays as it is.
+ */
+export interface PaymentMethodUpdateInput {
+  /**
+   * Free keys of yours; shown again as given.
+   */
+  metadata?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | number | boolean | undefined;
+  };
 }
 export interface PayoutBatch {
   batch_id: string;

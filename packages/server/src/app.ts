@@ -15,7 +15,11 @@ import {
   observeChains,
   type ServiceState,
 } from './monitoring/index.ts';
-import { defaultPaymentMethods, type PaymentMethodDeps } from './payment-methods/index.ts';
+import {
+  defaultPaymentMethods,
+  type PaymentMethodDeps,
+  paymentMethodRoutes,
+} from './payment-methods/index.ts';
 import { payoutRoutes } from './payouts/index.ts';
 import { Clock } from './platform/clock.ts';
 import { maintainDays } from './platform/day-partitions.ts';
@@ -158,6 +162,7 @@ export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[]
     ...eventRoutes(app),
     ...webhookRoutes(app),
     ...customerRoutes(app, defaultPaymentMethods),
+    ...paymentMethodRoutes(app),
     ...checkoutRoutes(app, publicUrl),
     ...refundRoutes(app, publicUrl),
     ...subscriptionRoutes(app),

@@ -15,7 +15,9 @@ export {
   lockPaymentMethod,
   type PaymentMethodRow,
 } from './queries.ts';
-export { METHOD_NEWS_JOB, readMandate } from './read-mandate.ts';
+export { METHOD_NEWS_JOB, readMandate, readWallet } from './read-mandate.ts';
+export { paymentMethodRoutes } from './routes.ts';
+export { changeSandboxWallet, giveSandboxMandate, type SandboxMandate } from './sandbox-wallet.ts';
 export { type GivenMandate, saveMandate } from './save-mandate.ts';
 export { PAYMENT_METHOD_SETTINGS } from './settings.ts';
 export {

@@ -58,5 +58,6 @@ export async function openCharges(
   db: Db,
   { merchant_id: merchantId, network, currency, wallet_address: address }: PaymentMethodRow,
 ): Promise<bigint> {
-  return await sumOpenCharges(db, merchantId, { network, currency, address });
+  const [sum = 0n] = await sumOpenCharges(db, merchantId, network, [{ currency, address }]);
+  return sum;
 }

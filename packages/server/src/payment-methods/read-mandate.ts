@@ -7,6 +7,7 @@ import { enqueue } from '../platform/jobs/index.ts';
 import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { readSettings } from '../platform/settings.ts';
 import { transact } from '../platform/transact.ts';
+import { sumOpenCharges } from '../transfers/index.ts';
 import type { MerchantRef, PaymentMethodDeps } from './deps.ts';
 import { presentPaymentMethod } from './present.ts';
 import {
@@ -22,21 +23,21 @@ import { isNews, type MandateReading, nextReading, readingOf, statusAfter } from
 
 /** News for whoever bills: money or allowance came back, or the status changed; payload `{ paymentMethodId }`. */
 export const METHOD_NEWS_JOB = 'payment_methods.news';
-/** A network that could not be read is tried again so soon. */
-const UNREAD_AGAIN_SECONDS = 300;
+/** What cannot be read is tried again after a tenth of the time for which it was not. */
+const UNREAD_AGAIN = { share: 10, least: 60, most: 900 };
 
 /** What the chain said of each method, by its id. */
 type Readings = ReadonlyMap<string, MandateReading>;
 
 /** Reads methods of one network in one call. Never inside a transaction. */
 export async function readChain(
-  deps: Pick<PaymentMethodDeps, 'chains' | 'clock'>,
+  deps: Pick<PaymentMethodDeps, 'chains'>,
   merchant: MerchantRef,
   methods: readonly PaymentMethodRow[],
+  { seconds }: Occasion,
 ): Promise<Readings> {
   const [first] = methods;
   if (first === undefined) return new Map();
-  const now = occasionOf(deps, merchant).seconds;
   try {
     const mandates = methods.map(mandateOf);
     const { states } = await deps.chains.of(merchant, first.network).mandateStates(mandates);
@@ -44,7 +45,7 @@ export async function readChain(
       methods.map((method, i) => {
         const [state, mandate] = [states[i], mandates[i]];
         const isShown = state !== undefined && mandate !== undefined;
-        return [method.payment_method_id, isShown ? readingOf(state, mandate, now) : 'unavailable'];
+        return [method.payment_method_id, isShown ? readingOf(state, mandate, seconds) : 'unavailable'];
       }),
     );
   } catch (error) {
@@ -55,6 +56,7 @@ export async function readChain(
 
 export interface ReadingContext {
   merchant: MerchantRef;
+  /** What each method has to pay next and is not on its way. */
   needs: ReadonlyMap<string, bigint>;
   everySeconds: number;
   now: Occasion;
@@ -64,11 +66,28 @@ export async function contextOf(
   deps: PaymentMethodDeps,
   merchant: MerchantRef,
   methods: readonly PaymentMethodRow[],
+  now: Occasion,
 ): Promise<ReadingContext> {
   const { readEverySeconds } = await readSettings(deps.db, merchant, PAYMENT_METHOD_SETTINGS);
   const ids = methods.map((method) => method.payment_method_id);
   const needs = await deps.chargeNeeds(deps.db, merchant.merchantId, ids);
-  return { merchant, needs, everySeconds: readEverySeconds, now: occasionOf(deps, merchant) };
+  const onTheirWay = await chargesOnTheirWay(deps, merchant, methods);
+  // What is on its way is being paid: a wallet that is emptied by it lacks nothing for it.
+  const open = new Map(ids.map((id, i) => [id, less(needs.get(id) ?? 0n, onTheirWay[i] ?? 0n)]));
+  return { merchant, needs: open, everySeconds: readEverySeconds, now };
+}
+
+const less = (need: bigint, paid: bigint) => (need > paid ? need - paid : 0n);
+
+async function chargesOnTheirWay(
+  { db }: Pick<PaymentMethodDeps, 'db'>,
+  { merchantId }: MerchantRef,
+  methods: readonly PaymentMethodRow[],
+): Promise<bigint[]> {
+  const [first] = methods;
+  if (first === undefined) return [];
+  const wallets = methods.map(({ wallet_address: address, currency }) => ({ address, currency }));
+  return await sumOpenCharges(db, merchantId, first.network, wallets);
 }
 
 function decide(
@@ -78,18 +97,21 @@ function decide(
 ): Reading {
   const status = statusAfter(row.status, reading, needs.get(row.payment_method_id) ?? 0n);
   const isRead = reading !== 'unavailable';
-  const again = nextReading(
-    now.seconds,
-    isRead ? everySeconds : Math.min(everySeconds, UNREAD_AGAIN_SECONDS),
-  );
+  const readAt = isRead ? now.seconds : Number(row.read_at);
+  const wait = isRead ? everySeconds : unreadWait(now.seconds - readAt);
   return {
     paymentMethodId: row.payment_method_id,
     status,
     balance: isRead ? reading.balance : row.balance,
     allowance: isRead ? reading.allowance : row.allowance,
-    readAt: isRead ? now.seconds : Number(row.read_at),
-    nextReadAt: status === 'revoked' ? null : again,
+    readAt,
+    nextReadAt: status === 'revoked' ? null : nextReading(now.seconds, wait),
   };
+}
+
+function unreadWait(ageSeconds: number): number {
+  const { share, least, most } = UNREAD_AGAIN;
+  return Math.min(most, Math.max(least, Math.ceil(ageSeconds / share)));
 }
 
 /** Writes what readings make of their methods, with the events of those whose status changed and the news for above. */
@@ -148,8 +170,9 @@ async function readAndApply(
   merchant: MerchantRef,
   methods: readonly PaymentMethodRow[],
 ): Promise<Readings> {
-  const readings = await readChain(deps, merchant, methods);
-  const context = await contextOf(deps, merchant, methods);
+  const now = occasionOf(deps, merchant);
+  const readings = await readChain(deps, merchant, methods, now);
+  const context = await contextOf(deps, merchant, methods, now);
   await transact(deps.db, (tx) => applyReadings(tx, readings, context));
   return readings;
 }

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Subscription, SubscriptionAuthorizeInput } from '@florin/contract/schemas';
-import type { Mandate } from '../chains/index.ts';
 import { quoteCharge } from '../checkout/index.ts';
+import { giveSandboxMandate } from '../payment-methods/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { getMerchant } from '../stores/index.ts';
 import {
@@ -16,9 +15,6 @@ import {
 import { reachChain } from './reach-chain.ts';
 
 const UNITS_PER_TOKEN = 1_000_000n;
-const BALANCE_DEFAULT = 1_000_000n * UNITS_PER_TOKEN;
-/** More than anybody's: a wallet's allowance is shared by all its mandates, and it is the cap that counts. */
-const ALLOWANCE = 10n ** 15n;
 const CAP_TIMES = 10n;
 const FINAL_BLOCKS = 3;
 const PATIENCE_MS = 20_000;
@@ -36,29 +32,13 @@ export async function authorizeMandate(
 ): Promise<Subscription> {
   const subscription = await getSubscription(deps.db, caller, id);
   const merchant = await getMerchant(deps.db, caller.merchantId);
-  const { currency: asset, network } = body;
+  const { currency, network } = body;
+  const cap = body.cap === undefined ? await capOf(deps, caller, subscription, currency) : BigInt(body.cap);
+  const balance = body.balance === undefined ? undefined : BigInt(body.balance);
+  const wish = { currency, network, cap, balance, period: subscription.interval };
+  const shown = await reachChain(() => giveSandboxMandate(deps, merchant, wish));
+  await takeMandate(deps, merchant, subscription.subscription_id, shown);
   const sandbox = deps.chains.sandbox(caller.merchantId, network);
-  const payer = sandbox.payerAddress(randomBytes(16).toString('hex'));
-  const cap = body.cap === undefined ? await capOf(deps, caller, subscription, asset) : BigInt(body.cap);
-  const balance = body.balance === undefined ? BALANCE_DEFAULT : BigInt(body.balance);
-  const chain = deps.chains.of(merchant, network);
-  const mandate = await reachChain(async (): Promise<Mandate> => {
-    await sandbox.hold({ owner: payer, asset }, balance, { final: true });
-    const setup = await chain.mandateSetup({
-      asset,
-      payer,
-      cap,
-      period: subscription.interval,
-      startsAt: deps.clock.nowSeconds() + merchant.clockOffset,
-      endsAt: null,
-      salt: randomBytes(32).toString('hex'),
-      allowance: ALLOWANCE,
-    });
-    await sandbox.authorize(setup, { final: true });
-    return setup.mandate;
-  });
-  const reading = { balance, allowance: ALLOWANCE, isRevoked: false, isEnded: false };
-  await takeMandate(deps, merchant, subscription.subscription_id, { network, mandate, reading });
   await waitForCharge(deps, subscription, () => sandbox.mine(FINAL_BLOCKS));
   return presentSubscription(await getSubscription(deps.db, caller, id));
 }

@@ -9,6 +9,9 @@ import {
   FundInput,
   NetworkPath,
   Payment,
+  PaymentMethod,
+  PaymentMethodChangeInput,
+  PaymentMethodPath,
   Refund,
   RefundClaimInput,
   RefundPath,
@@ -27,6 +30,7 @@ import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
 import { claimRefund, getRefund, showRefund } from '../refunds/index.ts';
 import { advanceClock } from './advance-clock.ts';
 import { authorizeMandate } from './authorize-mandate.ts';
+import { changeWallet } from './change-wallet.ts';
 import { fund, type SandboxDeps } from './fund.ts';
 import { noteOutageEnd } from './outage-end.ts';
 import { paySession } from './pay-session.ts';
@@ -231,6 +235,35 @@ function checkoutHelperRoutes(deps: SandboxDeps): Route[] {
   ];
 }
 
+function walletRoutes(deps: SandboxDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/payment_methods/{payment_method_id}`,
+      operationId: 'changeSandboxWallet',
+      tag,
+      summary: 'Play the payer who changes the wallet behind a payment method',
+      description:
+        'What the wallet holds and allows from now on is shared by all payment methods of that wallet and token. revoked takes the mandate back, for good.',
+      scope: 'write',
+      sandboxOnly: true,
+      params: PaymentMethodPath,
+      body: PaymentMethodChangeInput,
+      answer: PaymentMethod,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => ({
+        body: await changeWallet(deps, caller, params.payment_method_id, body),
+      }),
+    }),
+  ];
+}
+
 export function sandboxRoutes(deps: SandboxDeps): Route[] {
-  return [...checkoutHelperRoutes(deps), ...moneyRoutes(deps), ...chainRoutes(deps), ...clockRoutes(deps)];
+  return [
+    ...checkoutHelperRoutes(deps),
+    ...walletRoutes(deps),
+    ...moneyRoutes(deps),
+    ...chainRoutes(deps),
+    ...clockRoutes(deps),
+  ];
 }

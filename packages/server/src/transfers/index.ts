@@ -1,5 +1,6 @@
 export { adoptSequence } from './adopt-sequence.ts';
 export { AUDIT_JOB, auditJob } from './audit-job.ts';
+export { sumOpenCharges } from './charge-queries.ts';
 export { checkRecipient } from './check-recipient.ts';
 export { type TransferHealth, transferHealth } from './health.ts';
 export { adoptHistory, hasHistoryChanged, noteHistory } from './history.ts';
@@ -10,10 +11,10 @@ export {
   listUnsettled,
   paidByTransfers,
   signedOf,
-  sumOpenCharges,
   type TransferOrder,
 } from './queries.ts';
 export { type ChargeBooks, recheckFinal } from './recheck-final.ts';
+export { refuseCharges } from './refuse-charges.ts';
 export { requestTransfers } from './request-transfers.ts';
 export { type Screen, screen } from './screen.ts';
 export { SEND_JOB, SHORT_JOB, sendTransfers } from './send-transfers.ts';

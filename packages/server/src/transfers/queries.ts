@@ -300,18 +300,3 @@ export async function paidByTransfers(
       and key_ref = ${KEY_REF} and status = 'succeeded'`.execute(db);
   return BigInt(rows[0]?.total ?? 0);
 }
-
-/** What charges that are not decided may still take out of a payer's wallet. */
-export async function sumOpenCharges(
-  db: Db,
-  merchantId: string,
-  wallet: { network: Network; address: string; currency: AttemptRow['currency'] },
-): Promise<bigint> {
-  const { rows } = await sql<{ total: string }>`
-    select coalesce(sum(amount), 0)::text as total from transfer
-    where merchant_id = ${merchantId} and network = ${wallet.network} and address = ${wallet.address}
-      and currency = ${wallet.currency} and charge is not null and status in ('queued', 'sending')`.execute(
-    db,
-  );
-  return BigInt(rows[0]?.total ?? 0);
-}

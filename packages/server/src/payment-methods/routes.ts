@@ -1,0 +1,104 @@
+import {
+  NoFields,
+  PaymentMethod,
+  PaymentMethodList,
+  PaymentMethodPath,
+  PaymentMethodQuery,
+  PaymentMethodUpdateInput,
+} from '@florin/contract/schemas';
+import { findCustomerId } from '../customers/index.ts';
+import { defineRoute, type Route } from '../platform/http/index.ts';
+import { NIL_ID } from '../platform/ids.ts';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
+import type { PaymentMethodDeps } from './deps.ts';
+import { presentPaymentMethod } from './present.ts';
+import { getPaymentMethod, listPaymentMethods, updatePaymentMethod } from './queries.ts';
+import { revokePaymentMethod } from './revoke-payment-method.ts';
+
+const PATH = '/api/v1/payment_methods';
+const tag = 'Payment methods';
+
+function readRoutes(deps: PaymentMethodDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/payment_method/{payment_method_id}',
+      operationId: 'retrievePaymentMethod',
+      tag,
+      summary: 'Read a payment method',
+      scope: 'read',
+      params: PaymentMethodPath,
+      answer: PaymentMethod,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: presentPaymentMethod(
+          await getPaymentMethod(deps.db, caller.merchantId, params.payment_method_id),
+        ),
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      operationId: 'listPaymentMethods',
+      tag,
+      summary: 'List the payment methods of the merchant, newest first',
+      scope: 'read',
+      query: PaymentMethodQuery,
+      answer: PaymentMethodList,
+      refusals: [],
+      handle: async ({ caller, query, url }) => {
+        const { merchantId } = caller;
+        const { customer, starting_after: after, limit = PAGE_LIMIT_DEFAULT } = query;
+        // Who is not known has none, as nobody has the nil id.
+        const customerId = customer && ((await findCustomerId(deps.db, merchantId, customer)) ?? NIL_ID);
+        const rows = await listPaymentMethods(deps.db, merchantId, { limit, customerId, after });
+        return { body: pageOf(rows, { limit, url }, presentPaymentMethod) };
+      },
+    }),
+  ];
+}
+
+function writeRoutes(deps: PaymentMethodDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/{payment_method_id}/update`,
+      operationId: 'updatePaymentMethod',
+      tag,
+      summary: 'Change the metadata of a payment method',
+      scope: 'write',
+      params: PaymentMethodPath,
+      body: PaymentMethodUpdateInput,
+      answer: PaymentMethod,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => {
+        const method = await getPaymentMethod(deps.db, caller.merchantId, params.payment_method_id);
+        if (body.metadata === undefined) return { body: presentPaymentMethod(method) };
+        const { metadata } = body;
+        return { body: presentPaymentMethod(await updatePaymentMethod(deps.db, method, { metadata })) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/{payment_method_id}/revoke`,
+      operationId: 'revokePaymentMethod',
+      tag,
+      summary: 'Charge a payment method no more',
+      description:
+        'For good. A charge that is on its way is kept; what the wallet allows only its payer can take back.',
+      scope: 'write',
+      params: PaymentMethodPath,
+      body: NoFields,
+      answer: PaymentMethod,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: presentPaymentMethod(await revokePaymentMethod(deps, caller, params.payment_method_id)),
+      }),
+    }),
+  ];
+}
+
+/** Payment methods belong to the merchant: the keys of all its stores see the same ones. */
+export function paymentMethodRoutes(deps: PaymentMethodDeps): Route[] {
+  return [...readRoutes(deps), ...writeRoutes(deps)];
+}

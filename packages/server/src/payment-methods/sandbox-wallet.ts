@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Asset, Network } from '@florin/contract/money';
+import type { MandatePeriod, SimulatedChain } from '../chains/index.ts';
+import { occasionOf } from '../platform/occasion.ts';
+import type { MerchantRef, PaymentMethodDeps } from './deps.ts';
+import { mandateOf, type PaymentMethodRow } from './queries.ts';
+import type { GivenMandate } from './save-mandate.ts';
+import { readingOf } from './states.ts';
+
+// Wallets of payers on the simulated chains. Callers know that the merchant is a sandbox one.
+
+/** 1,000,000 tokens. */
+const BALANCE = 1_000_000_000_000n;
+/** What a wallet allows that sets no limit of its own: the most that the chain counts. */
+const UNLIMITED = 2n ** 63n - 1n;
+
+export interface SandboxMandate {
+  currency: Asset;
+  network: Network;
+  /** Most units in each window. */
+  cap: bigint;
+  period: MandatePeriod;
+  /** What the wallet holds; 1,000,000 tokens by default. */
+  balance?: bigint | undefined;
+}
+
+/**
+ * A payer gives a mandate from a new wallet, in a final block at once. The allowance is without a limit: the cap is what
+ * holds charges back.
+ *
+ * @throws ChainUnavailable
+ */
+export async function giveSandboxMandate(
+  deps: Pick<PaymentMethodDeps, 'chains' | 'clock'>,
+  merchant: MerchantRef,
+  { currency, network, cap, period, balance = BALANCE }: SandboxMandate,
+): Promise<Pick<GivenMandate, 'network' | 'mandate' | 'reading'>> {
+  const { seconds } = occasionOf(deps, merchant);
+  const chain = deps.chains.sandbox(merchant.merchantId, network);
+  const wallet = { owner: chain.payerAddress(randomUUID()), asset: currency };
+  const terms = { asset: currency, payer: wallet.owner, cap, period, startsAt: seconds, endsAt: null };
+  const setup = await chain.mandateSetup({ ...terms, salt: randomUUID(), allowance: UNLIMITED });
+  await chain.hold(wallet, balance, { final: true });
+  await chain.authorize(setup, { final: true });
+  const { mandate } = setup;
+  // As signed: an outage of the node hides it from us, and does not undo it.
+  const state = { state: 'active', balance, allowance: UNLIMITED } as const;
+  return { network, mandate, reading: readingOf(state, mandate, seconds) };
+}
+
+export interface WalletChange {
+  balance?: bigint | undefined;
+  allowance?: bigint | undefined;
+  revoked?: true | undefined;
+}
+
+/**
+ * The payer changes the wallet behind a payment method, in final blocks at once.
+ *
+ * @throws ChainUnavailable
+ */
+export async function changeSandboxWallet(
+  chain: SimulatedChain,
+  method: PaymentMethodRow,
+  { balance, allowance, revoked }: WalletChange,
+): Promise<void> {
+  const mandate = mandateOf(method);
+  const wallet = { owner: mandate.payer, asset: mandate.asset };
+  if (balance !== undefined) await chain.hold(wallet, balance, { final: true });
+  if (allowance !== undefined) await chain.approve(wallet, allowance, { final: true });
+  if (revoked === true) await chain.revoke(mandate, { final: true });
+}

@@ -1,0 +1,31 @@
+import type { PaymentMethod, PaymentMethodChangeInput } from '@florin/contract/schemas';
+import {
+  changeSandboxWallet,
+  getPaymentMethod,
+  type PaymentMethodDeps,
+  presentPaymentMethod,
+  readWallet,
+} from '../payment-methods/index.ts';
+import type { Caller } from '../platform/http/index.ts';
+import { reachChain } from './reach-chain.ts';
+
+const unitsOf = (amount: number | undefined) => (amount === undefined ? undefined : BigInt(amount));
+
+/**
+ * The payer changes the wallet behind a payment method; whatever is charged to that wallet is read right away.
+ *
+ * @throws Fail `resource_not_found`
+ */
+export async function changeWallet(
+  deps: PaymentMethodDeps,
+  caller: Caller,
+  id: string,
+  { balance, allowance, revoked }: PaymentMethodChangeInput,
+): Promise<PaymentMethod> {
+  const method = await getPaymentMethod(deps.db, caller.merchantId, id);
+  const chain = deps.chains.sandbox(caller.merchantId, method.network);
+  const change = { balance: unitsOf(balance), allowance: unitsOf(allowance), revoked };
+  await reachChain(() => changeSandboxWallet(chain, method, change));
+  await readWallet(deps, caller, method);
+  return presentPaymentMethod(await getPaymentMethod(deps.db, caller.merchantId, id));
+}

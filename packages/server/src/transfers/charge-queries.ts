@@ -1,0 +1,53 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/db.ts';
+import type { TransferRow } from './queries.ts';
+import './tables.ts';
+
+/** A wallet that is charged. */
+export interface ChargedWallet {
+  network: Network;
+  address: string;
+  currency: Asset;
+}
+
+/** What charges that are not decided may still take out of each of these wallets of one network, in their order. */
+export async function sumOpenCharges(
+  db: Db,
+  merchantId: string,
+  network: Network,
+  wallets: readonly Omit<ChargedWallet, 'network'>[],
+): Promise<bigint[]> {
+  const column = <T>(pick: (wallet: Omit<ChargedWallet, 'network'>) => T) => wallets.map(pick);
+  const { rows } = await sql<{ total: string }>`
+    select (
+      select coalesce(sum(t.amount), 0)::text from transfer t
+      where t.merchant_id = ${merchantId} and t.network = ${network} and t.address = w.address
+        and t.currency = w.currency and t.charge is not null and t.status in ('queued', 'sending')
+    ) as total
+    from unnest(${column((w) => w.address)}::text[], ${column((w) => w.currency)}::text[])
+      with ordinality as w (address, currency, place)
+    order by w.place`.execute(db);
+  return rows.map((row) => BigInt(row.total));
+}
+
+/** Charges of a mandate that have no attempt yet, locked. */
+export async function lockQueuedCharges(
+  tx: Tx,
+  merchantId: string,
+  { network, address, currency, mandateId }: ChargedWallet & { mandateId: string },
+): Promise<TransferRow[]> {
+  return await tx
+    .selectFrom('transfer')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('network', '=', network)
+    .where('address', '=', address)
+    .where('currency', '=', currency)
+    .where('charge', 'is not', null)
+    .where('status', '=', 'queued')
+    .where(sql<boolean>`charge -> 'mandate' ->> 'mandateId' = ${mandateId}`)
+    .orderBy('transfer_id')
+    .forUpdate()
+    .execute();
+}
