@@ -8,6 +8,7 @@ import {
   TEST_EVENT_TYPE,
 } from '@florin/contract/schemas';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BILLING_RECIPES } from '../../packages/cli/src/billing-triggers.ts';
 import { RECIPES } from '../../packages/cli/src/triggers.ts';
 import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { methodCalls, newMethod } from '../payment-methods/requests.ts';
@@ -52,6 +53,12 @@ const CHANGES: Partial<Record<RecordedEventType, () => Promise<string>>> = {
   'payment.updated': async () => (await shop.pay((await shop.open()).id, { final: false })).id,
   'refund.succeeded': () => refundTo('succeed'),
   'refund.failed': () => refundTo('fail'),
+  ...Object.fromEntries(
+    Object.entries(BILLING_RECIPES).map(([type, cause]) => [
+      type,
+      async () => (await cause(merchant.sdk)).resource,
+    ]),
+  ),
   'webhook_endpoint.disabled': async () => {
     const { webhookEndpoints } = merchant.sdk;
     const { id } = await webhookEndpoints.create({ url: 'https://disabled.example/' });

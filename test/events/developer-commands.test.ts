@@ -50,7 +50,7 @@ test('trigger tells of types that do not exist, are not built, or are asked for 
     2,
     expect.stringMatching(/There are: payment\.completed, /),
   ]);
-  const unbuilt = await run(['trigger', 'invoice.paid', '--json']);
+  const unbuilt = await run(['trigger', 'webhook_endpoint.disabled', '--json']);
   expect(unbuilt.code).toBe(1);
   expect(JSON.parse(unbuilt.stderr).error).toEqual({
     code: 'not_built',

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckoutSession, EventType, Florin } from '@florin/sdk';
+import { BILLING_RECIPES } from './billing-triggers.ts';
 import { CommandFailure } from './failure.ts';
 
 /** What a recipe did: the resource whose events follow, and how to say it. */
@@ -71,6 +72,7 @@ export const RECIPES: Partial<Record<EventType, Recipe>> = {
   },
   'refund.succeeded': (florin) => refundTo(florin, 'succeed'),
   'refund.failed': (florin) => refundTo(florin, 'fail'),
+  ...BILLING_RECIPES,
   'payout_batch.updated': async ({ testHelpers, payouts }) => {
     const { trc20 } = await testHelpers.addresses();
     const item = { network: 'trc20', address: trc20.succeed, amount: '12.50' } as const;
