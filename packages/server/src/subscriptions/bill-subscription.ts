@@ -2,6 +2,7 @@ import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { lockBilling, writeDecision } from './change-subscription.ts';
 import { type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
@@ -33,11 +34,10 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   const merchant = await getMerchant(deps.db, job.merchantId);
   const subscriptionId = String(job.payload.subscriptionId);
   let tried: (ToTry & { read: ChargeReading }) | undefined;
-  let isLate = true;
+  const begun = await billingContext(deps, merchant);
+  deps.metrics.billed((begun.occasion.realMs - job.dueAtMs) / 1000);
   for (let change = 0; change < CHANGES_MAX && !run.signal.aborted; change++) {
-    const context = await billingContext(deps, merchant);
-    if (isLate) deps.metrics.billed((context.occasion.realMs - job.dueAtMs) / 1000);
-    isLate = false;
+    const context = { ...begun, occasion: occasionOf(deps, merchant) };
     const next = await run.step((tx) => step(tx, { merchant, subscriptionId, context, tried }));
     crashPoint('billing.step-committed');
     tried = undefined;
