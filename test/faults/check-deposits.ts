@@ -5,12 +5,17 @@ import type { GoodClient } from './good-client.ts';
 /** Confirmations that the simulated chain calls final, written down a second time on purpose. */
 const REQUIRED = 3;
 
-/** What arrived on the chain at an address that a payment gave out. */
+/** What arrived on the chain at an address that a payment gave out, or was pulled for a payment. */
 const ARRIVED = `
   select t.*, c.settled_height, a.payment_id from simchain.transfer t
   join simchain.chain c on c.merchant_id = t.merchant_id and c.network = t.network
   join deposit_address a on a.merchant_id = t.merchant_id and a.network = t.network and a.watch = t.recipient
-  where t.amount > 0 and t.currency is not null`;
+  where t.amount > 0 and t.currency is not null
+  union all
+  select t.*, c.settled_height, s.owner_id from simchain.transfer t
+  join simchain.chain c on c.merchant_id = t.merchant_id and c.network = t.network
+  left join transfer s on s.merchant_id = t.merchant_id and s.transfer_id::text = t.item_id and s.owner_type = 'charge'
+  where t.mandate_id is not null`;
 
 const CREDITED_WITHOUT_COINS = `
   select p.network, p.tx_id, p.index, p.amount, t.amount as on_chain, t.height, c.settled_height

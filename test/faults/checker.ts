@@ -42,7 +42,8 @@ const PAID_AND_MOVED = `
   ), moved as (
     select t.merchant_id, t.network, t.currency, t.amount, count(*) as transfers
     from simchain.transfer t join simchain.transaction x using (merchant_id, network, tx_id)
-    where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient and ${NO_SWEEP} group by 1, 2, 3, 4
+    where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient and t.mandate_id is null and ${NO_SWEEP}
+    group by 1, 2, 3, 4
   )
   select merchant_id, network, amount::text, coalesce(items, 0)::int as items, coalesce(transfers, 0)::int as transfers
   from paid full join moved using (merchant_id, network, currency, amount)
@@ -56,6 +57,7 @@ const COINS_THAT_DIFFER = `
     select distinct merchant_id, network, recipient as address from simchain.transfer t
     join simchain.transaction x using (merchant_id, network, tx_id) where x.origin = 'foreign'
     union select merchant_id, network, address from transfer where owner_type = 'sweep'
+    except select merchant_id, network, wallet_address from payment_method
   ), chain as (
     select merchant_id, network, currency, sum(balance) as coins
     from simchain.account join wallets using (merchant_id, network, address) group by 1, 2, 3
