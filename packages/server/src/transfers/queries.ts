@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { KeyRef, SignedTx } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
+import { kept, unawaited } from '../platform/kept-plans.ts';
 import { type ChargeOrder, storedCharge } from './charges.ts';
 import type { MemberVerdict, Verdict } from './states.ts';
 import './tables.ts';
@@ -67,7 +68,7 @@ export async function insertAttempts(
     members.map((member) => ({ attemptId, transferId: member.transfer_id })),
   );
   // An array of arrays has no unnest: the members are gathered from the pairs.
-  await sql`
+  await sql`${unawaited}
     with bound as (
       select * from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
         with ordinality as b (attempt_id, transfer_id, place)
@@ -81,7 +82,7 @@ export async function insertAttempts(
     from unnest(${column((a) => a.attemptId)}::uuid[], ${column((a) => a.members[0]?.key_ref)}::text[],
                 ${column((a) => a.sender)}::text[], ${column((a) => a.sequence)}::bigint[])
       as a (attempt_id, key_ref, sender, sequence)`.execute(tx);
-  await sql`
+  await sql`${unawaited}
     update transfer t set status = 'sending', attempt_id = b.attempt_id, tries = t.tries + 1
     from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
       as b (attempt_id, transfer_id)
@@ -96,7 +97,7 @@ export async function storeSigned(
 ): Promise<void> {
   if (list.length === 0) return;
   const column = <T>(pick: (signed: SignedTx) => T) => list.map(({ signed }) => pick(signed));
-  await sql`
+  await sql`${unawaited}
     update transfer_attempt t
     set status = 'signed', tx_id = s.tx_id, raw = s.raw, valid_until_height = s.height, valid_until_ms = s.time_ms
     from unnest(${list.map((entry) => entry.attemptId)}::uuid[], ${column((s) => s.txId)}::text[],
@@ -132,7 +133,7 @@ export function signedOf(attempt: AttemptRow): SignedTx {
 }
 
 export async function markSent(tx: Tx, merchantId: string, attemptIds: readonly string[]): Promise<void> {
-  await sql`
+  await sql`${unawaited}
     update transfer_attempt set status = 'sent'
     where merchant_id = ${merchantId} and attempt_id = any(${attemptIds}::uuid[]) and status = 'signed'`.execute(
     tx,
@@ -166,7 +167,7 @@ export async function closeAttempts(
   nowSeconds: number,
 ): Promise<Closing[]> {
   const column = <T>(pick: (closing: Closing) => T) => closings.map(pick);
-  const { rows } = await sql<{ attempt_id: string }>`
+  const { rows } = await sql<{ attempt_id: string }>`${kept}
     update transfer_attempt t set status = v.status, detail = v.detail, height = v.height, completed_at = ${nowSeconds}::bigint
     from unnest(${column((c) => c.attempt.attempt_id)}::uuid[], ${column((c) => c.verdict.attempt)}::text[],
                 ${column((c) => c.detail)}::text[], ${column((c) => c.height)}::bigint[])
@@ -195,7 +196,7 @@ export async function moveMembers(
 ): Promise<void> {
   if (outcomes.length === 0) return;
   const column = <T>(pick: (outcome: Outcome) => T) => outcomes.map(pick);
-  await sql`
+  await sql`${unawaited}
     update transfer t
     set status = v.status, alone = t.alone or v.alone, attempt_id = null,
         tx_id = case when v.status = 'queued' then null else v.tx_id end,
@@ -234,7 +235,7 @@ export async function insertTransfers(
   nowSeconds: number,
 ): Promise<void> {
   const column = <T>(pick: (order: TransferOrder) => T) => orders.map(pick);
-  await sql`
+  await sql`${unawaited}
     insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address,
                           amount, memo, charge, status, created_at)
     select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.network, o.currency, o.key_ref, o.address,

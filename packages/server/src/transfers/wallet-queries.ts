@@ -1,6 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
+import { kept, unawaited } from '../platform/kept-plans.ts';
 import './tables.ts';
 
 /** The chain has seen sequences of a wallet that this database never gave out. */
@@ -32,7 +33,7 @@ export interface Wallet {
  * @throws WalletBehind when the chain has seen sequences that were never taken here
  */
 export async function lockWallet(tx: Tx, { network, sender, chainNext }: Wallet): Promise<bigint> {
-  const { rows } = await sql<{ next: bigint }>`
+  const { rows } = await sql<{ next: bigint }>`${kept}
     insert into wallet as w (network, sender, next_sequence) values (${network}, ${sender}, ${chainNext ?? 0n})
     on conflict (sender, network) do update set next_sequence = w.next_sequence
     returning next_sequence as next`.execute(tx);
@@ -49,14 +50,11 @@ export async function takeSequences(
   attemptIds: readonly string[],
 ): Promise<bigint[]> {
   if (attemptIds.length === 0) return [];
-  await tx
-    .updateTable('wallet')
-    .set({ next_sequence: first + BigInt(attemptIds.length) })
-    .where('sender', '=', sender)
-    .where('network', '=', network)
-    .execute();
+  await sql`${unawaited}
+    update wallet set next_sequence = ${first + BigInt(attemptIds.length)}
+    where sender = ${sender} and network = ${network}`.execute(tx);
   const sequences = attemptIds.map((_, i) => first + BigInt(i));
-  await sql`
+  await sql`${unawaited}
     insert into wallet_sequence (network, sender, sequence, attempt_id)
     select ${network}, ${sender}, u.* from unnest(${sequences}::bigint[], ${attemptIds}::uuid[]) as u`.execute(
     tx,

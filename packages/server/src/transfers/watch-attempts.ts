@@ -67,15 +67,17 @@ async function close(work: Work, closings: readonly Closing[]): Promise<void> {
       ),
     );
     crashPoint('decide.closed');
+    if (over.size > 0) {
+      const transfers = await readTransfers(tx, merchant.merchantId, groupId);
+      await tellOwners(
+        tx,
+        work,
+        transfers.filter((transfer) => over.has(transfer.transfer_id)),
+      );
+    }
+    // Last, as it is one row for all groups of the network, which wait for each other from here to the commit.
     const { deps, chain } = work;
     await enqueue(tx, [auditJob(merchant.merchantId, chain.network, deps.clock.nowMs())]);
-    if (over.size === 0) return;
-    const transfers = await readTransfers(tx, merchant.merchantId, groupId);
-    await tellOwners(
-      tx,
-      work,
-      transfers.filter((transfer) => over.has(transfer.transfer_id)),
-    );
     crashPoint('decide.before-commit');
   });
   crashPoint('decide.after-commit');
