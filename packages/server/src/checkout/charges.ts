@@ -9,7 +9,7 @@ import { insertPulled, insertCharge as insertRow, markPulled, type NewChargeRow 
 import type { CheckoutContext, CheckoutDeps, MerchantRef } from './deps.ts';
 import { lostPostings, minedAgainPostings, pulledPostings } from './postings.ts';
 import { fixedOptionOf } from './present.ts';
-import { lockPayment, type PaymentView, readPayment, updatePayment } from './queries.ts';
+import { lockPayment, type PaymentView, readPayment, updatePayment, viewOf } from './queries.ts';
 import { type Quote, quoteOf, readRate } from './quote.ts';
 import { afterCharge } from './states.ts';
 
@@ -119,13 +119,15 @@ export interface Pulled {
   txId: string;
   /** False: its invoice is paid otherwise or void, so that its money lies in `held`, refundable, and completes nothing. */
   isNeeded: boolean;
+  /** What else changes with the payment: written before the books, whose rows all charges of a merchant wait for. */
+  follow?: (change: Change) => Promise<void>;
 }
 
 /** Credits a charge that is final. @returns its event; undefined where that has happened before */
 export async function completeCharge(
   tx: Tx,
   { merchantId, paymentId }: ChargeKey,
-  { txId, isNeeded }: Pulled,
+  { txId, isNeeded, follow }: Pulled,
   context: CheckoutContext,
 ): Promise<Change | undefined> {
   const before = await lockPayment(tx, merchantId, paymentId);
@@ -145,12 +147,13 @@ export async function completeCharge(
     amount,
     seen_at: seconds,
   });
-  await post(tx, merchantId, pulledPostings(paymentId, { currency, network, amount }, isNeeded), seconds);
-  const change = isNeeded ? { completed_at: seconds } : { closed_at: seconds, held_amount: amount };
-  await updatePayment(tx, before.payment, { status, received_amount: amount, ...change });
-  const after = await lockPayment(tx, merchantId, paymentId);
+  const end = isNeeded ? { completed_at: seconds } : { closed_at: seconds, held_amount: amount };
+  const payment = await updatePayment(tx, before.payment, { status, received_amount: amount, ...end });
   const type = status === 'completed' ? 'payment.completed' : 'payment.updated';
-  return paymentChange({ before, after }, type, context);
+  const change = paymentChange({ before, after: await viewOf(tx, payment) }, type, context);
+  await follow?.(change);
+  await post(tx, merchantId, pulledPostings(paymentId, { currency, network, amount }, isNeeded), seconds);
+  return change;
 }
 
 /** Ends a charge that was sent and took nothing. @returns its event; undefined where that has happened before */

@@ -121,7 +121,7 @@ const selectPayments = (db: Db, merchantId: string, ids: readonly string[]) =>
     .where('payment_id', '=', oneOf(ids))
     .orderBy('payment_id');
 
-async function viewOf(db: Db, payment: PaymentRow): Promise<PaymentView> {
+export async function viewOf(db: Db, payment: PaymentRow): Promise<PaymentView> {
   const [view] = await viewsOf(db, [payment]);
   if (view === undefined) throw paymentNotFound();
   return view;

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../platform/db.ts';
 import { invariant } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
+import { kept, unawaited } from '../platform/kept-plans.ts';
 import { type Account, debitSign, mayOverdraw } from './accounts.ts';
 import type { CauseType } from './causes.ts';
 import './tables.ts';
@@ -99,7 +100,7 @@ export async function postAll(
 async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<void> {
   const { account, currency, delta } = change;
   if (delta < 0n && !mayOverdraw(account)) {
-    const { numAffectedRows } = await sql`
+    const { numAffectedRows } = await sql`${kept}
       update ledger_account set balance = balance + ${delta}
       where merchant_id = ${merchantId} and account = ${account} and currency = ${currency}
         and balance + ${delta} >= floor`.execute(tx);
@@ -107,7 +108,7 @@ async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<
     return;
   }
   const floor = mayOverdraw(account) ? FLOAT_FLOOR : 0n;
-  await sql`
+  await sql`${unawaited}
     insert into ledger_account as a (merchant_id, account, currency, balance, floor)
     values (${merchantId}, ${account}, ${currency}, ${delta}, ${floor})
     on conflict (merchant_id, account, currency) do update set balance = a.balance + excluded.balance`.execute(
@@ -126,7 +127,7 @@ async function insertEntries(
     return journal.map((posting) => ({ ...posting, journalId }));
   });
   const column = <T>(pick: (posting: (typeof postings)[number]) => T) => postings.map(pick);
-  await sql`
+  await sql`${unawaited}
     insert into ledger_entry (merchant_id, entry_id, journal_id, debit, credit, currency, network, amount,
                               cause_type, cause_id, created_at)
     select ${merchantId}::uuid, e.entry_id, e.journal_id, e.debit, e.credit, e.currency, e.network, e.amount,

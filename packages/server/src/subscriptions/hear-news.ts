@@ -1,5 +1,5 @@
 import { completeCharge, failCharge, readPayment } from '../checkout/index.ts';
-import { recordEvents } from '../events/index.ts';
+import { type Change, recordEvents } from '../events/index.ts';
 import { findInvoice } from '../invoices/index.ts';
 import { type ChargeOutcome, chargeOutcome, findPaymentMethod } from '../payment-methods/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
@@ -45,21 +45,24 @@ interface Settled {
 async function settle(tx: Tx, billing: Billing, { invoiceId, paymentId, outcome, context }: Settled) {
   const isNeeded = billing.invoices.some((row) => row.live_attempt === paymentId);
   const key = { merchantId: billing.subscription.merchant_id, paymentId };
-  const change =
-    outcome.status === 'succeeded'
-      ? await completeCharge(tx, key, { txId: outcome.txId, isNeeded }, context)
-      : await failCharge(tx, key, outcome.failureCode, context);
-  // Told before.
-  if (change === undefined) return;
-  if (!isNeeded) {
-    await recordEvents(tx, [change]);
+  const follow = async (change: Change) => {
+    if (!isNeeded) {
+      await recordEvents(tx, [change]);
+      return;
+    }
+    const draft = new Draft(billing.facts, occasionFor(context));
+    if (outcome.status === 'succeeded') chargeSucceeded(draft, invoiceId);
+    else chargeFailed(draft, invoiceId, outcome.failureCode);
+    const additions = { charge: { invoiceId, paymentId, change } };
+    await writeDecision(tx, billing, { decision: draft.decision, context, additions });
+  };
+  // Neither tells anything of what was told before.
+  if (outcome.status === 'succeeded') {
+    await completeCharge(tx, key, { txId: outcome.txId, isNeeded, follow }, context);
     return;
   }
-  const draft = new Draft(billing.facts, occasionFor(context));
-  if (outcome.status === 'succeeded') chargeSucceeded(draft, invoiceId);
-  else chargeFailed(draft, invoiceId, outcome.failureCode);
-  const additions = { charge: { invoiceId, paymentId, change } };
-  await writeDecision(tx, billing, { decision: draft.decision, context, additions });
+  const change = await failCharge(tx, key, outcome.failureCode, context);
+  if (change !== undefined) await follow(change);
 }
 
 /** The page of an invoice stands differently: it has paid it, or money for it is on its way, or no more. */
