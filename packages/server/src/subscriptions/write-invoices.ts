@@ -82,7 +82,7 @@ async function openPage(tx: Tx, facts: InvoiceFacts, owner: SubscriptionRow, con
     customerEmail: customer?.email ?? null,
     amount: facts.amount,
     currency: owner.currency,
-    description: owner.description,
+    description: owner.description ?? subjectOf(owner),
     periodStart: facts.periodStart,
     periodEnd: facts.periodEnd,
     successUrl: owner.success_url,
@@ -91,3 +91,7 @@ async function openPage(tx: Tx, facts: InvoiceFacts, owner: SubscriptionRow, con
   const { sessionId, paymentId } = await openInvoicePage(tx, page, context);
   return { session_id: sessionId, page_payment_id: paymentId };
 }
+
+/** What payers are told that they pay for where the merchant has not said it. */
+const subjectOf = ({ items }: Pick<SubscriptionRow, 'items'>) =>
+  [...new Set(items.map(({ product }) => product))].join(', ');

@@ -14,7 +14,7 @@ function actionForm(
     plain = true,
   }: { action: string; subscription: string; button: string; plain?: boolean },
 ): string {
-  return `<form method="post" action="${token}?lang=${language}">
+  return `<form class="leave" method="post" action="${token}?lang=${language}">
 <input type="hidden" name="action" value="${action}"><input type="hidden" name="subscription" value="${subscription}">
 <p><button type="submit"${plain ? ' class="plain"' : ''}>${button}</button></p>
 </form>`;
@@ -67,7 +67,7 @@ function changesHtml(view: PortalView, own: PortalSubscription): string {
   const t = htmlTexts(language);
   const { id, lastsUntil, isEnding, wallet, options } = own;
   const replace = isTest
-    ? `<details><summary>${t(wallet === null ? 'replace_first' : 'replace_title')}</summary>${walletForm({ language, options }, { action: `${token}/wallet`, hidden: { subscription: id } })}</details>`
+    ? `<details class="leave"><summary>${t(wallet === null ? 'replace_first' : 'replace_title')}</summary>${walletForm({ language, options }, { action: `${token}/wallet`, hidden: { subscription: id } })}</details>`
     : '';
   const keep = isEnding
     ? actionForm(view, { action: 'keep', subscription: id, button: t('keep_button') })
@@ -82,7 +82,7 @@ function changesHtml(view: PortalView, own: PortalSubscription): string {
 function invoicesHtml(view: PortalView, { invoices }: PortalSubscription): string {
   const t = htmlTexts(view.language);
   const rows = invoices.map((invoice): [string, string] => [invoice.day, invoiceHtml(view, invoice)]);
-  return `<details><summary>${t('invoices_title')}</summary>${rowsHtml(rows)}</details>`;
+  return `<details class="leave"><summary>${t('invoices_title')}</summary>${rowsHtml(rows)}</details>`;
 }
 
 function invoiceHtml(

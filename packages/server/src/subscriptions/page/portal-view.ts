@@ -174,7 +174,8 @@ function walletText(
   language: PageLanguage,
 ): string {
   const option = say(language, 'option', { token: currency, network: NETWORK_NAMES[network] });
-  return `${option}, ${address.slice(0, HEAD)}…${address.slice(-TAIL)}`;
+  // An address reads from left to right in every language.
+  return `${option}, \u2066${address.slice(0, HEAD)}…${address.slice(-TAIL)}\u2069`;
 }
 
 function walletProblem(method: PaymentMethodRow | undefined): Word | null {
