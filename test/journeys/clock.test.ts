@@ -84,6 +84,24 @@ test('a payout goes out as an outage of a day ends, not when the clock stops', a
   expect(tookSeconds).toBeLessThan(DAY + 120);
 });
 
+test('a payment whose network is away expires as that is over, and holds up no clock until then', async () => {
+  const merchant = await service.createMerchant({ funds: 0n });
+  const { testHelpers, checkout } = merchant.sdk;
+  const { id } = await checkout.sessions.create({ amount: 100n, currency: 'USD', expires_in: 300 });
+  const option = { currency: 'USDT', network: 'erc20' } as const;
+  await testHelpers.checkout.sessions.pay(id, { ...option, amount: '0.50' });
+  await testHelpers.controlChain('erc20', { outage_seconds: HOUR });
+  const { post } = caller(service, merchant);
+  const advance = async (seconds: number) => (await post('/test_helpers/clock/advance', { seconds })).json;
+  expect(await advance(HOUR - 120)).toMatchObject({ done: true });
+  expect((await checkout.sessions.retrieve(id)).status).toBe('open');
+  expect(await advance(10 * DAY)).toMatchObject({ done: true });
+  expect((await checkout.sessions.retrieve(id)).status).toBe('expired');
+  const [expired] = await all(merchant.sdk.events.list({ type: 'payment.expired' }));
+  const made = await checkout.sessions.retrieve(id);
+  expect((expired?.created ?? 0) - (made.expires_at ?? 0)).toBeLessThan(HOUR);
+});
+
 test('a batch that nobody approves for seven days is rejected, in order with everything else', async () => {
   const merchant = await service.createMerchant();
   const { erc20 } = await merchant.sdk.testHelpers.addresses();

@@ -32,9 +32,11 @@ export async function expirePayment(deps: CheckoutDeps, job: Job): Promise<JobOu
     cursors.some((cursor) => cursor.network === network && Number(cursor.read_at) >= expiresAt);
   const unread = options.map(({ network }) => network).filter((network) => !isRead(network));
   const occasion = occasionOf(deps, merchant);
-  const again = { againAtMs: occasion.realMs + AGAIN_SECONDS * 1000 };
+  // While a network is away it is looked for in real time: a clock that is moved ahead would stop at each look.
+  const followsClock = await canRead(deps, merchant, unread);
+  const again = { againAtMs: occasion.realMs + AGAIN_SECONDS * 1000, followsClock };
   const isEnding = payment.status === 'pending' && unread.length === 0 && occasion.seconds >= expiresAt;
-  if (isEnding && !(await isSure(deps, merchant, known))) return again;
+  if (isEnding && !(await isSure(deps, merchant, known))) return { ...again, followsClock: false };
   const isOver = await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchantId, paymentId);
     const status = nextStatus(factsOf(view), rulesOf(view, settings), {
@@ -57,10 +59,25 @@ export async function expirePayment(deps: CheckoutDeps, job: Job): Promise<JobOu
   return isOver ? 'done' : again;
 }
 
-/** Looks for money that no reading has found. @returns false while a network cannot be asked */
+async function canRead(
+  deps: CheckoutDeps,
+  merchant: MerchantRef,
+  networks: readonly Network[],
+): Promise<boolean> {
+  return await unlessAway(async () => {
+    for (const network of networks) await deps.chains.of(merchant, network).head();
+  });
+}
+
+/** Looks for money that no reading has found. */
 async function isSure(deps: CheckoutDeps, merchant: MerchantRef, known: PaymentView): Promise<boolean> {
+  return await unlessAway(() => findMissed(deps, merchant, known));
+}
+
+/** @returns false where a network cannot be asked */
+async function unlessAway(ask: () => Promise<unknown>): Promise<boolean> {
   try {
-    await findMissed(deps, merchant, known);
+    await ask();
     return true;
   } catch (error) {
     if (error instanceof ChainUnavailable) return false;

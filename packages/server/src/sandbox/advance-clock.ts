@@ -1,4 +1,4 @@
-import { listCursors, scanJob } from '../checkout/index.ts';
+import { EXPIRE_JOB, listCursors, scanJob } from '../checkout/index.ts';
 import { PUBLISH_JOB } from '../events/index.ts';
 import { advanceClockJobs, enqueue, hasDueJobs, nextClockJobMs } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
@@ -15,7 +15,7 @@ const LOOK_AGAIN_MS = 15;
 const NOT_WAITED_FOR = [PUBLISH_JOB, DELIVER_JOB] as const;
 
 /** What waits in real time while it is held up: an outage may end, or coins come in, as the clock goes on. */
-const MAY_BE_HELD_UP = [SEND_JOB, SEND_REFUND_JOB] as const;
+const MAY_BE_HELD_UP = [SEND_JOB, SEND_REFUND_JOB, EXPIRE_JOB] as const;
 
 export interface AdvancedClock {
   now: number;
