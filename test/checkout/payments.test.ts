@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectLedgerWhole } from '../ledger.ts';
+import { all } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { checkout, newsOf, TOKEN } from './requests.ts';
 
@@ -110,6 +111,8 @@ test('K4: another token is held and shown, and can be taken as it is; an unliste
   );
   const taken = await accept(made.payment_id, { tx_id: wrong.transactions[0]?.tx_id });
   expect(taken).toMatchObject({ status: 'pending' });
+  const news = await all(merchant.sdk.events.list({ resource: made.payment_id, type: 'payment.updated' }));
+  expect(news[0]?.data).toMatchObject({ object: taken, previous_attributes: {} });
   expect(await balance(merchant, 'USDC')).toEqual({ available: 30 * TOKEN, held: 0, seized: 0 });
   expect(await pay(made.id)).toMatchObject({ status: 'completed' });
 });
@@ -152,6 +155,24 @@ test('fault 48, K1: a reorganisation takes what was seen away, and other money p
   expect(paid).toMatchObject({ status: 'completed', amount_received: 100 * TOKEN });
   expect(paid.transactions.map(({ status }) => status).toSorted()).toEqual(['final', 'gone']);
   expect((await newsOf(own.merchant, made.payment_id)).at(-1)).toBe('payment.completed');
+});
+
+test('fault 48: an option that lost all of its money is free again: another one can be paid', async () => {
+  const own = await shop();
+  const { id } = await vanishedPayment(own);
+  const paid = await own.pay(id, { network: 'spl' });
+  expect(paid).toMatchObject({ status: 'completed', network: 'spl', amount_received: 100 * TOKEN });
+  expect(paid.exceptions).toEqual([]);
+});
+
+test('a page may lead back to http on any loopback address in the sandbox, and nowhere else', async () => {
+  const { post, open } = await shop();
+  for (const host of ['localhost:3000', 'shop.localhost', '127.0.0.1', '127.8.9.10:81', '[::1]:3000'])
+    expect(await open({ success_url: `http://${host}/thanks` })).toMatchObject({ status: 'open' });
+  for (const host of ['127.0.0.1.example.com', 'localhost.example.com', '10.0.0.1', '128.0.0.1']) {
+    const body = { amount: 1, currency: 'USD', cancel_url: `http://${host}/` };
+    expect((await post('/checkout/sessions/create', body)).status, host).toBe(400);
+  }
 });
 
 test('fault 67: a payment that was seen does not expire before it is decided; an outage blocks expiry', async () => {

@@ -3,6 +3,7 @@ import { paymentCommands } from '../../packages/server/src/operator/payments.ts'
 import { Fail } from '../../packages/server/src/platform/fail.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { all } from '../refunds/requests.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { checkout, newsOf, TOKEN } from './requests.ts';
@@ -144,6 +145,20 @@ test('after another option has paid, what is released is a wrong token, held unt
   await decide('release', 'Ann', { txId });
   expect(await decide('release', 'Bob', { txId })).toMatchObject({ done: true });
   expect(await usdtOf(merchant)).toMatchObject({ available: 2 * HUNDRED, seized: 0 });
+}, 60_000);
+
+test('of a payment that is completed, what is decided of a transfer is news, though it reads as before', async () => {
+  const { merchant, made, decide, pay } = await frozen();
+  expect(await pay(made.id)).toMatchObject({ status: 'completed' });
+  const updates = async () =>
+    await all(merchant.sdk.events.list({ resource: made.payment_id, type: 'payment.updated' }));
+  const before = (await updates()).length;
+  await decide('keep', 'Ann');
+  expect(await updates()).toHaveLength(before);
+  expect(await decide('keep', 'Bob')).toMatchObject({ done: true, status: 'completed' });
+  const after = await updates();
+  expect(after).toHaveLength(before + 1);
+  expect(after[0]?.data).toMatchObject({ object: { status: 'completed' }, previous_attributes: {} });
 }, 60_000);
 
 test('F6: four people decide at once: one outcome, booked once', async () => {

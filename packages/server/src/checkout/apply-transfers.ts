@@ -82,9 +82,10 @@ function planOf(before: PaymentView, reading: Reading, context: CheckoutContext)
     ...reading.final.map((transfer): Found => ({ transfer, isFinal: true })),
     ...reading.seen.map((transfer): Found => ({ transfer, isFinal: false })),
   ];
-  const fixed = fixedOption(before, reading, found);
+  const gone = vanished(before, reading, found);
+  const fixed = fixedOption(before, reading, { found, gone });
   const changed = transactionChanges(before, reading, { found, fixed, context });
-  const transactions = [...changed, ...vanished(before, reading, found)];
+  const transactions = [...changed, ...gone];
   const minedAgain = lostOnes(before, reading);
   if (transactions.length + minedAgain.length === 0) return undefined;
   const requoted =
@@ -148,16 +149,15 @@ function lostOnes({ transactions }: PaymentView, { network, final }: Reading): M
 function fixedOption(
   view: PaymentView,
   { network }: Reading,
-  found: readonly Found[],
+  { found, gone }: { found: readonly Found[]; gone: readonly TransactionChange[] },
 ): OptionRow | undefined {
   const { payment, options, transactions } = view;
   const present = new Set(found.map(({ transfer }) => keyOf(network, transfer)));
-  const remains = transactions.some(
-    (t) => t.kind !== 'unlisted' && (t.status !== 'gone' || present.has(transactionKey(t))),
-  );
-  if (payment.fixed_currency !== null && (remains || found.some(({ transfer }) => transfer.asset !== null))) {
+  const absent = new Set(gone.map((t) => transactionKey(t)));
+  const isThere = (t: TransactionRow) =>
+    present.has(transactionKey(t)) || (t.status !== 'gone' && !absent.has(transactionKey(t)));
+  if (payment.fixed_currency !== null && transactions.some((t) => t.kind !== 'unlisted' && isThere(t)))
     return fixedOptionOf(view);
-  }
   const [first] = found
     .map(({ transfer }) => transfer)
     .filter(({ asset }) => asset !== null)

@@ -74,7 +74,16 @@ function isNewsOfInvoice({ before, after }: Changed): boolean {
 
 function newsOf(changed: Changed, context: CheckoutContext): Change | undefined {
   const type = eventType(changed);
-  return type && paymentChange(changed, type, context);
+  // What a person decided of a transfer is news, though the payment may read as before.
+  return type && { ...paymentChange(changed, type, context), always: isDecision(changed) };
+}
+
+const byKey = (transactions: PaymentView['transactions']) =>
+  new Map(transactions.map((t) => [transactionKey(t), t]));
+
+function isDecision({ before, after }: Changed): boolean {
+  const known = byKey(before.transactions);
+  return after.transactions.some((t) => (known.get(transactionKey(t))?.decision ?? null) !== t.decision);
 }
 
 /** The news of a payment, for whoever records it. @param before null: the change has made it */
@@ -103,12 +112,13 @@ function eventType({ before, after }: Changed): EventType | undefined {
   // One of an invoice that another payment has paid: that it ends is no news of its own.
   if (from === 'processing' && to === 'expired' && after.payment.closed_at !== null) return 'payment.updated';
   if (from !== to) return STATUS_EVENTS[to] ?? 'payment.updated';
-  const known = new Map(before.transactions.map((t) => [transactionKey(t), t]));
+  if (isDecision({ before, after })) return 'payment.updated';
+  const known = byKey(before.transactions);
   const isEnded = to !== 'pending' && to !== 'processing';
   const isNews = after.transactions.some((t) => {
     const old = known.get(transactionKey(t));
     if (old === undefined) return isEnded || t.status === 'final';
-    return (old.status !== t.status && t.status !== 'seen') || old.decision !== t.decision;
+    return old.status !== t.status && t.status !== 'seen';
   });
   return isNews ? 'payment.updated' : undefined;
 }

@@ -100,7 +100,7 @@ export async function createCheckoutSession(
 }
 
 const PAGE_URLS = ['success_url', 'cancel_url', 'return_url'] as const;
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Where a payer may be sent on from a page. @throws Fail `invalid_request` with the name of the field */
 export function checkPageUrls(
@@ -111,7 +111,7 @@ export function checkPageUrls(
     const text = body[param];
     if (text === undefined) continue;
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    const isLocal = mode === 'sandbox' && url?.protocol === 'http:' && LOOPBACK.has(url.hostname);
+    const isLocal = mode === 'sandbox' && url?.protocol === 'http:' && LOOPBACK.test(url?.hostname ?? '');
     if (
       url !== undefined &&
       (url.protocol === 'https:' || isLocal) &&
