@@ -1,4 +1,5 @@
 import type { BillingReason, InvoicePaymentStatus, InvoiceStatus } from '@florin/contract/schemas';
+import { invariant } from '../platform/fail.ts';
 
 // An invoice: open → paid | void. `payment_status`: pending ⇄ processing → completed | failed (open, tried again) |
 // canceled | expired.
@@ -8,7 +9,7 @@ import type { BillingReason, InvoicePaymentStatus, InvoiceStatus } from '@florin
 // last one wrote, and the job of the subscription goes on from there.
 
 /** Every allowed move, and no other. */
-export const INVOICE_MOVES: Record<InvoiceStatus, readonly InvoiceStatus[]> = {
+const INVOICE_MOVES: Record<InvoiceStatus, readonly InvoiceStatus[]> = {
   open: ['paid', 'void'],
   paid: [],
   void: [],
@@ -73,11 +74,16 @@ export function openPaymentStatus(invoice: InvoiceFacts): InvoicePaymentStatus {
   return invoice.tries > 0 || invoice.overdueFrom !== null ? 'failed' : 'pending';
 }
 
+function move({ status: from }: InvoiceFacts, to: InvoiceStatus): InvoiceStatus {
+  invariant(INVOICE_MOVES[from].includes(to), `an invoice goes from ${from} to ${to}`);
+  return to;
+}
+
 /** Its page closes, if it still has one, without news: another payment has come. */
 export function paidInvoice(invoice: InvoiceFacts, now: number): InvoiceFacts {
   return {
     ...invoice,
-    status: 'paid',
+    status: move(invoice, 'paid'),
     paymentStatus: 'completed',
     page: invoice.page === 'open' ? 'expired' : invoice.page,
     liveAttempt: null,
@@ -88,5 +94,5 @@ export function paidInvoice(invoice: InvoiceFacts, now: number): InvoiceFacts {
 
 export function voidInvoice(invoice: InvoiceFacts, as: 'canceled' | 'expired'): InvoiceFacts {
   const page = invoice.page === 'open' ? as : invoice.page;
-  return { ...invoice, status: 'void', paymentStatus: as, page, nextTryAt: null };
+  return { ...invoice, status: move(invoice, 'void'), paymentStatus: as, page, nextTryAt: null };
 }

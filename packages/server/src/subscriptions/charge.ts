@@ -6,7 +6,7 @@ import { invoicePaid } from './pay.ts';
 import { boundary, periodIndex } from './periods.ts';
 
 /** After trouble on our side, in seconds: it counts as no try. */
-export const TROUBLE_RETRY_SECONDS = 180;
+const TROUBLE_RETRY_SECONDS = 180;
 
 /** These end the charges of a mandate, not the schedule: another mandate, or the page, can still pay. */
 const ENDING = new Set(['mandate_revoked', 'address_risk']);
