@@ -6,6 +6,7 @@ export {
   type OrderedCharge,
   openCharges,
   orderCharge,
+  readAfterCharge,
 } from './order-charge.ts';
 export { presentPaymentMethod } from './present.ts';
 export {
@@ -27,4 +28,5 @@ export {
   mustWait,
   type ShownMandate,
 } from './states.ts';
-export { WATCH_METHODS_JOB, watchMethods } from './watch-methods.ts';
+export { WATCH_METHODS_JOB } from './watch-job.ts';
+export { watchMethods } from './watch-methods.ts';

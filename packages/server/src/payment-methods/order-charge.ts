@@ -1,7 +1,15 @@
 import type { Db, Tx } from '../platform/db.ts';
+import { enqueue } from '../platform/jobs/index.ts';
 import type { Occasion } from '../platform/occasion.ts';
-import { decidedJob, listDecided, requestTransfers, sumOpenCharges } from '../transfers/index.ts';
-import { mandateOf, type PaymentMethodRow } from './queries.ts';
+import {
+  decidedJob,
+  findChargedWallet,
+  listDecided,
+  requestTransfers,
+  sumOpenCharges,
+} from '../transfers/index.ts';
+import { hastenReading, mandateOf, type PaymentMethodRow } from './queries.ts';
+import { watchJob } from './watch-job.ts';
 
 const OWNER_TYPE = 'charge';
 /** A charge is over: `chargeOutcome` says how; payload `{ groupId }`, the id of its payment. */
@@ -51,6 +59,21 @@ export async function chargeOutcome(
   if (status === 'failed') return { status, txId, failureCode: failureCode ?? 'transfer_failed' };
   if (txId === null) throw new Error(`charge ${paymentId} succeeded without a transaction`);
   return { status: 'succeeded', txId };
+}
+
+/**
+ * Called in the transaction that books a charge: what it left in its wallet may be too little for what that pays next, by
+ * this method or another one, so that all of them are read now.
+ */
+export async function readAfterCharge(
+  tx: Tx,
+  { merchantId, paymentId }: Pick<OrderedCharge, 'merchantId' | 'paymentId'>,
+  now: Pick<Occasion, 'seconds' | 'realMs'>,
+): Promise<void> {
+  const wallet = await findChargedWallet(tx, merchantId, paymentId);
+  if (wallet === undefined) return;
+  await hastenReading(tx, merchantId, wallet, now.seconds);
+  await enqueue(tx, [watchJob(merchantId, wallet.network, now.realMs)]);
 }
 
 /** What charges that are not decided may still take out of the wallet of a method. */

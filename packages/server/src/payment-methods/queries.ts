@@ -6,6 +6,7 @@ import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
 import { unknownCursor } from '../platform/page.ts';
+import type { ChargedWallet } from '../transfers/index.ts';
 import './tables.ts';
 
 const selectMethods = (db: Db, merchantId: string) =>
@@ -205,6 +206,24 @@ export async function listOfWallet(
     .where('currency', '=', wallet.currency)
     .where('next_read_at', 'is not', null)
     .execute();
+}
+
+/** Makes the methods of a wallet due for reading. */
+export async function hastenReading(
+  tx: Tx,
+  merchantId: string,
+  wallet: ChargedWallet,
+  now: number,
+): Promise<void> {
+  await sql`
+    update payment_method m set next_read_at = ${now}::bigint
+    from (
+      select payment_method_id from payment_method
+      where merchant_id = ${merchantId} and network = ${wallet.network}
+        and wallet_address = ${wallet.address} and currency = ${wallet.currency} and next_read_at > ${now}::bigint
+      order by payment_method_id for update
+    ) as own
+    where m.merchant_id = ${merchantId} and m.payment_method_id = own.payment_method_id`.execute(tx);
 }
 
 /** As the chain knows it. */

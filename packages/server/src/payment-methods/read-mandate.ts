@@ -20,6 +20,7 @@ import {
 } from './queries.ts';
 import { PAYMENT_METHOD_SETTINGS } from './settings.ts';
 import { isNews, type MandateReading, nextReading, readingOf, statusAfter } from './states.ts';
+import { watchJob } from './watch-job.ts';
 
 /** News for whoever bills: money or allowance came back, or the status changed; payload `{ paymentMethodId }`. */
 export const METHOD_NEWS_JOB = 'payment_methods.news';
@@ -131,6 +132,7 @@ export async function applyReadings(tx: Tx, readings: Readings, context: Reading
     merchantId,
     decided.map(({ next }) => next),
   );
+  await wakeWatch(tx, decided, now);
   const changed = decided.filter(({ row, next }) => row.status !== next.status);
   await recordEvents(
     tx,
@@ -141,6 +143,20 @@ export async function applyReadings(tx: Tx, readings: Readings, context: Reading
     tx,
     news.map((row) => newsJob(row, now.realMs)),
   );
+}
+
+/** What is read sooner than it was to be needs the watch by then. */
+async function wakeWatch(
+  tx: Tx,
+  decided: readonly { row: PaymentMethodRow; next: Reading }[],
+  now: Occasion,
+): Promise<void> {
+  const sooner = decided.flatMap(({ row, next: { nextReadAt } }) =>
+    nextReadAt !== null && row.next_read_at !== null && nextReadAt < Number(row.next_read_at)
+      ? [watchJob(row.merchant_id, row.network, now.realMs + (nextReadAt - now.seconds) * 1000)]
+      : [],
+  );
+  await enqueue(tx, sooner);
 }
 
 export function changeOf(before: PaymentMethodRow, after: PaymentMethodRow, now: Occasion) {

@@ -6,7 +6,7 @@ import { enqueue } from '../platform/jobs/index.ts';
 import type { Occasion } from '../platform/occasion.ts';
 import { findByMandate, insertPaymentMethod, type PaymentMethodRow } from './queries.ts';
 import type { ShownMandate } from './states.ts';
-import { watchJob } from './watch-methods.ts';
+import { watchJob } from './watch-job.ts';
 
 export interface GivenMandate {
   merchantId: string;

@@ -1,27 +1,13 @@
 import type { Network } from '@florin/contract/money';
-import type { Job, JobOutcome, JobRun, JobSpec } from '../platform/jobs/index.ts';
+import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant } from '../stores/index.ts';
 import type { PaymentMethodDeps } from './deps.ts';
 import { listDueForReading, nextReadingAt } from './queries.ts';
 import { applyReadings, contextOf, readChain } from './read-mandate.ts';
 
-/** Reads the methods of a network whose time has come; payload `{ network }`. */
-export const WATCH_METHODS_JOB = 'payment_methods.watch';
 /** Methods of one read of the chain and of one transaction. */
 const BATCH = 500;
-
-export function watchJob(merchantId: string, network: Network, dueAtMs: number): JobSpec {
-  const payload = { network };
-  return {
-    merchantId,
-    kind: WATCH_METHODS_JOB,
-    uniqueKey: network,
-    dueAtMs,
-    followsClock: true,
-    payload,
-  };
-}
 
 /** Handles `WATCH_METHODS_JOB`: a batch a run, so that the charges of a merchant with many methods come between. */
 export async function watchMethods(deps: PaymentMethodDeps, job: Job, run: JobRun): Promise<JobOutcome> {

@@ -1,7 +1,12 @@
 import { completeCharge, failCharge, readPayment } from '../checkout/index.ts';
 import { type Change, recordEvents } from '../events/index.ts';
 import { findInvoice } from '../invoices/index.ts';
-import { type ChargeOutcome, chargeOutcome, findPaymentMethod } from '../payment-methods/index.ts';
+import {
+  type ChargeOutcome,
+  chargeOutcome,
+  findPaymentMethod,
+  readAfterCharge,
+} from '../payment-methods/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
@@ -46,6 +51,7 @@ async function settle(tx: Tx, billing: Billing, { invoiceId, paymentId, outcome,
   const isNeeded = billing.invoices.some((row) => row.live_attempt === paymentId);
   const key = { merchantId: billing.subscription.merchant_id, paymentId };
   const follow = async (change: Change) => {
+    await readAfterCharge(tx, key, context.occasion);
     if (!isNeeded) {
       await recordEvents(tx, [change]);
       return;

@@ -31,6 +31,21 @@ export async function sumOpenCharges(
   return rows.map((row) => BigInt(row.total));
 }
 
+/** The wallet that a charge pulls from. */
+export async function findChargedWallet(
+  db: Db,
+  merchantId: string,
+  paymentId: string,
+): Promise<ChargedWallet | undefined> {
+  return await db
+    .selectFrom('transfer')
+    .select(['network', 'address', 'currency'])
+    .where('merchant_id', '=', merchantId)
+    .where('group_id', '=', paymentId)
+    .where('charge', 'is not', null)
+    .executeTakeFirst();
+}
+
 /** Charges of a mandate that have no attempt yet, locked. */
 export async function lockQueuedCharges(
   tx: Tx,
