@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { florinOf } from '../florin-command.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { addInvoice, addSubscription } from './rows.ts';
+import { addInvoice, addPaymentMethod, addSubscription } from './rows.ts';
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 120_000 });
@@ -51,6 +52,17 @@ test('invoices are listed page by page and shown', async () => {
   const { stdout } = await run('invoices', 'show', made[0] ?? '');
   expect(stdout).toMatch(/due +\$39\.98\n/);
   expect(stdout).toMatch(/payment status +pending\n/);
+});
+
+test('payment methods are listed, shown and revoked', async () => {
+  const { row } = await addSubscription(service, merchant, { customer: 'with-wallet' });
+  const { id } = await addPaymentMethod(service, row);
+  const customer = encodeId('customer', row.customer_id);
+  for (const name of ['with-wallet', customer])
+    expect(await ask('payment-methods', 'list', '--customer', name)).toMatchObject([{ id, customer }]);
+  const { stdout } = await run('payment-methods', 'show', id);
+  expect(stdout).toMatch(/network +trc20\n/);
+  expect(await ask('payment-methods', 'revoke', id)).toMatchObject({ id, status: 'revoked' });
 });
 
 test('a subscription is created, changed and canceled', async () => {

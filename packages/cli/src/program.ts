@@ -12,6 +12,7 @@ import { addLinks } from './commands/links.ts';
 import { addListen } from './commands/listen.ts';
 import { addMerchants } from './commands/merchants.ts';
 import { addNetworks } from './commands/networks.ts';
+import { addPaymentMethods } from './commands/payment-methods.ts';
 import { addPayments } from './commands/payments.ts';
 import { addPayouts } from './commands/payouts.ts';
 import { addRefunds } from './commands/refunds.ts';
@@ -69,6 +70,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addCustomers,
     addSubscriptions,
     addInvoices,
+    addPaymentMethods,
     addEndpoints,
     addDeliveries,
     addListen,

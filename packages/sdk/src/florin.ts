@@ -4,8 +4,10 @@ import { Customers } from './customers.ts';
 import { Events } from './events.ts';
 import { Invoices } from './invoices.ts';
 import { PaymentLinks } from './payment-links.ts';
+import { PaymentMethods } from './payment-methods.ts';
 import { Payments } from './payments.ts';
 import { Payouts } from './payouts.ts';
+import { Portal } from './portal.ts';
 import { Refunds } from './refunds.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { TestHelpers } from './test-helpers.ts';
@@ -45,6 +47,8 @@ export class Florin {
   readonly customers: Customers;
   readonly subscriptions: Subscriptions;
   readonly invoices: Invoices;
+  readonly paymentMethods: PaymentMethods;
+  readonly portal: Portal;
   readonly payouts: Payouts;
   readonly balances: BalancesResource;
   readonly ledgerEntries: LedgerEntries;
@@ -71,6 +75,8 @@ export class Florin {
     this.customers = new Customers(transport);
     this.subscriptions = new Subscriptions(transport);
     this.invoices = new Invoices(transport);
+    this.paymentMethods = new PaymentMethods(transport);
+    this.portal = new Portal(transport);
     this.payouts = new Payouts(transport);
     this.balances = new BalancesResource(transport);
     this.ledgerEntries = new LedgerEntries(transport);

@@ -12,6 +12,8 @@ import type {
   Network,
   PageQuery,
   Payment,
+  PaymentMethod,
+  PaymentMethodChangeInput,
   Refund,
   SessionPayInput,
   SimulatedTransfer,
@@ -27,6 +29,7 @@ export class TestHelpers {
   readonly checkout: { readonly sessions: SandboxPayer };
   readonly refunds: SandboxClaims;
   readonly subscriptions: SandboxSubscribers;
+  readonly paymentMethods: SandboxWallets;
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
@@ -34,6 +37,7 @@ export class TestHelpers {
     this.checkout = { sessions: new SandboxPayer(transport) };
     this.refunds = new SandboxClaims(transport);
     this.subscriptions = new SandboxSubscribers(transport);
+    this.paymentMethods = new SandboxWallets(transport);
   }
 
   /** Adds to the balance and to the simulated custody. Has no idempotency key, so it is not repeated when in doubt. */
@@ -152,5 +156,22 @@ class SandboxSubscribers {
     const path = `${PATH}/subscriptions/${segment(subscriptionId)}/authorize`;
     const body = { ...rest, ...inUnits({ cap, balance }) };
     return this.#transport.send({ method: 'POST', path, body, onDoubt: 'stop' });
+  }
+}
+
+/** Changes the wallets behind payment methods. */
+class SandboxWallets {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** What the wallet holds and allows from now on, or that its owner takes the mandate back. */
+  async change(paymentMethodId: string, input: PaymentMethodChangeInput): Promise<PaymentMethod> {
+    const { balance, allowance, ...rest } = input;
+    const path = `${PATH}/payment_methods/${segment(paymentMethodId)}`;
+    const body = { ...rest, ...inUnits({ balance, allowance }) };
+    return this.#transport.send({ method: 'POST', path, body, onDoubt: 'repeat' });
   }
 }

@@ -25,10 +25,13 @@ export type {
   PaymentLink,
   PaymentLinkChange,
   PaymentMethod,
+  PaymentMethodUpdateInput,
   PaymentOption,
   PaymentTransaction,
   PayoutBatch,
   PayoutItem,
+  PortalSession,
+  PortalSessionInput,
   RedeliverInput,
   Redelivery,
   Refund,
@@ -138,10 +141,21 @@ export interface InvoiceQuery extends PageQuery {
   status?: wire.Invoice['status'];
 }
 
+export interface PaymentMethodQuery extends PageQuery {
+  /** Your own id of the customer, or ours (`cus_…`). */
+  customer?: string;
+}
+
 /** `cap` and `balance` are of the token that is charged. */
 export type SubscriptionAuthorizeInput = Omit<wire.SubscriptionAuthorizeInput, 'cap' | 'balance'> & {
   cap?: Amount;
   balance?: Amount;
+};
+
+/** What the wallet holds and allows from now on, in the token of the payment method. */
+export type PaymentMethodChangeInput = Omit<wire.PaymentMethodChangeInput, 'balance' | 'allowance'> & {
+  balance?: Amount;
+  allowance?: Amount;
 };
 
 export type FundInput = Omit<wire.FundInput, 'amount'> & { amount: Amount };
