@@ -113,6 +113,9 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   ],
   cancelRefund: [refundState],
   claimSandboxRefund: [refundState],
+  createPortalSession: [
+    { codes: ['invalid_request_error'], why: 'a customer who is known; an address of https' },
+  ],
   listSimulatedTransfers: [cursor],
   fundSandbox: [{ codes: ['invalid_request_error'], why: 'above 2^53−1 at 6 digits 400 param amount' }],
   controlSimulatedChain: [
