@@ -1,6 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { PAYMENT_METHOD_SETTINGS } from '../../packages/server/src/payment-methods/index.ts';
-import { writeSetting } from '../../packages/server/src/platform/settings.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { billing, DAY, HOUR, item } from './billing.ts';
@@ -12,7 +10,6 @@ beforeAll(async () => {
 afterEach(() => expectLedgerWhole(service));
 afterAll(() => service.stop());
 
-const TOKENS = 1_000_000n;
 const open = async () => billing(service, await service.createMerchant({ funds: 0n }));
 const PAID = ['payment.completed', 'invoice.paid'];
 const FAILED = ['payment.failed', 'invoice.payment_failed'];
@@ -123,21 +120,20 @@ test('incomplete → incomplete: a first charge that fails is tried again 1, 6, 
 
 test('active → past_due → active: a renewal fails, gets a page, and is paid after a top-up', async () => {
   const { api, id, subscription } = await active();
-  const wallet = await api.wallet();
+  const change = (body: object) =>
+    api.post(`/test_helpers/payment_methods/${subscription.payment_method_id}`, body);
   const untilRenewal = (subscription.current_period_end ?? 0) - subscription.created;
   await api.advance(untilRenewal - HOUR);
   const before = (await api.news()).length;
-  await wallet.hold(0n);
-  const { readEverySeconds } = PAYMENT_METHOD_SETTINGS;
-  await writeSetting(service.app.db, api.merchant.merchantId, readEverySeconds, HOUR);
+  await change({ balance: 0 });
   await api.advance(HOUR + 60);
   expect(await api.read(id)).toMatchObject({ status: 'past_due' });
   const invoice = await api.latest(id);
   expect(invoice).toMatchObject({ status: 'open', payment_status: 'failed' });
   expect(invoice.payment_id).toMatch(/^cs_/);
   expect((await api.news()).slice(before)).toEqual(['invoice.created', ...FAILED, 'subscription.past_due']);
-  await wallet.hold(100n * TOKENS);
-  await api.advance(2 * HOUR);
+  await change({ balance: 100_000_000 });
+  await api.advance(HOUR);
   expect(await api.read(id)).toMatchObject({ status: 'active', current_period_start: invoice.period_start });
   expect((await api.news()).slice(before + 4)).toEqual([...PAID, 'subscription.active']);
 });
