@@ -11,6 +11,7 @@ import { watchSteal } from './procfs.ts';
 import { runCrash } from './queue/crash.ts';
 import { runDrain } from './queue/drain.ts';
 import { runIdle } from './queue/idle.ts';
+import { runRenewals } from './renewals/experiment.ts';
 import { closing, markdown, type Report, table, writeReport } from './report.ts';
 import { type Findings, ROWS, type RowId, type RunOptions } from './rows.ts';
 import { runStart } from './start/experiment.ts';
@@ -58,6 +59,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['7'], run: runIdle },
   { rows: ['8a', '8b', '8c'], run: runCrash },
   { rows: ['9a', '9b', '9c', '11'], run: runWebhooks },
+  { rows: ['10a', '10b', '10c'], run: runRenewals },
   { rows: ['12a', '12b'], run: runStart },
   { rows: ['13a', '13b', '13c', '13d'], run: runCheckout },
   { rows: ['14'], run: runPage },

@@ -54,6 +54,9 @@ export const ROWS = {
   '9a': ratio(`${WEBHOOKS}: 100 origins`, 'higher', [0.95, 0.33]),
   '9b': ratio(`${WEBHOOKS}: 1,000 origins`, 'higher', [0.8, 0.45]),
   '9c': ratio('webhooks/s of 90 endpoints beside 10 that hang, against 90 alone', 'higher', [0.95, 0.8]),
+  '10a': ratio('renewals/s of 1 merchant against pgbench with the same SQL', 'higher', [0.6, 0.4]),
+  '10b': ratio('renewals/s of 1 merchant against many merchants', 'higher', [0.8, 0.4]),
+  '10c': ratio('p99 of the list of subscriptions beside renewals, against idle', 'lower', [2, 2]),
   '11': {
     title: 'commit of a change to the first byte of its webhook, p50, idle',
     unit: 'ms',

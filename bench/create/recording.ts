@@ -13,6 +13,8 @@ export interface Statement {
   session: string;
   /** Statements with the same number went out together. */
   trip: number;
+  /** The name of the database that it went to. */
+  database: string;
 }
 
 /** What a request sends to the database: the statements of two requests with the same body. */
@@ -24,14 +26,17 @@ export interface Recording {
 type Query = (...args: unknown[]) => unknown;
 
 /** Writes down what goes through `pg` while `work` runs. */
-async function record(work: () => Promise<void>): Promise<Statement[]> {
+export async function record(work: () => Promise<void>): Promise<Statement[]> {
   const statements: Statement[] = [];
   let trips = 0;
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const original = prototype.query;
-  prototype.query = function recorded(this: { connectionParameters: { options?: string } }, ...args) {
+  prototype.query = function recorded(
+    this: { connectionParameters: { options?: string; database?: string } },
+    ...args
+  ) {
     const [config, values] = args;
-    const session = this.connectionParameters.options ?? '';
+    const { options: session = '', database = '' } = this.connectionParameters;
     const last =
       config !== null && typeof config === 'object'
         ? (config as { text: string; values?: unknown[] })
@@ -39,7 +44,7 @@ async function record(work: () => Promise<void>): Promise<Statement[]> {
     const before = config instanceof SharedTrip ? config.before : [];
     const trip = [...before, last];
     statements.push(
-      ...trip.map(({ text, values: own = [] }) => ({ text, values: own, session, trip: trips })),
+      ...trip.map(({ text, values: own = [] }) => ({ text, values: own, session, trip: trips, database })),
     );
     trips += 1;
     return original.apply(this, args);

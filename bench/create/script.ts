@@ -9,6 +9,8 @@ export interface Script {
   session: string;
   /** Tables that a request adds rows to. */
   tables: string[];
+  /** The numbers of the values that are fresh in each request, by what they were in the recording. */
+  seeds: Record<string, number>;
 }
 
 export interface ScriptStatement {
@@ -22,6 +24,8 @@ export interface ScriptStatement {
 
 /** Rises from request to request, never the same for two clients. */
 const SERIAL = '(:n::bigint * 64 + :client_id::bigint)';
+/** Fresh values of one request at most. */
+const SEEDS_MAX = 64;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Text form of a parameter, as the driver sends it; null has none. */
@@ -42,7 +46,8 @@ function elementOf(value: unknown): string {
 function freshExpression(value: string, seeds: Map<string, number>): string {
   const seed = seeds.get(value) ?? seeds.size;
   seeds.set(value, seed);
-  const text = `(${SERIAL} * 16 + ${seed})`;
+  if (seed >= SEEDS_MAX) throw new Error('a request has more fresh values than numbers are kept apart for');
+  const text = `(${SERIAL} * ${SEEDS_MAX} + ${seed})`;
   return UUID.test(value) ? `lpad(to_hex(${text}), 32, '0')::uuid` : `md5(${text}::text)`;
 }
 
@@ -52,7 +57,20 @@ const KEY_FORM = /^[^{].{0,127}$/;
 const isFresh = (value: unknown, other: unknown) =>
   typeof value === 'string' && KEY_FORM.test(value) && typeof other === 'string' && value !== other;
 
-const onlyOf = (value: unknown) => (Array.isArray(value) && value.length === 1 ? value[0] : undefined);
+/** A number of a row of its own that rises from request to request, such as a sequence. */
+const isRising = (value: unknown, other: unknown) =>
+  typeof value === 'bigint' && typeof other === 'bigint' && value !== other;
+
+/** Longer lists are the content of a large request. */
+const LIST_MAX = 8;
+
+/** A short list of rows of their own, such as jobs with their ids: pairs of what stood in both recordings. */
+function pairsOf(value: unknown, other: unknown): [unknown, unknown][] {
+  if (!Array.isArray(value) || !Array.isArray(other)) return [];
+  if (value.length !== other.length || value.length > LIST_MAX) return [];
+  const pairs = value.map((one, i): [unknown, unknown] => [one, other[i]]);
+  return pairs.some(([one, two]) => isFresh(one, two) || isRising(one, two)) ? pairs : [];
+}
 
 /** @throws where two requests did not send the same statements */
 export function scriptOf({ first, second }: Recording): Script {
@@ -65,6 +83,14 @@ export function scriptOf({ first, second }: Recording): Script {
     constants[name] = text;
     return `:${name}`;
   };
+  const constantOf = (value: unknown) => {
+    const text = textOf(value);
+    return text === undefined ? 'null' : nameOf(text);
+  };
+  const elementExpression = ([value, other]: [unknown, unknown]) => {
+    if (isRising(value, other)) return SERIAL;
+    return isFresh(value, other) ? freshExpression(String(value), seeds) : constantOf(value);
+  };
   const statements = second.map(({ text, values, session, trip }, s) => ({
     trip,
     async: session.includes('synchronous_commit=off'),
@@ -73,15 +99,12 @@ export function scriptOf({ first, second }: Recording): Script {
       const value = values[i];
       const other = first[s]?.values[i];
       if (isFresh(value, other)) return freshExpression(String(value), seeds);
-      // A list of one is a row of its own, such as a job with its id.
-      const [only, otherOnly] = [onlyOf(value), onlyOf(other)];
-      if (isFresh(only, otherOnly)) return `array[${freshExpression(String(only), seeds)}]`;
-      const constant = textOf(value);
-      return constant === undefined ? 'null' : nameOf(constant);
+      const pairs = pairsOf(value, other);
+      return pairs.length === 0 ? constantOf(value) : `array[${pairs.map(elementExpression).join(', ')}]`;
     }),
   }));
   const session = second.find(({ session }) => !session.includes('synchronous_commit=off'))?.session ?? '';
-  return { statements, constants, session, tables: [...tablesOf(second)] };
+  return { statements, constants, session, tables: [...tablesOf(second)], seeds: Object.fromEntries(seeds) };
 }
 
 function tablesOf(statements: readonly Statement[]): Set<string> {

@@ -63,18 +63,21 @@ const WRITE_JOBS = `
   insert into job (merchant_id, job_id, kind, unique_key, payload, due_at_ms, follows_clock)
   select merchant_id, gen_random_uuid(), 'subscriptions.due', subscription_id::text,
     jsonb_build_object('subscriptionId', subscription_id), current_period_end * 1000, true
-  from subscription where merchant_id = any($1::uuid[])`;
+  from subscription where merchant_id = any($1::uuid[])
+  on conflict (merchant_id, kind, unique_key) do nothing`;
 
 interface Payee {
   merchantId: string;
   storeId: string;
   chain: SimulatedChain;
+  /** Where the chains lie, if not in the same database. */
+  chainClient?: pg.Client;
 }
 
 /** Active subscriptions of a merchant whose period ends at `dueAt`, each with a mandate of a wallet of its own. */
 export async function addSubscribers(
   client: pg.Client,
-  { merchantId, storeId, chain }: Payee,
+  { merchantId, storeId, chain, chainClient = client }: Payee,
   { count, dueAt }: { count: number; dueAt: number },
 ): Promise<void> {
   const { finalHeight } = await chain.mine(BLOCKS_TO_FINAL);
@@ -96,11 +99,11 @@ export async function addSubscribers(
     const recipient = mandates[0]?.recipient;
     const common = [merchantId, storeId, ids(), ids(), ids()];
     await client.query(WRITE_MANDATES, [...common, wallets, names, salts, anchor, recipient]);
-    await client.query(WRITE_WALLETS, [merchantId, wallets, names, setups[0]?.spender, finalHeight]);
+    await chainClient.query(WRITE_WALLETS, [merchantId, wallets, names, setups[0]?.spender, finalHeight]);
   }
 }
 
-/** Has all subscriptions of these merchants renewed as their periods end: from one moment to the next. */
+/** Has all subscriptions of these merchants that are not billed yet renewed as their periods end. */
 export async function beginBilling(client: pg.Client, merchantIds: readonly string[]): Promise<void> {
   // Plans are made for tables of this size.
   await client.query('analyze');
