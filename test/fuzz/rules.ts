@@ -49,6 +49,18 @@ const refundRules: Rule[] = [
   },
   { codes: ['conflict'], why: 'a refund_id that comes again with other parameters' },
 ];
+const subscriptionRules: Rule[] = [
+  {
+    codes: ['invalid_request_error'],
+    why: 'one currency of ISO 4217 with a rate, one interval; an active method of the customer; times ahead; URLs of https',
+  },
+  { codes: ['conflict'], why: 'a key that comes again with other parameters' },
+];
+const cancelRule: Rule = {
+  codes: ['invalid_request_error'],
+  why: 'cancel_at_period_end and cancel_at together are 400',
+  applies: ({ body }) => Object.keys(JSON.parse(Buffer.from(body ?? '').toString()) as object).length > 1,
+};
 const refundState: Rule = {
   codes: ['invalid_request_error'],
   why: 'only while pending; an address as a payout item has; a link that is neither used nor over',
@@ -98,6 +110,9 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   listPaymentLinks: [cursor],
   listCustomers: [cursor],
   listInvoices: [cursor],
+  listPaymentMethods: [cursor],
+  cancelSubscription: [cancelRule],
+  createSubscription: subscriptionRules,
   createCustomer: [{ codes: ['invalid_request_error'], why: 'an id that is known, or begins with cus_' }],
   createCheckoutSession: sessionRules,
   cancelCheckoutSession: [paymentState],
