@@ -13,6 +13,7 @@ export interface Schema {
   items?: Schema;
   minItems?: number;
   maxItems?: number;
+  maxProperties?: number;
   uniqueItems?: boolean;
   pattern?: string;
   minLength?: number;

@@ -65,7 +65,10 @@ export function valuesOf(context: ValueContext, schema: Schema, name = ''): fc.A
 function objectsOf(context: ValueContext, schema: Schema): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {});
   const values = Object.fromEntries(fields.map(([key, inner]) => [key, valuesOf(context, inner, key)]));
-  return fc.record(values, { requiredKeys: schema.required ?? [], noNullPrototype: true });
+  const { maxProperties = fields.length } = schema;
+  return fc
+    .record(values, { requiredKeys: schema.required ?? [], noNullPrototype: true })
+    .map((made) => Object.fromEntries(Object.entries(made).slice(0, maxProperties)));
 }
 
 function arraysOf(context: ValueContext, schema: Schema, name: string): fc.Arbitrary<unknown> {
