@@ -61,6 +61,9 @@ const CLEAN_NONCES_EVERY_MS = 60_000;
 const MAINTAIN_DAYS_JOB = 'events.maintain-days';
 const MAINTAIN_DAYS_EVERY_MS = 3_600_000;
 
+/** Jobs under way at once in a process: each waits for one of few connections, and gives up when it waits too long. */
+const JOBS_AT_ONCE = 200;
+
 /** Endpoints being sent to at once: a run lasts as long as its slowest answer, and most of them only wait. */
 const ENDPOINTS_AT_ONCE = 10_000;
 
@@ -131,7 +134,11 @@ export async function startWorkers(app: App): Promise<JobWorker> {
     [ALIGN_JOB, (job, run) => alignDeliveries(app, job, run)],
   ]);
   const common = { db: app.db, fastDb: app.claimsDb, url: app.databaseUrl, clock: app.clock, log: app.log };
-  const worker = startWorker({ ...common, handlers: observeJobs(jobHandlers(app), app.metrics) });
+  const worker = startWorker({
+    ...common,
+    handlers: observeJobs(jobHandlers(app), app.metrics),
+    runningMax: JOBS_AT_ONCE,
+  });
   const sender = startWorker({
     ...common,
     handlers: observeJobs(deliveries, app.metrics),
