@@ -4,6 +4,7 @@ import { bodyTweaks } from './body-tweaks.ts';
 import type { Contract, Operation, Schema } from './document.ts';
 import { type Draft, draftOf, type Parts } from './draft.ts';
 import { requestTweaks } from './request-tweaks.ts';
+import { authorizations, planChanges, portals, subscriptions } from './subscription-bodies.ts';
 import { type Hints, type ValueContext, valuesOf } from './values.ts';
 
 /** Requests that one merchant sends one after the other, the ids of each answer for the next ones to use. */
@@ -21,15 +22,22 @@ const MAKERS: Readonly<Record<string, readonly string[]>> = {
   session_id: ['createCheckoutSession'],
   payment_id: ['createCheckoutSession', 'paySandboxSession'],
   // Money of a canceled session can be refunded.
+  subscription_id: ['createSubscription'],
+  invoice_id: ['createSubscription'],
+  payment_method_id: ['createSubscription', 'authorizeSandboxSubscription'],
   refund_id: ['createCheckoutSession', 'cancelCheckoutSession', 'paySandboxSession', 'createRefund'],
 };
 
 /** Kinds of ids that stand in a body. */
-const BODY_KINDS: Readonly<Record<string, readonly string[]>> = { createRefund: ['payment_id'] };
+const BODY_KINDS: Readonly<Record<string, readonly string[]>> = {
+  createRefund: ['payment_id'],
+  createPortalSession: ['customer_id'],
+};
 
 /** Little enough that there is something left to accept. */
 const MAKER_BODIES: Readonly<Record<string, object>> = {
   paySandboxSession: { currency: 'USDT', network: 'erc20', amount: 100 },
+  authorizeSandboxSubscription: { currency: 'USDT', network: 'erc20' },
   createPaymentLink: { amount: 500, currency: 'USD' },
   createCustomer: { external_customer_id: 'customer{{run:0}}' },
   createRefund: { refund_id: 'first-{{run:0}}', payment_id: '{{payment_id:0}}' },
@@ -52,6 +60,9 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   createRefund: 5,
   cancelRefund: 8,
   claimSandboxRefund: 3,
+  updateSubscription: 4,
+  cancelSubscription: 3,
+  payInvoice: 3,
 };
 
 /** Kinds of ids that queries take. A cursor is of the list's own kind, or of another one, or there is none. */
@@ -199,6 +210,18 @@ const sessionPayments = fc.record(
   { requiredKeys: ['currency', 'network'], noNullPrototype: true },
 );
 
+/** Bodies that are mostly fit for what these calls are about; what the document alone allows comes beside them. */
+const USUAL_BODIES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  createCheckoutSession: sessions,
+  paySandboxSession: sessionPayments,
+  createWebhookEndpoint: endpoints,
+  createSubscription: subscriptions,
+  updateSubscription: planChanges,
+  previewSubscriptionUpdate: planChanges,
+  authorizeSandboxSubscription: authorizations,
+  createPortalSession: portals,
+};
+
 /** Refunds of payments that exist, to recipients of every fate or to be claimed. */
 function refundsOf(addresses: CaseOptions['addresses']): fc.Arbitrary<unknown> {
   const all = Object.values(addresses).flatMap((fates) => Object.values(fates));
@@ -242,13 +265,9 @@ function bodiesOf(
     return fc.oneof({ weight: 3, arbitrary: payableBatches(addresses) }, { weight: 1, arbitrary: any });
   }
   if (operation.id === 'advanceClock') return advances;
-  if (operation.id === 'createCheckoutSession')
-    return fc.oneof({ weight: 3, arbitrary: sessions }, { weight: 1, arbitrary: any });
-  if (operation.id === 'paySandboxSession')
-    return fc.oneof({ weight: 3, arbitrary: sessionPayments }, { weight: 1, arbitrary: any });
   if (operation.id === 'createRefund') return refundsOf(addresses);
-  if (operation.id === 'createWebhookEndpoint')
-    return fc.oneof({ weight: 3, arbitrary: endpoints }, { weight: 1, arbitrary: any });
+  const usual = USUAL_BODIES[operation.id];
+  if (usual !== undefined) return fc.oneof({ weight: 3, arbitrary: usual }, { weight: 1, arbitrary: any });
   return operation.bodyRequired ? any : fc.option(any, { nil: undefined });
 }
 
@@ -284,8 +303,9 @@ export function casesOf(contract: Contract, options: CaseOptions): fc.Arbitrary<
   const steps = fc.array(step, { minLength: 1, maxLength: 8 });
   const endpoint = fitting('createWebhookEndpoint');
   const session = fitting('createCheckoutSession');
+  const subscription = fitting('createSubscription');
   return fc
-    .record({ steps, batch: fitting('createPayoutBatch'), endpoint, session })
+    .record({ steps, batch: fitting('createPayoutBatch'), endpoint, session, subscription })
     .map((one) => withMakers(contract, one));
 }
 
@@ -297,7 +317,8 @@ function withMakers(
     batch,
     endpoint,
     session,
-  }: { steps: readonly Draft[] } & Record<'batch' | 'endpoint' | 'session', Draft>,
+    subscription,
+  }: { steps: readonly Draft[] } & Record<'batch' | 'endpoint' | 'session' | 'subscription', Draft>,
 ): Case {
   const kinds = steps.flatMap(({ operation }) => [
     ...operation.parameters.map(({ name }) => name),
@@ -308,6 +329,7 @@ function withMakers(
     if (id === 'createPayoutBatch') return batch;
     if (id === 'createWebhookEndpoint') return endpoint;
     if (id === 'createCheckoutSession') return session;
+    if (id === 'createSubscription') return subscription;
     const operation = contract.operations.find((one) => one.id === id);
     if (operation === undefined) throw new Error(`the document has no operation ${id}`);
     const query: Parts['query'] = id === 'listEvents' ? [['resource', '{{batch_id:0}}']] : [];
@@ -317,6 +339,7 @@ function withMakers(
         batch_id: '{{batch_id:0}}',
         endpoint_id: '{{endpoint_id:0}}',
         session_id: '{{session_id:0}}',
+        subscription_id: '{{subscription_id:0}}',
       },
       query,
       key: undefined,

@@ -47,6 +47,7 @@ export class KnownIds {
     if (typeof value !== 'object' || value === null) return;
     const { object } = value as Record<string, unknown>;
     for (const [key, inner] of Object.entries(value)) {
+      if (key === 'latest_invoice' && typeof inner === 'string') this.#add('invoice_id', inner);
       // Paths call a webhook_endpoint's id endpoint_id, and a checkout.session's session_id.
       const kind =
         key === 'id' && typeof object === 'string'

@@ -61,6 +61,10 @@ const cancelRule: Rule = {
   why: 'cancel_at_period_end and cancel_at together are 400',
   applies: ({ body }) => Object.keys(JSON.parse(Buffer.from(body ?? '').toString()) as object).length > 1,
 };
+const billingState: Rule = {
+  codes: ['invalid_request_error'],
+  why: 'a final subscription, a paid or void invoice, a live attempt, no method; items keep currency and interval',
+};
 const refundState: Rule = {
   codes: ['invalid_request_error'],
   why: 'only while pending; an address as a payout item has; a link that is neither used nor over',
@@ -111,7 +115,11 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   listCustomers: [cursor],
   listInvoices: [cursor],
   listPaymentMethods: [cursor],
-  cancelSubscription: [cancelRule],
+  cancelSubscription: [cancelRule, billingState],
+  updateSubscription: [billingState],
+  previewSubscriptionUpdate: [billingState],
+  payInvoice: [billingState],
+  authorizeSandboxSubscription: [billingState],
   createSubscription: subscriptionRules,
   createCustomer: [{ codes: ['invalid_request_error'], why: 'an id that is known, or begins with cus_' }],
   createCheckoutSession: sessionRules,
