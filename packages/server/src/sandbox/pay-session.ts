@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
-import type { Payment, SessionPayInput } from '@florin/contract/schemas';
+import type { Payment, PaymentOption, SessionPayInput } from '@florin/contract/schemas';
 import { ChainUnavailable, checkAddress, type PaidTransfer, testAddresses } from '../chains/index.ts';
 import {
   type CheckoutDeps,
@@ -45,12 +45,17 @@ export async function paySession(
   return await payAs(deps, caller, await getSession(deps.db, caller, sessionId), input);
 }
 
+/** What a payer sends, and to the address of which option where it is not that of the same token. */
+export interface Sent extends SessionPayInput {
+  at?: PaymentOption;
+}
+
 /** As `paySession`, of a session that somebody else has found. */
 export async function payAs(
   deps: CheckoutDeps,
   caller: MerchantRef,
   session: PaidSession,
-  input: SessionPayInput,
+  input: Sent,
 ): Promise<Payment> {
   const option = await receivingOption(deps, caller, session, input);
   const chain = deps.chains.sandbox(caller.merchantId, input.network);
@@ -70,10 +75,10 @@ async function receivingOption(
   deps: CheckoutDeps,
   caller: MerchantRef,
   session: PaidSession,
-  { currency, network }: SessionPayInput,
+  { currency, network, at }: Sent,
 ): Promise<{ view: PaymentView; address: string }> {
   const onNetwork = session.options.filter((option) => option.network === network);
-  const choice = onNetwork.find((option) => option.currency === currency) ?? onNetwork[0];
+  const choice = at ?? onNetwork.find((option) => option.currency === currency) ?? onNetwork[0];
   if (choice === undefined) throw refuse('network', `This session has no option on ${network}.`);
   const view = await chooseOption(deps, caller, session, choice);
   const row = view.options.find((o) => o.network === network && o.currency === choice.currency);

@@ -20,7 +20,7 @@ import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { advanceClock } from './advance-clock.ts';
 import type { SandboxDeps } from './fund.ts';
-import { payAs } from './pay-session.ts';
+import { payAs, type Sent } from './pay-session.ts';
 import { reachChain } from './reach-chain.ts';
 
 /** Of one page: a person who clicks, not a program. */
@@ -70,8 +70,10 @@ async function play(deps: SandboxDeps, page: FoundPage, action: Action): Promise
       return await pay(deps, page, view, { final: true });
     case 'reorg':
       return await dropBlocks(deps, page, view);
-    case 'wrong':
-      return await pay(deps, page, view, { currency: otherOf(choiceOf(page, view).currency) });
+    case 'wrong': {
+      const at = choiceOf(page, view);
+      return await pay(deps, page, view, { currency: otherOf(at.currency), at });
+    }
     case 'frozen':
       return await pay(deps, page, view, { from: 'sanctioned' });
     case 'wallet':
@@ -96,7 +98,7 @@ async function pay(
   deps: SandboxDeps,
   page: FoundPage,
   view: PaymentView,
-  more: Partial<SessionPayInput>,
+  more: Partial<Sent>,
 ): Promise<void> {
   // Not final at once: the page is to show how the blocks come.
   const input = { ...choiceOf(page, view), final: false, ...more };
