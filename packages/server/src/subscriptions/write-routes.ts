@@ -95,7 +95,7 @@ function updateRoutes(deps: SubscriptionDeps): Route[] {
       tag,
       summary: 'See the invoice that an update would open',
       description: 'At once, or else with the next period. Nothing is changed.',
-      scope: 'read',
+      scope: 'write',
       params: SubscriptionPath,
       body: SubscriptionUpdateInput,
       answer: InvoicePreview,
