@@ -9,6 +9,7 @@ export interface Schema {
   anyOf?: Schema[];
   properties?: Record<string, Schema>;
   required?: string[];
+  maxProperties?: number;
   items?: Schema;
   pattern?: string;
   minLength?: number;
@@ -91,7 +92,9 @@ export function sampleOf(api: Api, given: Schema, fields: 'required' | 'all' = '
   if (schema.anyOf !== undefined) return sampleOf(api, schema.anyOf[0] ?? {}, fields);
   if (schema.type === 'object') {
     const properties = Object.entries(schema.properties ?? {});
-    const wanted = properties.filter(([name]) => fields === 'all' || schema.required?.includes(name));
+    const wanted = properties
+      .filter(([name]) => fields === 'all' || schema.required?.includes(name))
+      .slice(0, schema.maxProperties);
     return Object.fromEntries(wanted.map(([name, inner]) => [name, sampleOf(api, inner, fields)]));
   }
   if (schema.type === 'array') return [sampleOf(api, schema.items ?? {}, fields)];
@@ -186,4 +189,9 @@ export function callOf(
       ...(operation.needsKey ? { headers: { 'idempotency-key': randomUUID() } } : {}),
     },
   };
+}
+
+/** Whether free keys of the caller's may stand somewhere in its body. */
+export function takesMetadata(api: Api, { body = {} }: Operation): boolean {
+  return fieldsOf(api, body).some(({ steps }) => steps.at(-1) === 'metadata');
 }
