@@ -256,6 +256,7 @@ export class World {
   async judge(withinMs = FINISH_WITHIN_MS): Promise<Finding[]> {
     await this.heal();
     const left = await this.#finish(withinMs);
+    await this.#closeBlocks();
     const late = left.map((what): Finding => ({ invariant: 'I11', what }));
     const surprises = this.nodes.flatMap((node) => node.surprises);
     const crashed = surprises.map((what): Finding => ({ invariant: 'I12', what }));
@@ -298,6 +299,12 @@ export class World {
       const seconds = isPaidOut ? TO_NEXT_RETRY_SECONDS : ADVANCE_SECONDS;
       await Promise.all(this.merchants.map((client) => this.#moveOn(client, seconds)));
     }
+  }
+
+  /** A quiet chain closes the blocks that its clock has brought only when one is made: the checker reads closed ones. */
+  async #closeBlocks(): Promise<void> {
+    for (const client of this.merchants)
+      for (const network of NETWORKS) await this.controlChain(network, { mine: 1 }, client);
   }
 
   async #moveOn(client: GoodClient, seconds: number): Promise<void> {
