@@ -35,7 +35,11 @@ describe('registry', () => {
     const name = bare.pathname.slice(1);
     await sql`create database ${sql.id(name)}`.execute(db);
     const racing = [migrateSimulatedChain(bare.href), migrateSimulatedChain(bare.href)];
-    expect((await Promise.all(racing)).flat()).toEqual(['0001_simulated_chain', '0002_deposits']);
+    expect((await Promise.all(racing)).flat()).toEqual([
+      '0001_simulated_chain',
+      '0002_deposits',
+      '0003_mandates',
+    ]);
     await sql`drop database ${sql.id(name)} with (force)`.execute(db);
   });
 
