@@ -18,7 +18,7 @@ const SAME_ON_ALL = [
   'test/cli*.test.ts',
   'test/examples*.test.ts',
   'test/events/listen.test.ts',
-  'test/webhooks/commands.test.ts',
+  'test/*/commands.test.ts',
   'test/webhooks/outbound-*.test.ts',
   'test/fuzz/**',
   ...[
