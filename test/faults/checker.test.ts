@@ -139,9 +139,10 @@ test('I8: what another merchant was told is found: its canary, and any id of its
     const exchange = await other.request('GET', path);
     expect(exchange.status).toBe(200);
     expect(exchange.text.includes(other.canary)).toBe(path.endsWith('/items'));
-    own.exchanges.push({ ...exchange, isHostile: true });
+    const planted = { ...exchange, isHostile: true };
+    own.exchanges.push(planted);
     const found = await world.judge();
-    own.exchanges.pop();
+    own.exchanges.splice(own.exchanges.indexOf(planted), 1);
     expect(found.map((finding) => finding.invariant)).toContain('I8');
   }
 });
