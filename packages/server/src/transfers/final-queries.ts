@@ -51,28 +51,18 @@ export async function markGone(
   return numAffectedRows === 1n;
 }
 
-/** Whose transfers these are. */
+/** Whose transfers these are, all of them or the charges alone. */
 export async function listOwners(
   db: Db,
   merchantId: string,
   transferIds: readonly string[],
+  which: 'all' | 'charges' = 'all',
 ): Promise<string[]> {
-  const { rows } = await sql<{ owner_id: string }>`
-    select owner_id from transfer
-    where merchant_id = ${merchantId} and transfer_id = any(${transferIds}::uuid[])`.execute(db);
-  return rows.map((row) => row.owner_id);
-}
-
-/** Owners of those of these transfers that are charges. */
-export async function listChargeOwners(
-  db: Db,
-  merchantId: string,
-  transferIds: readonly string[],
-): Promise<string[]> {
-  const { rows } = await sql<{ owner_id: string }>`
-    select owner_id from transfer
-    where merchant_id = ${merchantId} and transfer_id = any(${transferIds}::uuid[]) and charge is not null`.execute(
-    db,
-  );
-  return rows.map((row) => row.owner_id);
+  let query = db
+    .selectFrom('transfer')
+    .select('owner_id')
+    .where('merchant_id', '=', merchantId)
+    .where('transfer_id', '=', sql<string>`any(${transferIds}::uuid[])`);
+  if (which === 'charges') query = query.where('charge', 'is not', null);
+  return (await query.execute()).map((row) => row.owner_id);
 }

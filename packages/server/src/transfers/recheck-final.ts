@@ -3,14 +3,7 @@ import { type Chain, ChainUnavailable, type SignedTx, type TxStatus } from '../c
 import type { Tx } from '../platform/db.ts';
 import type { MerchantMode } from '../platform/settings.ts';
 import { transact } from '../platform/transact.ts';
-import {
-  isGone,
-  listChargeOwners,
-  listFinal,
-  listOwners,
-  markFinalAgain,
-  markGone,
-} from './final-queries.ts';
+import { isGone, listFinal, listOwners, markFinalAgain, markGone } from './final-queries.ts';
 import { stopNetwork } from './network-stops.ts';
 import { type AttemptRow, signedOf } from './queries.ts';
 import type { TransferDeps } from './work.ts';
@@ -62,7 +55,7 @@ export async function recheckFinal(
       continue;
     }
     const isNews = await transact(deps.db, async (tx) => {
-      const charged = await listChargeOwners(tx, merchant.merchantId, attempt.item_ids);
+      const charged = await listOwners(tx, merchant.merchantId, attempt.item_ids, 'charges');
       for (const ownerId of charged) if (!isGone(attempt) && !(await books.lose(tx, ownerId))) return false;
       // Once: a network that a person has resumed does not stop again for the same transaction.
       if (!(await markGone(tx, attempt))) return false;
@@ -89,7 +82,7 @@ async function noteIfFinal(
   if (state !== 'final' || height === undefined) return;
   await transact(db, async (tx) => {
     await markFinalAgain(tx, attempt, height);
-    const charged = await listChargeOwners(tx, attempt.merchant_id, attempt.item_ids);
+    const charged = await listOwners(tx, attempt.merchant_id, attempt.item_ids, 'charges');
     for (const ownerId of charged) await books.regain(tx, ownerId);
   });
 }
