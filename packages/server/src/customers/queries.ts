@@ -3,7 +3,7 @@ import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
 import { kept } from '../platform/kept-plans.ts';
-import { unknownCursor } from '../platform/page.ts';
+import { cursorOf, readNewest } from '../platform/page.ts';
 import './tables.ts';
 
 const selectCustomers = (db: Db, merchantId: string) =>
@@ -49,19 +49,8 @@ export async function listCustomers(
 ): Promise<CustomerRow[]> {
   let query = selectCustomers(db, merchantId);
   if (page.externalId !== undefined) query = query.where('external_customer_id', '=', page.externalId);
-  if (page.after !== undefined) {
-    const cursor = await getCustomer(db, merchantId, page.after).catch((error: unknown) => {
-      throw error instanceof Fail ? unknownCursor() : error;
-    });
-    query = query.where((e) =>
-      e(e.refTuple('created_at', 'customer_id'), '<', e.tuple(cursor.created_at, cursor.customer_id)),
-    );
-  }
-  return await query
-    .orderBy('created_at', 'desc')
-    .orderBy('customer_id', 'desc')
-    .limit(page.limit + 1)
-    .execute();
+  const after = await cursorOf(page.after, (id) => getCustomer(db, merchantId, id));
+  return await readNewest(query, 'customer_id', { after, limit: page.limit });
 }
 
 /** @returns undefined where the merchant has a customer of this id already */

@@ -2,7 +2,7 @@ import type { RecordedEventType } from '@florin/contract/schemas';
 import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId, encodeId } from '../platform/ids.ts';
-import { unknownCursor } from '../platform/page.ts';
+import { cursorOf, readNewest } from '../platform/page.ts';
 import { resourcesNamed } from './own-names.ts';
 import { readStreamEnds } from './publish-events.ts';
 import './tables.ts';
@@ -42,18 +42,8 @@ export async function listEvents(
     .where('store_id', '=', owner.storeId);
   if (filter.type !== undefined) query = query.where('type', '=', filter.type);
   if (filter.resource !== undefined) query = query.where('resource', 'in', resourcesNamed(filter.resource));
-  if (filter.after !== undefined) {
-    const cursor = await selectEvent(db, owner.merchantId, filter.after).executeTakeFirst();
-    if (cursor?.store_id !== owner.storeId) throw unknownCursor();
-    query = query.where((e) =>
-      e(e.refTuple('created_at', 'event_id'), '<', e.tuple(cursor.created_at, cursor.event_id)),
-    );
-  }
-  return await query
-    .orderBy('created_at', 'desc')
-    .orderBy('event_id', 'desc')
-    .limit(filter.limit + 1)
-    .execute();
+  const after = await cursorOf(filter.after, (id) => getEvent(db, owner, id));
+  return await readNewest(query, 'event_id', { after, limit: filter.limit });
 }
 
 /** Where a listener stands in the stream: behind an event, or before them all. */

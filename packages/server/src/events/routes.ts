@@ -1,7 +1,7 @@
 import { Event, EventList, EventPath, EventQuery, EventStreamQuery } from '@florin/contract/schemas';
 import { defineRoute, EVENT_STREAM, type Route } from '../platform/http/index.ts';
 import { decodeId } from '../platform/ids.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf, unknownCursor } from '../platform/page.ts';
+import { cursorIdOf, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
 import { LiveEvents } from './live-events.ts';
 import { getEvent, listEvents, placeInStream } from './queries.ts';
@@ -30,8 +30,7 @@ export function eventRoutes(platform: Platform): Route[] {
       refusals: [],
       handle: async ({ caller, query, url }) => {
         const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const after = query.starting_after && decodeId('event', query.starting_after);
-        if (query.starting_after !== undefined && after === undefined) throw unknownCursor();
+        const after = cursorIdOf('event', query.starting_after);
         const filter = { limit, after, type: query.type, resource: query.resource };
         return { body: pageOf(await listEvents(platform.db, caller, filter), { limit, url }, present) };
       },

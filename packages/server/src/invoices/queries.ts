@@ -1,10 +1,9 @@
 import type { InvoiceStatus } from '@florin/contract/schemas';
 import type { Selectable } from 'kysely';
 import type { Db, Tables } from '../platform/db.ts';
-import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
 import { type Owner, ofStore } from '../platform/owner.ts';
-import { unknownCursor } from '../platform/page.ts';
+import { cursorOf, readNewest } from '../platform/page.ts';
 import './tables.ts';
 
 export type InvoiceRow = Selectable<Tables['invoice']>;
@@ -42,17 +41,6 @@ export async function listInvoices(db: Db, owner: Owner, filter: InvoiceFilter):
   if (subscriptionId !== undefined) query = query.where('subscription_id', '=', subscriptionId);
   if (customerId !== undefined) query = query.where('customer_id', '=', customerId);
   if (status !== undefined) query = query.where('status', '=', status);
-  if (filter.after !== undefined) {
-    const cursor = await getInvoice(db, owner, filter.after).catch((error: unknown) => {
-      throw error instanceof Fail ? unknownCursor() : error;
-    });
-    query = query.where((e) =>
-      e(e.refTuple('created_at', 'invoice_id'), '<', e.tuple(cursor.created_at, cursor.invoice_id)),
-    );
-  }
-  return await query
-    .orderBy('created_at', 'desc')
-    .orderBy('invoice_id', 'desc')
-    .limit(filter.limit + 1)
-    .execute();
+  const after = await cursorOf(filter.after, (id) => getInvoice(db, owner, id));
+  return await readNewest(query, 'invoice_id', { after, limit: filter.limit });
 }

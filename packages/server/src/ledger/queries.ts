@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
-import { unknownCursor } from '../platform/page.ts';
+import { cursorOf, readNewest } from '../platform/page.ts';
 import { type Account, type Balances, debitSign } from './accounts.ts';
 import './tables.ts';
 
@@ -48,37 +48,25 @@ export interface EntryFilter {
 
 /** Newest first; `limit + 1` rows, so that the caller sees whether there are more. */
 export async function listEntries(db: Db, merchantId: string, filter: EntryFilter) {
-  const { after, currency, account, causeIds } = filter;
-  const cursor = after === undefined ? undefined : await findCursor(db, merchantId, after);
+  const { currency, account, causeIds } = filter;
   let query = db.selectFrom('ledger_entry').selectAll().where('merchant_id', '=', merchantId);
   if (currency !== undefined) query = query.where('currency', '=', currency);
   if (causeIds !== undefined) query = query.where('cause_id', '=', sql<string>`any(${causeIds}::uuid[])`);
   if (account !== undefined) {
     query = query.where((e) => e.or([e('debit', '=', account), e('credit', '=', account)]));
   }
-  if (cursor !== undefined) {
-    query = query.where((e) =>
-      e(e.refTuple('created_at', 'entry_id'), '<', e.tuple(cursor.created_at, cursor.entry_id)),
-    );
-  }
-  return await query
-    .orderBy('created_at', 'desc')
-    .orderBy('entry_id', 'desc')
-    .limit(filter.limit + 1)
-    .execute();
+  const after = await cursorOf(filter.after, (id) => findEntry(db, merchantId, id));
+  return await readNewest(query, 'entry_id', { after, limit: filter.limit });
 }
 export type EntryRow = Awaited<ReturnType<typeof listEntries>>[number];
 
-/** @throws Fail where the id is no entry of this merchant */
-async function findCursor(db: Db, merchantId: string, entryId: string) {
-  const cursor = await db
+async function findEntry(db: Db, merchantId: string, entryId: string) {
+  return await db
     .selectFrom('ledger_entry')
     .select(['created_at', 'entry_id'])
     .where('merchant_id', '=', merchantId)
     .where('entry_id', '=', entryId)
     .executeTakeFirst();
-  if (cursor === undefined) throw unknownCursor();
-  return cursor;
 }
 
 /** Balances added up from the entries alone: what the stored ones must equal. */

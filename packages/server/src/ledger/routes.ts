@@ -2,7 +2,7 @@ import { Balances, LedgerEntryList, LedgerEntryQuery } from '@florin/contract/sc
 import type { Db } from '../platform/db.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
 import { decodeId } from '../platform/ids.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf, unknownCursor } from '../platform/page.ts';
+import { cursorIdOf, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
 import { CAUSE_KINDS, type CauseNames } from './causes.ts';
 import { presentBalances, presentEntry } from './present.ts';
@@ -46,8 +46,7 @@ export function ledgerRoutes(platform: Platform, names: CauseNames): Route[] {
       refusals: [],
       handle: async ({ caller, query, url }) => {
         const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const after = query.starting_after && decodeId('ledgerEntry', query.starting_after);
-        if (query.starting_after !== undefined && after === undefined) throw unknownCursor();
+        const after = cursorIdOf('ledgerEntry', query.starting_after);
         const { db } = platform;
         const { merchantId } = caller;
         const filter = {

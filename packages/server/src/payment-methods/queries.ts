@@ -5,7 +5,7 @@ import type { Mandate } from '../chains/index.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
-import { unknownCursor } from '../platform/page.ts';
+import { cursorOf, readNewest, unknownCursor } from '../platform/page.ts';
 import type { ChargedWallet } from '../transfers/index.ts';
 import './tables.ts';
 
@@ -62,24 +62,10 @@ export async function listPaymentMethods(
 ): Promise<PaymentMethodRow[]> {
   let query = selectMethods(db, merchantId);
   if (page.customerId !== undefined) query = query.where('customer_id', '=', page.customerId);
-  if (page.after !== undefined) {
-    const cursor = await getPaymentMethod(db, merchantId, page.after).catch((error: unknown) => {
-      throw error instanceof Fail ? unknownCursor() : error;
-    });
-    if (page.customerId !== undefined && cursor.customer_id !== page.customerId) throw unknownCursor();
-    query = query.where((e) =>
-      e(
-        e.refTuple('created_at', 'payment_method_id'),
-        '<',
-        e.tuple(cursor.created_at, cursor.payment_method_id),
-      ),
-    );
-  }
-  return await query
-    .orderBy('created_at', 'desc')
-    .orderBy('payment_method_id', 'desc')
-    .limit(page.limit + 1)
-    .execute();
+  const after = await cursorOf(page.after, (id) => getPaymentMethod(db, merchantId, id));
+  const { customerId = after?.customer_id } = page;
+  if (after !== undefined && after.customer_id !== customerId) throw unknownCursor();
+  return await readNewest(query, 'payment_method_id', { after, limit: page.limit });
 }
 
 /** The newest active method of each of these customers that has one. */

@@ -6,7 +6,7 @@ import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
 import { unawaited } from '../platform/kept-plans.ts';
-import { unknownCursor } from '../platform/page.ts';
+import { cursorOf, readNewest } from '../platform/page.ts';
 import type { CheckedItem } from './check-items.ts';
 import type { Totals } from './states.ts';
 import './tables.ts';
@@ -59,18 +59,8 @@ export async function listBatches(db: Db, merchantId: string, filter: BatchFilte
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   if (filter.currency !== undefined) query = query.where('currency', '=', filter.currency);
   if (filter.idempotencyKey !== undefined) query = query.where('idempotency_key', '=', filter.idempotencyKey);
-  if (filter.after !== undefined) {
-    const cursor = await selectBatch(db, merchantId, filter.after).executeTakeFirst();
-    if (cursor === undefined) throw unknownCursor();
-    query = query.where((e) =>
-      e(e.refTuple('created_at', 'batch_id'), '<', e.tuple(cursor.created_at, cursor.batch_id)),
-    );
-  }
-  return await query
-    .orderBy('created_at', 'desc')
-    .orderBy('batch_id', 'desc')
-    .limit(filter.limit + 1)
-    .execute();
+  const after = await cursorOf(filter.after, (id) => selectBatch(db, merchantId, id).executeTakeFirst());
+  return await readNewest(query, 'batch_id', { after, limit: filter.limit });
 }
 
 export interface ItemFilter {
@@ -87,11 +77,8 @@ export async function listItems(db: Db, merchantId: string, batchId: string, fil
     .where('merchant_id', '=', merchantId)
     .where('batch_id', '=', batchId);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
-  if (filter.after !== undefined) {
-    const cursor = await findItem(db, merchantId, batchId, filter.after);
-    if (cursor === undefined) throw unknownCursor();
-    query = query.where('index', '>', cursor.index);
-  }
+  const cursor = await cursorOf(filter.after, (id) => findItem(db, merchantId, batchId, id));
+  if (cursor !== undefined) query = query.where('index', '>', cursor.index);
   return await query
     .orderBy('index')
     .limit(filter.limit + 1)

@@ -13,8 +13,7 @@ import {
 } from '@florin/contract/schemas';
 import { Fail } from '../platform/fail.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { decodeId } from '../platform/ids.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf, unknownCursor } from '../platform/page.ts';
+import { cursorIdOf, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import { cancelPayoutBatch } from './cancel-payout-batch.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
 import type { PayoutDeps } from './deps.ts';
@@ -32,13 +31,6 @@ function refuseNoItems(body: unknown): void {
   if (Array.isArray(items) && items.length === 0) {
     throw new Fail('batch_empty_items', { message: 'A batch has at least one item.', param: 'items' });
   }
-}
-
-function cursorOf(kind: 'payoutBatch' | 'payoutItem', text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const id = decodeId(kind, text);
-  if (id === undefined) throw unknownCursor();
-  return id;
 }
 
 function draftRoutes(deps: PayoutDeps): Route[] {
@@ -79,7 +71,7 @@ function batchReadRoutes(deps: PayoutDeps): Route[] {
         const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
         const rows = await listBatches(deps.db, caller.merchantId, {
           limit,
-          after: cursorOf('payoutBatch', query.starting_after),
+          after: cursorIdOf('payoutBatch', query.starting_after),
           status: query.status,
           currency: query.currency,
           idempotencyKey: query.idempotency_key,
@@ -167,7 +159,7 @@ function itemReadRoutes(deps: PayoutDeps): Route[] {
       handle: async ({ caller, params, query, url }) => {
         const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
         const batch = await getBatch(deps.db, caller.merchantId, batchIdOf(params.batch_id));
-        const after = cursorOf('payoutItem', query.starting_after);
+        const after = cursorIdOf('payoutItem', query.starting_after);
         const rows = await listItems(deps.db, caller.merchantId, batch.batch_id, {
           limit,
           after,

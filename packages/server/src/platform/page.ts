@@ -1,4 +1,7 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+import type { Tables } from './db.ts';
 import { Fail } from './fail.ts';
+import { decodeId, type IdKind } from './ids.ts';
 
 export const PAGE_LIMIT_DEFAULT = 10;
 
@@ -29,4 +32,46 @@ export function unknownCursor(): Fail {
     message: 'starting_after must be the id of an item of this list.',
     param: 'starting_after',
   });
+}
+
+/** The id in a `starting_after`. @throws Fail for what has not the form of one */
+export function cursorIdOf(kind: IdKind, after: string | undefined): string | undefined {
+  const id = after === undefined ? undefined : decodeId(kind, after);
+  if (after !== undefined && id === undefined) throw unknownCursor();
+  return id;
+}
+
+/** The row that a `starting_after` names. @throws Fail where there is none that the caller may see */
+export async function cursorOf<Row>(
+  after: string | undefined,
+  find: (after: string) => Promise<Row | undefined>,
+): Promise<Row | undefined> {
+  if (after === undefined) return undefined;
+  const row = await find(after).catch((error: unknown) => {
+    throw error instanceof Fail ? unknownCursor() : error;
+  });
+  if (row === undefined) throw unknownCursor();
+  return row;
+}
+
+/**
+ * Rows newest first, those behind the cursor if there is one; one more than the limit.
+ *
+ * @param idColumn orders rows of the same second
+ */
+export async function readNewest<Table extends keyof Tables, Row, Id extends keyof Row & string>(
+  query: SelectQueryBuilder<Tables, Table, Row>,
+  idColumn: Id,
+  { after, limit }: { after: Readonly<Record<'created_at' | Id, unknown>> | undefined; limit: number },
+): Promise<Row[]> {
+  const [created, id] = [sql.ref('created_at'), sql.ref(idColumn)];
+  const behind =
+    after === undefined
+      ? query
+      : query.where(sql<boolean>`(${created}, ${id}) < (${after.created_at}, ${after[idColumn]})`);
+  return await behind
+    .orderBy(created, 'desc')
+    .orderBy(id, 'desc')
+    .limit(limit + 1)
+    .execute();
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
-import { unknownCursor } from '../platform/page.ts';
+import { cursorOf } from '../platform/page.ts';
 import type { EndpointRow, Owner } from './endpoint-queries.ts';
 import type { DeliveryStatus } from './tables.ts';
 import './tables.ts';
@@ -77,10 +77,8 @@ export async function listDeliveries(db: Db, owner: Owner, filter: DeliveryFilte
   if (filter.eventId !== undefined) query = query.where('event_id', '=', filter.eventId);
   if (filter.endpointId !== undefined) query = query.where('endpoint_id', '=', filter.endpointId);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
-  if (filter.after !== undefined) {
-    if ((await findDelivery(db, owner, filter.after)) === undefined) throw unknownCursor();
-    query = query.where('delivery_id', '<', filter.after);
-  }
+  const cursor = await cursorOf(filter.after, (id) => findDelivery(db, owner, id));
+  if (cursor !== undefined) query = query.where('delivery_id', '<', cursor.delivery_id);
   return await query
     .orderBy('delivery_id', 'desc')
     .limit(filter.limit + 1)

@@ -2,7 +2,7 @@ import type { UpdateObject } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
-import { unknownCursor } from '../platform/page.ts';
+import { cursorOf, readNewest } from '../platform/page.ts';
 import './tables.ts';
 
 /** Whose endpoints: a store sees its own. */
@@ -46,23 +46,15 @@ export async function listEndpoints(
   owner: Owner,
   page: { limit: number; after?: string | undefined },
 ) {
-  let query = db
+  const query = db
     .selectFrom('webhook_endpoint')
     .selectAll()
     .where('merchant_id', '=', owner.merchantId)
     .where('store_id', '=', owner.storeId);
-  if (page.after !== undefined) {
-    const cursor = await selectEndpoint(db, owner.merchantId, page.after).executeTakeFirst();
-    if (cursor?.store_id !== owner.storeId) throw unknownCursor();
-    query = query.where((e) =>
-      e(e.refTuple('created_at', 'endpoint_id'), '<', e.tuple(cursor.created_at, cursor.endpoint_id)),
-    );
-  }
-  return await query
-    .orderBy('created_at', 'desc')
-    .orderBy('endpoint_id', 'desc')
-    .limit(page.limit + 1)
-    .execute();
+  const after = await cursorOf(page.after, (id) =>
+    selectEndpoint(db, owner.merchantId, id).where('store_id', '=', owner.storeId).executeTakeFirst(),
+  );
+  return await readNewest(query, 'endpoint_id', { after, limit: page.limit });
 }
 
 export async function countEndpoints(tx: Tx, owner: Owner): Promise<number> {

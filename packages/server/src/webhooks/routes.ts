@@ -14,8 +14,8 @@ import {
   WebhookEndpointQuery,
 } from '@florin/contract/schemas';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { decodeId, type IdKind } from '../platform/ids.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf, unknownCursor } from '../platform/page.ts';
+import { decodeId } from '../platform/ids.ts';
+import { cursorIdOf, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createWebhookEndpoint } from './create-webhook-endpoint.ts';
 import { getDelivery, listDeliveries } from './delivery-queries.ts';
@@ -29,13 +29,6 @@ import { updateWebhookEndpoint } from './update-webhook-endpoint.ts';
 const ENDPOINTS = '/api/v1/webhook_endpoints';
 const DELIVERIES = '/api/v1/deliveries';
 const tag = 'Webhooks';
-
-function cursorOf(kind: IdKind, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const id = decodeId(kind, text);
-  if (id === undefined) throw unknownCursor();
-  return id;
-}
 
 function endpointRoutes(platform: Platform): Route[] {
   return [
@@ -65,7 +58,7 @@ function endpointRoutes(platform: Platform): Route[] {
       refusals: [],
       handle: async ({ caller, query, url }) => {
         const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const after = cursorOf('webhookEndpoint', query.starting_after);
+        const after = cursorIdOf('webhookEndpoint', query.starting_after);
         const rows = await listEndpoints(platform.db, caller, { limit, after });
         return { body: pageOf(rows, { limit, url }, presentEndpoint) };
       },
@@ -157,7 +150,7 @@ function deliveryRoutes(platform: Platform): Route[] {
       refusals: [],
       handle: async ({ caller, query, url }) => {
         const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const after = cursorOf('delivery', query.starting_after);
+        const after = cursorIdOf('delivery', query.starting_after);
         const eventId = query.event_id && decodeId('event', query.event_id);
         const endpointId = query.endpoint_id && decodeId('webhookEndpoint', query.endpoint_id);
         // What names nothing has no deliveries.

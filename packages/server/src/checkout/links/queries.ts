@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely';
 import type { Db, Tables, Tx } from '../../platform/db.ts';
 import { Fail } from '../../platform/fail.ts';
 import { decodeId } from '../../platform/ids.ts';
-import { unknownCursor } from '../../platform/page.ts';
+import { cursorOf, readNewest } from '../../platform/page.ts';
 import './tables.ts';
 
 interface Owner {
@@ -40,24 +40,13 @@ export async function listLinks(
   owner: Owner,
   page: { limit: number; after?: string | undefined },
 ): Promise<LinkRow[]> {
-  let query = db
+  const query = db
     .selectFrom('payment_link')
     .selectAll()
     .where('merchant_id', '=', owner.merchantId)
     .where('store_id', '=', owner.storeId);
-  if (page.after !== undefined) {
-    const cursor = await getLink(db, owner, page.after).catch((error: unknown) => {
-      throw error instanceof Fail ? unknownCursor() : error;
-    });
-    query = query.where((e) =>
-      e(e.refTuple('created_at', 'link_id'), '<', e.tuple(cursor.created_at, cursor.link_id)),
-    );
-  }
-  return await query
-    .orderBy('created_at', 'desc')
-    .orderBy('link_id', 'desc')
-    .limit(page.limit + 1)
-    .execute();
+  const after = await cursorOf(page.after, (id) => getLink(db, owner, id));
+  return await readNewest(query, 'link_id', { after, limit: page.limit });
 }
 
 export async function insertLink(tx: Tx, row: Insertable<Tables['payment_link']>): Promise<LinkRow> {
