@@ -8,6 +8,7 @@ import { scriptOf } from '../create/script.ts';
 import { type BenchServer, execute, reset } from '../database.ts';
 import { interleave } from '../rounds.ts';
 import type { Findings, RunOptions } from '../rows.ts';
+import { startService } from '../service.ts';
 import { percentile, ratios, short } from '../statistics.ts';
 
 const PATH = '/api/v1/checkout/sessions/create';
@@ -17,31 +18,20 @@ const BODY = Buffer.from(
 const CONNECTIONS = 20;
 const PGBENCH_CLIENTS = 10;
 const FIRST_GUESS = 600;
-const RATE_LIMIT = '1000000';
 
 /** The whole way of a session's creation, with an Idempotency-Key, against its SQL alone. */
 export async function measureSessions(server: BenchServer, options: RunOptions): Promise<Findings> {
   const premises = await furnish(await server.createDatabase());
   const script = scriptOf(await recordCreate(premises, BODY, PATH));
-  const service = startChild('create/serve.ts', {
-    profileDir: options.profileDir,
-    env: {
-      DATABASE_URL: premises.databaseUrl,
-      FLORIN_MASTER_KEY: premises.masterKey.toString('hex'),
-      FLORIN_PORT: '0',
-      FLORIN_RATE_PER_SECOND: RATE_LIMIT,
-      FLORIN_RATE_BURST: RATE_LIMIT,
-    },
-  });
+  const service = await startService(premises, options);
   const seconds = options.quick ? 2 : 5;
   const latenciesMs: number[] = [];
   let expected = FIRST_GUESS;
-  const { baseUrl } = await service.next<{ baseUrl: string }>();
   const run = async () => {
     await reset(premises.databaseUrl, script.tables);
     const count = Math.max(100, Math.round(expected * seconds));
     const requests = buildRequests(premises, count, () => BODY, PATH);
-    const loaded = await load(baseUrl, requests, CONNECTIONS);
+    const loaded = await load(service.baseUrl, requests, CONNECTIONS);
     expected = loaded.perSecond;
     latenciesMs.push(...loaded.latenciesMs);
     const [found] = await execute(premises.databaseUrl, 'select count(*)::int as n from checkout_session');

@@ -1,8 +1,9 @@
-import { type Child, startChild } from '../child.ts';
+import { startChild } from '../child.ts';
 import { type BenchServer, execute, reset } from '../database.ts';
 import { cpuSeconds, serverCpuSeconds } from '../procfs.ts';
 import { interleave } from '../rounds.ts';
 import type { Findings, RowId, RowResult, RunOptions } from '../rows.ts';
+import { type Service, startService } from '../service.ts';
 import { median, percentile, ratios, short } from '../statistics.ts';
 import { load } from './load.ts';
 import { furnish, type Premises } from './merchant.ts';
@@ -19,25 +20,14 @@ const CONNECTIONS = 20;
 const PGBENCH_CLIENTS = 10;
 /** First guess of requests a second, corrected by each round: a round sends a number of prebuilt requests. */
 const FIRST_GUESS: Record<Size, number> = { 200: 100, 10: 400, 1: 600 };
-const RATE_LIMIT = '1000000';
 
 /** Rows 1 to 3: the whole way of a create request against its SQL alone. */
 export async function runCreate(server: BenchServer, options: RunOptions): Promise<Findings> {
   const premises = await furnish(await server.createDatabase());
   const scripts = await recordScripts(premises);
-  const service = startChild('create/serve.ts', {
-    profileDir: options.profileDir,
-    env: {
-      DATABASE_URL: premises.databaseUrl,
-      FLORIN_MASTER_KEY: premises.masterKey.toString('hex'),
-      FLORIN_PORT: '0',
-      FLORIN_RATE_PER_SECOND: RATE_LIMIT,
-      FLORIN_RATE_BURST: RATE_LIMIT,
-    },
-  });
+  const service = await startService(premises, options);
   try {
-    const { baseUrl } = await service.next<{ baseUrl: string }>();
-    const rounds = new CreateRounds({ server, premises, scripts, service, baseUrl, options });
+    const rounds = new CreateRounds({ server, premises, scripts, service, options });
     const sizes = SIZES.filter((size) => isWanted(size, options.wanted));
     await rounds.warmUp(sizes);
     const values = await interleave(
@@ -65,8 +55,7 @@ interface RoundsContext {
   server: BenchServer;
   premises: Premises;
   scripts: Record<Size, Script>;
-  service: Child;
-  baseUrl: string;
+  service: Service;
   options: RunOptions;
 }
 
@@ -104,12 +93,12 @@ class CreateRounds {
   }
 
   async #service(size: Size): Promise<number> {
-    const { premises, baseUrl, service, server, scripts } = this.#context;
+    const { premises, service, server, scripts } = this.#context;
     await reset(premises.databaseUrl, scripts[size].tables);
     const count = Math.max(100, Math.round(this.#expected[size] * this.#seconds));
     const requests = buildRequests(premises, count, () => this.#writeBody(size));
     const [node, postgres] = [cpuSeconds(service.pid), serverCpuSeconds(server.pid)];
-    const { perSecond, latenciesMs } = await load(baseUrl, requests, CONNECTIONS);
+    const { perSecond, latenciesMs } = await load(service.baseUrl, requests, CONNECTIONS);
     const cost = {
       nodeMicros: ((cpuSeconds(service.pid) - node) * 1e6) / count,
       postgresMicros: ((serverCpuSeconds(server.pid) - postgres) * 1e6) / count,

@@ -11,6 +11,8 @@ export interface Premises {
   masterKey: Buffer;
   apiKey: string;
   secretKey: string;
+  /** Of a process of the service on this database. */
+  env: Record<string, string>;
 }
 
 export async function furnish(databaseUrl: string): Promise<Premises> {
@@ -23,7 +25,9 @@ export async function furnish(databaseUrl: string): Promise<Premises> {
     await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
     const scopes = ['read', 'write', 'payouts'];
     const key = await stores.createKey(app, { merchantId, storeId, name: 'Bench', validityDays: 0, scopes });
-    return { databaseUrl, merchantId, storeId, masterKey, apiKey: key.apiKey, secretKey: key.secretKey };
+    const { apiKey, secretKey } = key;
+    const env = { DATABASE_URL: databaseUrl, FLORIN_MASTER_KEY: masterKey.toString('hex') };
+    return { databaseUrl, merchantId, storeId, masterKey, apiKey, secretKey, env };
   } finally {
     await app.close();
   }

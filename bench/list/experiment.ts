@@ -3,20 +3,19 @@ import {
   type SubscriptionFilter,
   subscriptionPage,
 } from '../../packages/server/src/subscriptions/queries.ts';
-import { startChild } from '../child.ts';
 import { load } from '../create/load.ts';
 import { furnish, type Premises } from '../create/merchant.ts';
 import { buildReads } from '../create/requests.ts';
 import type { BenchServer } from '../database.ts';
 import { interleave, type Setting } from '../rounds.ts';
 import type { Findings, RowId, RunOptions } from '../rows.ts';
+import { startService } from '../service.ts';
 import { median, percentile, short } from '../statistics.ts';
 import { customerAt, fill, type ListOwner } from './fill.ts';
 
 const SMALL = 10_000;
 const LIMIT = 100;
 const PATH = `/api/v1/subscriptions?limit=${LIMIT}`;
-const RATE_LIMIT = '1000000';
 /** Of each comparison of the list with its own query, alternating so that both see the same machine. */
 const PIECES = 10;
 
@@ -78,21 +77,10 @@ async function makeTable(server: BenchServer, rows: number): Promise<Filled> {
   };
 }
 
-async function overHttp(rounds: ListRounds, big: Filled, options: RunOptions): Promise<number[]> {
-  const { premises } = big;
-  const service = startChild('create/serve.ts', {
-    profileDir: options.profileDir,
-    env: {
-      DATABASE_URL: premises.databaseUrl,
-      FLORIN_MASTER_KEY: premises.masterKey.toString('hex'),
-      FLORIN_PORT: '0',
-      FLORIN_RATE_PER_SECOND: RATE_LIMIT,
-      FLORIN_RATE_BURST: RATE_LIMIT,
-    },
-  });
+async function overHttp(rounds: ListRounds, { premises }: Filled, options: RunOptions): Promise<number[]> {
+  const service = await startService(premises, options);
   try {
-    const { baseUrl } = await service.next<{ baseUrl: string }>();
-    const setting = rounds.answered(baseUrl);
+    const setting = rounds.answered(service.baseUrl);
     // Until the engine has compiled what is hot.
     await setting.run();
     return (await interleave([setting], options))[setting.name] ?? [];

@@ -54,7 +54,6 @@ export class Company {
       DATABASE_URL: databaseUrl,
       FLORIN_SIMCHAIN_URL: simchainUrl,
       FLORIN_MASTER_KEY: masterKey.toString('hex'),
-      FLORIN_PORT: '0',
     };
     return new Company(app, owners, {
       env,

@@ -7,13 +7,13 @@ import { type BenchServer, reset } from '../database.ts';
 import { cpuSeconds, residentMegabytes, serverCpuSeconds } from '../procfs.ts';
 import { interleave } from '../rounds.ts';
 import type { Findings, RowResult, RunOptions } from '../rows.ts';
+import { startService } from '../service.ts';
 import { median, percentile, ratios, short } from '../statistics.ts';
 import { Company } from './company.ts';
 import { type Limit, recordRenewals } from './limit.ts';
 
 const PGBENCH_CLIENTS = 10;
 const LIST = '/api/v1/subscriptions?limit=20';
-const RATE_LIMIT = { FLORIN_RATE_PER_SECOND: '1000000', FLORIN_RATE_BURST: '1000000' };
 /** Requests that are signed together: a signature is good for some minutes. */
 const READS = 50;
 
@@ -98,13 +98,12 @@ async function replay({ script, databaseUrl }: Limit, seconds: number): Promise<
 async function measureReads(server: BenchServer, options: RunOptions): Promise<Findings> {
   const { renewals, idleReads } = sizesOf(options.quick);
   const company = await Company.open(server, 1);
-  const env = { ...company.env, ...RATE_LIMIT };
-  const [api, worker] = [startChild('create/serve.ts', { env }), startChild('checkout/worker.ts', { env })];
+  const worker = startChild('checkout/worker.ts', { env: company.env });
+  const api = await startService(company, {});
   try {
-    const { baseUrl } = await api.next<{ baseUrl: string }>();
     await worker.next();
     const key = await keyOf(company);
-    const read = async () => (await load(baseUrl, buildReads(key, READS, LIST), 1)).latenciesMs;
+    const read = async () => (await load(api.baseUrl, buildReads(key, READS, LIST), 1)).latenciesMs;
     await company.renew(Math.ceil(renewals / 10));
     const values: number[] = [];
     const megabytes = { api: [] as number[], worker: [] as number[] };
