@@ -63,7 +63,8 @@ export function connect(options: ConnectOptions): Db {
     options: session.join(' '),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', options.onError ?? (() => {}));
+  // One that breaks while the pool ends was left already: the pool's end does not wait for the server's.
+  pool.on('error', (error) => pool.ending || options.onError?.(error));
   // The pool listens to idle connections only: one that breaks between two statements of a transaction would end the
   // process too. Its next statement fails, which is all that anybody needs to know.
   pool.on('connect', (client) => client.on('error', () => {}));
