@@ -65,8 +65,15 @@ function hideExperimentalWarnings() {
   };
 }
 
+/** What was compiled once is read at the next start, which takes half as long; nothing is lost without it. */
+async function keepCompiled() {
+  const { enableCompileCache } = await import('node:module');
+  enableCompileCache(path.join(HERE, '..', 'node_modules', '.cache', 'compiled'));
+}
+
 async function runHere() {
   hideExperimentalWarnings();
+  await keepCompiled();
   const { run } = await import('../src/main.ts');
   await run(process.argv.slice(2));
 }
