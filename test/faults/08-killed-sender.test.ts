@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
-const KILLS = scaled(40, 2);
-const NEWS = scaled(2_000, 100);
+const KILLS = scaled(40, 1);
+const NEWS = scaled(2_000, 40);
 
 /** Of one event at the moment of death: how often it comes more than once. Only what was sent and not recorded does. */
 const POINTS = [
