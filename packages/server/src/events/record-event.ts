@@ -2,7 +2,7 @@ import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Tx } from '../platform/db.ts';
 import { encodeId, newId } from '../platform/ids.ts';
-import { enqueue } from '../platform/jobs/index.ts';
+import { enqueue, type JobSpec } from '../platform/jobs/index.ts';
 import { changedFields } from './changed-fields.ts';
 import './tables.ts';
 
@@ -78,12 +78,20 @@ export async function recordEvent(tx: Tx, change: Change): Promise<string | unde
  * As `recordEvent`, of changes of one merchant in one transaction. Lists, the stream and deliveries have them in the order
  * in which they are given; one resource may be named more than once.
  *
+ * @param more what else is to be done after the change, written with it
  * @returns the events' ids, in this order
  */
-export async function recordEvents(tx: Tx, changes: readonly Change[]): Promise<string[]> {
+export async function recordEvents(
+  tx: Tx,
+  changes: readonly Change[],
+  more: readonly JobSpec[] = [],
+): Promise<string[]> {
   const news = changes.flatMap((change) => prepare(change) ?? []);
   const [first] = news;
-  if (first === undefined) return [];
+  if (first === undefined) {
+    await enqueue(tx, more);
+    return [];
+  }
   const { merchantId } = first;
   const column = (pick: (one: Prepared) => string) => news.map(pick);
   const { resources, counts, behind } = countByResource(news);
@@ -113,7 +121,7 @@ export async function recordEvents(tx: Tx, changes: readonly Change[]): Promise<
     dueAtMs,
     payload: { storeId },
   }));
-  await enqueue(tx, jobs, recorded);
+  await enqueue(tx, [...jobs, ...more], recorded);
   return news.map((one) => one.eventId);
 }
 

@@ -1,5 +1,5 @@
 import type { Asset, Network } from '@florin/contract/money';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/db.ts';
 import { invariant } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
@@ -89,9 +89,15 @@ export async function postAll(
       `a posting moves an amount above 0 (${debit} → ${credit}: ${amount})`,
     );
   }
-  for (const change of changesOf(postings)) await applyChange(tx, merchantId, change);
-  await insertEntries(tx, merchantId, journals, nowSeconds);
+  const changes = changesOf(postings);
+  if (!changes.some(needsCover))
+    return await insertEntries(tx, merchantId, journals, { changes, nowSeconds });
+  for (const change of changes) await applyChange(tx, merchantId, change);
+  await insertEntries(tx, merchantId, journals, { changes: [], nowSeconds });
 }
+
+/** Whether a change may find that there is too little. */
+const needsCover = ({ account, delta }: Change) => delta < 0n && !mayOverdraw(account);
 
 /**
  * Balance check and change are one statement, and the row lock it takes holds until commit. A balance that would fall
@@ -99,7 +105,7 @@ export async function postAll(
  */
 async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<void> {
   const { account, currency, delta } = change;
-  if (delta < 0n && !mayOverdraw(account)) {
+  if (needsCover(change)) {
     const { numAffectedRows } = await sql`${kept}
       update ledger_account set balance = balance + ${delta}
       where merchant_id = ${merchantId} and account = ${account} and currency = ${currency}
@@ -107,27 +113,36 @@ async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<
     if (numAffectedRows === 0n) throw new BelowFloor(account);
     return;
   }
-  const floor = mayOverdraw(account) ? FLOAT_FLOOR : 0n;
-  await sql`${unawaited}
-    insert into ledger_account as a (merchant_id, account, currency, balance, floor)
-    values (${merchantId}, ${account}, ${currency}, ${delta}, ${floor})
-    on conflict (merchant_id, account, currency) do update set balance = a.balance + excluded.balance`.execute(
-    tx,
-  );
+  await sql`${unawaited} ${addTo(merchantId, [change])}`.execute(tx);
 }
 
+/** Changes that nothing can forbid, locked in the order in which they are given. */
+function addTo(merchantId: string, changes: readonly Change[]): RawBuilder<unknown> {
+  const column = <T>(pick: (change: Change) => T) => changes.map(pick);
+  return sql`
+    insert into ledger_account as a (merchant_id, account, currency, balance, floor)
+    select ${merchantId}::uuid, c.account, c.currency, c.delta, c.floor
+    from unnest(${column((c) => c.account)}::text[], ${column((c) => c.currency)}::text[],
+                ${column((c) => c.delta)}::bigint[],
+                ${column((c) => (mayOverdraw(c.account) ? FLOAT_FLOOR : 0n))}::bigint[])
+      as c (account, currency, delta, floor)
+    on conflict (merchant_id, account, currency) do update set balance = a.balance + excluded.balance`;
+}
+
+/** @param changes of balances that are made in the same statement */
 async function insertEntries(
   tx: Tx,
   merchantId: string,
   journals: readonly (readonly Posting[])[],
-  nowSeconds: number,
+  { changes, nowSeconds }: { changes: readonly Change[]; nowSeconds: number },
 ): Promise<void> {
   const postings = journals.flatMap((journal) => {
     const journalId = newId();
     return journal.map((posting) => ({ ...posting, journalId }));
   });
   const column = <T>(pick: (posting: (typeof postings)[number]) => T) => postings.map(pick);
-  await sql`${unawaited}
+  const changed = changes.length === 0 ? sql`` : sql`with changed as (${addTo(merchantId, changes)})`;
+  await sql`${unawaited} ${changed}
     insert into ledger_entry (merchant_id, entry_id, journal_id, debit, credit, currency, network, amount,
                               cause_type, cause_id, created_at)
     select ${merchantId}::uuid, e.entry_id, e.journal_id, e.debit, e.credit, e.currency, e.network, e.amount,
