@@ -1,8 +1,16 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
+import { kept, unawaited } from '../platform/kept-plans.ts';
 import type { Coins } from './coin-queries.ts';
-import type { PaymentRow } from './queries.ts';
+import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from './columns.ts';
+import {
+  listOptions,
+  type OptionRow,
+  type PaymentRow,
+  type PaymentView,
+  type TransactionRow,
+} from './queries.ts';
 import './tables.ts';
 
 export interface NewChargeRow
@@ -31,49 +39,117 @@ export interface NewChargeRow
 }
 
 /** The payment of a charge with its one option, which is fixed from the start. */
-export async function insertCharge(tx: Tx, { option, ...row }: NewChargeRow): Promise<void> {
-  const fixed = { fixed_currency: option?.currency ?? null, fixed_network: option?.network ?? null };
-  await tx
-    .insertInto('payment')
-    .values({ ...row, ...fixed })
-    .execute();
-  if (option === null) return;
-  const { merchant_id, payment_id, created_at: chosen_at } = row;
-  const own = { merchant_id, payment_id, chosen_at, quote_ends_at: chosen_at, watch: null };
-  await tx
-    .insertInto('payment_option')
-    .values({ ...option, ...own })
-    .execute();
+export async function insertCharge(tx: Tx, { option, ...row }: NewChargeRow): Promise<PaymentView> {
+  const { merchant_id, payment_id, created_at: madeAt } = row;
+  const payment: PaymentRow = {
+    ...row,
+    session_id: null,
+    fixed_currency: option?.currency ?? null,
+    fixed_network: option?.network ?? null,
+    chosen_currency: null,
+    chosen_network: null,
+    received_amount: 0n,
+    refunded_amount: 0n,
+    refunding_amount: 0n,
+    held_amount: 0n,
+    metadata: {},
+    expires_at: null,
+    canceled_at: null,
+    closed_at: null,
+    completed_at: null,
+  };
+  const made = sql`
+    insert into payment (${PAYMENT.list}) values (${PAYMENT.valuesOf(payment)})`;
+  if (option === null) {
+    await sql`${unawaited} ${made}`.execute(tx);
+    return viewOfCharge(payment, []);
+  }
+  const own = { merchant_id, payment_id, chosen_at: madeAt, quote_ends_at: madeAt, watch: null };
+  const fixed: OptionRow = { ...option, ...own };
+  await sql`${unawaited}
+    with made as (${made})
+    insert into payment_option (${PAYMENT_OPTION.list}) values (${PAYMENT_OPTION.valuesOf(fixed)})`.execute(
+    tx,
+  );
+  return viewOfCharge(payment, [fixed]);
 }
 
-interface PulledRow {
-  merchant_id: string;
-  payment_id: string;
-  network: Network;
-  tx_id: string;
-  currency: Asset;
-  address: string;
-  sender: string;
-  amount: bigint;
-  seen_at: number;
+/** As long as it is on its way, and where it took nothing, a charge has no transaction. */
+const viewOfCharge = (payment: PaymentRow, options: readonly OptionRow[]): PaymentView => ({
+  payment,
+  options,
+  transactions: [],
+  heights: new Map(),
+});
+
+/**
+ * Locks the payment of a charge. One that is over is shown without its transaction.
+ *
+ * @throws where there is none
+ */
+export async function lockCharge(
+  tx: Tx,
+  { merchantId, paymentId }: { merchantId: string; paymentId: string },
+): Promise<PaymentView> {
+  const { rows } = await sql<PaymentRow>`${kept}
+    select ${PAYMENT.list} from payment where merchant_id = ${merchantId} and payment_id = ${paymentId}
+    for update`.execute(tx);
+  if (rows[0] === undefined) throw new Error(`there is no charge ${paymentId}`);
+  return viewOfCharge(rows[0], await listOptions(tx, merchantId, [paymentId]));
 }
+
+/** What the end of a charge changes in its payment. */
+type ChargeEnd = Pick<PaymentRow, 'status'> &
+  Partial<
+    Pick<PaymentRow, 'received_amount' | 'held_amount' | 'decline_code' | 'closed_at' | 'completed_at'>
+  >;
+
+/** Ends a charge, whose lock the caller has. @returns it as it is from now on */
+export async function endCharge(tx: Tx, before: PaymentView, end: ChargeEnd): Promise<PaymentView> {
+  const payment = { ...before.payment, ...end };
+  const { merchant_id, payment_id, status, received_amount, held_amount, decline_code } = payment;
+  await sql`${unawaited}
+    update payment set status = ${status}, received_amount = ${received_amount}, held_amount = ${held_amount},
+      decline_code = ${decline_code}, closed_at = ${payment.closed_at}, completed_at = ${payment.completed_at}
+    where merchant_id = ${merchant_id} and payment_id = ${payment_id}`.execute(tx);
+  return { ...before, payment };
+}
+
+type PulledRow = Pick<
+  TransactionRow,
+  | 'merchant_id'
+  | 'payment_id'
+  | 'network'
+  | 'tx_id'
+  | 'currency'
+  | 'address'
+  | 'sender'
+  | 'amount'
+  | 'seen_at'
+>;
 
 /** The transaction of a charge that is final; it carries nothing else. */
-export async function insertPulled(tx: Tx, row: PulledRow): Promise<void> {
-  await tx
-    .insertInto('payment_transaction')
-    .values({
-      ...row,
-      index: 0,
-      kind: 'counted',
-      status: 'final',
-      decision: null,
-      pulled: true,
-      // Its attempt knows its block: whoever looks at that again begins there.
-      height: 0,
-      final_at: row.seen_at,
-    })
-    .execute();
+export async function insertPulled(tx: Tx, row: PulledRow): Promise<TransactionRow> {
+  const pulled: TransactionRow = {
+    ...row,
+    index: 0,
+    kind: 'counted',
+    status: 'final',
+    decision: null,
+    pulled: true,
+    held_amount: 0n,
+    refunded_amount: 0n,
+    refunding_amount: 0n,
+    sweep_id: null,
+    // Its attempt knows its block: whoever looks at that again begins there.
+    height: 0,
+    final_at: row.seen_at,
+    lost_at: null,
+  };
+  await sql`${unawaited}
+    insert into payment_transaction (${PAYMENT_TRANSACTION.list})
+    values (${PAYMENT_TRANSACTION.valuesOf(pulled)})`.execute(tx);
+  return pulled;
 }
 
 /** What charges have brought into the merchant's wallet on a network, as it is booked. */

@@ -5,11 +5,18 @@ import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import { RateRefused } from '../rates/index.ts';
 import { paymentChange } from './change-payment.ts';
-import { insertPulled, insertCharge as insertRow, markPulled, type NewChargeRow } from './charge-queries.ts';
+import {
+  endCharge,
+  insertPulled,
+  insertCharge as insertRow,
+  lockCharge,
+  markPulled,
+  type NewChargeRow,
+} from './charge-queries.ts';
 import type { CheckoutContext, CheckoutDeps, MerchantRef } from './deps.ts';
 import { lostPostings, minedAgainPostings, pulledPostings } from './postings.ts';
 import { fixedOptionOf } from './present.ts';
-import { lockPayment, type PaymentView, readPayment, updatePayment, viewOf } from './queries.ts';
+import { lockPayment, type PaymentView } from './queries.ts';
 import { type Quote, quoteOf, readRate } from './quote.ts';
 import { afterCharge } from './states.ts';
 
@@ -64,7 +71,8 @@ export async function insertCharge(
   charge: NewCharge & { quote: ChargeQuote },
   { occasion }: Pick<CheckoutContext, 'occasion'>,
 ): Promise<string> {
-  return await insert(tx, charge, { status: 'processing', decline_code: null }, occasion.seconds);
+  const end = { status: 'processing', decline_code: null } as const;
+  return (await insert(tx, charge, end, occasion.seconds)).payment.payment_id;
 }
 
 /** Makes the payment of a charge that failed without being sent. @returns its id, and its event */
@@ -75,9 +83,9 @@ export async function recordFailedCharge(
   context: CheckoutContext,
 ): Promise<{ paymentId: string; change: Change }> {
   const failed = { status: 'failed', decline_code: declineCode } as const;
-  const paymentId = await insert(tx, charge, failed, context.occasion.seconds);
-  const after = await readPayment(tx, charge.merchantId, paymentId);
-  return { paymentId, change: paymentChange({ before: null, after }, 'payment.failed', context) };
+  const after = await insert(tx, charge, failed, context.occasion.seconds);
+  const change = paymentChange({ before: null, after }, 'payment.failed', context);
+  return { paymentId: after.payment.payment_id, change };
 }
 
 async function insert(
@@ -85,13 +93,12 @@ async function insert(
   charge: NewCharge,
   end: Pick<NewChargeRow, 'status' | 'decline_code'>,
   nowSeconds: number,
-): Promise<string> {
-  const paymentId = newId();
+): Promise<PaymentView> {
   const { method, quote } = charge;
-  await insertRow(tx, {
+  return await insertRow(tx, {
     ...end,
     merchant_id: charge.merchantId,
-    payment_id: paymentId,
+    payment_id: newId(),
     store_id: charge.storeId,
     invoice_id: charge.invoiceId,
     customer: charge.customer,
@@ -106,7 +113,6 @@ async function insert(
       ...quote,
     },
   });
-  return paymentId;
 }
 
 interface ChargeKey {
@@ -130,13 +136,13 @@ export async function completeCharge(
   { txId, isNeeded, follow }: Pulled,
   context: CheckoutContext,
 ): Promise<Change | undefined> {
-  const before = await lockPayment(tx, merchantId, paymentId);
+  const before = await lockCharge(tx, { merchantId, paymentId });
   const status = afterCharge(before.payment.status, isNeeded ? 'made' : 'unneeded');
   if (status === undefined) return undefined;
   const { seconds } = context.occasion;
   const { currency, network, pay_amount: amount, address } = optionOf(before);
   const sender = before.payment.wallet_address ?? '';
-  await insertPulled(tx, {
+  const pulled = await insertPulled(tx, {
     merchant_id: merchantId,
     payment_id: paymentId,
     network,
@@ -148,9 +154,9 @@ export async function completeCharge(
     seen_at: seconds,
   });
   const end = isNeeded ? { completed_at: seconds } : { closed_at: seconds, held_amount: amount };
-  const payment = await updatePayment(tx, before.payment, { status, received_amount: amount, ...end });
+  const ended = await endCharge(tx, before, { status, received_amount: amount, ...end });
   const type = status === 'completed' ? 'payment.completed' : 'payment.updated';
-  const change = paymentChange({ before, after: await viewOf(tx, payment) }, type, context);
+  const change = paymentChange({ before, after: { ...ended, transactions: [pulled] } }, type, context);
   await follow?.(change);
   await post(tx, merchantId, pulledPostings(paymentId, { currency, network, amount }, isNeeded), seconds);
   return change;
@@ -159,15 +165,15 @@ export async function completeCharge(
 /** Ends a charge that was sent and took nothing. @returns its event; undefined where that has happened before */
 export async function failCharge(
   tx: Tx,
-  { merchantId, paymentId }: ChargeKey,
+  charge: ChargeKey,
   declineCode: string,
   context: CheckoutContext,
 ): Promise<Change | undefined> {
-  const before = await lockPayment(tx, merchantId, paymentId);
+  const before = await lockCharge(tx, charge);
   const status = afterCharge(before.payment.status, 'failed');
   if (status === undefined) return undefined;
-  const payment = await updatePayment(tx, before.payment, { status, decline_code: declineCode });
-  return paymentChange({ before, after: { ...before, payment } }, 'payment.failed', context);
+  const after = await endCharge(tx, before, { status, decline_code: declineCode });
+  return paymentChange({ before, after }, 'payment.failed', context);
 }
 
 /**

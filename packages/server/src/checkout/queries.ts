@@ -1,9 +1,10 @@
 import type { Network } from '@florin/contract/money';
-import { type Insertable, sql, type UpdateObject } from 'kysely';
+import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
 import { kept } from '../platform/kept-plans.ts';
+import { PAYMENT_OPTION } from './columns.ts';
 import { listCursors } from './deposit-queries.ts';
 import './tables.ts';
 
@@ -21,7 +22,7 @@ export type PaymentRow = NonNullable<
   Awaited<ReturnType<ReturnType<typeof selectPayment>['executeTakeFirst']>>
 >;
 export type SessionRow = Awaited<ReturnType<typeof getSession>>;
-export type OptionRow = Awaited<ReturnType<typeof listOptions>>[number];
+export type OptionRow = Selectable<Tables['payment_option']>;
 export type TransactionRow = Awaited<ReturnType<typeof listTransactions>>[number];
 
 /** What tells a transfer from every other of the merchant. */
@@ -121,7 +122,7 @@ const selectPayments = (db: Db, merchantId: string, ids: readonly string[]) =>
     .where('payment_id', '=', oneOf(ids))
     .orderBy('payment_id');
 
-export async function viewOf(db: Db, payment: PaymentRow): Promise<PaymentView> {
+async function viewOf(db: Db, payment: PaymentRow): Promise<PaymentView> {
   const [view] = await viewsOf(db, [payment]);
   if (view === undefined) throw paymentNotFound();
   return view;
@@ -146,15 +147,12 @@ export async function viewsOf(db: Db, payments: readonly PaymentRow[]): Promise<
   }));
 }
 
-async function listOptions(db: Db, merchantId: string, ids: readonly string[]) {
-  return await db
-    .selectFrom('payment_option')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('payment_id', '=', oneOf(ids))
-    .orderBy('currency')
-    .orderBy('network')
-    .execute();
+export async function listOptions(db: Db, merchantId: string, ids: readonly string[]): Promise<OptionRow[]> {
+  const { rows } = await sql<OptionRow>`${kept}
+    select ${PAYMENT_OPTION.list} from payment_option
+    where merchant_id = ${merchantId} and payment_id = any(${ids}::uuid[])
+    order by currency, network`.execute(db);
+  return rows;
 }
 
 async function listTransactions(db: Db, merchantId: string, ids: readonly string[]) {
