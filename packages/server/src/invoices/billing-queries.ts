@@ -1,5 +1,8 @@
-import { type Insertable, sql } from 'kysely';
-import type { Db, Tables, Tx } from '../platform/db.ts';
+import { sql } from 'kysely';
+import { assignments } from '../platform/columns.ts';
+import type { Db, Tx } from '../platform/db.ts';
+import { kept, unawaited } from '../platform/kept-plans.ts';
+import { INVOICE } from './columns.ts';
 import { changingColumns } from './facts.ts';
 import type { InvoiceRow } from './queries.ts';
 import type { InvoiceFacts } from './states.ts';
@@ -10,37 +13,37 @@ export async function lockOpenInvoices(
   merchantId: string,
   subscriptionId: string,
 ): Promise<InvoiceRow[]> {
-  return await tx
-    .selectFrom('invoice')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('subscription_id', '=', subscriptionId)
-    .where('status', '=', 'open')
-    .orderBy('created_at')
-    .orderBy('invoice_id')
-    .forUpdate()
-    .execute();
+  const { rows } = await sql<InvoiceRow>`${kept}
+    select ${INVOICE.list} from invoice
+    where merchant_id = ${merchantId} and subscription_id = ${subscriptionId} and status = 'open'
+    order by created_at, invoice_id
+    for update`.execute(tx);
+  return rows;
 }
 
-/** @throws what the database says of a second invoice for a period */
-export async function insertInvoice(tx: Tx, row: Insertable<Tables['invoice']>): Promise<InvoiceRow> {
-  return await tx.insertInto('invoice').values(row).returningAll().executeTakeFirstOrThrow();
+/** A second invoice for a period fails the transaction. */
+export async function insertInvoice(tx: Tx, row: InvoiceRow): Promise<void> {
+  await sql`${unawaited}
+    insert into invoice (${INVOICE.list}) values (${INVOICE.valuesOf(row)})`.execute(tx);
 }
 
-/** What a decision and what followed from it have made of an open invoice. */
+/**
+ * What a decision and what followed from it have made of an open invoice, whose lock the caller has.
+ *
+ * @returns it as it is from now on
+ */
 export async function updateInvoice(
   tx: Tx,
-  merchantId: string,
+  known: InvoiceRow,
   facts: InvoiceFacts,
   payments: Partial<Pick<InvoiceRow, 'session_id' | 'page_payment_id' | 'charge_payment_id'>>,
 ): Promise<InvoiceRow> {
-  return await tx
-    .updateTable('invoice')
-    .set({ ...changingColumns(facts), ...payments })
-    .where('merchant_id', '=', merchantId)
-    .where('invoice_id', '=', facts.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const { session_id, page_payment_id, charge_payment_id } = { ...known, ...payments };
+  const change = { ...changingColumns(facts), session_id, page_payment_id, charge_payment_id };
+  await sql`${unawaited}
+    update invoice set ${assignments(change)}
+    where merchant_id = ${known.merchant_id} and invoice_id = ${known.invoice_id}`.execute(tx);
+  return { ...known, ...change };
 }
 
 /** What charges of a mandate that are on their way or have paid take of one window of its cap. */
@@ -49,7 +52,7 @@ export async function capUsed(
   merchantId: string,
   window: { subscriptionId: string; methodId: string; start: number },
 ): Promise<bigint> {
-  const { rows } = await sql<{ used: bigint }>`
+  const { rows } = await sql<{ used: bigint }>`${kept}
     select coalesce(sum(charge_amount), 0)::bigint as used from invoice
     where merchant_id = ${merchantId} and subscription_id = ${window.subscriptionId}
       and charge_method_id = ${window.methodId} and charge_window_start = ${window.start}`.execute(db);
@@ -62,13 +65,9 @@ export async function listOpenInvoices(
   merchantId: string,
   subscriptionIds: readonly string[],
 ): Promise<InvoiceRow[]> {
-  return await db
-    .selectFrom('invoice')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('subscription_id', '=', sql<string>`any(${subscriptionIds}::uuid[])`)
-    .where('status', '=', 'open')
-    .orderBy('created_at')
-    .orderBy('invoice_id')
-    .execute();
+  const { rows } = await sql<InvoiceRow>`${kept}
+    select ${INVOICE.list} from invoice
+    where merchant_id = ${merchantId} and subscription_id = any(${subscriptionIds}::uuid[]) and status = 'open'
+    order by created_at, invoice_id`.execute(db);
+  return rows;
 }

@@ -13,7 +13,7 @@ export {
   defaultPaymentMethods,
   findPaymentMethod,
   getPaymentMethod,
-  lockPaymentMethod,
+  lockWalletOf,
   type PaymentMethodRow,
 } from './queries.ts';
 export { METHOD_NEWS_JOB, readMandate, readWallet } from './read-mandate.ts';

@@ -1,10 +1,10 @@
 import type { Db, Tx } from '../platform/db.ts';
-import { enqueue } from '../platform/jobs/index.ts';
+import type { JobSpec } from '../platform/jobs/index.ts';
 import type { Occasion } from '../platform/occasion.ts';
 import {
+  type ChargedWallet,
   decidedJob,
-  findChargedWallet,
-  listDecided,
+  findDecidedCharge,
   requestTransfers,
   sumOpenCharges,
 } from '../transfers/index.ts';
@@ -42,10 +42,18 @@ export async function orderCharge(
   await requestTransfers(tx, merchantId, [order], now);
 }
 
-export type ChargeOutcome =
-  | { status: 'succeeded'; txId: string }
-  /** `failureCode`: why the network refused it, `address_risk`, or `transfer_failed` where it gave no reason of ours. */
-  | { status: 'failed'; txId: string | null; failureCode: string };
+/** What a charge was of. */
+interface Charged {
+  subscriptionId: string;
+  wallet: ChargedWallet;
+}
+
+export type ChargeOutcome = Charged &
+  (
+    | { status: 'succeeded'; txId: string }
+    /** `failureCode`: why the network refused it, `address_risk`, or `transfer_failed` where it gave no reason of ours. */
+    | { status: 'failed'; txId: string | null; failureCode: string }
+  );
 
 /** What became of a charge; undefined while it is on its way. */
 export async function chargeOutcome(
@@ -53,27 +61,29 @@ export async function chargeOutcome(
   merchantId: string,
   paymentId: string,
 ): Promise<ChargeOutcome | undefined> {
-  const [decided] = await listDecided(db, merchantId, paymentId);
+  const decided = await findDecidedCharge(db, merchantId, paymentId);
   if (decided === undefined) return undefined;
-  const { status, tx_id: txId, failure_code: failureCode } = decided;
-  if (status === 'failed') return { status, txId, failureCode: failureCode ?? 'transfer_failed' };
+  const { status, tx_id: txId, failure_code: failureCode, subscription_id: subscriptionId } = decided;
+  const { network, address, currency } = decided;
+  const charged = { subscriptionId, wallet: { network, address, currency } };
+  if (status === 'failed') return { ...charged, status, txId, failureCode: failureCode ?? 'transfer_failed' };
   if (txId === null) throw new Error(`charge ${paymentId} succeeded without a transaction`);
-  return { status: 'succeeded', txId };
+  return { ...charged, status, txId };
 }
 
 /**
  * Called in the transaction that books a charge: what it left in its wallet may be too little for what that pays next, by
  * this method or another one, so that all of them are read now.
+ *
+ * @returns the job that reads them. It is one row for all charges of a network, so it is written last
  */
 export async function readAfterCharge(
   tx: Tx,
-  { merchantId, paymentId }: Pick<OrderedCharge, 'merchantId' | 'paymentId'>,
+  { merchantId, wallet }: { merchantId: string; wallet: ChargedWallet },
   now: Pick<Occasion, 'seconds' | 'realMs'>,
-): Promise<void> {
-  const wallet = await findChargedWallet(tx, merchantId, paymentId);
-  if (wallet === undefined) return;
+): Promise<JobSpec> {
   await hastenReading(tx, merchantId, wallet, now.seconds);
-  await enqueue(tx, [watchJob(merchantId, wallet.network, now.realMs)]);
+  return watchJob(merchantId, wallet.network, now.realMs);
 }
 
 /** What charges that are not decided may still take out of the wallet of a method. */

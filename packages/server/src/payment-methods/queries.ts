@@ -1,18 +1,20 @@
 import type { Network } from '@florin/contract/money';
 import type { PaymentMethodStatus } from '@florin/contract/schemas';
-import { type Insertable, sql, type UpdateObject } from 'kysely';
+import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
 import type { Mandate } from '../chains/index.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
+import { kept, unawaited } from '../platform/kept-plans.ts';
 import { cursorOf, readNewest, unknownCursor } from '../platform/page.ts';
 import type { ChargedWallet } from '../transfers/index.ts';
+import { PAYMENT_METHOD } from './columns.ts';
 import './tables.ts';
 
 const selectMethods = (db: Db, merchantId: string) =>
   db.selectFrom('payment_method').selectAll().where('merchant_id', '=', merchantId);
 
-export type PaymentMethodRow = Awaited<ReturnType<typeof lockPaymentMethod>>;
+export type PaymentMethodRow = Selectable<Tables['payment_method']>;
 type MethodKey = Pick<PaymentMethodRow, 'merchant_id' | 'payment_method_id'>;
 
 export async function findPaymentMethod(
@@ -20,9 +22,10 @@ export async function findPaymentMethod(
   merchantId: string,
   paymentMethodId: string,
 ): Promise<PaymentMethodRow | undefined> {
-  return await selectMethods(db, merchantId)
-    .where('payment_method_id', '=', paymentMethodId)
-    .executeTakeFirst();
+  const { rows } = await sql<PaymentMethodRow>`${kept}
+    select ${PAYMENT_METHOD.list} from payment_method
+    where merchant_id = ${merchantId} and payment_method_id = ${paymentMethodId}`.execute(db);
+  return rows[0];
 }
 
 /** @param id as callers know it. @throws Fail `resource_not_found` */
@@ -34,7 +37,11 @@ export async function getPaymentMethod(db: Db, merchantId: string, id: string): 
 }
 
 /** Locks one that exists, behind the subscription, invoices and payments of the change. */
-export async function lockPaymentMethod(tx: Tx, merchantId: string, paymentMethodId: string) {
+export async function lockPaymentMethod(
+  tx: Tx,
+  merchantId: string,
+  paymentMethodId: string,
+): Promise<PaymentMethodRow> {
   return await selectMethods(tx, merchantId)
     .where('payment_method_id', '=', paymentMethodId)
     .forUpdate()
@@ -47,11 +54,29 @@ export async function lockPaymentMethods(
   merchantId: string,
   paymentMethodIds: readonly string[],
 ): Promise<PaymentMethodRow[]> {
-  return await selectMethods(tx, merchantId)
-    .where('payment_method_id', '=', sql<string>`any(${paymentMethodIds}::uuid[])`)
-    .orderBy('payment_method_id')
-    .forUpdate()
-    .execute();
+  const { rows } = await sql<PaymentMethodRow>`${kept}
+    select ${PAYMENT_METHOD.list} from payment_method
+    where merchant_id = ${merchantId} and payment_method_id = any(${paymentMethodIds}::uuid[])
+    order by payment_method_id
+    for update`.execute(tx);
+  return rows;
+}
+
+/**
+ * Locks all methods of a wallet, in the order of their ids, so that what one of them may take out of it is decided by one
+ * transaction at a time. Behind the subscription, invoices and payments of the change.
+ */
+export async function lockWalletOf(
+  tx: Tx,
+  { merchant_id, network, wallet_address, currency }: PaymentMethodRow,
+): Promise<PaymentMethodRow[]> {
+  const { rows } = await sql<PaymentMethodRow>`${kept}
+    select ${PAYMENT_METHOD.list} from payment_method
+    where merchant_id = ${merchant_id} and network = ${network} and wallet_address = ${wallet_address}
+      and currency = ${currency}
+    order by payment_method_id
+    for update`.execute(tx);
+  return rows;
 }
 
 /** Newest first; one row more than the limit. */
@@ -137,7 +162,7 @@ export interface Reading {
 export async function writeReadings(tx: Tx, merchantId: string, readings: readonly Reading[]): Promise<void> {
   if (readings.length === 0) return;
   const column = <T>(pick: (reading: Reading) => T) => readings.map(pick);
-  await sql`
+  await sql`${unawaited}
     update payment_method m
     set status = v.status, balance = v.balance, allowance = v.allowance, read_at = v.read_at,
         next_read_at = v.next_read_at
@@ -154,12 +179,11 @@ export async function listDueForReading(
   merchantId: string,
   due: { network: Network; now: number; limit: number },
 ): Promise<PaymentMethodRow[]> {
-  return await selectMethods(db, merchantId)
-    .where('network', '=', due.network)
-    .where('next_read_at', '<=', due.now)
-    .orderBy('next_read_at')
-    .limit(due.limit)
-    .execute();
+  const { rows } = await sql<PaymentMethodRow>`${kept}
+    select ${PAYMENT_METHOD.list} from payment_method
+    where merchant_id = ${merchantId} and network = ${due.network} and next_read_at <= ${due.now}
+    order by next_read_at limit ${due.limit}`.execute(db);
+  return rows;
 }
 
 /** When the next one is due, Unix seconds of the merchant's clock. */
@@ -168,16 +192,11 @@ export async function nextReadingAt(
   merchantId: string,
   network: Network,
 ): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('payment_method')
-    .select('next_read_at')
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('next_read_at', 'is not', null)
-    .orderBy('next_read_at')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.next_read_at == null ? undefined : Number(row.next_read_at);
+  const { rows } = await sql<{ next_read_at: bigint }>`${kept}
+    select next_read_at from payment_method
+    where merchant_id = ${merchantId} and network = ${network} and next_read_at is not null
+    order by next_read_at limit 1`.execute(db);
+  return rows[0] && Number(rows[0].next_read_at);
 }
 
 /** All methods of a wallet that may be read: what one of them pays, the others cannot. */
@@ -201,7 +220,7 @@ export async function hastenReading(
   wallet: ChargedWallet,
   now: number,
 ): Promise<void> {
-  await sql`
+  await sql`${unawaited}
     update payment_method m set next_read_at = ${now}::bigint
     from (
       select payment_method_id from payment_method

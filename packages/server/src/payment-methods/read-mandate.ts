@@ -19,7 +19,7 @@ import {
   writeReadings,
 } from './queries.ts';
 import { PAYMENT_METHOD_SETTINGS } from './settings.ts';
-import { isNews, type MandateReading, nextReading, readingOf, statusAfter } from './states.ts';
+import { isAsStored, isNews, type MandateReading, nextReading, readingOf, statusAfter } from './states.ts';
 import { watchJob } from './watch-job.ts';
 
 /** News for whoever bills: money or allowance came back, or the status changed; payload `{ paymentMethodId }`. */
@@ -71,7 +71,7 @@ export async function contextOf(
 ): Promise<ReadingContext> {
   const { readEverySeconds } = await readSettings(deps.db, merchant, PAYMENT_METHOD_SETTINGS);
   const ids = methods.map((method) => method.payment_method_id);
-  const needs = await deps.chargeNeeds(deps.db, merchant.merchantId, ids);
+  const needs = await deps.chargeNeeds(deps.db, merchant, methods);
   const onTheirWay = await chargesOnTheirWay(deps, merchant, methods);
   // What is on its way is being paid: a wallet that is emptied by it lacks nothing for it.
   const open = new Map(ids.map((id, i) => [id, less(needs.get(id) ?? 0n, onTheirWay[i] ?? 0n)]));
@@ -181,28 +181,33 @@ export const newsJob = (row: PaymentMethodRow, dueAtMs: number) => ({
   payload: { paymentMethodId: row.payment_method_id },
 });
 
-async function readAndApply(
+async function apply(
   deps: PaymentMethodDeps,
   merchant: MerchantRef,
-  methods: readonly PaymentMethodRow[],
-): Promise<Readings> {
-  const now = occasionOf(deps, merchant);
-  const readings = await readChain(deps, merchant, methods, now);
+  { methods, readings, now }: { methods: readonly PaymentMethodRow[]; readings: Readings; now: Occasion },
+): Promise<void> {
   const context = await contextOf(deps, merchant, methods, now);
   await transact(deps.db, (tx) => applyReadings(tx, readings, context));
-  return readings;
 }
 
 /**
  * What the chain shows now of a method, before a charge of it; the method's status follows. Never inside a transaction.
+ *
+ * @param amount what is to be charged, where that is known. A reading that covers it and is the one before again writes
+ *   nothing: once the charge is final its wallet is read anyway
  */
 export async function readMandate(
   deps: PaymentMethodDeps,
   merchant: MerchantRef,
   method: PaymentMethodRow,
+  amount: bigint | undefined,
 ): Promise<MandateReading> {
-  const readings = await readAndApply(deps, merchant, [method]);
-  return readings.get(method.payment_method_id) ?? 'unavailable';
+  const now = occasionOf(deps, merchant);
+  const readings = await readChain(deps, merchant, [method], now);
+  const reading = readings.get(method.payment_method_id) ?? 'unavailable';
+  const isKnown = amount !== undefined && isAsStored(method, reading, amount);
+  if (!isKnown) await apply(deps, merchant, { methods: [method], readings, now });
+  return reading;
 }
 
 /** Reads every method of a wallet of which it is known that something changed. Never inside a transaction. */
@@ -212,5 +217,7 @@ export async function readWallet(
   wallet: { network: Network; wallet_address: string; currency: PaymentMethodRow['currency'] },
 ): Promise<void> {
   const methods = await listOfWallet(deps.db, merchant.merchantId, wallet);
-  if (methods.length > 0) await readAndApply(deps, merchant, methods);
+  if (methods.length === 0) return;
+  const now = occasionOf(deps, merchant);
+  await apply(deps, merchant, { methods, readings: await readChain(deps, merchant, methods, now), now });
 }

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { MandateState } from '../chains/index.ts';
 import {
   declineCode,
+  isAsStored,
   isNews,
   type MandateReading,
   mustWait,
@@ -59,6 +60,25 @@ describe('a payment method', () => {
       fc.property(anyStatus, anyReading, units, (before, reading, need) => {
         const isActive = statusAfter(before, reading, need) === 'active';
         expect(isActive).toBe(before !== 'revoked' && declineCode(reading, need) === undefined);
+      }),
+    );
+  });
+
+  test('a reading before a charge is left unwritten exactly where the charge goes and writing would change nothing', () => {
+    const stored = fc.record({ status: anyStatus, balance: units, allowance: units });
+    const same = fc.record({ balance: fc.boolean(), allowance: fc.boolean() });
+    fc.assert(
+      fc.property(stored, shown, same, units, (before, other, is, amount) => {
+        const balance = is.balance ? before.balance : other.balance;
+        const allowance = is.allowance ? before.allowance : other.allowance;
+        const reading = { ...other, balance, allowance };
+        const isSame =
+          statusAfter(before.status, reading, amount) === before.status &&
+          balance === before.balance &&
+          allowance === before.allowance;
+        const isSent = before.status === 'active' && declineCode(reading, amount) === undefined;
+        expect(isAsStored(before, reading, amount)).toBe(isSent && isSame);
+        expect(isAsStored(before, 'unavailable', amount)).toBe(false);
       }),
     );
   });

@@ -62,6 +62,17 @@ export function statusAfter(
   return declineCode(reading, need) === undefined ? 'active' : 'inactive';
 }
 
+/** Whether a reading that lets a charge go says what is stored already. */
+export function isAsStored(
+  stored: { status: PaymentMethodStatus; balance: bigint; allowance: bigint },
+  reading: MandateReading,
+  amount: bigint,
+): boolean {
+  if (reading === 'unavailable' || declineCode(reading, amount) !== undefined) return false;
+  const { balance, allowance } = reading;
+  return stored.status === 'active' && stored.balance === balance && stored.allowance === allowance;
+}
+
 /** Readings of a day or an hour come together in so many parts of it, rather than each at a second of its own. */
 const READING_SLOTS = 24;
 

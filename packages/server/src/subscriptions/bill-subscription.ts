@@ -1,10 +1,12 @@
+import type { InvoiceRow } from '../invoices/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
+import { invariant } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
-import { lockBilling, writeDecision } from './change-subscription.ts';
+import { type Billing, billingAfter, lockBilling, writeDecision } from './change-subscription.ts';
 import { type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
 import { type BillingContext, billingContext, type SubscriptionDeps } from './deps.ts';
 import { Draft, type Occasion } from './draft.ts';
@@ -23,8 +25,11 @@ export const occasionFor = ({ rules, occasion }: BillingContext): Occasion => ({
 /** A charge that is to be tried: what there is to read of it before it can be decided. */
 interface ToTry {
   methodId: string | null;
-  invoiceId: string;
+  invoice: InvoiceRow;
 }
+
+/** What comes after a transaction: another change, a charge to be read of and tried, or nothing before `wait`. */
+type Next = 'change' | ToTry | { wait: number | null };
 
 /**
  * Does what is due of a subscription, each change in a transaction of its own, and comes back when the next is due. A
@@ -41,7 +46,7 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
     const next = await run.step((tx) => step(tx, { merchant, subscriptionId, context, tried }));
     crashPoint('billing.step-committed');
     tried = undefined;
-    if (next === 'changed') continue;
+    if (next === 'change') continue;
     if ('wait' in next)
       return next.wait === null ? 'done' : { againAtMs: realMsOf(next.wait, context.occasion) };
     const read = await readForCharge(deps, merchant, next);
@@ -59,22 +64,32 @@ interface Step {
   tried: (ToTry & { read: ChargeReading }) | undefined;
 }
 
-async function step(
-  tx: Tx,
-  { merchant, subscriptionId, context, tried }: Step,
-): Promise<'changed' | ToTry | { wait: number | null }> {
+/** One change, if one is due. What comes after it is seen under the same locks. */
+async function step(tx: Tx, { merchant, subscriptionId, context, tried }: Step): Promise<Next> {
   const billing = await lockBilling(tx, merchant.merchantId, subscriptionId);
   crashPoint('billing.locked');
-  const due = decideDue(billing.facts, occasionFor(context));
-  if (due.do === 'wait') return { wait: due.at };
+  const occasion = occasionFor(context);
+  const due = decideDue(billing.facts, occasion);
   if (due.do === 'change') {
-    await writeDecision(tx, billing, { decision: due.decision, context, additions: { isDueJob: true } });
-    return 'changed';
+    const { decision } = due;
+    const changed = await writeDecision(tx, billing, { decision, context, additions: { isDueJob: true } });
+    return nextOf(billingAfter(billing, decision, changed), occasion);
   }
-  const { invoiceId } = due;
   const { methodId } = billing.facts.subscription;
-  if (tried?.invoiceId !== invoiceId || tried.methodId !== methodId) return { methodId, invoiceId };
-  const draft = new Draft(billing.facts, occasionFor(context));
-  await chargeInvoice(tx, billing, { draft, invoiceId, read: tried.read, context, isDueJob: true });
-  return 'changed';
+  const isRead =
+    due.do === 'try' && tried?.invoice.invoice_id === due.invoiceId && tried.methodId === methodId;
+  if (!isRead) return nextOf(billing, occasion);
+  const draft = new Draft(billing.facts, occasion);
+  const trial = { draft, invoiceId: due.invoiceId, read: tried.read, context, isDueJob: true };
+  const { changed } = await chargeInvoice(tx, billing, trial);
+  return nextOf(billingAfter(billing, draft.decision, changed), occasion);
+}
+
+function nextOf({ facts, invoices }: Billing, occasion: Occasion): Next {
+  const due = decideDue(facts, occasion);
+  if (due.do === 'wait') return { wait: due.at };
+  if (due.do === 'change') return 'change';
+  const invoice = invoices.find((row) => row.invoice_id === due.invoiceId);
+  invariant(invoice !== undefined, 'what is tried is open');
+  return { methodId: facts.subscription.methodId, invoice };
 }

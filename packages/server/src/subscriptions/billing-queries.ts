@@ -1,7 +1,12 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import { listOpenInvoices } from '../invoices/index.ts';
+import { assignments } from '../platform/columns.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
+import { kept, unawaited } from '../platform/kept-plans.ts';
+import { SUBSCRIPTION } from './columns.ts';
+import type { SubscriptionFacts } from './facts.ts';
 import type { SubscriptionRow } from './queries.ts';
+import { subscriptionColumns } from './rows.ts';
 
 type SubscriptionKey = Pick<SubscriptionRow, 'merchant_id' | 'subscription_id'>;
 
@@ -11,13 +16,12 @@ export async function lockSubscription(
   merchantId: string,
   subscriptionId: string,
 ): Promise<SubscriptionRow> {
-  return await tx
-    .selectFrom('subscription')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('subscription_id', '=', subscriptionId)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
+  const { rows } = await sql<SubscriptionRow>`${kept}
+    select ${SUBSCRIPTION.list} from subscription
+    where merchant_id = ${merchantId} and subscription_id = ${subscriptionId}
+    for update`.execute(tx);
+  if (rows[0] === undefined) throw new Error(`there is no subscription ${subscriptionId}`);
+  return rows[0];
 }
 
 export async function insertSubscription(
@@ -27,10 +31,24 @@ export async function insertSubscription(
   return await tx.insertInto('subscription').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-export async function updateSubscriptionRow(
+/** What a decision has made of a subscription, whose lock the caller has. @returns it as it is from now on */
+export async function writeFacts(
+  tx: Tx,
+  before: SubscriptionRow,
+  facts: SubscriptionFacts,
+): Promise<SubscriptionRow> {
+  const change = subscriptionColumns(facts);
+  await sql`${unawaited}
+    update subscription set ${assignments(change)}
+    where merchant_id = ${before.merchant_id} and subscription_id = ${before.subscription_id}`.execute(tx);
+  return { ...before, ...change };
+}
+
+/** What decisions do not look at. */
+export async function writeContent(
   tx: Tx,
   { merchant_id, subscription_id }: SubscriptionKey,
-  change: Updateable<Tables['subscription']>,
+  change: Pick<Updateable<Tables['subscription']>, 'items' | 'pending_items' | 'metadata'>,
 ): Promise<SubscriptionRow> {
   return await tx
     .updateTable('subscription')
@@ -41,21 +59,17 @@ export async function updateSubscriptionRow(
     .executeTakeFirstOrThrow();
 }
 
-const LIVE = sql<boolean>`status in ('incomplete', 'trialing', 'active', 'past_due')`;
-
 /** The live ones that are charged to a payment method. */
 export async function listOfMethods(
   db: Db,
   merchantId: string,
   methodIds: readonly string[],
 ): Promise<SubscriptionRow[]> {
-  return await db
-    .selectFrom('subscription')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('payment_method_id', '=', sql<string>`any(${methodIds}::uuid[])`)
-    .where(LIVE)
-    .execute();
+  const { rows } = await sql<SubscriptionRow>`${kept}
+    select ${SUBSCRIPTION.list} from subscription
+    where merchant_id = ${merchantId} and payment_method_id = any(${methodIds}::uuid[])
+      and status in ('incomplete', 'trialing', 'active', 'past_due')`.execute(db);
+  return rows;
 }
 
 /** Whether an open invoice is about to be charged, or is being charged. */

@@ -9,14 +9,14 @@ import {
 } from '../invoices/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
-import { enqueue } from '../platform/jobs/index.ts';
+import type { JobSpec } from '../platform/jobs/index.ts';
 import { eventsOf } from './billing-events.ts';
-import { lockSubscription, updateSubscriptionRow } from './billing-queries.ts';
+import { lockSubscription, writeContent, writeFacts } from './billing-queries.ts';
 import type { BillingContext } from './deps.ts';
 import type { Decision, Facts } from './facts.ts';
 import { dueJob } from './jobs.ts';
 import type { SubscriptionRow } from './queries.ts';
-import { factsOfSubscription, subscriptionColumns } from './rows.ts';
+import { factsOfSubscription } from './rows.ts';
 import { isFinal } from './states.ts';
 import type { StoredItem } from './tables.ts';
 import { closePage, writeInvoice } from './write-invoices.ts';
@@ -62,7 +62,9 @@ export interface Additions {
   metadata?: SubscriptionRow['metadata'] | undefined;
   /** The payment of the charge that the change is about, and its event where it has one. */
   charge?: { invoiceId: string; paymentId: string; change: Change | undefined };
-  /** The change has made the subscription, whose row stands already. */
+  /** What else follows from the change. */
+  jobs?: readonly JobSpec[];
+  /** The due job itself writes: it comes back by itself when the next is due. */
   isDueJob?: boolean;
 }
 
@@ -84,6 +86,26 @@ export interface PaymentNews {
   change: Change;
 }
 
+/** As a decision that is written leaves it: what `lockBilling` would find in the same transaction. */
+export function billingAfter(before: Billing, decision: Decision, changed: ChangedBilling): Billing {
+  const invoices = openAfter(before.facts.invoices, decision.invoices, ({ id }) => id);
+  return {
+    subscription: changed.subscription,
+    invoices: openAfter(before.invoices, changed.invoices, (row) => row.invoice_id),
+    facts: { subscription: decision.subscription, invoices },
+  };
+}
+
+/** New ones behind those that were open before. */
+function openAfter<T extends { status: InvoiceFacts['status'] }>(
+  before: readonly T[],
+  changed: readonly T[],
+  idOf: (invoice: T) => string,
+): T[] {
+  const all = new Map([...before, ...changed].map((invoice) => [idOf(invoice), invoice]));
+  return [...all.values()].filter(({ status }) => status === 'open');
+}
+
 /** Writes all of a decision, its events in their order, and the job of what is due next. */
 export async function writeDecision(
   tx: Tx,
@@ -102,27 +124,43 @@ export async function writeDecision(
     invoices.push(await writeInvoice(tx, invoice, before.subscription, { context, chargePaymentId }));
   }
   crashPoint('billing.invoices-written');
-  const subscription = await updateSubscriptionRow(tx, before.subscription, {
-    ...subscriptionColumns(decision.subscription),
-    ...itemColumns(before, decision, additions),
-    ...(additions.metadata === undefined ? {} : { metadata: additions.metadata }),
-  });
+  const subscription = await writeSubscription(tx, before, decision, additions);
   const after = { subscription, invoices };
-  await recordEvents(tx, eventsOf(decision, { before, after, paymentNews }, context));
-  crashPoint('billing.events-recorded');
+  const jobs = [...(additions.jobs ?? [])];
   if (!isFinal(subscription.status) && !additions.isDueJob)
-    await enqueue(tx, [dueJob(subscription, context.occasion.realMs)]);
+    jobs.push(dueJob(subscription, context.occasion.realMs));
+  await recordEvents(tx, eventsOf(decision, { before, after, paymentNews }, context), jobs);
+  crashPoint('billing.events-recorded');
   return after;
 }
 
+async function writeSubscription(
+  tx: Tx,
+  { subscription: row, facts }: Billing,
+  decision: Decision,
+  additions: Additions,
+): Promise<SubscriptionRow> {
+  // What a decision does not change it leaves as the same object.
+  const isSame = decision.subscription === facts.subscription;
+  const written = isSame ? row : await writeFacts(tx, row, decision.subscription);
+  const content = contentOf(row, facts, decision, additions);
+  return Object.keys(content).length === 0 ? written : await writeContent(tx, row, content);
+}
+
 /** What is planned for the next period becomes the items where the decision says that it has begun. */
-function itemColumns({ subscription, facts }: Billing, decision: Decision, additions: Additions) {
+function contentOf(
+  row: SubscriptionRow,
+  { subscription: before }: Facts,
+  decision: Decision,
+  more: Additions,
+) {
   const { pendingAmount } = decision.subscription;
-  const hasBegun = facts.subscription.pendingAmount !== null && pendingAmount === null;
-  const items = additions.items ?? (hasBegun ? subscription.pending_items : null);
-  const pending = pendingAmount === null ? null : (additions.pendingItems ?? subscription.pending_items);
+  const hasBegun = before.pendingAmount !== null && pendingAmount === null;
+  const items = more.items ?? (hasBegun ? row.pending_items : null);
+  const pending = pendingAmount === null ? null : (more.pendingItems ?? row.pending_items);
   return {
     ...(items === null ? {} : { items: JSON.stringify(items) }),
-    pending_items: pending && JSON.stringify(pending),
+    ...(pending === row.pending_items ? {} : { pending_items: pending && JSON.stringify(pending) }),
+    ...(more.metadata === undefined ? {} : { metadata: more.metadata }),
   };
 }

@@ -1,9 +1,9 @@
 import { type ChargeQuote, insertCharge, quoteCharge, recordFailedCharge } from '../checkout/index.ts';
-import { capUsed, findInvoice, type InvoiceRow } from '../invoices/index.ts';
+import { capUsed, type InvoiceRow } from '../invoices/index.ts';
 import {
   declineCode,
   findPaymentMethod,
-  lockPaymentMethod,
+  lockWalletOf,
   type MandateReading,
   mustWait,
   openCharges,
@@ -13,7 +13,7 @@ import {
 } from '../payment-methods/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
-import { Fail } from '../platform/fail.ts';
+import { Fail, invariant } from '../platform/fail.ts';
 import type { Merchant } from '../stores/index.ts';
 import { type Billing, type ChangedBilling, writeDecision } from './change-subscription.ts';
 import { orderedCharge, type Reading, tryCharge, windowAt } from './charge.ts';
@@ -32,14 +32,13 @@ export interface ChargeReading {
 export async function readForCharge(
   deps: SubscriptionDeps,
   merchant: Merchant,
-  { methodId, invoiceId }: { methodId: string | null; invoiceId: string },
+  { methodId, invoice }: { methodId: string | null; invoice: InvoiceRow },
 ): Promise<ChargeReading | undefined> {
-  const { merchantId } = merchant;
-  const invoice = await findInvoice(deps.db, merchantId, invoiceId);
-  const method = methodId === null ? undefined : await findPaymentMethod(deps.db, merchantId, methodId);
-  if (method === undefined || invoice === undefined) return undefined;
-  const mandate = await readMandate(deps, merchant, method);
+  const method =
+    methodId === null ? undefined : await findPaymentMethod(deps.db, merchant.merchantId, methodId);
+  if (method === undefined) return undefined;
   const quote = await quoteNow(deps, merchant, invoice, method);
+  const mandate = await readMandate(deps, merchant, method, quote?.pay_amount);
   return { method, mandate, quote };
 }
 
@@ -77,7 +76,7 @@ export async function chargeInvoice(
   { draft, invoiceId, read, context, isDueJob }: Trial,
 ): Promise<Charged> {
   const { merchant_id: merchantId, subscription_id: subscriptionId } = billing.subscription;
-  const method = await lockPaymentMethod(tx, merchantId, read.method.payment_method_id);
+  const method = await lockMethod(tx, read.method);
   const reading = await judge(tx, billing, { read: { ...read, method }, now: draft.now });
   const attempt = tryCharge(draft, invoiceId, reading);
   const write = (charge?: { paymentId: string; change: undefined | FailedChange }) =>
@@ -103,6 +102,14 @@ export async function chargeInvoice(
   await orderCharge(tx, order, context.occasion);
   crashPoint('billing.charge-ordered');
   return { did: 'ordered', changed: await write({ paymentId, change: undefined }) };
+}
+
+/** With all methods of its wallet, as what one of them takes the others cannot. */
+async function lockMethod(tx: Tx, method: PaymentMethodRow): Promise<PaymentMethodRow> {
+  const { payment_method_id: id } = method;
+  const locked = (await lockWalletOf(tx, method)).find((row) => row.payment_method_id === id);
+  invariant(locked !== undefined, 'a payment method is never deleted');
+  return locked;
 }
 
 type FailedChange = Awaited<ReturnType<typeof recordFailedCharge>>['change'];

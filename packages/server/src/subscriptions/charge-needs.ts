@@ -1,8 +1,7 @@
 import { quoteCharge } from '../checkout/index.ts';
 import { type InvoiceRow, listOpenInvoices } from '../invoices/index.ts';
-import { type ChargeNeeds, findPaymentMethod } from '../payment-methods/index.ts';
+import type { ChargeNeeds } from '../payment-methods/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { getMerchant } from '../stores/index.ts';
 import { listOfMethods } from './billing-queries.ts';
 import type { SubscriptionDeps } from './deps.ts';
 import { takeCredit } from './proration.ts';
@@ -22,8 +21,10 @@ interface Need {
  * it is told before it is due. Without a rate nothing is said.
  */
 export function chargeNeeds(deps: Pick<SubscriptionDeps, 'rates'>): ChargeNeeds {
-  return async (db, merchantId, methodIds) => {
-    const subscriptions = await listOfMethods(db, merchantId, methodIds);
+  return async (db, merchant, methods) => {
+    const { merchantId } = merchant;
+    const byId = new Map(methods.map((method) => [method.payment_method_id, method]));
+    const subscriptions = await listOfMethods(db, merchantId, [...byId.keys()]);
     if (subscriptions.length === 0) return new Map();
     const open = await listOpenInvoices(
       db,
@@ -37,14 +38,30 @@ export function chargeNeeds(deps: Pick<SubscriptionDeps, 'rates'>): ChargeNeeds 
       const known = next.get(need.methodId);
       if (need.amount > 0n && (known === undefined || need.at < known.at)) next.set(need.methodId, need);
     }
-    const merchant = await getMerchant(db, merchantId);
+    const rates = eachOnce(deps.rates);
     const needs = new Map<string, bigint>();
     for (const { methodId, ...price } of next.values()) {
-      const method = await findPaymentMethod(db, merchantId, methodId);
-      const quote = method && (await quoteCharge(deps, merchant, price, method.currency).catch(ofUnpayable));
+      const method = byId.get(methodId);
+      const quote =
+        method && (await quoteCharge({ rates }, merchant, price, method.currency).catch(ofUnpayable));
       if (quote !== undefined) needs.set(methodId, quote.pay_amount);
     }
     return needs;
+  };
+}
+
+type QuotedRates = SubscriptionDeps['rates'];
+
+/** Many methods are charged in few pairs of currencies: a rate is asked once for all of them. */
+function eachOnce(rates: QuotedRates): QuotedRates {
+  const asked = new Map<string, ReturnType<QuotedRates['quote']>>();
+  return {
+    quote: (request) => {
+      const pair = `${request.currency}/${request.token}`;
+      const answer = asked.get(pair) ?? rates.quote(request);
+      asked.set(pair, answer);
+      return answer;
+    },
   };
 }
 

@@ -1,12 +1,13 @@
 import {
+  CHECKOUT_SETTINGS,
   type CheckoutContext,
   type CheckoutDeps,
-  checkoutContext,
   type MerchantRef,
 } from '../checkout/index.ts';
 import type { PaymentMethodDeps } from '../payment-methods/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { occasionOf } from '../platform/occasion.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { BillingRules } from './facts.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
@@ -29,10 +30,13 @@ export async function billingContext(
   deps: Pick<SubscriptionDeps, 'db' | 'clock'>,
   merchant: MerchantRef,
 ): Promise<BillingContext> {
-  const { dunningDays, pageDueDays } = await readSettings(deps.db, merchant, SUBSCRIPTION_SETTINGS);
+  const { dunningDays, pageDueDays, ...settings } = await readSettings(deps.db, merchant, {
+    ...SUBSCRIPTION_SETTINGS,
+    ...CHECKOUT_SETTINGS,
+  });
   const rules = {
     dunningDays: dunningDays.map(Number).sort((a, b) => a - b),
     pageDueSeconds: pageDueDays * DAY_SECONDS,
   };
-  return { ...(await checkoutContext(deps, merchant)), rules };
+  return { settings, occasion: occasionOf(deps, merchant), rules };
 }

@@ -1,4 +1,4 @@
-import { completeCharge, failCharge, readPayment } from '../checkout/index.ts';
+import { completeCharge, failCharge } from '../checkout/index.ts';
 import { type Change, recordEvents } from '../events/index.ts';
 import { findInvoice } from '../invoices/index.ts';
 import {
@@ -10,6 +10,7 @@ import {
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant } from '../stores/index.ts';
 import { occasionFor } from './bill-subscription.ts';
 import { listOfMethods } from './billing-queries.ts';
@@ -25,45 +26,41 @@ export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun
   const paymentId = String(job.payload.groupId);
   const outcome = await chargeOutcome(deps.db, merchantId, paymentId);
   if (outcome === undefined) return 'done';
-  const merchant = await getMerchant(deps.db, merchantId);
-  const { payment } = await readPayment(deps.db, merchantId, paymentId);
-  const invoiceId = payment.invoice_id;
-  const invoice = invoiceId === null ? undefined : await findInvoice(deps.db, merchantId, invoiceId);
-  if (invoice === undefined) throw new Error(`charge ${paymentId} pays no invoice`);
-  const context = await billingContext(deps, merchant);
+  const context = await billingContext(deps, await getMerchant(deps.db, merchantId));
   await run.finish(async (tx) => {
-    const billing = await lockBilling(tx, merchantId, invoice.subscription_id);
+    const billing = await lockBilling(tx, merchantId, outcome.subscriptionId);
     crashPoint('billing.charge-locked');
-    await settle(tx, billing, { invoiceId: invoice.invoice_id, paymentId, outcome, context });
+    await settle(tx, billing, { paymentId, outcome, context });
   });
   crashPoint('billing.charge-settled');
   return 'done';
 }
 
 interface Settled {
-  invoiceId: string;
   paymentId: string;
   outcome: ChargeOutcome;
   context: BillingContext;
 }
 
-async function settle(tx: Tx, billing: Billing, { invoiceId, paymentId, outcome, context }: Settled) {
-  const isNeeded = billing.invoices.some((row) => row.live_attempt === paymentId);
+async function settle(tx: Tx, billing: Billing, { paymentId, outcome, context }: Settled) {
+  // The invoice that waits for it; none, where that is paid otherwise or void.
+  const invoiceId = billing.invoices.find((row) => row.live_attempt === paymentId)?.invoice_id;
   const key = { merchantId: billing.subscription.merchant_id, paymentId };
   const follow = async (change: Change) => {
-    await readAfterCharge(tx, key, context.occasion);
-    if (!isNeeded) {
-      await recordEvents(tx, [change]);
+    const jobs = [await readAfterCharge(tx, { ...key, wallet: outcome.wallet }, context.occasion)];
+    if (invoiceId === undefined) {
+      await recordEvents(tx, [change], jobs);
       return;
     }
     const draft = new Draft(billing.facts, occasionFor(context));
     if (outcome.status === 'succeeded') chargeSucceeded(draft, invoiceId);
     else chargeFailed(draft, invoiceId, outcome.failureCode);
-    const additions = { charge: { invoiceId, paymentId, change } };
+    const additions = { charge: { invoiceId, paymentId, change }, jobs };
     await writeDecision(tx, billing, { decision: draft.decision, context, additions });
   };
   // Neither tells anything of what was told before.
   if (outcome.status === 'succeeded') {
+    const isNeeded = invoiceId !== undefined;
     await completeCharge(tx, key, { txId: outcome.txId, isNeeded, follow }, context);
     return;
   }
@@ -97,8 +94,9 @@ export async function retryCharges(deps: SubscriptionDeps, job: Job, run: JobRun
   const method = await findPaymentMethod(deps.db, merchantId, methodId);
   if (method?.status !== 'active') return 'done';
   const merchant = await getMerchant(deps.db, merchantId);
+  const begun = await billingContext(deps, merchant);
   for (const { subscription_id } of await listOfMethods(deps.db, merchantId, [methodId])) {
-    const context = await billingContext(deps, merchant);
+    const context = { ...begun, occasion: occasionOf(deps, merchant) };
     await run.step(async (tx) => {
       const billing = await lockBilling(tx, merchantId, subscription_id);
       if (billing.facts.subscription.methodId !== methodId) return;

@@ -28,7 +28,7 @@ export async function payInvoice(
   const merchant = await getMerchant(deps.db, merchantId);
   const subscription = await getSubscription(deps.db, caller, encodeId('subscription', subscriptionId));
   const methodId = subscription.payment_method_id;
-  const read = await readForCharge(deps, merchant, { methodId, invoiceId });
+  const read = await readForCharge(deps, merchant, { methodId, invoice });
   if (read === undefined)
     throw new Fail('invalid_request', 'The subscription has no payment method to charge.');
   const charged = await tryNow(deps, caller, { invoice, read });

@@ -53,9 +53,9 @@ export async function writeInvoice(
     ...(needsPage ? await openPage(tx, facts, owner, context) : {}),
     ...(chargePaymentId === undefined ? {} : { charge_payment_id: chargePaymentId }),
   };
+  if (known !== undefined) return await updateInvoice(tx, known, facts, payments);
   const { merchant_id, store_id, subscription_id, customer_id, customer, currency, interval } = owner;
-  if (known !== undefined) return await updateInvoice(tx, merchant_id, facts, payments);
-  return await insertInvoice(tx, {
+  const made: InvoiceRow = {
     merchant_id,
     store_id,
     subscription_id,
@@ -64,11 +64,14 @@ export async function writeInvoice(
     currency,
     interval,
     session_id: null,
+    page_payment_id: null,
     charge_payment_id: null,
     ...lastingColumns(facts),
     ...changingColumns(facts),
     ...payments,
-  });
+  };
+  await insertInvoice(tx, made);
+  return made;
 }
 
 async function openPage(tx: Tx, facts: InvoiceFacts, owner: SubscriptionRow, context: CheckoutContext) {

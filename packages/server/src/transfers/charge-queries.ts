@@ -1,6 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
+import { kept } from '../platform/kept-plans.ts';
 import type { TransferRow } from './queries.ts';
 import './tables.ts';
 
@@ -19,7 +20,7 @@ export async function sumOpenCharges(
   wallets: readonly Omit<ChargedWallet, 'network'>[],
 ): Promise<bigint[]> {
   const column = <T>(pick: (wallet: Omit<ChargedWallet, 'network'>) => T) => wallets.map(pick);
-  const { rows } = await sql<{ total: string }>`
+  const { rows } = await sql<{ total: string }>`${kept}
     select (
       select coalesce(sum(t.amount), 0)::text from transfer t
       where t.merchant_id = ${merchantId} and t.network = ${network} and t.address = w.address
@@ -31,19 +32,26 @@ export async function sumOpenCharges(
   return rows.map((row) => BigInt(row.total));
 }
 
-/** The wallet that a charge pulls from. */
-export async function findChargedWallet(
+/** A charge that is over: what it was of, and how it ended. */
+export interface DecidedCharge extends ChargedWallet {
+  status: 'succeeded' | 'failed';
+  tx_id: string | null;
+  failure_code: string | null;
+  subscription_id: string;
+}
+
+/** @returns undefined while it is on its way */
+export async function findDecidedCharge(
   db: Db,
   merchantId: string,
   paymentId: string,
-): Promise<ChargedWallet | undefined> {
-  return await db
-    .selectFrom('transfer')
-    .select(['network', 'address', 'currency'])
-    .where('merchant_id', '=', merchantId)
-    .where('group_id', '=', paymentId)
-    .where('charge', 'is not', null)
-    .executeTakeFirst();
+): Promise<DecidedCharge | undefined> {
+  const { rows } = await sql<DecidedCharge>`${kept}
+    select status, tx_id, failure_code, network, address, currency, charge ->> 'subscriptionId' as subscription_id
+    from transfer
+    where merchant_id = ${merchantId} and group_id = ${paymentId} and charge is not null
+      and status in ('succeeded', 'failed')`.execute(db);
+  return rows[0];
 }
 
 /** Charges of a mandate that have no attempt yet, locked. */

@@ -1,0 +1,31 @@
+import { Columns } from '../platform/columns.ts';
+import './tables.ts';
+
+export const SUBSCRIPTION = new Columns<'subscription'>({
+  merchant_id: true,
+  subscription_id: true,
+  store_id: true,
+  customer_id: true,
+  customer: true,
+  currency: true,
+  description: true,
+  status: true,
+  items: true,
+  amount: true,
+  interval: true,
+  payment_method_id: true,
+  billing_cycle_anchor: true,
+  trial_end: true,
+  current_period_start: true,
+  current_period_end: true,
+  cancel_at: true,
+  canceled_at: true,
+  credit_amount: true,
+  pending_items: true,
+  latest_invoice_id: true,
+  success_url: true,
+  cancel_url: true,
+  page_token: true,
+  metadata: true,
+  created_at: true,
+});
