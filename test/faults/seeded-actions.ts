@@ -123,7 +123,8 @@ async function pry({ world, round }: Stage): Promise<void> {
   const reads = ['/events?limit=100', '/ledger_entries?limit=100', '/balances', '/payout-batches?limit=100'];
   if (own !== undefined) reads.push(`/payout-batches/${own}/items?limit=100`);
   await Promise.all(reads.map((path) => client.request('GET', path)));
-  const foreign = [...other.idsByKey].slice(-PRIED);
+  // Keys that went round already are its own by now, and bound to what it sent with them.
+  const foreign = [...other.idsByKey].filter(([key]) => !client.idsByKey.has(key)).slice(-PRIED);
   const isHostile = true;
   for (const [key, [id]] of foreign) {
     const tries = [
