@@ -2,6 +2,7 @@ import type { Network } from '@florin/contract/money';
 import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Chain } from './port.ts';
+import { Gathers } from './simulated/gathers.ts';
 import { openSimulatedChain, type SimulatedChain } from './simulated/simulated-chain.ts';
 
 export interface ChainOwner {
@@ -25,8 +26,9 @@ export interface ChainsOptions {
 }
 
 export function openChains({ simulatedDb, merchantNow }: ChainsOptions): ChainRegistry {
+  const common = { db: simulatedDb, gathers: new Gathers(simulatedDb) };
   const sandbox = (merchantId: string, network: Network): SimulatedChain =>
-    openSimulatedChain({ db: simulatedDb, merchantId, network, now: () => merchantNow(merchantId) });
+    openSimulatedChain({ ...common, merchantId, network, now: () => merchantNow(merchantId) });
   return {
     sandbox,
     of: (merchant, network) => {

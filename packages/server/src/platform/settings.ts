@@ -2,6 +2,7 @@ import { formatAmount, NON_NEGATIVE_AMOUNT_PATTERN, parseNonNegativeAmount } fro
 import { sql } from 'kysely';
 import type { Db } from './db.ts';
 import { Fail } from './fail.ts';
+import { gatherByPool } from './gather.ts';
 import { NIL_ID } from './ids.ts';
 import { kept } from './kept-plans.ts';
 
@@ -107,6 +108,27 @@ type Values<S extends Record<string, Setting<unknown>>> = {
   [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
 };
 
+interface Row {
+  merchant_id: string;
+  name: string;
+  value: unknown;
+}
+
+async function readRows(db: Db, merchantId: string, names: readonly string[]): Promise<Row[]> {
+  const { rows } = await sql<Row>`${kept}
+    select merchant_id, name, value from setting
+    where merchant_id = any(${[merchantId, NIL_ID]}::uuid[]) and name = any(${names}::text[])`.execute(db);
+  return rows;
+}
+
+/** Jobs of a merchant that begin together ask for the same settings: they read them together. */
+const reads = gatherByPool<readonly string[], Row[]>((db) => ({
+  load: async (merchantId, asks) => {
+    const rows = await readRows(db, merchantId, [...new Set(asks.flat())]);
+    return asks.map(() => rows);
+  },
+}));
+
 /** The merchant's values: its own, else the installation's, else the default of its mode. One statement. */
 export async function readSettings<S extends Record<string, Setting<unknown>>>(
   db: Db,
@@ -114,11 +136,9 @@ export async function readSettings<S extends Record<string, Setting<unknown>>>(
   settings: S,
 ): Promise<Values<S>> {
   const names = Object.values(settings).map((setting) => setting.name);
-  const { rows } = await sql<{ merchant_id: string; name: string; value: unknown }>`${kept}
-    select merchant_id, name, value from setting
-    where merchant_id = any(${[merchant.merchantId, NIL_ID]}::uuid[]) and name = any(${names}::text[])`.execute(
-    db,
-  );
+  const rows = db.isTransaction
+    ? await readRows(db, merchant.merchantId, names)
+    : await reads(db).ask(merchant.merchantId, names);
   const entries = Object.entries(settings).map(([key, setting]) => {
     const own = rows.find((row) => row.name === setting.name && row.merchant_id === merchant.merchantId);
     const row = own ?? rows.find((candidate) => candidate.name === setting.name);

@@ -35,15 +35,16 @@ import { BlockClock, type BlockSettings } from './block-clock.ts';
 import { buildCharge, buildTransfer } from './build.ts';
 import { type ChainRow, findChain, lockChain, NOWHERE, type Place, updateChain } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
-import { readMandateStates } from './mandate-states.ts';
+import { Gathers } from './gathers.ts';
 import { setupOf } from './mandates.ts';
-import { isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
+import { type FaultEffect, isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { cursorBehind, type Recipients, readCursor, readScan, recipientsOf, sift } from './scan.ts';
 import { findNextSequenceAt } from './sequence-queries.ts';
 import { settle } from './settle.ts';
 import { readStatus } from './status.ts';
 import type { ChainId } from './tables.ts';
+import { findTransaction } from './transaction-queries.ts';
 import { walletOf } from './wallet.ts';
 
 export interface SimulatedChainOptions {
@@ -57,6 +58,8 @@ export interface SimulatedChainOptions {
   blockSeconds?: number;
   /** Default 3. */
   confirmations?: number;
+  /** Shared by all who open chains of one pool with one clock. */
+  gathers?: Gathers;
 }
 
 /** The chain's row as settled, and what its clock says. */
@@ -78,6 +81,7 @@ export class SimulatedAdapter implements Chain {
   protected readonly id: ChainId;
   readonly #now: () => number | Promise<number>;
   readonly #settings: BlockSettings;
+  readonly #gathers: Gathers;
 
   constructor(options: SimulatedChainOptions) {
     this.network = options.network;
@@ -86,6 +90,7 @@ export class SimulatedAdapter implements Chain {
     this.id = { merchantId: options.merchantId, network: options.network };
     this.#now = options.now;
     this.#settings = { blockSeconds: options.blockSeconds ?? 1, confirmations: options.confirmations ?? 3 };
+    this.#gathers = options.gathers ?? new Gathers(options.db);
   }
 
   async validateAddress(address: string, options: ValidateOptions = {}): Promise<AddressCheck> {
@@ -155,7 +160,7 @@ export class SimulatedAdapter implements Chain {
   async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
     const { clock } = await this.#nodeView();
     const height = clock.finalHeight;
-    return { height, states: await this.reach(() => readMandateStates(this.db, this.id, mandates, height)) };
+    return { height, states: await this.reach(() => this.#gathers.mandateStates(this.id, mandates, height)) };
   }
 
   async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
@@ -163,25 +168,43 @@ export class SimulatedAdapter implements Chain {
   }
 
   async broadcast(signed: SignedTx): Promise<Broadcast> {
-    const refused = findFault(signed, this.network, this.id.merchantId);
-    const said = await this.change(async (tx, view): Promise<Broadcast | string> => {
-      this.#assertReachable(view);
-      const effect = await this.#takeFault(tx, view.row);
-      if (refused !== undefined) return { result: 'rejected', code: refused, retryable: false };
-      const honest = effect?.takes === false ? undefined : await admit(tx, this.id, signed, view);
-      return effect?.says ?? honest ?? { result: 'accepted' };
-    });
+    const said = await this.#gathers.broadcast(this.id, signed, (list) => this.#send(list));
     if (typeof said === 'string') throw new ChainUnavailable(this.network, said);
     return said;
   }
 
+  /** @returns what is said to each; a text: nothing, for that reason */
+  async #send(list: readonly SignedTx[]): Promise<(Broadcast | string)[]> {
+    const faults = list.map((signed) => findFault(signed, this.network, this.id.merchantId));
+    return this.change(async (tx, view) => {
+      this.#assertReachable(view);
+      const { effects, ...left } = takeFaults(view.row, list.length);
+      const good = list.filter((_, i) => faults[i] === undefined && effects[i]?.takes !== false);
+      const { said, nextArrival } = await admit(tx, this.id, good, {
+        nextArrival: view.row.next_arrival,
+        clock: view.clock,
+      });
+      await updateChain(tx, this.id, { ...left, next_arrival: nextArrival });
+      const honest = new Map(good.map((signed, i) => [signed, said[i]]));
+      return list.map((signed, i) => {
+        const refused = faults[i];
+        if (refused !== undefined) return { result: 'rejected', code: refused, retryable: false };
+        return effects[i]?.says ?? honest.get(signed) ?? { result: 'accepted' };
+      });
+    });
+  }
+
   async status(signed: SignedTx): Promise<TxStatus> {
     const { clock } = await this.#nodeView();
-    const status = await this.reach(() => readStatus(this.db, this.id, signed, clock));
+    const row = await this.reach(() => this.#gathers.findTransaction(this.id, signed.txId));
+    const status = await this.reach(() => readStatus(this.db, this.id, { signed, row }, clock));
     if (status.state !== 'dead') return status;
     // Said only with the block closed under the lock: a process that was paused with an old time in its hand must not
     // get the transaction into a past block after this.
-    return this.change(async (tx, view) => readStatus(tx, this.id, signed, asNode(view).clock));
+    return this.change(async (tx, view) => {
+      const found = await findTransaction(tx, this.id, signed.txId);
+      return readStatus(tx, this.id, { signed, row: found }, asNode(view).clock);
+    });
   }
 
   async estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {
@@ -212,7 +235,9 @@ export class SimulatedAdapter implements Chain {
     behind?: Place;
   } = {}): Promise<ChainView> {
     const now = await this.#now();
-    const row = await this.reach(() => findChain(this.db, this.id, behind));
+    const row = await this.reach(() =>
+      behind === NOWHERE ? this.#gathers.findChain(this.id) : findChain(this.db, this.id, behind),
+    );
     if (row !== undefined) {
       const clock = this.clockOf(row, now);
       // Most looks find nothing waiting or no new block: they take no lock.
@@ -288,21 +313,26 @@ export class SimulatedAdapter implements Chain {
   #assertReachable({ row, clock }: ChainView): void {
     if (clock.now < Number(row.outage_until)) throw new ChainUnavailable(this.network, 'simulated outage');
   }
+}
 
-  /** The next lie of the node, if one is due; it is used up with this broadcast. */
-  async #takeFault(
-    tx: Tx,
-    row: ChainRow,
-  ): Promise<(typeof NODE_FAULTS)[keyof typeof NODE_FAULTS] | undefined> {
-    if (row.drop_next > 0) {
-      await updateChain(tx, this.id, { drop_next: row.drop_next - 1 });
-      return NODE_FAULTS.drop;
-    }
-    const next = row.faults.find(isNodeFault);
-    if (next === undefined) return undefined;
-    await updateChain(tx, this.id, { faults: row.faults.toSpliced(row.faults.indexOf(next), 1) });
-    return NODE_FAULTS[next];
-  }
+interface TakenFaults {
+  /** By the place of the broadcast; where there is none, the node is honest. */
+  effects: (FaultEffect | undefined)[];
+  drop_next: number;
+  faults: string[];
+}
+
+/** The next lies of the node, one for each of so many broadcasts as far as they go, and what is left of them. */
+function takeFaults(row: ChainRow, broadcasts: number): TakenFaults {
+  const dropped = Math.min(row.drop_next, broadcasts);
+  const lies = row.faults.filter(isNodeFault).slice(0, broadcasts - dropped);
+  const faults = [...row.faults];
+  for (const lie of lies) faults.splice(faults.indexOf(lie), 1);
+  const effects = [
+    ...Array<FaultEffect>(dropped).fill(NODE_FAULTS.drop),
+    ...lies.map((lie) => NODE_FAULTS[lie]),
+  ];
+  return { effects, drop_next: row.drop_next - dropped, faults };
 }
 
 function asNode({ row, clock }: ChainView): ChainView {

@@ -1,61 +1,153 @@
 import type { Tx } from '../../platform/db.ts';
 import type { Broadcast, SignedTx } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
-import { type ChainRow, updateChain } from './chain-queries.ts';
 import { readBody, type TransferBody } from './envelope.ts';
-import { isExpired } from './execute.ts';
-import { findNextSequence, noteStuckItems } from './sequence-queries.ts';
+import { isExpired, sequenceKey } from './execute.ts';
+import { findNextSequences, noteStuckItems } from './sequence-queries.ts';
 import type { ChainId } from './tables.ts';
 import { STUCK_SECONDS, testAddresses } from './test-addresses.ts';
-import { findBySequence, findTransaction, markGone, upsertTransaction } from './transaction-queries.ts';
+import {
+  type ArrivingTransaction,
+  findBySequences,
+  findTransactions,
+  markGone,
+  upsertTransactions,
+} from './transaction-queries.ts';
 
 /** A replacement pays at least an eighth more than what it replaces. */
 const REPLACEMENT_NUMERATOR = 9n;
 const REPLACEMENT_DENOMINATOR = 8n;
 
-/** What an honest node does with good bytes: takes them into the mempool, knows them, or refuses them. */
+interface Candidate {
+  signed: SignedTx;
+  body: TransferBody;
+}
+
+/** What a node knows that these candidates may run into, and what it takes of them. */
+interface Mempool {
+  /** Transactions that are known and not gone. */
+  known: Set<string>;
+  /** Sender → lowest sequence not used. */
+  nextSequence: ReadonlyMap<string, bigint>;
+  /** `sequenceKey` → who holds it. */
+  holders: Map<string, Holder>;
+  arriving: Map<string, ArrivingTransaction>;
+  replaced: string[];
+  nextArrival: bigint;
+}
+
+interface Holder {
+  txId: string;
+  fee: bigint;
+  isIncluded: boolean;
+}
+
+/**
+ * What an honest node does with good bytes, one after the other: takes them into the mempool, knows them, or refuses
+ * them.
+ *
+ * @param nextArrival the number of the first one that is taken
+ * @returns what it says to each, and the next number
+ */
 export async function admit(
   tx: Tx,
   id: ChainId,
-  signed: SignedTx,
-  { row, clock }: { row: ChainRow; clock: BlockClock },
+  list: readonly SignedTx[],
+  { nextArrival, clock }: { nextArrival: bigint; clock: BlockClock },
+): Promise<{ said: Broadcast[]; nextArrival: bigint }> {
+  const candidates = list.map((signed) => ({ signed, body: readBody(signed.raw) }));
+  const pool = await loadMempool(tx, id, candidates, nextArrival);
+  const said: Broadcast[] = [];
+  for (const candidate of candidates) said.push(await admitOne(tx, id, candidate, { pool, clock }));
+  await markGone(tx, id, pool.replaced);
+  await upsertTransactions(tx, id, [...pool.arriving.values()]);
+  return { said, nextArrival: pool.nextArrival };
+}
+
+async function loadMempool(
+  tx: Tx,
+  id: ChainId,
+  candidates: readonly Candidate[],
+  nextArrival: bigint,
+): Promise<Mempool> {
+  const found = await findTransactions(
+    tx,
+    id,
+    candidates.map(({ signed }) => signed.txId),
+  );
+  const known = new Set([...found.values()].filter((row) => row.state !== 'gone').map((row) => row.tx_id));
+  const sequenced = candidates.flatMap(({ signed, body: { sender, sequence } }) =>
+    sequence === undefined || known.has(signed.txId) ? [] : [{ sender, sequence: BigInt(sequence) }],
+  );
+  const rows = await findBySequences(tx, id, sequenced);
+  const holders = rows.map((row): [string, Holder] => [
+    sequenceKey(row.sender, row.sequence ?? 0n),
+    { txId: row.tx_id, fee: row.fee, isIncluded: row.state === 'included' },
+  ]);
+  const senders = new Set(sequenced.map(({ sender }) => sender));
+  return {
+    known,
+    nextSequence: await findNextSequences(tx, id, [...senders]),
+    holders: new Map(holders),
+    arriving: new Map(),
+    replaced: [],
+    nextArrival,
+  };
+}
+
+async function admitOne(
+  tx: Tx,
+  id: ChainId,
+  { signed, body }: Candidate,
+  { pool, clock }: { pool: Mempool; clock: BlockClock },
 ): Promise<Broadcast> {
-  const known = await findTransaction(tx, id, signed.txId);
-  if (known !== undefined && known.state !== 'gone') return { result: 'known' };
-  const body = readBody(signed.raw);
+  if (pool.known.has(signed.txId)) return { result: 'known' };
   if (isExpired(body, clock.height + 1n, clock.now)) {
     const code = body.lastValidHeight === undefined ? 'transaction_expired' : 'blockhash_not_found';
     return { result: 'rejected', code, retryable: false };
   }
-  const refusal = body.sequence === undefined ? undefined : await claimSequence(tx, id, body);
+  const refusal = body.sequence === undefined ? undefined : claimSequence(pool, signed.txId, body);
   if (refusal !== undefined) return refusal;
-  await upsertTransaction(tx, id, {
+  pool.known.add(signed.txId);
+  pool.arriving.set(signed.txId, {
     txId: signed.txId,
     origin: 'wallet',
     sender: body.sender,
     sequence: body.sequence === undefined ? null : BigInt(body.sequence),
     raw: signed.raw,
     fee: BigInt(body.fee),
-    arrival: row.next_arrival,
+    arrival: pool.nextArrival,
     notBefore: await findNotBefore(tx, id, body, clock.now),
     height: null,
   });
-  await updateChain(tx, id, { next_arrival: row.next_arrival + 1n });
+  pool.nextArrival += 1n;
   return { result: 'accepted' };
 }
 
 /** A sequence is free, or held by a waiting transaction that pays clearly less, or refused. */
-async function claimSequence(tx: Tx, id: ChainId, body: TransferBody): Promise<Broadcast | undefined> {
+function claimSequence(pool: Mempool, txId: string, body: TransferBody): Broadcast | undefined {
   const sequence = BigInt(body.sequence ?? '0');
-  const holder = await findBySequence(tx, id, body.sender, sequence);
-  const isUsed = sequence < (await findNextSequence(tx, id, body.sender)) || holder?.state === 'included';
+  const key = sequenceKey(body.sender, sequence);
+  const holder = pool.holders.get(key);
+  const isUsed = sequence < (pool.nextSequence.get(body.sender) ?? 0n) || holder?.isIncluded === true;
   if (isUsed) return { result: 'rejected', code: 'nonce_too_low', retryable: false };
-  if (holder === undefined) return undefined;
-  if (BigInt(body.fee) * REPLACEMENT_DENOMINATOR < holder.fee * REPLACEMENT_NUMERATOR) {
-    return { result: 'rejected', code: 'replacement_underpriced', retryable: true };
+  const fee = BigInt(body.fee);
+  if (holder !== undefined) {
+    if (fee * REPLACEMENT_DENOMINATOR < holder.fee * REPLACEMENT_NUMERATOR) {
+      return { result: 'rejected', code: 'replacement_underpriced', retryable: true };
+    }
+    replace(pool, holder.txId);
   }
-  await markGone(tx, id, [holder.tx_id]);
+  pool.holders.set(key, { txId, fee, isIncluded: false });
   return undefined;
+}
+
+/** It has come with these candidates, or lies in the mempool. */
+function replace(pool: Mempool, txId: string): void {
+  pool.known.delete(txId);
+  const arriving = pool.arriving.get(txId);
+  if (arriving === undefined) pool.replaced.push(txId);
+  else pool.arriving.set(txId, { ...arriving, isReplaced: true });
 }
 
 /** 0 for ordinary transactions; for one that pays `stuck`, an hour after its item was first seen here. */

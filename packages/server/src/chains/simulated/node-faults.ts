@@ -24,7 +24,7 @@ export type NodeFault =
 /** A node that leaves one transfer out of the next scan of that level that finds any, and says nothing of it. */
 export type ScanFault = 'lose_final_log' | 'lose_tip_log';
 
-interface FaultEffect {
+export interface FaultEffect {
   /** Whether the node takes the transaction after all. */
   takes: boolean;
   /** What the caller hears; a text: no answer, for that reason. */

@@ -2,19 +2,23 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db.ts';
 import type { ChainId } from './tables.ts';
 
-export async function findNextSequence(
+export async function findNextSequence(db: Db, id: ChainId, address: string): Promise<bigint> {
+  return (await findNextSequences(db, id, [address])).get(address) ?? 0n;
+}
+
+/** Sender → the lowest sequence that none of its mined transactions has used; absent: none has used any. */
+export async function findNextSequences(
   db: Db,
   { merchantId, network }: ChainId,
-  address: string,
-): Promise<bigint> {
-  const row = await db
-    .selectFrom('simchain.sender')
-    .select('next_sequence')
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('address', '=', address)
-    .executeTakeFirst();
-  return row?.next_sequence ?? 0n;
+  senders: readonly string[],
+): Promise<Map<string, bigint>> {
+  if (senders.length === 0) return new Map();
+  const { rows } = await sql<{ address: string; next_sequence: bigint }>`
+    select address, next_sequence from simchain.sender
+    where merchant_id = ${merchantId} and network = ${network} and address = any(${senders}::text[])`.execute(
+    db,
+  );
+  return new Map(rows.map((row) => [row.address, row.next_sequence]));
 }
 
 /** The same as of the end of the block of that height. */
@@ -35,23 +39,17 @@ export async function findNextSequenceAt(
   return rows[0]?.next ?? 0n;
 }
 
-/** Sequences of mined transactions from that one on. */
+/** Sequences of senders' mined transactions, for each from the one that is given with it. */
 export async function listUsedSequences(
   tx: Tx,
   { merchantId, network }: ChainId,
-  sender: string,
-  from: bigint,
-): Promise<bigint[]> {
-  const rows = await tx
-    .selectFrom('simchain.transaction')
-    .select('sequence')
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('sender', '=', sender)
-    .where('sequence', '>=', from)
-    .where('state', '=', 'included')
-    .execute();
-  return rows.flatMap((row) => (row.sequence === null ? [] : [row.sequence]));
+  from: ReadonlyMap<string, bigint>,
+): Promise<{ sender: string; sequence: bigint }[]> {
+  const { rows } = await sql<{ sender: string; sequence: bigint }>`
+    select t.sender, t.sequence from unnest(${[...from.keys()]}::text[], ${[...from.values()]}::int8[]) as u (sender, least)
+    join simchain.transaction t on t.merchant_id = ${merchantId} and t.network = ${network} and t.sender = u.sender
+      and t.sequence >= u.least and t.state = 'included'`.execute(tx);
+  return rows;
 }
 
 export async function setNextSequences(

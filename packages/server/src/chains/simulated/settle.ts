@@ -7,7 +7,7 @@ import { readChargeState } from './charge-state.ts';
 import { payerOf, readBody } from './envelope.ts';
 import { type ExecutionState, execute, itemKey, type PooledTx, sequenceKey } from './execute.ts';
 import { NETWORK_RULES } from './rules.ts';
-import { findNextSequence, listUsedSequences, setNextSequences } from './sequence-queries.ts';
+import { findNextSequences, listUsedSequences, setNextSequences } from './sequence-queries.ts';
 import type { ChainId } from './tables.ts';
 import { listMempool, markGone, markIncluded, type TransactionRow } from './transaction-queries.ts';
 import { findPaidItems, insertTransfers } from './transfer-queries.ts';
@@ -74,20 +74,15 @@ async function loadState(tx: Tx, id: ChainId, pool: PooledTx[]): Promise<Executi
     charges: await readChargeState(tx, id, pool),
   };
   if (!isSequenced(id.network)) return state;
-  for (const payer of payers) {
-    const itemIds = pool.flatMap(({ body }) =>
-      payerOf(body) === payer ? body.items.map((item) => item.id) : [],
-    );
-    for (const itemId of await findPaidItems(tx, id, payer, itemIds))
-      state.paidItems.add(itemKey(payer, itemId));
-  }
-  for (const sender of senders) {
-    const next = await findNextSequence(tx, id, sender);
-    state.nextSequence.set(sender, next);
-    for (const used of await listUsedSequences(tx, id, sender, next)) {
-      state.usedSequences.add(sequenceKey(sender, used));
-    }
-  }
+  const items = pool.flatMap(({ body }) =>
+    body.items.map((item) => ({ sender: payerOf(body), itemId: item.id })),
+  );
+  for (const { sender, itemId } of await findPaidItems(tx, id, items))
+    state.paidItems.add(itemKey(sender, itemId));
+  const next = await findNextSequences(tx, id, senders);
+  for (const sender of senders) state.nextSequence.set(sender, next.get(sender) ?? 0n);
+  for (const { sender, sequence } of await listUsedSequences(tx, id, state.nextSequence))
+    state.usedSequences.add(sequenceKey(sender, sequence));
   return state;
 }
 

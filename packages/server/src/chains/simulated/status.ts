@@ -3,16 +3,15 @@ import type { SignedTx, TxStatus } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
-import { findBySequence, findTransaction, type TransactionRow } from './transaction-queries.ts';
+import { findBySequences, type TransactionRow } from './transaction-queries.ts';
 
-/** What the chain says of a transaction, by the rules of the network it imitates. */
+/** What the chain says of a transaction, by the rules of the network it imitates. `row`: what it holds of it. */
 export async function readStatus(
   db: Db,
   id: ChainId,
-  signed: SignedTx,
+  { signed, row }: { signed: SignedTx; row: TransactionRow | undefined },
   clock: BlockClock,
 ): Promise<TxStatus> {
-  const row = await findTransaction(db, id, signed.txId);
   const height = row?.height ?? null;
   if (row !== undefined && height !== null && height <= clock.height) {
     return statusInBlock(id, row, height, clock);
@@ -50,7 +49,8 @@ async function findProofOfDeath(
   if (timeMs !== undefined && clock.finalTime * 1000 >= timeMs) return 'expired before the final block';
   if (height !== undefined && clock.finalHeight > BigInt(height)) return 'last valid height is final';
   if (signed.sequence === undefined) return undefined;
-  const holder = await findBySequence(db, id, signed.sender, BigInt(signed.sequence));
+  const place = { sender: signed.sender, sequence: BigInt(signed.sequence) };
+  const [holder] = await findBySequences(db, id, [place]);
   const isFinal = holder?.height != null && holder.height <= clock.finalHeight;
   return isFinal && holder.tx_id !== signed.txId ? `sequence used by ${holder.tx_id}` : undefined;
 }

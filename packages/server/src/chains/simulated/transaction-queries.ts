@@ -31,6 +31,8 @@ const TRANSACTION_COLUMNS = [
   'not_before',
 ] as const;
 
+const COLUMNS = sql.raw(TRANSACTION_COLUMNS.join(', '));
+
 export function listMempool(tx: Tx, { merchantId, network }: ChainId): Promise<TransactionRow[]> {
   return tx
     .selectFrom('simchain.transaction')
@@ -42,36 +44,39 @@ export function listMempool(tx: Tx, { merchantId, network }: ChainId): Promise<T
     .execute();
 }
 
-export function findTransaction(
+export async function findTransaction(
   db: Db,
-  { merchantId, network }: ChainId,
+  id: ChainId,
   txId: string,
 ): Promise<TransactionRow | undefined> {
-  return db
-    .selectFrom('simchain.transaction')
-    .select(TRANSACTION_COLUMNS)
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('tx_id', '=', txId)
-    .executeTakeFirst();
+  return (await findTransactions(db, id, [txId])).get(txId);
 }
 
-/** The transaction, waiting or mined, that holds that sequence of the sender. */
-export function findBySequence(
+/** Those of them that this chain has seen, by id. */
+export async function findTransactions(
   db: Db,
   { merchantId, network }: ChainId,
-  sender: string,
-  sequence: bigint,
-): Promise<TransactionRow | undefined> {
-  return db
-    .selectFrom('simchain.transaction')
-    .select(TRANSACTION_COLUMNS)
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('sender', '=', sender)
-    .where('sequence', '=', sequence)
-    .where('state', '!=', 'gone')
-    .executeTakeFirst();
+  txIds: readonly string[],
+): Promise<Map<string, TransactionRow>> {
+  const { rows } = await sql<TransactionRow>`
+    select ${COLUMNS} from simchain.transaction
+    where merchant_id = ${merchantId} and network = ${network} and tx_id = any(${txIds}::text[])`.execute(db);
+  return new Map(rows.map((row) => [row.tx_id, row]));
+}
+
+/** The transactions, waiting or mined, that hold these sequences. */
+export async function findBySequences(
+  db: Db,
+  { merchantId, network }: ChainId,
+  wanted: readonly { sender: string; sequence: bigint }[],
+): Promise<TransactionRow[]> {
+  if (wanted.length === 0) return [];
+  const { rows } = await sql<TransactionRow>`
+    select ${COLUMNS} from unnest(${wanted.map((one) => one.sender)}::text[],
+      ${wanted.map((one) => one.sequence)}::int8[]) as u (of_sender, of_sequence)
+    join simchain.transaction on merchant_id = ${merchantId} and network = ${network} and sender = of_sender
+      and sequence = of_sequence and state <> 'gone'`.execute(db);
+  return rows;
 }
 
 export interface ArrivingTransaction {
@@ -85,37 +90,41 @@ export interface ArrivingTransaction {
   notBefore: number;
   /** Set for one that is in a block from the start. */
   height: bigint | null;
+  /** Another one that came with it has taken its place. */
+  isReplaced?: boolean;
 }
 
-/** Writes a transaction that came in; one that was gone comes back under its id. */
-export async function upsertTransaction(
+export async function upsertTransaction(tx: Tx, id: ChainId, arriving: ArrivingTransaction): Promise<void> {
+  await upsertTransactions(tx, id, [arriving]);
+}
+
+/** Writes transactions that came in; one that was gone comes back under its id. */
+export async function upsertTransactions(
   tx: Tx,
   { merchantId, network }: ChainId,
-  arriving: ArrivingTransaction,
+  arriving: readonly ArrivingTransaction[],
 ): Promise<void> {
-  const place = {
-    state: arriving.height === null ? ('mempool' as const) : ('included' as const),
-    arrival: arriving.arrival,
-    not_before: arriving.notBefore,
-    height: arriving.height,
-    item_ok: arriving.height === null ? null : '1',
-    reason: null,
-  };
-  await tx
-    .insertInto('simchain.transaction')
-    .values({
-      merchant_id: merchantId,
-      network,
-      tx_id: arriving.txId,
-      origin: arriving.origin,
-      sender: arriving.sender,
-      sequence: arriving.sequence,
-      raw: arriving.raw,
-      fee: arriving.fee,
-      ...place,
-    })
-    .onConflict((conflict) => conflict.columns(['merchant_id', 'network', 'tx_id']).doUpdateSet(place))
-    .execute();
+  if (arriving.length === 0) return;
+  const column = <T>(pick: (one: ArrivingTransaction) => T) => arriving.map(pick);
+  await sql`
+    insert into simchain.transaction (merchant_id, network, tx_id, origin, state, sender, sequence, raw, fee, arrival,
+      not_before, height, item_ok)
+    select ${merchantId}::uuid, ${network}, u.*
+    from unnest(${column((one) => one.txId)}::text[], ${column((one) => one.origin)}::text[],
+      ${column(stateOf)}::text[], ${column((one) => one.sender)}::text[], ${column((one) => one.sequence)}::int8[],
+      ${column((one) => one.raw)}::text[], ${column((one) => one.fee)}::int8[],
+      ${column((one) => one.arrival)}::int8[], ${column((one) => one.notBefore)}::int8[],
+      ${column((one) => one.height)}::int8[],
+      ${column((one) => (one.height === null ? null : '1'))}::text[]) as u
+    on conflict (merchant_id, network, tx_id) do update set state = excluded.state, arrival = excluded.arrival,
+      not_before = excluded.not_before, height = excluded.height, item_ok = excluded.item_ok, reason = null`.execute(
+    tx,
+  );
+}
+
+function stateOf({ height, isReplaced = false }: ArrivingTransaction): TransactionRow['state'] {
+  if (isReplaced) return 'gone';
+  return height === null ? 'mempool' : 'included';
 }
 
 export async function markGone(tx: Tx, { merchantId, network }: ChainId, txIds: string[]): Promise<void> {

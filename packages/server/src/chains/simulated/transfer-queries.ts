@@ -41,18 +41,19 @@ export async function insertTransfers(
   );
 }
 
-/** Which of the items the sender has paid before. */
+/** Which of the items their senders have paid before. */
 export async function findPaidItems(
   tx: Tx,
   { merchantId, network }: ChainId,
-  sender: string,
-  itemIds: string[],
-): Promise<string[]> {
-  const { rows } = await sql<{ item_id: string }>`
-    select item_id from simchain.transfer
-    where merchant_id = ${merchantId} and network = ${network} and network = 'erc20' and sender = ${sender}
-      and item_id = any(${itemIds}::text[])`.execute(tx);
-  return rows.map((row) => row.item_id);
+  items: readonly { sender: string; itemId: string }[],
+): Promise<{ sender: string; itemId: string }[]> {
+  const { rows } = await sql<{ sender: string; item_id: string }>`
+    select t.sender, t.item_id
+    from unnest(${items.map((item) => item.sender)}::text[], ${items.map((item) => item.itemId)}::text[])
+      as u (sender, item_id)
+    join simchain.transfer t on t.merchant_id = ${merchantId} and t.network = ${network} and t.network = 'erc20'
+      and t.sender = u.sender and t.item_id = u.item_id`.execute(tx);
+  return rows.map((row) => ({ sender: row.sender, itemId: row.item_id }));
 }
 
 export interface TransferRow {

@@ -1,0 +1,73 @@
+import type { Network } from '@florin/contract/money';
+import type { Db } from '../../platform/db.ts';
+import { Gather } from '../../platform/gather.ts';
+import type { Broadcast, Mandate, MandateState, SignedTx } from '../port.ts';
+import { type ChainSight, findChain, NOWHERE } from './chain-queries.ts';
+import { readMandateStates } from './mandate-states.ts';
+import type { ChainId } from './tables.ts';
+import { findTransactions, type TransactionRow } from './transaction-queries.ts';
+
+/** What a node says to each of some transactions; a text: nothing, for that reason. */
+export type Send = (list: readonly SignedTx[]) => Promise<(Broadcast | string)[]>;
+
+/** Broadcasts of one load stand under one lock, for as long as they take. */
+const BROADCASTS_MAX = 100;
+
+const keyOf = ({ merchantId, network }: ChainId) => `${merchantId} ${network}`;
+
+function idOf(key: string): ChainId {
+  const [merchantId = '', network] = key.split(' ');
+  return { merchantId, network: network as Network };
+}
+
+/** Calls that come to a chain at the same time: they read its tables, and lock its row, once for all of them. */
+export class Gathers {
+  readonly #chains: Gather<undefined, ChainSight | undefined>;
+  readonly #transactions: Gather<string, TransactionRow | undefined>;
+  readonly #mandates: Gather<readonly Mandate[], MandateState[]>;
+  readonly #broadcasts: Gather<{ signed: SignedTx; send: Send }, Broadcast | string>;
+
+  constructor(db: Db) {
+    this.#chains = new Gather({
+      load: async (key, asks) => {
+        const row = await findChain(db, idOf(key), NOWHERE);
+        return asks.map(() => row);
+      },
+    });
+    this.#transactions = new Gather({
+      load: async (key, txIds) => {
+        const rows = await findTransactions(db, idOf(key), txIds);
+        return txIds.map((txId) => rows.get(txId));
+      },
+    });
+    this.#mandates = new Gather({
+      load: async (key, lists) => {
+        const height = BigInt(key.split(' ')[2] ?? '0');
+        const states = await readMandateStates(db, idOf(key), lists.flat(), height);
+        return lists.map((list) => states.splice(0, list.length));
+      },
+    });
+    this.#broadcasts = new Gather({
+      most: BROADCASTS_MAX,
+      load: async (_key, [first, ...others]) =>
+        first === undefined ? [] : await first.send([first, ...others].map(({ signed }) => signed)),
+    });
+  }
+
+  findChain(id: ChainId): Promise<ChainSight | undefined> {
+    return this.#chains.ask(keyOf(id), undefined);
+  }
+
+  findTransaction(id: ChainId, txId: string): Promise<TransactionRow | undefined> {
+    return this.#transactions.ask(keyOf(id), txId);
+  }
+
+  mandateStates(id: ChainId, mandates: readonly Mandate[], height: bigint): Promise<MandateState[]> {
+    return this.#mandates.ask(`${keyOf(id)} ${height}`, mandates);
+  }
+
+  /** @param send of any of those who ask: they are the same chain's */
+  broadcast(id: ChainId, signed: SignedTx, send: Send): Promise<Broadcast | string> {
+    return this.#broadcasts.ask(keyOf(id), { signed, send });
+  }
+}
