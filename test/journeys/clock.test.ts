@@ -45,6 +45,27 @@ test('a payout is final on the chain before an advance over it answers', async (
   expect((await merchant.sdk.payouts.retrieve(batch)).status).toBe('completed');
 });
 
+test('what a reorganisation took from final blocks is found before the clock leaves them behind', async () => {
+  const merchant = await service.createMerchant();
+  const { testHelpers, payouts } = merchant.sdk;
+  const { erc20 } = await testHelpers.addresses();
+  await testHelpers.controlChain('erc20', { mine: 100 });
+  const batch = await submit(merchant, erc20.succeed);
+  await testHelpers.advanceClock(10);
+  expect((await payouts.retrieve(batch)).status).toBe('completed');
+  await testHelpers.controlChain('erc20', { reorg: 50 });
+  await testHelpers.advanceClock(60 * DAY);
+  const stops = await service.app.db
+    .selectFrom('network_stop')
+    .select('network')
+    .where('merchant_id', '=', merchant.merchantId)
+    .execute();
+  expect(stops).toEqual([{ network: 'erc20' }]);
+  // Its bytes were sent again, which pays once.
+  const transfers = await all(testHelpers.transfers('erc20', erc20.succeed));
+  expect(transfers).toMatchObject([{ amount: 1_000_000, final: true }]);
+});
+
 test('a payout that a pause holds back does not hold up the clock, and is paid once after it', async () => {
   const paused = await startService();
   try {

@@ -1,10 +1,16 @@
 import { EXPIRE_JOB, listCursors, scanJob } from '../checkout/index.ts';
 import { PUBLISH_JOB } from '../events/index.ts';
-import { advanceClockJobs, enqueue, hasDueJobs, nextClockJobMs } from '../platform/jobs/index.ts';
+import {
+  advanceClockJobs,
+  enqueue,
+  hasDueJobs,
+  hastenClockJobs,
+  nextClockJobMs,
+} from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
 import { SEND_REFUND_JOB } from '../refunds/index.ts';
 import { getMerchant, moveClock } from '../stores/index.ts';
-import { SEND_JOB } from '../transfers/index.ts';
+import { AUDIT_JOB, SEND_JOB } from '../transfers/index.ts';
 import { DELIVER_JOB } from '../webhooks/index.ts';
 import type { SandboxDeps } from './fund.ts';
 
@@ -13,6 +19,12 @@ const PATIENCE_MS = 20_000;
 const LOOK_AGAIN_MS = 15;
 /** What no clock waits for: deliveries to merchants' servers go out afterwards. */
 const NOT_WAITED_FOR = [PUBLISH_JOB, DELIVER_JOB] as const;
+
+/**
+ * Looks back at what is final, every 30 s while there is any of it: chains of the sandbox change by calls alone, so that one
+ * look before the time goes on finds all that those on the way would.
+ */
+const LOOKS_BACK = [AUDIT_JOB] as const;
 
 /** What waits in real time while it is held up: an outage may end, or coins come in, as the clock goes on. */
 const MAY_BE_HELD_UP = [SEND_JOB, SEND_REFUND_JOB, EXPIRE_JOB] as const;
@@ -37,7 +49,13 @@ export async function advanceClock(
   let left = seconds;
   let quiet = await becomeQuiet(deps, merchantId, endsAtMs);
   while (quiet && left > 0 && deps.clock.nowMs() < endsAtMs) {
-    const step = await nextStep(deps, merchantId, left);
+    let step = await nextStep(deps, merchantId, left);
+    if (await lookBack(deps, merchantId, step)) {
+      quiet = await becomeQuiet(deps, merchantId, endsAtMs);
+      if (!quiet) break;
+      // What was found may be due earlier.
+      step = await nextStep(deps, merchantId, left);
+    }
     await transact(deps.db, async (tx) => {
       await moveClock(tx, merchantId, step);
       const nowMs = deps.clock.nowMs();
@@ -56,9 +74,16 @@ export async function advanceClock(
   return { now: deps.clock.nowSeconds() + clockOffset, done: quiet && left === 0 };
 }
 
+/** @returns whether there is something to wait for */
+async function lookBack(deps: SandboxDeps, merchantId: string, step: number): Promise<boolean> {
+  const nowMs = deps.clock.nowMs();
+  const jobs = { kinds: LOOKS_BACK, untilMs: nowMs + step * 1000, nowMs };
+  return await transact(deps.db, (tx) => hastenClockJobs(tx, merchantId, jobs));
+}
+
 /** To the next due time in whole seconds, or to the end where nothing is due before. */
 async function nextStep(deps: SandboxDeps, merchantId: string, left: number): Promise<number> {
-  const nextMs = await nextClockJobMs(deps.db, merchantId, NOT_WAITED_FOR);
+  const nextMs = await nextClockJobMs(deps.db, merchantId, [...NOT_WAITED_FOR, ...LOOKS_BACK]);
   if (nextMs === undefined) return left;
   const seconds = Math.ceil((nextMs - deps.clock.nowMs()) / 1000);
   return Math.min(left, Math.max(1, seconds));

@@ -9,6 +9,7 @@ import { type AttemptRow, signedOf } from './queries.ts';
 import type { TransferDeps } from './work.ts';
 
 const IN_A_BLOCK = new Set(['included', 'final']);
+const CALLS_AT_ONCE = 50;
 
 /** @returns what the chain says of a transaction that has not paid after all; asked twice, as one answer may be a slip */
 async function statusIfGone(chain: Chain, signed: SignedTx): Promise<TxStatus | undefined> {
@@ -47,9 +48,7 @@ export async function recheckFinal(
   const chain = deps.chains.of(merchant, network);
   const attempts = await listFinal(deps.db, merchant.merchantId, place);
   const failed: string[] = [];
-  for (const attempt of attempts) {
-    const signed = signedOf(attempt);
-    const status = await statusIfGone(chain, signed);
+  for (const { attempt, signed, status } of await askAll(chain, attempts)) {
     if (status === undefined) {
       if (isGone(attempt)) await noteIfFinal(deps, { chain, books }, attempt);
       continue;
@@ -70,6 +69,19 @@ export async function recheckFinal(
     else await sendAgain(chain, signed);
   }
   return { known: attempts.length, failedOwners: await listOwners(deps.db, merchant.merchantId, failed) };
+}
+
+/** Asks about some at once, as nearly all of them are where they were. */
+async function askAll(chain: Chain, attempts: readonly AttemptRow[]) {
+  const asked: { attempt: AttemptRow; signed: SignedTx; status: TxStatus | undefined }[] = [];
+  for (let i = 0; i < attempts.length; i += CALLS_AT_ONCE) {
+    const some = attempts.slice(i, i + CALLS_AT_ONCE).map(async (attempt) => {
+      const signed = signedOf(attempt);
+      return { attempt, signed, status: await statusIfGone(chain, signed) };
+    });
+    asked.push(...(await Promise.all(some)));
+  }
+  return asked;
 }
 
 /** What was sent again and is final once more is as if it had never been gone. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { transact } from '../transact.ts';
 import { MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
-import { advanceClockJobs } from './index.ts';
+import { advanceClockJobs, hastenClockJobs } from './index.ts';
 
 let bench: Workbench;
 beforeAll(async () => {
@@ -37,5 +37,27 @@ test('a clock that is moved brings nearer what follows it, and makes due what wa
     ['held', 0, 1],
     ['follows', 6_000, 1],
     ['real', 10_000, 0],
+  ]);
+});
+
+test('what the clock would bring is due now, of the kinds that are named, and nothing else', async () => {
+  const nowMs = bench.clock.nowMs();
+  const dueAtMs = nowMs + 10_000;
+  await bench.add(
+    { kind: 'look', uniqueKey: 'near', dueAtMs, followsClock: true },
+    { kind: 'look', uniqueKey: 'far', dueAtMs: dueAtMs + 1, followsClock: true },
+    { kind: 'look', uniqueKey: 'real', dueAtMs },
+    { kind: 'other', uniqueKey: 'near', dueAtMs, followsClock: true },
+  );
+  const hasten = (untilMs: number) =>
+    transact(bench.db, (tx) => hastenClockJobs(tx, MERCHANT, { kinds: ['look'], untilMs, nowMs }));
+  expect(await hasten(dueAtMs - 1)).toBe(false);
+  expect(await hasten(dueAtMs)).toBe(true);
+  const due = (await bench.rows()).map((row) => [row.kind, row.unique_key, Number(row.due_at_ms) - nowMs]);
+  expect(due.sort()).toEqual([
+    ['look', 'far', 10_001],
+    ['look', 'near', 0],
+    ['look', 'real', 10_000],
+    ['other', 'near', 10_000],
   ]);
 });

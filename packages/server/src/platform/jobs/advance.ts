@@ -32,6 +32,25 @@ export async function hasDueJobs(
 }
 
 /**
+ * Has jobs of these kinds that the merchant's clock would bring by `untilMs` (real Unix milliseconds) run now.
+ *
+ * @returns whether there are any
+ */
+export async function hastenClockJobs(
+  tx: Tx,
+  merchantId: string,
+  { kinds, untilMs, nowMs }: { kinds: readonly string[]; untilMs: number; nowMs: number },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update job set due_at_ms = least(due_at_ms, ${nowMs}::bigint), revision = revision + 1
+    where merchant_id = ${merchantId} and follows_clock and kind = any(${kinds}::text[])
+      and due_at_ms <= ${untilMs}`.execute(tx);
+  if (numAffectedRows === 0n) return false;
+  callWorkers(tx, [{ merchantId, kind: undefined, dueAtMs: 0 }]);
+  return true;
+}
+
+/**
  * Brings what follows the merchant's clock nearer by as much as the clock is moved, and calls the workers. Jobs of the
  * kinds in `lookAnew` that wait in real time are due now: what holds them up may be over by the new time. The new
  * revision keeps a job that runs meanwhile from going by the time it was told before.

@@ -1,4 +1,4 @@
-export { advanceClockJobs, hasDueJobs, nextClockJobMs } from './advance.ts';
+export { advanceClockJobs, hasDueJobs, hastenClockJobs, nextClockJobMs } from './advance.ts';
 export { enqueue, type JobSpec } from './enqueue.ts';
 export { countWorkers, type JobKindHealth, jobHealth } from './health.ts';
 export { type Job, type JobHandler, type JobLog, type JobOutcome, type JobRun, LeaseLost } from './job.ts';
