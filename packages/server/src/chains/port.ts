@@ -102,6 +102,8 @@ export interface ChainCaps {
   readonly replaceByFee: boolean;
   /** True: the network holds charges to the cap of each window. False: it knows the allowance alone. */
   readonly windowCap: boolean;
+  /** Calls that its nodes bear at once. */
+  readonly callsAtOnce: number;
 }
 
 export interface ValidateOptions {

@@ -41,7 +41,7 @@ export async function reserveAttempts(work: Work, queued: readonly TransferRow[]
   crashPoint('reserve.before');
   const isShort = await work.run.step(async (tx) => {
     await assertSameHistory(tx);
-    const locked = await lockQueued(tx, work.merchant.merchantId, work.groupId);
+    const locked = await lockQueued(tx, work.merchant.merchantId, work.groupIds);
     const clean = await refuseListed(tx, work, locked);
     const attempts: NewAttempt[] = [];
     for (const purse of purses) {
@@ -94,8 +94,9 @@ async function reserveFrom(
   const [first] = transfers;
   if (first === undefined) return [];
   const next = await lockWallet(tx, purse);
-  const planned = planAttempts(transfers, work.chain.caps.maxItemsPerTx);
-  const groups = work.isCharge ? planned : fitting(planned, await coinsIn(tx, work, purse, first));
+  const groups = work.isCharge
+    ? transfers.map((charge) => [charge])
+    : fitting(planAttempts(transfers, work.chain.caps.maxItemsPerTx), await coinsIn(tx, work, purse, first));
   const attempts = groups.map((members) => ({ attemptId: newId(), members }));
   const ids = attempts.map((attempt) => attempt.attemptId);
   const sequences = purse.chainNext === null ? [] : await takeSequences(tx, { ...purse, first: next }, ids);
@@ -153,8 +154,8 @@ type Built = { attempt: AttemptRow; signed: SignedTx } | { attempt: AttemptRow; 
 
 /** Builds and signs what is reserved, and stores the bytes before anybody can send them. @throws HistoryChanged */
 export async function signReserved(work: Work, reserved: readonly AttemptRow[]): Promise<void> {
-  const { deps, run, merchant, groupId } = work;
-  const transfers = await readTransfers(deps.db, merchant.merchantId, groupId);
+  const { deps, run, merchant, groupIds } = work;
+  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   const built = await callForEach(work, reserved, (attempt) => build(work, attempt, transfers));
   crashPoint('build.after');
   await run.step(async (tx) => {
@@ -170,8 +171,8 @@ export async function signReserved(work: Work, reserved: readonly AttemptRow[]):
 }
 
 async function build(work: Work, attempt: AttemptRow, transfers: readonly TransferRow[]): Promise<Built> {
-  const { deps, chain, groupId } = work;
-  const { attempt_id: attemptId, sequence } = attempt;
+  const { deps, chain } = work;
+  const { attempt_id: attemptId, group_id: groupId, sequence } = attempt;
   try {
     const by = { keyRef: attempt.key_ref, ...(sequence === null ? {} : { sequence: String(sequence) }) };
     const transfer = { ...by, asset: attempt.currency, batchId: attemptId };

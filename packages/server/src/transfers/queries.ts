@@ -11,36 +11,42 @@ import './tables.ts';
 /** The key that payments to others leave with. */
 export const KEY_REF: KeyRef = 'hot';
 
-export async function readTransfers(db: Db, merchantId: string, groupId: string) {
+const inGroups = (groupIds: readonly string[]) => sql<boolean>`group_id = any(${groupIds}::uuid[])`;
+
+export async function readTransfers(db: Db, merchantId: string, groupIds: readonly string[]) {
   return await db
     .selectFrom('transfer')
     .selectAll()
     .where('merchant_id', '=', merchantId)
-    .where('group_id', '=', groupId)
+    .where(inGroups(groupIds))
     .orderBy('transfer_id')
     .execute();
 }
 export type TransferRow = Awaited<ReturnType<typeof readTransfers>>[number];
 
-/** Locks the group's transfers, so that two runs cannot both make an attempt for one. */
-export async function lockQueued(tx: Tx, merchantId: string, groupId: string): Promise<TransferRow[]> {
+/** Locks the groups' transfers, so that two runs cannot both make an attempt for one. */
+export async function lockQueued(
+  tx: Tx,
+  merchantId: string,
+  groupIds: readonly string[],
+): Promise<TransferRow[]> {
   return await tx
     .selectFrom('transfer')
     .selectAll()
     .where('merchant_id', '=', merchantId)
-    .where('group_id', '=', groupId)
+    .where(inGroups(groupIds))
     .where('status', '=', 'queued')
     .orderBy('transfer_id')
     .forUpdate()
     .execute();
 }
 
-export async function readLiveAttempts(db: Db, merchantId: string, groupId: string) {
+export async function readLiveAttempts(db: Db, merchantId: string, groupIds: readonly string[]) {
   return await db
     .selectFrom('transfer_attempt')
     .selectAll()
     .where('merchant_id', '=', merchantId)
-    .where('group_id', '=', groupId)
+    .where(inGroups(groupIds))
     .where('status', 'in', ['reserved', 'signed', 'sent'])
     .orderBy('attempt_id')
     .execute();
@@ -51,11 +57,11 @@ export interface NewAttempt {
   attemptId: string;
   sender: string;
   sequence: bigint | null;
-  /** Leave with the same key. */
+  /** Of one group; they leave with the same key. */
   members: readonly TransferRow[];
 }
 
-/** Writes attempts of one group and binds their transfers to them. */
+/** Writes attempts on one network and in one token, and binds their transfers to them. */
 export async function insertAttempts(
   tx: Tx,
   attempts: readonly NewAttempt[],
@@ -75,13 +81,13 @@ export async function insertAttempts(
     )
     insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, sequence, status,
                                   item_ids, created_at)
-    select ${first.merchant_id}::uuid, a.attempt_id, ${first.group_id}::uuid, ${first.network}, ${first.currency},
+    select ${first.merchant_id}::uuid, a.attempt_id, a.group_id, ${first.network}, ${first.currency},
            a.key_ref, a.sender, a.sequence, 'reserved',
            (select array_agg(b.transfer_id order by b.place) from bound b where b.attempt_id = a.attempt_id),
            ${nowSeconds}::bigint
-    from unnest(${column((a) => a.attemptId)}::uuid[], ${column((a) => a.members[0]?.key_ref)}::text[],
+    from unnest(${column((a) => a.attemptId)}::uuid[], ${column((a) => a.members[0]?.group_id)}::uuid[], ${column((a) => a.members[0]?.key_ref)}::text[],
                 ${column((a) => a.sender)}::text[], ${column((a) => a.sequence)}::bigint[])
-      as a (attempt_id, key_ref, sender, sequence)`.execute(tx);
+      as a (attempt_id, group_id, key_ref, sender, sequence)`.execute(tx);
   await sql`${unawaited}
     update transfer t set status = 'sending', attempt_id = b.attempt_id, tries = t.tries + 1
     from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])

@@ -1,7 +1,9 @@
 import { ChainUnavailable } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
-import { enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
-import { getMerchant } from '../stores/index.ts';
+import { Gather } from '../platform/gather.ts';
+import { enqueue, type Job, type JobOutcome, type JobRun, joinRuns } from '../platform/jobs/index.ts';
+import { getMerchant, type Merchant } from '../stores/index.ts';
+import { findChargeLane } from './charge-queries.ts';
 import { HistoryChanged } from './history.ts';
 import { reserveAttempts, signReserved } from './make-attempts.ts';
 import { isStopped } from './network-stops.ts';
@@ -18,18 +20,74 @@ export const SHORT_JOB = 'transfers.short';
 /** Undecided for so long, a transfer is worth a person's look. */
 const ALARM_AFTER_SECONDS = 120;
 
+/** Groups of charges that are brought on together. */
+const CHARGES_MAX = 100;
+/** What comes meanwhile waits for those under way, so that it goes together too; not for a network that hangs. */
+const CHARGES_WAIT_MS = 1_000;
+
+/** The run of a job over its group. */
+interface GroupRun {
+  merchant: Merchant;
+  groupId: string;
+  run: JobRun;
+}
+
+/** By process: charges that are due together share statements, calls and commits. */
+const chargeRuns = new WeakMap<TransferDeps, Gather<GroupRun, PromiseSettledResult<JobOutcome>>>();
+
+function chargeRunsOf(deps: TransferDeps): Gather<GroupRun, PromiseSettledResult<JobOutcome>> {
+  const load = (_key: string, groups: readonly GroupRun[]) => bringOnAll(deps, groups);
+  const known = chargeRuns.get(deps) ?? new Gather({ load, most: CHARGES_MAX, patienceMs: CHARGES_WAIT_MS });
+  chargeRuns.set(deps, known);
+  return known;
+}
+
 /** Brings one group of transfers as far as it goes now; asked again until each of them is decided. */
 export async function sendTransfers(deps: TransferDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   crashPoint('send.claimed');
+  const { merchantId } = job;
   const groupId = String(job.payload.groupId);
-  const transfers = await readTransfers(deps.db, job.merchantId, groupId);
+  const merchant = await getMerchant(deps.db, merchantId);
+  const lane = await findChargeLane(deps.db, merchantId, groupId);
+  if (lane === undefined) return await bringOn(deps, { merchant, groupId, run });
+  const ended = await chargeRunsOf(deps).ask(`${merchantId} ${lane}`, { merchant, groupId, run });
+  if (ended.status === 'rejected') throw ended.reason;
+  return ended.value;
+}
+
+/** Where one of them fails, it fails alone: each is tried again by itself, from what is written by then. */
+async function bringOnAll(
+  deps: TransferDeps,
+  groups: readonly GroupRun[],
+): Promise<PromiseSettledResult<JobOutcome>[]> {
+  try {
+    const outcomes = await bringOnTogether(deps, groups);
+    return outcomes.map((value) => ({ status: 'fulfilled', value }));
+  } catch (reason) {
+    if (groups.length === 1) return [{ status: 'rejected', reason }];
+    return await Promise.allSettled(groups.map((group) => bringOn(deps, group)));
+  }
+}
+
+async function bringOn(deps: TransferDeps, group: GroupRun): Promise<JobOutcome> {
+  const [outcome = 'done'] = await bringOnTogether(deps, [group]);
+  return outcome;
+}
+
+/** @returns what becomes of the job of each group */
+async function bringOnTogether(deps: TransferDeps, groups: readonly GroupRun[]): Promise<JobOutcome[]> {
+  const groupIds = groups.map(({ groupId }) => groupId);
+  // The one that came last has read the clock last.
+  const merchant = groups.at(-1)?.merchant;
+  if (merchant === undefined) return [];
+  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   const [first] = transfers;
-  if (first === undefined) return 'done';
-  const merchant = await getMerchant(deps.db, job.merchantId);
+  if (first === undefined) return groups.map(() => 'done');
   const nowSeconds = deps.clock.nowSeconds() + merchant.clockOffset;
   const chain = deps.chains.of(merchant, first.network);
   const isCharge = first.charge !== null;
-  const work: Work = { deps, run, merchant, groupId, chain, isCharge, nowSeconds };
+  const run = joinRuns(groups.map((group) => group.run));
+  const work: Work = { deps, run, merchant, groupIds, chain, isCharge, nowSeconds };
   const hindrance = await advance(work, transfers);
   return await next(work, hindrance);
 }
@@ -41,30 +99,30 @@ async function advance(work: Work, transfers: readonly TransferRow[]): Promise<H
     return await bringOut(work, hindrance);
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
-    const fields = { network: work.chain.network, group_id: work.groupId, err: error };
+    const fields = { network: work.chain.network, group_ids: work.groupIds, err: error };
     work.deps.log.warn(fields, 'network unavailable, transfers wait');
     return 'unavailable';
   }
 }
 
-async function isNetworkStopped({ deps, merchant, chain, groupId }: Work): Promise<boolean> {
+async function isNetworkStopped({ deps, merchant, chain, groupIds }: Work): Promise<boolean> {
   const { network } = chain;
   if (!(await isStopped(deps.db, merchant, network))) return false;
   deps.log.error(
-    { network, group_id: groupId },
+    { network, group_ids: groupIds },
     'the network is stopped, transfers wait (florin networks list)',
   );
   return true;
 }
 
 async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<Hindrance> {
-  const { deps, merchant, groupId } = work;
+  const { deps, merchant, groupIds } = work;
   const queued = transfers.filter((transfer) => transfer.status === 'queued');
   const [first] = queued;
   if (first === undefined) return 'none';
   const { network, currency } = first;
   if (await isHeldBack(deps.db, merchant, network, currency)) {
-    deps.log.warn({ network, currency, group_id: groupId }, 'paused, transfers wait');
+    deps.log.warn({ network, currency, group_ids: groupIds }, 'paused, transfers wait');
     return 'held';
   }
   return await unlessOld(work, async () => {
@@ -76,11 +134,11 @@ async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<H
 
 /** What the books call custody lies at deposit addresses too: a payment waits until enough of it is in its wallet. */
 async function askForCoins(
-  { deps, run, groupId, nowSeconds }: Work,
+  { deps, run, groupIds, nowSeconds }: Work,
   { merchant_id: merchantId, network, currency, created_at: createdAt }: TransferRow,
 ): Promise<void> {
   const ageSeconds = nowSeconds - Number(createdAt);
-  const fields = { merchantId, network, currency, group_id: groupId, age_seconds: ageSeconds };
+  const fields = { merchantId, network, currency, group_ids: groupIds, age_seconds: ageSeconds };
   if (ageSeconds > ALARM_AFTER_SECONDS)
     deps.log.error(fields, 'a wallet is short for long: transfers wait until coins come into it');
   else deps.log.info(fields, 'a wallet is short, transfers wait');
@@ -92,20 +150,20 @@ async function askForCoins(
 }
 
 /** Makes what may be sent, and alarms where this database may not know what was sent. */
-async function unlessOld({ deps, groupId }: Work, make: () => Promise<Hindrance>): Promise<Hindrance> {
+async function unlessOld({ deps, groupIds }: Work, make: () => Promise<Hindrance>): Promise<Hindrance> {
   try {
     return await make();
   } catch (error) {
     if (error instanceof WalletBehind) {
       const message =
         'a wallet was used elsewhere, or this database is an old copy: nothing new is sent from it';
-      deps.log.error({ group_id: groupId, err: error }, message);
+      deps.log.error({ group_ids: groupIds, err: error }, message);
       return 'held';
     }
     if (!(error instanceof HistoryChanged)) throw error;
     const message =
       'a replica or a backup has become the database: payouts wait (florin ledger adopt-history)';
-    deps.log.error({ group_id: groupId, err: error }, message);
+    deps.log.error({ group_ids: groupIds, err: error }, message);
     return 'stopped';
   }
 }
@@ -116,7 +174,7 @@ async function unlessOld({ deps, groupId }: Work, make: () => Promise<Hindrance>
  */
 async function bringOut(work: Work, hindrance: Hindrance): Promise<Hindrance> {
   const live = (): Promise<AttemptRow[]> =>
-    readLiveAttempts(work.deps.db, work.merchant.merchantId, work.groupId);
+    readLiveAttempts(work.deps.db, work.merchant.merchantId, work.groupIds);
   const withStatus = (attempts: readonly AttemptRow[], status: AttemptRow['status']) =>
     attempts.filter((attempt) => attempt.status === status);
   const before = await live();
@@ -134,10 +192,23 @@ async function bringOut(work: Work, hindrance: Hindrance): Promise<Hindrance> {
   return signing === 'none' ? hindrance : signing;
 }
 
-async function next(work: Work, hindrance: Hindrance): Promise<JobOutcome> {
-  const { deps, merchant, groupId, nowSeconds } = work;
-  const transfers = await readTransfers(deps.db, merchant.merchantId, groupId);
-  const attempts = await readLiveAttempts(deps.db, merchant.merchantId, groupId);
+async function next(work: Work, hindrance: Hindrance): Promise<JobOutcome[]> {
+  const { deps, merchant, groupIds } = work;
+  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
+  const attempts = await readLiveAttempts(deps.db, merchant.merchantId, groupIds);
+  const ofGroup = Map.groupBy(transfers, (transfer) => transfer.group_id);
+  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.group_id);
+  return groupIds.map((groupId) => {
+    const group = { transfers: ofGroup.get(groupId) ?? [], attempts: attemptsOf.get(groupId) ?? [] };
+    return nextOf(work, hindrance, { groupId, ...group });
+  });
+}
+
+function nextOf(
+  { deps, nowSeconds }: Work,
+  hindrance: Hindrance,
+  { groupId, transfers, attempts }: { groupId: string; transfers: TransferRow[]; attempts: AttemptRow[] },
+): JobOutcome {
   const ageSeconds = nowSeconds - Math.max(...transfers.map((transfer) => Number(transfer.created_at)));
   const open = transfers.filter((transfer) => transfer.completed_at === null).length;
   if (open > 0 && ageSeconds > ALARM_AFTER_SECONDS) {

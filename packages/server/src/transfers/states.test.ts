@@ -14,8 +14,20 @@ import {
   type Verdict,
 } from './states.ts';
 
-const PARTIAL: ChainCaps = { maxItemsPerTx: 200, partialBatch: true, replaceByFee: true, windowCap: true };
-const ATOMIC: ChainCaps = { maxItemsPerTx: 8, partialBatch: false, replaceByFee: false, windowCap: false };
+const PARTIAL: ChainCaps = {
+  maxItemsPerTx: 200,
+  partialBatch: true,
+  replaceByFee: true,
+  windowCap: true,
+  callsAtOnce: 8,
+};
+const ATOMIC: ChainCaps = {
+  maxItemsPerTx: 8,
+  partialBatch: false,
+  replaceByFee: false,
+  windowCap: false,
+  callsAtOnce: 8,
+};
 
 const membersOf = (count: number) => Array.from({ length: count }, (_, i) => ({ transferId: `t${i}` }));
 const fates = (verdict: Verdict | undefined) => verdict?.members.map((member) => member.to);

@@ -58,7 +58,7 @@ async function look(work: Work, attempt: AttemptRow): Promise<Closing | undefine
 }
 
 async function close(work: Work, closings: readonly Closing[]): Promise<void> {
-  const { run, merchant, groupId, nowSeconds } = work;
+  const { run, merchant, groupIds, nowSeconds } = work;
   await run.step(async (tx) => {
     const closed = await closeAttempts(tx, merchant.merchantId, closings, nowSeconds);
     const over = new Set(
@@ -68,7 +68,7 @@ async function close(work: Work, closings: readonly Closing[]): Promise<void> {
     );
     crashPoint('decide.closed');
     if (over.size > 0) {
-      const transfers = await readTransfers(tx, merchant.merchantId, groupId);
+      const transfers = await readTransfers(tx, merchant.merchantId, groupIds);
       await tellOwners(
         tx,
         work,

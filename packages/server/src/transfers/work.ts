@@ -6,19 +6,17 @@ import type { Merchant } from '../stores/index.ts';
 import type { TransferRow } from './queries.ts';
 import type { Screen } from './screen.ts';
 
-const CALLS_AT_ONCE = 8;
-
 export interface TransferDeps extends Platform {
   chains: ChainRegistry;
   screen: Screen;
 }
 
-/** One run over one group of transfers. */
+/** One run over a group of transfers, or over many groups of charges of one network and token. */
 export interface Work {
   deps: TransferDeps;
-  run: JobRun;
+  run: Pick<JobRun, 'step' | 'signal'>;
   merchant: Merchant;
-  groupId: string;
+  groupIds: readonly string[];
   chain: Chain;
   /** Whether its transfers come from payers. */
   isCharge: boolean;
@@ -31,14 +29,15 @@ export interface Work {
  * worker was told to stop.
  */
 export async function callForEach<T, R>(
-  { run }: Work,
+  { run, chain }: Work,
   list: readonly T[],
   call: (entry: T) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
-  for (let i = 0; i < list.length; i += CALLS_AT_ONCE) {
+  const { callsAtOnce } = chain.caps;
+  for (let i = 0; i < list.length; i += callsAtOnce) {
     run.signal.throwIfAborted();
-    results.push(...(await Promise.all(list.slice(i, i + CALLS_AT_ONCE).map(call))));
+    results.push(...(await Promise.all(list.slice(i, i + callsAtOnce).map(call))));
   }
   return results;
 }
@@ -49,15 +48,15 @@ export const decidedJob = (ownerType: string) => `${ownerType}.decided`;
 /** Tells the owners of transfers that these are over, in the transaction that says so. */
 export async function tellOwners(
   tx: Tx,
-  { deps, merchant, groupId }: Work,
+  { deps, merchant }: Work,
   transfers: readonly TransferRow[],
 ): Promise<void> {
-  const owners = [...new Set(transfers.map((transfer) => transfer.owner_type))];
+  const owners = new Map(transfers.map((one) => [`${one.owner_type} ${one.group_id}`, one]));
   await enqueue(
     tx,
-    owners.map((owner) => ({
+    [...owners.values()].map(({ owner_type: ownerType, group_id: groupId }) => ({
       merchantId: merchant.merchantId,
-      kind: decidedJob(owner),
+      kind: decidedJob(ownerType),
       uniqueKey: groupId,
       dueAtMs: deps.clock.nowMs(),
       payload: { groupId },

@@ -21,6 +21,9 @@ const LAMPORTS_PER_RECIPIENT = 2_039_280n;
 /** Through the collector, for the dearer token. */
 const CHARGE_GAS = 88_300n;
 
+/** They are answered together, in one turn of the loop: not so many that it stands still while they are signed. */
+const CALLS_AT_ONCE = 25;
+
 function erc20Gas(kind: FeeKind, items: number): bigint {
   if (kind === 'charge') return CHARGE_GAS * BigInt(items);
   return items === 1 ? 65_000n : 60_000n + 31_000n * BigInt(items);
@@ -29,18 +32,36 @@ function erc20Gas(kind: FeeKind, items: number): bigint {
 /** Limits and fees as measured on a local node of each network (design of the adapters); prices are fixed. */
 export const NETWORK_RULES: Readonly<Record<Network, NetworkRules>> = {
   erc20: {
-    caps: { maxItemsPerTx: 200, partialBatch: true, replaceByFee: true, windowCap: true },
+    caps: {
+      maxItemsPerTx: 200,
+      partialBatch: true,
+      replaceByFee: true,
+      windowCap: true,
+      callsAtOnce: CALLS_AT_ONCE,
+    },
     sequenced: true,
     estimateFee: (kind, items) => ({ native: erc20Gas(kind, items) * WEI_PER_GAS, unit: 'wei' }),
   },
   trc20: {
-    caps: { maxItemsPerTx: 1, partialBatch: false, replaceByFee: false, windowCap: false },
+    caps: {
+      maxItemsPerTx: 1,
+      partialBatch: false,
+      replaceByFee: false,
+      windowCap: false,
+      callsAtOnce: CALLS_AT_ONCE,
+    },
     validForMs: 60_000,
     sequenced: false,
     estimateFee: (_kind, items) => ({ native: SUN_PER_TRANSFER * BigInt(items), unit: 'sun' }),
   },
   spl: {
-    caps: { maxItemsPerTx: 8, partialBatch: false, replaceByFee: false, windowCap: false },
+    caps: {
+      maxItemsPerTx: 8,
+      partialBatch: false,
+      replaceByFee: false,
+      windowCap: false,
+      callsAtOnce: CALLS_AT_ONCE,
+    },
     validForBlocks: 150,
     sequenced: false,
     // Our own token account is there: a charge pays no rent.

@@ -114,6 +114,15 @@ export async function lockLease(tx: Tx, merchantId: string, lease: Lease): Promi
   return rows.length === 1;
 }
 
+/** As `lockLease`, for many leases of one merchant. @returns ids of the jobs that are still their holder's */
+export async function lockLeases(tx: Tx, merchantId: string, leases: readonly Lease[]): Promise<Set<string>> {
+  const { rows } = await sql<{ job_id: string }>`${kept}
+    select job.job_id from job, ${leasesOf(leases)} where ${isHeld(merchantId)} for key share of job`.execute(
+    tx,
+  );
+  return new Set(rows.map((row) => row.job_id));
+}
+
 /** Revisions of jobs that were asked for again since their holders last looked, by id. */
 export async function listNews(
   db: Db,

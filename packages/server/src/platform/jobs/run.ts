@@ -2,7 +2,7 @@ import type { Db, Tx } from '../db.ts';
 import { transact } from '../transact.ts';
 import { settleOutcome } from './decisions.ts';
 import { type ClaimedJob, type JobOutcome, type JobRun, LeaseLost } from './job.ts';
-import { lockLease, releaseJobs, removeJobs, type Settled } from './queries.ts';
+import { lockLease, lockLeases, releaseJobs, removeJobs, type Settled } from './queries.ts';
 
 /**
  * One run of one job. It is `running`, then perhaps `finished` (its last step wrote the outcome) or `lost` (another
@@ -77,6 +77,20 @@ export class ActiveRun implements JobRun {
     });
   }
 
+  /** A step of several runs of one merchant. @throws LeaseLost when any of them has lost its job: nothing was changed. */
+  async stepWith<T>(others: readonly ActiveRun[], change: (tx: Tx) => Promise<T>): Promise<T> {
+    const runs = [this, ...others];
+    for (const run of runs) run.#assertRunning();
+    return transact(this.#db, async (tx) => {
+      const leases = runs.map((run) => run.job);
+      const held = await lockLeases(tx, this.job.merchantId, leases);
+      const lost = runs.filter(({ job }) => !held.has(job.jobId));
+      for (const run of lost) run.lose();
+      if (lost[0] !== undefined) throw new LeaseLost(lost[0].job);
+      return change(tx);
+    });
+  }
+
   async finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T> {
     this.#assertRunning();
     const { result, settled } = await transact(this.#db, async (tx) => {
@@ -108,4 +122,20 @@ export class ActiveRun implements JobRun {
     if (this.#state === 'finished')
       throw new Error(`job ${this.job.jobId} (${this.job.kind}) has finished already`);
   }
+}
+
+/**
+ * Several runs of one merchant's jobs that do their work together: a step changes something only while this worker still
+ * has all of these jobs.
+ */
+export function joinRuns(runs: readonly JobRun[]): Pick<JobRun, 'step' | 'signal'> {
+  const [first, ...others] = runs;
+  if (first === undefined) throw new Error('there is no run to join');
+  if (others.length === 0) return first;
+  if (!(first instanceof ActiveRun) || !others.every((run) => run instanceof ActiveRun))
+    throw new Error('only runs of a worker can be joined');
+  return {
+    step: (change) => first.stepWith(others, change),
+    signal: AbortSignal.any(runs.map((run) => run.signal)),
+  };
 }
