@@ -11,6 +11,7 @@ import {
   SETTLE_JOB,
   settleBatch,
 } from '../../packages/server/src/payouts/index.ts';
+import type { Tx } from '../../packages/server/src/platform/db.ts';
 import { settleOutcome } from '../../packages/server/src/platform/jobs/decisions.ts';
 import type { Job, JobOutcome, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { type ClaimedJob, newFence } from '../../packages/server/src/platform/jobs/job.ts';
@@ -100,6 +101,30 @@ function borderedChain(chain: Chain, border: Border): Chain {
   };
 }
 
+/** A run with a border before and after each of its transactions. */
+class BorderedRun extends ActiveRun {
+  readonly #border: Border;
+
+  constructor(app: App, job: ClaimedJob, border: Border) {
+    super(app.db, job, app.clock.nowMs() + LEASE_MS);
+    this.#border = border;
+  }
+
+  override step<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#border.around('step', () => super.step(change));
+  }
+
+  override stepWith<T>(others: readonly ActiveRun[], change: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#border.around('step', () => super.stepWith(others, change));
+  }
+
+  override finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T> {
+    return this.#border.around('step', () => super.finish(change, outcome));
+  }
+
+  override onNews(): void {}
+}
+
 export interface ProcessOptions {
   at?: AtBoundary;
   /** Owners of leases that are free: processes that were given up before. */
@@ -149,12 +174,21 @@ export class Process {
 
   /** Takes one job that is due within the next minutes and runs it. @returns its kind; undefined when there is none */
   async step(): Promise<string | undefined> {
-    const [job] = await this.#border.around('claim', () => this.#claim());
-    if (job === undefined) return undefined;
-    const run = new ActiveRun(this.#app.db, job, this.#app.clock.nowMs() + LEASE_MS);
-    const outcome = await this.#handlers.get(job.kind)?.(job, this.#bordered(run));
+    return (await this.stepAll(1))[0];
+  }
+
+  /** As `step`, with so many jobs at once, side by side. What one of them throws is thrown when all are over. */
+  async stepAll(limit: number): Promise<string[]> {
+    const jobs = await this.#border.around('claim', () => this.#claim(limit));
+    const ends = await Promise.allSettled(jobs.map((job) => this.#run(job)));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    return jobs.map(({ kind }) => kind);
+  }
+
+  async #run(job: ClaimedJob): Promise<void> {
+    const run = new BorderedRun(this.#app, job, this.#border);
+    const outcome = await this.#handlers.get(job.kind)?.(job, run);
     await this.#border.around('outcome', () => this.#write(job, outcome ?? 'done'));
-    return job.kind;
   }
 
   /** Runs until nothing is left to do; after each run of the sender, what it sent becomes final. */
@@ -164,16 +198,7 @@ export class Process {
     }
   }
 
-  #bordered(run: ActiveRun): JobRun {
-    return {
-      step: (change) => this.#border.around('step', () => run.step(change)),
-      finish: (change, outcome) => this.#border.around('step', () => run.finish(change, outcome)),
-      onNews: () => {},
-      signal: run.signal,
-    };
-  }
-
-  #claim(): Promise<ClaimedJob[]> {
+  #claim(limit: number): Promise<ClaimedJob[]> {
     const nowMs = this.#app.clock.nowMs();
     return claimJobs(this.#app.db, this.#merchantId, {
       nowMs: nowMs + AHEAD_MS,
@@ -182,7 +207,7 @@ export class Process {
       owner: this.owner,
       fence: newFence(),
       leaseUntilMs: nowMs + LEASE_MS,
-      limit: 1,
+      limit,
     });
   }
 
