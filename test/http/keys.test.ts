@@ -97,6 +97,34 @@ test('A7: of two rotations in one overlap the oldest secret is over', async () =
   await expectEverywhere({ ...merchant, secretKey: third }, 200);
 });
 
+test.each<[why: string, end: (key: stores.KeySecrets & TestMerchant) => Promise<unknown>]>([
+  [
+    'has expired',
+    (key) => query(service, 'update api_key set expires_at_ms = 1 where key_id = $1', [key.keyId]),
+  ],
+  [
+    'is revoked',
+    (key) => query(service, 'update api_key set revoked_at_ms = 1 where key_id = $1', [key.keyId]),
+  ],
+  ['has another secret', (key) => stores.rotateKey(service.app, key, 0)],
+  [
+    'was replaced, and the overlap is over',
+    async (key) => {
+      await stores.rotateKey(service.app, key, 3_600);
+      await expectEverywhere(key, 200);
+      await query(service, 'update api_key set previous_secret_until_ms = 1 where key_id = $1', [key.keyId]);
+    },
+  ],
+])('A6, A7: nodes that know a key write nothing for it once it %s', async (_why, end) => {
+  const merchant = await newMerchant();
+  await expectEverywhere(merchant, 200);
+  await end(merchant as stores.KeySecrets & TestMerchant);
+  const count = () => query(service, 'select nonce from nonce where key_id = $1', [merchant.keyId]);
+  const before = await count();
+  await expectEverywhere(merchant, 401);
+  expect(await count()).toEqual(before);
+});
+
 test("A7: a secret of one key is none of another key's, of the same store or another", async () => {
   const merchant = await newMerchant();
   const sister = await newKey(merchant, 0);

@@ -1,8 +1,10 @@
 import { isNonce, isSignature, isTimestamp, TIMESTAMP_SKEW_MAX_SECONDS } from '@florin/contract/signing';
+import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Authenticate, Authenticated, Caller, RawRequest } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { parseApiKey, type SignedParts, signatureMatches } from './credentials.ts';
+import { type ParsedApiKey, parseApiKey, type SignedParts, secretOfSignature } from './credentials.ts';
+import { isCurrent, KnownSecrets } from './known-secrets.ts';
 import {
   findKeyAccess,
   type KeyAccess,
@@ -11,12 +13,10 @@ import {
   type NonceRow,
   rewriteNonce,
   spendNonce,
+  spendNonceOfKey,
 } from './queries.ts';
-import { secretContext } from './secrets.ts';
 
 const SIGNED_HEADERS = ['authorization', 'x-service-timestamp', 'x-service-nonce', 'x-service-signature'];
-const DUMMY_SECRET = Buffer.from('an unknown key costs the same work');
-const SECRETS_KEPT = 10_000;
 
 /** One text for every reason: nobody but the operator, by the metrics, learns which part was wrong. */
 const refusal = (reason: 'headers' | 'key' | 'signature' | 'timestamp' | 'ended' | 'nonce') =>
@@ -31,10 +31,19 @@ interface Credentials extends SignedParts {
   signature: string;
 }
 
-interface Identified {
-  access: KeyAccess;
-  spent: NonceRow;
+/** What a request says of itself, before anything of it is believed. */
+interface Presented {
+  credentials: Credentials;
+  key: ParsedApiKey | undefined;
   timestamp: number;
+  nowMs: number;
+}
+
+/** A request that passed, and when its nonce was spent. */
+interface Admitted {
+  access: KeyAccess;
+  nonce: string;
+  spentAtMs: number;
 }
 
 /** Undefined unless each header is there once and has its form. */
@@ -49,26 +58,11 @@ function readCredentials(raw: RawRequest): Credentials | undefined {
   return { apiKey, timestamp, nonce, signature, body: raw.body };
 }
 
-/** Opens sealed secrets, keeping what it opened: a rotation changes the sealed bytes and so the place. */
-function createSecretReader(platform: Platform) {
-  const opened = new Map<string, Buffer>();
-  return (merchantId: string, keyId: string, sealed: Buffer): Buffer => {
-    const place = sealed.toString('base64');
-    const known = opened.get(place);
-    if (known !== undefined) return known;
-    const secret = platform.vault.open(sealed, secretContext(merchantId, keyId));
-    if (opened.size >= SECRETS_KEPT) opened.clear();
-    opened.set(place, secret);
-    return secret;
-  };
-}
-
-/** The current secret and, during the overlap of a rotation, the one before. */
-function secretsOf(access: KeyAccess, nowMs: number): Buffer[] {
-  const overlaps = access.previous_secret_until_ms !== null && access.previous_secret_until_ms > nowMs;
-  return access.previous_secret !== null && overlaps
-    ? [access.secret, access.previous_secret]
-    : [access.secret];
+function readPresented(raw: RawRequest, nowMs: number): Presented {
+  const credentials = readCredentials(raw);
+  if (credentials === undefined) throw refusal('headers');
+  const timestamp = Number(credentials.timestamp);
+  return { credentials, key: parseApiKey(credentials.apiKey), timestamp, nowMs };
 }
 
 function isStale(timestamp: number, nowMs: number): boolean {
@@ -102,9 +96,15 @@ export async function listAdmittedKeys(
   return new Set(admitted.map((key) => key.key_id));
 }
 
-function callerOf(merchantId: string, access: KeyAccess): Caller {
+const nonceOf = (access: KeyAccess, nonce: string): NonceRow => ({
+  merchantId: access.merchant_id,
+  keyId: access.key_id,
+  nonce,
+});
+
+function callerOf(access: KeyAccess): Caller {
   return {
-    merchantId,
+    merchantId: access.merchant_id,
     storeId: access.store_id,
     keyId: access.key_id,
     mode: access.mode,
@@ -132,45 +132,51 @@ async function recordNonce<T>(record: () => Promise<T>): Promise<T> {
  * database's clock, nonce never seen before for this key. Only a request that passes them all writes anything.
  */
 export function createAuthenticate(platform: Platform): Authenticate {
-  const readSecret = createSecretReader(platform);
+  const known = new KnownSecrets(platform.vault);
 
-  const identify = async (raw: RawRequest): Promise<Identified> => {
-    const credentials = readCredentials(raw);
-    if (credentials === undefined) throw refusal('headers');
-    const nowMs = platform.clock.nowMs();
-    const key = parseApiKey(credentials.apiKey);
+  /** By a secret that is known: one statement. Undefined where nothing was decided and nothing written. */
+  const admitKnown = async (request: Presented, db: Db): Promise<Admitted | undefined> => {
+    const { credentials, key, timestamp, nowMs } = request;
+    const secret = secretOfSignature(credentials.signature, known.of(key), credentials);
+    if (key === undefined || secret === undefined || isStale(timestamp, nowMs)) return undefined;
+    const { nonce } = credentials;
+    const judged = { ...key, sealed: secret.sealed, nonce, nowMs };
+    const access = await recordNonce(() => spendNonceOfKey(db, judged));
+    if (access === undefined || !isCurrent(secret, access, nowMs) || !isUsable(access, nowMs))
+      return undefined;
+    if (access.spent_at_ms === null) throw refusal('nonce');
+    return { access, nonce, spentAtMs: Number(access.spent_at_ms) };
+  };
+
+  const admitUnknown = async (request: Presented, db: Db): Promise<Admitted> => {
+    const { credentials, key, timestamp, nowMs } = request;
     const access = key && (await findKeyAccess(platform.db, key.merchantId, key.digest));
-    const sealed = access === undefined ? [] : secretsOf(access, nowMs);
-    const secrets = sealed.map((secret) => readSecret(key?.merchantId ?? '', access?.key_id ?? '', secret));
-    // An unknown key is compared too, with a secret that fits nothing, so that it takes as long.
-    const matches = signatureMatches(
-      credentials.signature,
-      secrets.length > 0 ? secrets : [DUMMY_SECRET],
-      credentials,
-    );
-    const timestamp = Number(credentials.timestamp);
-    if (key === undefined || access === undefined) throw refusal('key');
-    if (!matches) throw refusal('signature');
+    const secrets = key === undefined || access === undefined ? [] : known.learn(key, access, nowMs);
+    const secret = secretOfSignature(credentials.signature, secrets, credentials);
+    if (access === undefined) throw refusal('key');
+    if (secret === undefined) throw refusal('signature');
     if (isStale(timestamp, nowMs)) throw refusal('timestamp');
     if (!isUsable(access, nowMs)) throw refusal('ended');
-    const spent = { merchantId: key.merchantId, keyId: access.key_id, nonce: credentials.nonce };
-    return { access, spent, timestamp };
+    const { nonce } = credentials;
+    const spentAtMs = await recordNonce(() => spendNonce(db, nonceOf(access, nonce)));
+    if (spentAtMs === undefined) throw refusal('nonce');
+    return { access, nonce, spentAtMs };
   };
 
   return async (raw, willCommit): Promise<Authenticated> => {
-    const { access, spent, timestamp } = await identify(raw);
-    const spentAtMs = await recordNonce(() => spendNonce(willCommit ? platform.fastDb : platform.db, spent));
-    if (spentAtMs === undefined) throw refusal('nonce');
+    const request = readPresented(raw, platform.clock.nowMs());
+    const db = willCommit ? platform.fastDb : platform.db;
+    const { access, nonce, spentAtMs } = (await admitKnown(request, db)) ?? (await admitUnknown(request, db));
     // A node that slept, or has not yet heard that the database's clock was set, was wrong about the time: it must not
     // take a request so old that its nonce is forgotten.
-    if (isStale(timestamp, spentAtMs)) throw refusal('timestamp');
-    const hardenNonce = () => recordNonce(() => rewriteNonce(platform.db, spent));
+    if (isStale(request.timestamp, spentAtMs)) throw refusal('timestamp');
+    const hardenNonce = () => recordNonce(() => rewriteNonce(platform.db, nonceOf(access, nonce)));
     try {
       checkRights(access);
     } catch (error) {
       if (willCommit) await hardenNonce();
       throw error;
     }
-    return { caller: callerOf(spent.merchantId, access), hardenNonce };
+    return { caller: callerOf(access), hardenNonce };
   };
 }

@@ -1,4 +1,11 @@
-import { createHash, createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { signedPrefix } from '@florin/contract/signing';
 import { base58 } from '@scure/base';
 import { decodeIdToken, encodeIdToken } from '../platform/id-token.ts';
@@ -55,13 +62,20 @@ export function macOf(secret: Uint8Array | KeyObject, parts: SignedParts): Buffe
     .digest();
 }
 
-/** True when `signature` (64 lower-case hex digits) is right for one of the secrets; all are tried, in constant time. */
-export function signatureMatches(
+/** A secret that fits nothing. */
+const DUMMY = { secret: createSecretKey(Buffer.from('an unknown key costs the same work')) };
+
+/**
+ * The one of some secrets that a signature (64 lower-case hex digits) was made with. All are tried, each in constant
+ * time; where there are none, one that fits nothing is, so that it takes as long.
+ */
+export function secretOfSignature<S extends { secret: KeyObject }>(
   signature: string,
-  secrets: readonly Uint8Array[],
+  secrets: readonly S[],
   parts: SignedParts,
-): boolean {
+): S | undefined {
   const given = Buffer.from(signature, 'hex');
-  const verdicts = secrets.map((secret) => timingSafeEqual(given, macOf(secret, parts)));
-  return verdicts.includes(true);
+  const tried = secrets.length > 0 ? secrets : [DUMMY];
+  const verdicts = tried.map(({ secret }) => timingSafeEqual(given, macOf(secret, parts)));
+  return secrets[verdicts.indexOf(true)];
 }

@@ -19,6 +19,7 @@ export interface Merchant {
 
 /** All that a request's signature and rights depend on, in one row. */
 export interface KeyAccess {
+  merchant_id: string;
   key_id: string;
   store_id: string;
   scopes: Scope[];
@@ -36,19 +37,21 @@ export interface KeyAccess {
   clock_offset: bigint;
 }
 
+const ACCESS = sql`
+    select k.merchant_id, k.key_id, k.store_id, k.scopes, k.owner_approver_id, k.secret, k.previous_secret,
+           k.previous_secret_until_ms, k.expires_at_ms, k.revoked_at_ms,
+           s.channel_type, s.review_status, s.enabled, m.mode, m.status as merchant_status, m.clock_offset
+    from api_key k
+    join store s on s.merchant_id = k.merchant_id and s.store_id = k.store_id
+    join merchant m on m.merchant_id = k.merchant_id`;
+
 export async function findKeyAccess(
   db: Db,
   merchantId: string,
   digest: Buffer,
 ): Promise<KeyAccess | undefined> {
   const { rows } = await sql<KeyAccess>`${kept}
-    select k.key_id, k.store_id, k.scopes, k.owner_approver_id, k.secret, k.previous_secret,
-           k.previous_secret_until_ms, k.expires_at_ms, k.revoked_at_ms,
-           s.channel_type, s.review_status, s.enabled, m.mode, m.status as merchant_status, m.clock_offset
-    from api_key k
-    join store s on s.merchant_id = k.merchant_id and s.store_id = k.store_id
-    join merchant m on m.merchant_id = k.merchant_id
-    where k.merchant_id = ${merchantId} and k.digest = ${digest}`.execute(db);
+    ${ACCESS} where k.merchant_id = ${merchantId} and k.digest = ${digest}`.execute(db);
   return rows[0];
 }
 
@@ -87,6 +90,42 @@ export async function spendNonce(db: Db, spent: NonceRow): Promise<number | unde
   const [row] = rows;
   return row === undefined ? undefined : Number(row.spent_at_ms);
 }
+
+/** A request whose signature was judged by a secret that was read earlier. */
+export interface JudgedRequest {
+  merchantId: string;
+  digest: Buffer;
+  /** The sealed bytes of that secret. */
+  sealed: Buffer;
+  nonce: string;
+  nowMs: number;
+}
+
+/**
+ * Reads a key and, where that secret still signs its requests and the key has not ended, spends the nonce: both in one
+ * statement, so that what a key may do is always what its row says now.
+ *
+ * @returns with the time of the nonce as `spendNonce` has it; null where it was not spent
+ */
+export async function spendNonceOfKey(
+  db: Db,
+  { merchantId, digest, sealed, nonce, nowMs }: JudgedRequest,
+): Promise<(KeyAccess & { spent_at_ms: bigint | null }) | undefined> {
+  const { rows } = await sql<KeyAccess & { spent_at_ms: bigint | null }>`${kept}
+    with access as (${ACCESS} where k.merchant_id = ${merchantId} and k.digest = ${digest}), spent as (
+      insert into nonce (merchant_id, key_id, nonce, spent_at_ms)
+      select ${merchantId}::uuid, key_id, ${nonce}::text, (extract(epoch from statement_timestamp()) * 1000)::bigint
+      from access
+      where revoked_at_ms is null and (expires_at_ms is null or expires_at_ms > ${nowMs}::bigint)
+        and (secret = ${sealed}::bytea
+             or (previous_secret = ${sealed}::bytea and previous_secret_until_ms > ${nowMs}::bigint))
+      on conflict (merchant_id, key_id, nonce) do nothing
+      returning spent_at_ms
+    )
+    select access.*, spent.spent_at_ms from access left join spent on true`.execute(db);
+  return rows[0];
+}
+
 export interface NonceRow {
   merchantId: string;
   keyId: string;
