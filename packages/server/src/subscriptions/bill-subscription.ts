@@ -2,25 +2,18 @@ import type { InvoiceRow } from '../invoices/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { invariant } from '../platform/fail.ts';
-import { newId } from '../platform/ids.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { type Billing, billingAfter, lockBilling, writeDecision } from './change-subscription.ts';
 import { type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
-import { type BillingContext, billingContext, type SubscriptionDeps } from './deps.ts';
+import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps } from './deps.ts';
 import { Draft, type Occasion } from './draft.ts';
 import { decideDue } from './due.ts';
 import { realMsOf } from './jobs.ts';
 
 /** More changes than these at one instant are left to another run, so that no run holds a worker for long. */
 const CHANGES_MAX = 50;
-
-export const occasionFor = ({ rules, occasion }: BillingContext): Occasion => ({
-  rules,
-  now: occasion.seconds,
-  newId,
-});
 
 /** A charge that is to be tried: what there is to read of it before it can be decided. */
 interface ToTry {

@@ -1,10 +1,9 @@
 import type { SubscriptionCancelInput } from '@florin/contract/schemas';
 import { Fail } from '../platform/fail.ts';
 import { transact } from '../platform/transact.ts';
-import { occasionFor } from './bill-subscription.ts';
 import { decideCancel, periodEndAt } from './cancellation.ts';
 import { lockBilling, writeDecision } from './change-subscription.ts';
-import { billingContext, type StoreCaller, type SubscriptionDeps } from './deps.ts';
+import { billingContext, occasionFor, type StoreCaller, type SubscriptionDeps } from './deps.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';

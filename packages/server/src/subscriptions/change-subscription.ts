@@ -12,12 +12,12 @@ import type { Tx } from '../platform/db.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
 import { eventsOf } from './billing-events.ts';
 import { lockSubscription, writeContent, writeFacts } from './billing-queries.ts';
-import type { BillingContext } from './deps.ts';
+import { type BillingContext, occasionFor } from './deps.ts';
+import { decideDue } from './due.ts';
 import type { Decision, Facts } from './facts.ts';
-import { dueJob } from './jobs.ts';
+import { dueJob, realMsOf } from './jobs.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { factsOfSubscription } from './rows.ts';
-import { isFinal } from './states.ts';
 import type { StoredItem } from './tables.ts';
 import { closePage, writeInvoice } from './write-invoices.ts';
 
@@ -127,11 +127,18 @@ export async function writeDecision(
   const subscription = await writeSubscription(tx, before, decision, additions);
   const after = { subscription, invoices };
   const jobs = [...(additions.jobs ?? [])];
-  if (!isFinal(subscription.status) && !additions.isDueJob)
-    jobs.push(dueJob(subscription, context.occasion.realMs));
+  if (!additions.isDueJob) jobs.push(...nextDue(billingAfter(before, decision, after), context));
   await recordEvents(tx, eventsOf(decision, { before, after, paymentNews }, context), jobs);
   crashPoint('billing.events-recorded');
   return after;
+}
+
+/** The job of what is due next: now, or at its time. */
+function nextDue({ subscription, facts }: Billing, context: BillingContext): JobSpec[] {
+  const due = decideDue(facts, occasionFor(context));
+  const { occasion } = context;
+  if (due.do !== 'wait') return [dueJob(subscription, occasion.realMs)];
+  return due.at === null ? [] : [dueJob(subscription, realMsOf(due.at, occasion))];
 }
 
 async function writeSubscription(

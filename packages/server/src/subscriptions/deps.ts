@@ -6,9 +6,11 @@ import {
 } from '../checkout/index.ts';
 import type { PaymentMethodDeps } from '../payment-methods/index.ts';
 import type { Caller } from '../platform/http/index.ts';
+import { newId } from '../platform/ids.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { readSettings } from '../platform/settings.ts';
+import type { Occasion } from './draft.ts';
 import type { BillingRules } from './facts.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
 
@@ -40,3 +42,10 @@ export async function billingContext(
   };
   return { settings, occasion: occasionOf(deps, merchant), rules };
 }
+
+/** What decisions know of it. */
+export const occasionFor = ({ rules, occasion }: BillingContext): Occasion => ({
+  rules,
+  now: occasion.seconds,
+  newId,
+});

@@ -12,11 +12,10 @@ import type { Tx } from '../platform/db.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant } from '../stores/index.ts';
-import { occasionFor } from './bill-subscription.ts';
 import { listOfMethods } from './billing-queries.ts';
 import { type Billing, lockBilling, writeDecision } from './change-subscription.ts';
 import { chargeFailed, chargeSucceeded, pagePaid } from './charge.ts';
-import { type BillingContext, billingContext, type SubscriptionDeps } from './deps.ts';
+import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps } from './deps.ts';
 import { Draft } from './draft.ts';
 import { decideTopUp } from './mandate.ts';
 

@@ -4,10 +4,15 @@ import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId } from '../platform/ids.ts';
 import { transact } from '../platform/transact.ts';
-import { occasionFor } from './bill-subscription.ts';
 import { type Additions, type Billing, lockBilling, writeDecision } from './change-subscription.ts';
 import { checkItems, isSameItems } from './check-items.ts';
-import { type BillingContext, billingContext, type StoreCaller, type SubscriptionDeps } from './deps.ts';
+import {
+  type BillingContext,
+  billingContext,
+  occasionFor,
+  type StoreCaller,
+  type SubscriptionDeps,
+} from './deps.ts';
 import { methodOf } from './find-method.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
