@@ -8,6 +8,7 @@ import {
   type PaymentView,
   scanDeposits,
 } from '../../packages/server/src/checkout/index.ts';
+import { jobOf } from '../job.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 import { checkout, TOKEN } from './requests.ts';
 
@@ -15,22 +16,13 @@ import { checkout, TOKEN } from './requests.ts';
 
 /** Reads a network once, as the job of that name does. */
 export async function scanOnce(deps: CheckoutDeps, merchantId: string, network: Network): Promise<void> {
-  const job = {
-    merchantId,
-    jobId: '',
-    kind: '',
-    attempts: 0,
-    dueAtMs: 0,
-    trace: null,
-    payload: { network },
-  };
   const run = {
     step: () => Promise.reject(new Error('unused')),
     finish: () => Promise.reject(new Error('unused')),
     onNews: () => {},
     signal: new AbortController().signal,
   };
-  await scanDeposits(deps, job, run);
+  await scanDeposits(deps, jobOf(merchantId, { network }), run);
 }
 
 export interface OpenPayment {

@@ -1,6 +1,5 @@
 import type { CheckoutSession, Payment, SessionPayInput } from '@florin/contract/schemas';
-import { expect } from 'vitest';
-import { caller } from '../payouts/requests.ts';
+import { caller, ok } from '../payouts/requests.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
 export const TOKEN = 1_000_000;
@@ -8,11 +7,6 @@ export const TOKEN = 1_000_000;
 /** Calls of one merchant around sessions and payments, each expected to be answered 200. */
 export function checkout(service: TestService, merchant: TestMerchant) {
   const calls = caller(service, merchant);
-  const ok = async <T>(answer: Promise<{ status: number; json: object }>): Promise<T> => {
-    const { status, json } = await answer;
-    expect(status, JSON.stringify(json)).toBe(200);
-    return json as T;
-  };
   return {
     ...calls,
     open: (body: object = {}, headers: Record<string, string> = {}) =>

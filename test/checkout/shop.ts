@@ -14,7 +14,8 @@ import {
   getSession,
   scanDeposits,
 } from '../../packages/server/src/checkout/index.ts';
-import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
+import type { JobRun } from '../../packages/server/src/platform/jobs/index.ts';
+import { jobOf } from '../job.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 import { checkout, TOKEN } from './requests.ts';
 
@@ -110,7 +111,7 @@ export class Shop {
 
   /** One look at a network, as a worker takes it. @returns when the next one is due, in milliseconds from now */
   async look(network: Network = 'erc20', deps: App = this.deps): Promise<number> {
-    const outcome = await scanDeposits(deps, this.#job({ network }), RUN);
+    const outcome = await scanDeposits(deps, jobOf(this.merchant.merchantId, { network }), RUN);
     return outcome === 'done' ? 0 : outcome.againAtMs - this.#now * 1000;
   }
 
@@ -123,7 +124,7 @@ export class Shop {
   /** The job that ends a payment. @returns whether it needs to come again */
   async expire({ session }: Due): Promise<boolean> {
     const { payment_id: paymentId } = await getSession(this.deps.db, this.merchant, session.id);
-    return (await expirePayment(this.deps, this.#job({ paymentId }))) !== 'done';
+    return (await expirePayment(this.deps, jobOf(this.merchant.merchantId, { paymentId }))) !== 'done';
   }
 
   payment({ paymentId }: Due): Promise<Payment> {
@@ -141,10 +142,5 @@ export class Shop {
     await sql`update deposit_cursor set cursor = null where merchant_id = ${this.merchant.merchantId}`.execute(
       this.deps.db,
     );
-  }
-
-  #job(payload: Job['payload']): Job {
-    const { merchantId } = this.merchant;
-    return { merchantId, jobId: '', kind: '', attempts: 0, dueAtMs: 0, trace: null, payload };
   }
 }

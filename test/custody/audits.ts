@@ -1,20 +1,13 @@
 import type { Network } from '@florin/contract/money';
 import { auditNetwork } from '../../packages/server/src/custody/index.ts';
 import { openPayment, scanOnce, sendAs } from '../checkout/deposits-by-hand.ts';
+import { jobOf } from '../job.ts';
 import { asOwner } from '../ledger.ts';
 import type { TestService } from '../service.ts';
 
 /** One look of the audit, as its job takes it. */
 export const auditOnce = (service: TestService, merchantId: string, network: Network) =>
-  auditNetwork(service.app, {
-    merchantId,
-    jobId: '',
-    kind: '',
-    attempts: 0,
-    dueAtMs: 0,
-    trace: null,
-    payload: { network },
-  });
+  auditNetwork(service.app, jobOf(merchantId, { network }));
 
 /** A new merchant's payment of 100 USDT that is credited; `sendAgain` sends the same transaction once more. */
 export async function creditedPayment(service: TestService, network: Network) {

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentMethod, PaymentMethodChangeInput } from '@florin/contract/schemas';
-import { expect } from 'vitest';
 import type { Mandate, SimulatedChain } from '../../packages/server/src/chains/index.ts';
 import { giveSandboxMandate, saveMandate } from '../../packages/server/src/payment-methods/index.ts';
 import { decodeId } from '../../packages/server/src/platform/ids.ts';
 import { occasionOf } from '../../packages/server/src/platform/occasion.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
-import { caller } from '../payouts/requests.ts';
+import { caller, ok } from '../payouts/requests.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
 export const TOKENS = 1_000_000;
@@ -16,11 +15,6 @@ export const TOKENS = 1_000_000;
 /** Calls of one merchant around payment methods, each expected to be answered 200. */
 export function methodCalls(service: TestService, merchant: TestMerchant) {
   const calls = caller(service, merchant);
-  const ok = async <T>(answer: Promise<{ status: number; json: object }>): Promise<T> => {
-    const { status, json } = await answer;
-    expect(status, JSON.stringify(json)).toBe(200);
-    return json as T;
-  };
   return {
     ...calls,
     read: (id: string) => ok<PaymentMethod>(calls.call(`/payment_method/${id}`)),

@@ -54,6 +54,13 @@ export function caller(service: TestService, merchant: TestMerchant, baseUrl = s
 }
 export type Calls = ReturnType<typeof caller>;
 
+/** The body of an answer that has to be 200. */
+export async function ok<T>(answer: Promise<{ status: number; json: object }>): Promise<T> {
+  const { status, json } = await answer;
+  expect(status, JSON.stringify(json)).toBe(200);
+  return json as T;
+}
+
 /** Creates a batch and answers it. */
 export async function draft(
   calls: Calls,

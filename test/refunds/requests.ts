@@ -1,7 +1,6 @@
 import type { Refund } from '@florin/contract/schemas';
-import { expect } from 'vitest';
 import { checkout, TOKEN } from '../checkout/requests.ts';
-import { caller } from '../payouts/requests.ts';
+import { caller, ok } from '../payouts/requests.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
 const PATIENCE_MS = 30_000;
@@ -15,18 +14,13 @@ export async function shop(service: TestService, { funds = 0n }: { funds?: bigin
 /** Calls of one merchant around refunds. */
 export function refunds(service: TestService, merchant: TestMerchant, baseUrl = service.baseUrl) {
   const calls = { ...checkout(service, merchant), ...caller(service, merchant, baseUrl) };
-  const ok = async (answer: Promise<{ status: number; json: object }>): Promise<Refund> => {
-    const { status, json } = await answer;
-    expect(status, JSON.stringify(json)).toBe(200);
-    return json as Refund;
-  };
   let made = 0;
   const create = (body: object) => calls.post('/refunds/create', { refund_id: `r-${++made}`, ...body });
-  const read = (id: string) => ok(calls.call(`/refunds/${id}`));
+  const read = (id: string) => ok<Refund>(calls.call(`/refunds/${id}`));
   return {
     ...calls,
     create,
-    refund: (body: object) => ok(create(body)),
+    refund: (body: object) => ok<Refund>(create(body)),
     read,
     cancel: (id: string) => calls.post(`/refunds/${id}/cancel`),
     claim: (id: string, address: string) => calls.post(`/test_helpers/refunds/${id}/claim`, { address }),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Invoice, Subscription } from '@florin/contract/schemas';
-import { expect } from 'vitest';
 import { openChains } from '../../packages/server/src/chains/index.ts';
 import { checkout } from '../checkout/requests.ts';
+import { ok } from '../payouts/requests.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
 export const HOUR = 3_600;
@@ -24,11 +24,6 @@ export const order = (more: object = {}) => ({
 /** Calls of one merchant around subscriptions, each expected to be answered 200. */
 export function billing(service: TestService, merchant: TestMerchant) {
   const calls = checkout(service, merchant);
-  const ok = async <T>(answer: Promise<{ status: number; json: object }>): Promise<T> => {
-    const { status, json } = await answer;
-    expect(status, JSON.stringify(json)).toBe(200);
-    return json as T;
-  };
   const create = (body: object, key: string = randomUUID()) =>
     calls.post('/subscriptions/create', body, { 'idempotency-key': key });
   const read = (id: string) => ok<Subscription>(calls.call(`/subscriptions/${id}`));

@@ -10,6 +10,7 @@ import { transact } from '../../packages/server/src/platform/transact.ts';
 import { getMerchant, moveClock } from '../../packages/server/src/stores/index.ts';
 import { billSubscription, settleCharge } from '../../packages/server/src/subscriptions/index.ts';
 import { sendTransfers } from '../../packages/server/src/transfers/index.ts';
+import { jobOf } from '../job.ts';
 import { asOwner } from '../ledger.ts';
 import type { newMethod } from '../payment-methods/requests.ts';
 import type { TestMerchant, TestService } from '../service.ts';
@@ -32,9 +33,7 @@ export function byHand({ app }: TestService, { merchantId }: TestMerchant) {
       });
     return { step, finish: step, onNews: () => {}, signal: new AbortController().signal };
   };
-  const job = (payload: Record<string, unknown>): Job => {
-    return { merchantId, jobId: '', kind: '', attempts: 0, dueAtMs: app.clock.nowMs(), trace: null, payload };
-  };
+  const job = (payload: Job['payload']) => jobOf(merchantId, payload, app.clock.nowMs());
   const uuid = (subscription: string) => decodeId('subscription', subscription) ?? '';
   const send = (charge: string) => sendTransfers(app, job({ groupId: charge }), run());
   const mine = () => app.chains.sandbox(merchantId, 'erc20').mine(FINAL_BLOCKS);
