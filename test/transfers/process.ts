@@ -204,6 +204,7 @@ export class Process {
       nowMs: nowMs + AHEAD_MS,
       kinds: [...this.#handlers.keys()],
       deadOwners: this.#options.deadOwners ?? [],
+      patientKinds: [],
       owner: this.owner,
       fence: newFence(),
       leaseUntilMs: nowMs + LEASE_MS,

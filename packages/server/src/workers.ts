@@ -64,6 +64,9 @@ const MAINTAIN_DAYS_EVERY_MS = 3_600_000;
 /** Jobs under way at once in a process: each waits for one of few connections, and gives up when it waits too long. */
 const JOBS_AT_ONCE = 200;
 
+/** All renewals of a merchant may be due in one second: its deposits, payouts and charges under way go first. */
+const PATIENT_KINDS = [DUE_JOB];
+
 /** Endpoints being sent to at once: a run lasts as long as its slowest answer, and most of them only wait. */
 const ENDPOINTS_AT_ONCE = 10_000;
 
@@ -138,6 +141,7 @@ export async function startWorkers(app: App): Promise<JobWorker> {
     ...common,
     handlers: observeJobs(jobHandlers(app), app.metrics),
     runningMax: JOBS_AT_ONCE,
+    patientKinds: PATIENT_KINDS,
   });
   const sender = startWorker({
     ...common,

@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterEach(() => bench.clear());
 afterAll(() => bench.close());
 
-function claim(limit: number, owner = 1): Promise<ClaimedJob[]> {
+function claim(limit: number, owner = 1, patientKinds: string[] = []): Promise<ClaimedJob[]> {
   const nowMs = bench.clock.nowMs();
-  const claimable = { nowMs, kinds: ['a'], deadOwners: [] };
+  const claimable = { nowMs, kinds: ['a', 'patient'], deadOwners: [], patientKinds };
   return claimJobs(bench.db, MERCHANT, {
     ...claimable,
     owner,
@@ -32,6 +32,18 @@ test('a claim takes no more than its limit, the longest due first, and never wha
   expect((await claim(3)).map((job) => job.payload.age)).toEqual([4, 3, 2]);
   expect((await claim(3, 2)).map((job) => job.payload.age)).toEqual([1]);
   expect(await claim(3)).toEqual([]);
+});
+
+test('jobs of patient kinds come after those that are due later, and each claim is filled up with them', async () => {
+  const now = bench.clock.nowMs();
+  const specs = [9, 8, 7, 3, 2].map((age) => ({
+    kind: age > 5 ? 'patient' : 'a',
+    dueAtMs: now - age * 1_000,
+    payload: { age },
+  }));
+  await bench.add(...specs);
+  expect((await claim(3, 1, ['patient'])).map((job) => job.payload.age)).toEqual([3, 2, 9]);
+  expect((await claim(3, 1, ['patient'])).map((job) => job.payload.age)).toEqual([8, 7]);
 });
 
 test('claims at the same moment share the jobs between them', async () => {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { arrayText } from '../array-text.ts';
 import type { Db, Tx } from '../db.ts';
 import { kept } from '../kept-plans.ts';
@@ -49,6 +49,8 @@ export interface Claimer extends Claimable {
   fence: bigint;
   leaseUntilMs: number;
   limit: number;
+  /** Kinds that come after all others. */
+  patientKinds: readonly string[];
 }
 
 interface ClaimedRow {
@@ -62,8 +64,31 @@ interface ClaimedRow {
   revision: number;
 }
 
+/** Free jobs of these kinds in due order, which is the index's: reading ends with the last one that is taken. */
+const firstDue = (merchantId: string, claimer: Claimer, kinds: readonly string[]) => sql`
+  select job_id from job
+  where merchant_id = ${merchantId}::uuid and due_at_ms <= ${claimer.nowMs}
+    and kind = any(${kinds}::text[]) and ${isFree(claimer)}
+  order by due_at_ms`;
+
+/** Ids of the jobs that a claim takes, locked. */
+function takenBy(merchantId: string, claimer: Claimer): RawBuilder<unknown> {
+  const { kinds, patientKinds, limit } = claimer;
+  const first = firstDue(merchantId, claimer, kinds);
+  if (patientKinds.length === 0) return sql`${first} limit ${limit} for update skip locked`;
+  const others = kinds.filter((kind) => !patientKinds.includes(kind));
+  return sql`
+    with others as (
+      ${firstDue(merchantId, claimer, others)} limit ${limit} for update skip locked
+    ), patient as (
+      ${firstDue(merchantId, claimer, patientKinds)}
+      limit ${limit} - (select count(*) from others) for update skip locked
+    )
+    select job_id from others union all select job_id from patient`;
+}
+
 /**
- * Step two: takes a batch of one merchant's due jobs, in due order. A job whose last holder did not give it back
+ * Step two: takes a batch of one merchant's due jobs, in due order but for the patient ones. A job whose last holder did not give it back
  * counts an attempt, so that one which kills its workers shows. `for update` also keeps out of a step in flight.
  */
 export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): Promise<ClaimedJob[]> {
@@ -73,17 +98,13 @@ export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): P
       lease_owner = ${claimer.owner},
       fence = ${claimer.fence},
       attempts = attempts + case when lease_owner is null then 0 else 1 end
-    where merchant_id = ${merchantId}::uuid and job_id = any(array(
-      select job_id from job
-      where merchant_id = ${merchantId}::uuid and due_at_ms <= ${claimer.nowMs}
-        and kind = any(${claimer.kinds}::text[]) and ${isFree(claimer)}
-      order by due_at_ms
-      limit ${claimer.limit}
-      for update skip locked
-    ))
+    where merchant_id = ${merchantId}::uuid and job_id = any(array(${takenBy(merchantId, claimer)}))
     returning job_id, kind, payload, attempts, last_error, due_at_ms, trace, revision`.execute(db);
   const jobs = rows.map((row) => toClaimedJob(row, merchantId, claimer.fence));
-  return jobs.sort((a, b) => a.dueAtMs - b.dueAtMs || (a.jobId < b.jobId ? -1 : 1));
+  const isPatient = ({ kind }: ClaimedJob) => Number(claimer.patientKinds.includes(kind));
+  return jobs.sort(
+    (a, b) => isPatient(a) - isPatient(b) || a.dueAtMs - b.dueAtMs || (a.jobId < b.jobId ? -1 : 1),
+  );
 }
 
 function toClaimedJob(row: ClaimedRow, merchantId: string, fence: bigint): ClaimedJob {

@@ -26,6 +26,7 @@ const DEFAULTS = {
   pollEveryMs: 500,
   leaseMs: 30_000,
   renewEveryMs: 5_000,
+  patientKinds: [] as readonly string[],
 };
 /** Longer than looks are apart on a machine that others load: what is known to be due then waits for none of them. */
 const REMEMBERED_MS = 10_000;
@@ -55,6 +56,8 @@ export interface WorkerOptions {
   sharedPart?: number;
   /** Jobs running or waiting for their outcome to be written, of all merchants. Default 2,000. */
   runningMax?: number;
+  /** Kinds of which a merchant may have thousands due at once: they never hold up its other jobs. Default none. */
+  patientKinds?: readonly string[];
   /** How often to look for work that nobody called for: due times, retries, dead workers. Default 500. */
   pollEveryMs?: number;
   /** Default 30,000. */
@@ -308,12 +311,12 @@ class Worker implements JobWorker {
   }
 
   async #claim(turn: Turn): Promise<void> {
-    const { leaseMs, db, fastDb, clock } = this.#options;
+    const { leaseMs, db, fastDb, clock, patientKinds } = this.#options;
     const owner = this.#presence.owner ?? 0;
     const nowMs = clock.nowMs();
     const leaseUntilMs = nowMs + leaseMs;
     const lease = { owner, fence: newFence(), leaseUntilMs };
-    const claimer = { nowMs, kinds: this.#kinds, deadOwners: this.#deadOwners, ...lease };
+    const claimer = { nowMs, kinds: this.#kinds, deadOwners: this.#deadOwners, patientKinds, ...lease };
     try {
       const jobs = await claimJobs(fastDb, turn.merchantId, { ...claimer, limit: turn.limit });
       this.#turns.claimed(turn, jobs.length);
