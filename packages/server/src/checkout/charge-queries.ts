@@ -2,11 +2,12 @@ import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
 import { kept, unawaited } from '../platform/kept-plans.ts';
+import { together } from '../platform/together.ts';
 import type { Coins } from './coin-queries.ts';
 import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from './columns.ts';
 import {
-  listOptions,
   type OptionRow,
+  optionsOf,
   type PaymentRow,
   type PaymentView,
   type TransactionRow,
@@ -91,11 +92,15 @@ export async function lockCharge(
   tx: Tx,
   { merchantId, paymentId }: { merchantId: string; paymentId: string },
 ): Promise<PaymentView> {
-  const { rows } = await sql<PaymentRow>`${kept}
-    select ${PAYMENT.list} from payment where merchant_id = ${merchantId} and payment_id = ${paymentId}
-    for update`.execute(tx);
-  if (rows[0] === undefined) throw new Error(`there is no charge ${paymentId}`);
-  return viewOfCharge(rows[0], await listOptions(tx, merchantId, [paymentId]));
+  const [[payment], options] = await together(
+    tx,
+    sql<PaymentRow>`${kept}
+      select ${PAYMENT.list} from payment where merchant_id = ${merchantId} and payment_id = ${paymentId}
+      for update`,
+    optionsOf(merchantId, [paymentId]),
+  );
+  if (payment === undefined) throw new Error(`there is no charge ${paymentId}`);
+  return viewOfCharge(payment, options);
 }
 
 /** What the end of a charge changes in its payment. */

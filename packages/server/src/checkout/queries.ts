@@ -134,7 +134,7 @@ export async function viewsOf(db: Db, payments: readonly PaymentRow[]): Promise<
   if (first === undefined) return [];
   const merchantId = first.merchant_id;
   const ids = payments.map((payment) => payment.payment_id);
-  const options = Map.groupBy(await listOptions(db, merchantId, ids), (row) => row.payment_id);
+  const options = Map.groupBy((await optionsOf(merchantId, ids).execute(db)).rows, (row) => row.payment_id);
   const transactions = await listTransactions(db, merchantId, ids);
   const cursors = transactions.some((t) => t.status === 'seen') ? await listCursors(db, merchantId) : [];
   const heights = new Map(cursors.map((row) => [row.network, BigInt(row.height)]));
@@ -147,13 +147,10 @@ export async function viewsOf(db: Db, payments: readonly PaymentRow[]): Promise<
   }));
 }
 
-export async function listOptions(db: Db, merchantId: string, ids: readonly string[]): Promise<OptionRow[]> {
-  const { rows } = await sql<OptionRow>`${kept}
-    select ${PAYMENT_OPTION.list} from payment_option
-    where merchant_id = ${merchantId} and payment_id = any(${ids}::uuid[])
-    order by currency, network`.execute(db);
-  return rows;
-}
+export const optionsOf = (merchantId: string, ids: readonly string[]) => sql<OptionRow>`${kept}
+  select ${PAYMENT_OPTION.list} from payment_option
+  where merchant_id = ${merchantId} and payment_id = any(${ids}::uuid[])
+  order by currency, network`;
 
 async function listTransactions(db: Db, merchantId: string, ids: readonly string[]) {
   return await db

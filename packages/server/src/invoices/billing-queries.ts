@@ -7,19 +7,12 @@ import { changingColumns } from './facts.ts';
 import type { InvoiceRow } from './queries.ts';
 import type { InvoiceFacts } from './states.ts';
 
-/** The open ones of a subscription, oldest first. The caller has the subscription's lock. */
-export async function lockOpenInvoices(
-  tx: Tx,
-  merchantId: string,
-  subscriptionId: string,
-): Promise<InvoiceRow[]> {
-  const { rows } = await sql<InvoiceRow>`${kept}
-    select ${INVOICE.list} from invoice
-    where merchant_id = ${merchantId} and subscription_id = ${subscriptionId} and status = 'open'
-    order by created_at, invoice_id
-    for update`.execute(tx);
-  return rows;
-}
+/** Locks the open ones of a subscription, oldest first. It follows the lock of the subscription. */
+export const openInvoicesLock = (merchantId: string, subscriptionId: string) => sql<InvoiceRow>`${kept}
+  select ${INVOICE.list} from invoice
+  where merchant_id = ${merchantId} and subscription_id = ${subscriptionId} and status = 'open'
+  order by created_at, invoice_id
+  for update`;
 
 /** A second invoice for a period fails the transaction. */
 export async function insertInvoice(tx: Tx, row: InvoiceRow): Promise<void> {
@@ -47,17 +40,13 @@ export async function updateInvoice(
 }
 
 /** What charges of a mandate that are on their way or have paid take of one window of its cap. */
-export async function capUsed(
-  db: Db,
+export const capUsed = (
   merchantId: string,
   window: { subscriptionId: string; methodId: string; start: number },
-): Promise<bigint> {
-  const { rows } = await sql<{ used: bigint }>`${kept}
-    select coalesce(sum(charge_amount), 0)::bigint as used from invoice
-    where merchant_id = ${merchantId} and subscription_id = ${window.subscriptionId}
-      and charge_method_id = ${window.methodId} and charge_window_start = ${window.start}`.execute(db);
-  return rows[0]?.used ?? 0n;
-}
+) => sql<{ used: bigint }>`${kept}
+  select coalesce(sum(charge_amount), 0)::bigint as used from invoice
+  where merchant_id = ${merchantId} and subscription_id = ${window.subscriptionId}
+    and charge_method_id = ${window.methodId} and charge_window_start = ${window.start}`;
 
 /** The open ones of these subscriptions, oldest first. */
 export async function listOpenInvoices(

@@ -2,7 +2,7 @@ export {
   capUsed,
   insertInvoice,
   listOpenInvoices,
-  lockOpenInvoices,
+  openInvoicesLock,
   updateInvoice,
 } from './billing-queries.ts';
 export { changingColumns, factsOfInvoice, lastingColumns } from './facts.ts';

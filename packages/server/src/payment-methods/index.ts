@@ -13,8 +13,8 @@ export {
   defaultPaymentMethods,
   findPaymentMethod,
   getPaymentMethod,
-  lockWalletOf,
   type PaymentMethodRow,
+  walletLock,
 } from './queries.ts';
 export { METHOD_NEWS_JOB, readMandate, readWallet } from './read-mandate.ts';
 export { paymentMethodRoutes } from './routes.ts';

@@ -5,8 +5,8 @@ import {
   type ChargedWallet,
   decidedJob,
   findDecidedCharge,
+  openChargesOf,
   requestTransfers,
-  sumOpenCharges,
 } from '../transfers/index.ts';
 import { hastenReading, mandateOf, type PaymentMethodRow } from './queries.ts';
 import { watchJob } from './watch-job.ts';
@@ -87,10 +87,9 @@ export async function readAfterCharge(
 }
 
 /** What charges that are not decided may still take out of the wallet of a method. */
-export async function openCharges(
-  db: Db,
-  { merchant_id: merchantId, network, currency, wallet_address: address }: PaymentMethodRow,
-): Promise<bigint> {
-  const [sum = 0n] = await sumOpenCharges(db, merchantId, network, [{ currency, address }]);
-  return sum;
-}
+export const openCharges = ({
+  merchant_id: merchantId,
+  network,
+  currency,
+  wallet_address: address,
+}: PaymentMethodRow) => openChargesOf(merchantId, network, [{ currency, address }]);

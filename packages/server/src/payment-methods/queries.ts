@@ -66,18 +66,12 @@ export async function lockPaymentMethods(
  * Locks all methods of a wallet, in the order of their ids, so that what one of them may take out of it is decided by one
  * transaction at a time. Behind the subscription, invoices and payments of the change.
  */
-export async function lockWalletOf(
-  tx: Tx,
-  { merchant_id, network, wallet_address, currency }: PaymentMethodRow,
-): Promise<PaymentMethodRow[]> {
-  const { rows } = await sql<PaymentMethodRow>`${kept}
-    select ${PAYMENT_METHOD.list} from payment_method
-    where merchant_id = ${merchant_id} and network = ${network} and wallet_address = ${wallet_address}
-      and currency = ${currency}
-    order by payment_method_id
-    for update`.execute(tx);
-  return rows;
-}
+export const walletLock = (method: PaymentMethodRow) => sql<PaymentMethodRow>`${kept}
+  select ${PAYMENT_METHOD.list} from payment_method
+  where merchant_id = ${method.merchant_id} and network = ${method.network}
+    and wallet_address = ${method.wallet_address} and currency = ${method.currency}
+  order by payment_method_id
+  for update`;
 
 /** Newest first; one row more than the limit. */
 export async function listPaymentMethods(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts';
 import { connect, type Db } from './db.ts';
 import { kept, unawaited } from './kept-plans.ts';
+import { together } from './together.ts';
 import { afterCommit, CommitUnknown, transact } from './transact.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -159,5 +160,57 @@ describe('what nobody waits for', () => {
   test('is sent at once outside of a transaction', async () => {
     await add(db, 1);
     expect(await stored()).toEqual([0, 1]);
+  });
+});
+
+describe('what is asked together', () => {
+  const above = (n: number) => sql<{ n: number }>`${kept} select n from note where n > ${n}::int order by n`;
+  const locked = (n: number) => sql<{ found: number }>`${kept}
+    select n as found from note where n = ${n}::int for update`;
+
+  beforeEach(async () => {
+    await transact(db, async (tx) => {
+      await add(tx, 1);
+      await add(tx, 2);
+    });
+  });
+
+  test.each([1, 2])('each has its own rows, behind what nobody waited for (time %i)', async () => {
+    await transact(db, async (tx) => {
+      await add(tx, 3);
+      expect(await together(tx, above(1), locked(1), above(5))).toEqual([
+        [{ n: 2 }, { n: 3 }],
+        [{ found: 1 }],
+        [],
+      ]);
+      await add(tx, 4);
+      expect(await together(tx, above(3))).toEqual([[{ n: 4 }]]);
+    });
+    expect(await stored()).toEqual([1, 2, 3, 4]);
+  });
+
+  test('a read behind a lock sees what whoever held that has committed', async () => {
+    await transact(db, (tx) => together(tx, locked(1), above(1)));
+    let read: Promise<unknown> | undefined;
+    await transact(watcher, async (tx) => {
+      await locked(1).execute(tx);
+      read = transact(db, (own) => together(own, locked(1), above(1)));
+      await add(tx, 7);
+      const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await waits.execute(tx)).rows.length).toBe(1);
+    });
+    expect(await read).toEqual([[{ found: 1 }], [{ n: 2 }, { n: 7 }]]);
+  });
+
+  test('one that fails fails all of them, and the connection goes on', async () => {
+    const divided = (by: number) => sql<{ n: number }>`${kept} select 10 / ${by}::int as n`;
+    await transact(db, (tx) => together(tx, divided(2), above(0)));
+    const failed = transact(db, async (tx) => {
+      await add(tx, 3);
+      await together(tx, above(0), divided(0), above(0));
+    });
+    await expect(failed).rejects.toThrow('division by zero');
+    expect(await stored()).toEqual([1, 2]);
+    expect(await transact(db, (tx) => together(tx, divided(5), above(1)))).toEqual([[{ n: 2 }], [{ n: 2 }]]);
   });
 });

@@ -11,18 +11,10 @@ import { subscriptionColumns } from './rows.ts';
 type SubscriptionKey = Pick<SubscriptionRow, 'merchant_id' | 'subscription_id'>;
 
 /** First of all locks of a change: its open invoices, their payments and a mandate follow, in this order. */
-export async function lockSubscription(
-  tx: Tx,
-  merchantId: string,
-  subscriptionId: string,
-): Promise<SubscriptionRow> {
-  const { rows } = await sql<SubscriptionRow>`${kept}
-    select ${SUBSCRIPTION.list} from subscription
-    where merchant_id = ${merchantId} and subscription_id = ${subscriptionId}
-    for update`.execute(tx);
-  if (rows[0] === undefined) throw new Error(`there is no subscription ${subscriptionId}`);
-  return rows[0];
-}
+export const subscriptionLock = (merchantId: string, subscriptionId: string) => sql<SubscriptionRow>`${kept}
+  select ${SUBSCRIPTION.list} from subscription
+  where merchant_id = ${merchantId} and subscription_id = ${subscriptionId}
+  for update`;
 
 export async function insertSubscription(
   tx: Tx,

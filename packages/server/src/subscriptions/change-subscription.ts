@@ -4,14 +4,15 @@ import {
   factsOfInvoice,
   type InvoiceFacts,
   type InvoiceRow,
-  lockOpenInvoices,
+  openInvoicesLock,
   type PageState,
 } from '../invoices/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
+import { together } from '../platform/together.ts';
 import { eventsOf } from './billing-events.ts';
-import { lockSubscription, writeContent, writeFacts } from './billing-queries.ts';
+import { subscriptionLock, writeContent, writeFacts } from './billing-queries.ts';
 import { type BillingContext, occasionFor } from './deps.ts';
 import { decideDue } from './due.ts';
 import type { Decision, Facts } from './facts.ts';
@@ -39,8 +40,12 @@ const PAGES: Record<InvoicePageState, PageState> = {
 
 /** Locks the subscription, its open invoices and the payments of their pages, in this order. */
 export async function lockBilling(tx: Tx, merchantId: string, subscriptionId: string): Promise<Billing> {
-  const subscription = await lockSubscription(tx, merchantId, subscriptionId);
-  const rows = await lockOpenInvoices(tx, merchantId, subscriptionId);
+  const [[subscription], rows] = await together(
+    tx,
+    subscriptionLock(merchantId, subscriptionId),
+    openInvoicesLock(merchantId, subscriptionId),
+  );
+  if (subscription === undefined) throw new Error(`there is no subscription ${subscriptionId}`);
   const invoices: InvoiceFacts[] = [];
   for (const row of rows) invoices.push(factsOfInvoice(row, await pageOf(tx, row)));
   return {

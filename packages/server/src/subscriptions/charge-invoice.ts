@@ -3,17 +3,18 @@ import { capUsed, type InvoiceRow } from '../invoices/index.ts';
 import {
   declineCode,
   findPaymentMethod,
-  lockWalletOf,
   type MandateReading,
   mustWait,
   openCharges,
   orderCharge,
   type PaymentMethodRow,
   readMandate,
+  walletLock,
 } from '../payment-methods/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail, invariant } from '../platform/fail.ts';
+import { together } from '../platform/together.ts';
 import type { Merchant } from '../stores/index.ts';
 import { type Billing, type ChangedBilling, writeDecision } from './change-subscription.ts';
 import { orderedCharge, type Reading, tryCharge, windowAt } from './charge.ts';
@@ -76,8 +77,9 @@ export async function chargeInvoice(
   { draft, invoiceId, read, context, isDueJob }: Trial,
 ): Promise<Charged> {
   const { merchant_id: merchantId, subscription_id: subscriptionId } = billing.subscription;
-  const method = await lockMethod(tx, read.method);
-  const reading = await judge(tx, billing, { read: { ...read, method }, now: draft.now });
+  const taken = await lockWallet(tx, billing, { method: read.method, now: draft.now });
+  const { method } = taken;
+  const reading = judge(read, taken);
   const attempt = tryCharge(draft, invoiceId, reading);
   const write = (charge?: { paymentId: string; change: undefined | FailedChange }) =>
     writeDecision(tx, billing, {
@@ -104,12 +106,33 @@ export async function chargeInvoice(
   return { did: 'ordered', changed: await write({ paymentId, change: undefined }) };
 }
 
-/** With all methods of its wallet, as what one of them takes the others cannot. */
-async function lockMethod(tx: Tx, method: PaymentMethodRow): Promise<PaymentMethodRow> {
-  const { payment_method_id: id } = method;
-  const locked = (await lockWalletOf(tx, method)).find((row) => row.payment_method_id === id);
+/** A method under its lock, and what other charges take. */
+interface Taken {
+  method: PaymentMethodRow;
+  /** Out of its wallet: what is on its way. */
+  onTheirWay: bigint;
+  /** Of its cap in this window. */
+  used: bigint;
+}
+
+/** Locks a method with all others of its wallet, as what one of them takes the others cannot. */
+async function lockWallet(
+  tx: Tx,
+  { subscription, facts }: Billing,
+  { method, now }: { method: PaymentMethodRow; now: number },
+): Promise<Taken> {
+  const { merchant_id: merchantId, subscription_id: subscriptionId } = subscription;
+  const { payment_method_id: methodId } = method;
+  const { start } = windowAt(facts.subscription, now);
+  const [methods, [open], [cap]] = await together(
+    tx,
+    walletLock(method),
+    openCharges(method),
+    capUsed(merchantId, { subscriptionId, methodId, start }),
+  );
+  const locked = methods.find((row) => row.payment_method_id === methodId);
   invariant(locked !== undefined, 'a payment method is never deleted');
-  return locked;
+  return { method: locked, onTheirWay: BigInt(open?.total ?? 0), used: cap?.used ?? 0n };
 }
 
 type FailedChange = Awaited<ReturnType<typeof recordFailedCharge>>['change'];
@@ -123,24 +146,15 @@ export interface Trial {
 }
 
 /** What the reading means now that nothing moves: the method's status, and what else is taken from it. */
-async function judge(
-  tx: Tx,
-  { subscription, facts }: Billing,
-  { read, now }: { read: ChargeReading; now: number },
-): Promise<Reading> {
-  const { method, mandate, quote } = read;
+function judge({ mandate, quote }: ChargeReading, { method, onTheirWay, used }: Taken): Reading {
   // By our call: on the chain it may stand yet.
   if (method.status === 'revoked') return { kind: 'declined', code: 'mandate_revoked' };
   if (quote === undefined) return { kind: 'unavailable' };
   const amount = quote.pay_amount;
   const code = declineCode(mandate, amount);
   if (code !== undefined) return { kind: 'declined', code };
-  if (mustWait(mandate, amount, await openCharges(tx, method))) return { kind: 'unavailable' };
-  const { merchant_id, subscription_id: subscriptionId } = subscription;
-  const methodId = method.payment_method_id;
-  const { start } = windowAt(facts.subscription, now);
-  const used = await capUsed(tx, merchant_id, { subscriptionId, methodId, start });
-  return { kind: 'ready', methodId, amount, cap: method.cap_amount, used };
+  if (mustWait(mandate, amount, onTheirWay)) return { kind: 'unavailable' };
+  return { kind: 'ready', methodId: method.payment_method_id, amount, cap: method.cap_amount, used };
 }
 
 function chargeOf({ subscription, facts }: Billing, invoiceId: string, { method }: ChargeReading) {

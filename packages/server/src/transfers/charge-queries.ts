@@ -1,5 +1,5 @@
 import type { Asset, Network } from '@florin/contract/money';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
 import { gatherByPool } from '../platform/gather.ts';
 import { kept } from '../platform/kept-plans.ts';
@@ -20,8 +20,18 @@ export async function sumOpenCharges(
   network: Network,
   wallets: readonly Omit<ChargedWallet, 'network'>[],
 ): Promise<bigint[]> {
+  const { rows } = await openChargesOf(merchantId, network, wallets).execute(db);
+  return rows.map((row) => BigInt(row.total));
+}
+
+/** The same as a statement. */
+export function openChargesOf(
+  merchantId: string,
+  network: Network,
+  wallets: readonly Omit<ChargedWallet, 'network'>[],
+): RawBuilder<{ total: string }> {
   const column = <T>(pick: (wallet: Omit<ChargedWallet, 'network'>) => T) => wallets.map(pick);
-  const { rows } = await sql<{ total: string }>`${kept}
+  return sql`${kept}
     select (
       select coalesce(sum(t.amount), 0)::text from transfer t
       where t.merchant_id = ${merchantId} and t.network = ${network} and t.address = w.address
@@ -29,8 +39,7 @@ export async function sumOpenCharges(
     ) as total
     from unnest(${column((w) => w.address)}::text[], ${column((w) => w.currency)}::text[])
       with ordinality as w (address, currency, place)
-    order by w.place`.execute(db);
-  return rows.map((row) => BigInt(row.total));
+    order by w.place`;
 }
 
 /** By merchant: jobs of charges that begin together ask together which groups are charges. */

@@ -1,6 +1,6 @@
 export { adoptSequence } from './adopt-sequence.ts';
 export { AUDIT_JOB, auditJob } from './audit-job.ts';
-export { type ChargedWallet, findDecidedCharge, sumOpenCharges } from './charge-queries.ts';
+export { type ChargedWallet, findDecidedCharge, openChargesOf, sumOpenCharges } from './charge-queries.ts';
 export { checkRecipient } from './check-recipient.ts';
 export { type TransferHealth, transferHealth } from './health.ts';
 export { adoptHistory, hasHistoryChanged, noteHistory } from './history.ts';
