@@ -40,7 +40,7 @@ const open = async (ids: readonly string[]): Promise<number> => {
 /** Batches of which a worker said that they wait. */
 const held = (): number => {
   const lines = world.workers.flatMap(({ log }) => log).filter((line) => line.includes('HistoryChanged'));
-  return new Set(lines.map((line) => JSON.parse(line).group_id)).size;
+  return new Set(lines.flatMap((line) => JSON.parse(line).group_ids)).size;
 };
 
 test('fault 71: a replica that lacks what was sent takes over: payouts stop, nothing is paid twice, and the books say what is missing', {
