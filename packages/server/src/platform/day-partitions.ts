@@ -1,5 +1,5 @@
 import { isoOf } from './clock.ts';
-import { codeOf, openSession, type Session } from './db.ts';
+import { codeOf, inSession, type Session } from './db.ts';
 
 // Tables that are divided into days by the time in their `event_id` (UUID version 7): `event` has `event_p20261121` and so on,
 // and a default partition for whatever no day was made for. Only the owner of the tables may add and drop days, so
@@ -44,23 +44,26 @@ export async function maintainDays(
   tables: readonly string[],
   keepDays?: number,
 ): Promise<DayPartitionsReport> {
-  const session = await openSession(url, ANSWER_MS);
+  return await inSession(url, (session) => maintain(session, tables, keepDays), { answerMs: ANSWER_MS });
+}
+
+async function maintain(
+  session: Session,
+  tables: readonly string[],
+  keepDays: number | undefined,
+): Promise<DayPartitionsReport> {
   const report: DayPartitionsReport = { added: [], dropped: [], left: [] };
-  try {
-    await session.query('select pg_advisory_lock($1)', [ONE_AT_A_TIME_LOCK]);
-    await session.query(`select set_config('lock_timeout', $1, false)`, [String(LOCK_TIMEOUT_MS)]);
-    const { rows } = await session.query<{ now_ms: number }>(
-      'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms',
-    );
-    const todayMs = Math.floor((rows[0]?.now_ms ?? 0) / DAY_MS) * DAY_MS;
-    for (const table of tables) {
-      await addDays(session, { table, todayMs }, report);
-      if (keepDays !== undefined) await dropDays(session, { table, todayMs, keepDays }, report);
-    }
-    return report;
-  } finally {
-    await session.end();
+  await session.query('select pg_advisory_lock($1)', [ONE_AT_A_TIME_LOCK]);
+  await session.query(`select set_config('lock_timeout', $1, false)`, [String(LOCK_TIMEOUT_MS)]);
+  const { rows } = await session.query<{ now_ms: number }>(
+    'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms',
+  );
+  const todayMs = Math.floor((rows[0]?.now_ms ?? 0) / DAY_MS) * DAY_MS;
+  for (const table of tables) {
+    await addDays(session, { table, todayMs }, report);
+    if (keepDays !== undefined) await dropDays(session, { table, todayMs, keepDays }, report);
   }
+  return report;
 }
 
 async function listDays(session: Session, table: string): Promise<string[]> {

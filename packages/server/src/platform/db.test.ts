@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
 import { openFaultProxy } from '../../../../test/faults/proxy.ts';
-import { connect, countConnections, isUnavailable, openSession } from './db.ts';
+import { connect, countConnections, inSession, isUnavailable, openSession } from './db.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
@@ -50,3 +50,27 @@ test('a session that is cut fails its statement and ends nothing else', async ()
   await other.end();
   await session.end().catch(() => {});
 });
+
+test.each(['between two statements', 'in a transaction'])(
+  'who stands still %s of a piece of work loses the session, and the locks that others wait for',
+  async (where) => {
+    const lock = 'select pg_advisory_lock(1)';
+    const standstill = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const frozen = inSession(
+      database.url,
+      async (session) => {
+        if (where === 'in a transaction') await session.query('begin');
+        await session.query(lock);
+        locked.resolve();
+        await standstill.promise;
+        await session.query('select 1');
+      },
+      { idleMs: 100 },
+    );
+    await locked.promise;
+    await inSession(database.url, (session) => session.query(lock));
+    standstill.resolve();
+    expect(isUnavailable(await causeOf(frozen))).toBe(true);
+  },
+);

@@ -41,6 +41,8 @@ const STATEMENT_MS = 9_000;
 const SILENCE_MS = 1_000;
 /** The server answers within this time in any case, or no more. */
 const ANSWER_MS = STATEMENT_MS + SILENCE_MS;
+/** Whoever holds locks and says nothing for so long stands still. */
+const IDLE_MS = 30_000;
 
 /** Opens a pool. Nothing is dialled before the first statement. */
 export function connect(options: ConnectOptions): Db {
@@ -49,7 +51,7 @@ export function connect(options: ConnectOptions): Db {
     `-c synchronous_commit=${options.synchronousCommit ?? 'on'}`,
     `-c lock_timeout=${lockTimeoutMs}`,
     `-c statement_timeout=${statementMs}`,
-    '-c idle_in_transaction_session_timeout=30000',
+    `-c idle_in_transaction_session_timeout=${IDLE_MS}`,
     '-c timezone=UTC',
     // In this form of options a space or a backslash is written with a backslash before it.
     ...(options.role === undefined ? [] : [`-c role=${options.role.replaceAll(/[\\ ]/g, '\\$&')}`]),
@@ -105,17 +107,23 @@ export function countConnections(db: Db): { total: number; idle: number; waiting
   return { total: totalCount, idle: idleCount, waiting: waitingCount };
 }
 
-/**
- * One session of its own for LISTEN, for locks that live as long as the session, and for schema changes.
- *
- * @param answerMs how long a statement may take, in milliseconds (10,000)
- */
-export async function openSession(url: string, answerMs: number = ANSWER_MS): Promise<pg.Client> {
+/** Of a session of its own. */
+export interface SessionOptions {
+  /** How long a statement may take, in milliseconds (10,000). */
+  answerMs?: number;
+  /** After how many milliseconds without a statement the server ends it (never). */
+  idleMs?: number;
+}
+
+/** One session of its own, for LISTEN and for locks that live as long as the session. */
+export async function openSession(url: string, options: SessionOptions = {}): Promise<pg.Client> {
+  const { answerMs = ANSWER_MS, idleMs = 0 } = options;
   const client = new pg.Client({
     connectionString: url,
     keepAlive: true,
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: answerMs,
+    options: `-c idle_session_timeout=${idleMs} -c idle_in_transaction_session_timeout=${idleMs}`,
   });
   // Without a listener a line that breaks would end the process; the next statement fails, and whoever must know earlier
   // listens too.
@@ -124,6 +132,23 @@ export async function openSession(url: string, answerMs: number = ANSWER_MS): Pr
   return client;
 }
 export type Session = pg.Client;
+
+/**
+ * Does a piece of work in a session of its own, such as a change of the schema. A process that stands still in the midst
+ * of it loses the session, and with it the locks that others wait for.
+ */
+export async function inSession<T>(
+  url: string,
+  work: (session: Session) => Promise<T>,
+  { idleMs = IDLE_MS, ...options }: SessionOptions = {},
+): Promise<T> {
+  const session = await openSession(url, { ...options, idleMs });
+  try {
+    return await work(session);
+  } finally {
+    await session.end();
+  }
+}
 
 const UNAVAILABLE_CLASSES = ['08', '53', '57'];
 const UNAVAILABLE_CODES = new Set(['55P03', '25P03', '25006', 'XX000']);

@@ -1,4 +1,4 @@
-import { codeOf, openSession, type Session } from './db.ts';
+import { codeOf, inSession, type Session } from './db.ts';
 
 // Rows that are only ever added (a ledger's) are kept so by rights: the service works under a role that may read and
 // add but not change or remove them. The database's owner migrates and then steps down into that role on every
@@ -65,16 +65,6 @@ async function lookUp(session: Session, appendOnly: readonly string[]): Promise<
   const standing = rows[0];
   if (standing === undefined) throw new Error('the database does not say who is connected');
   return standing;
-}
-
-/** Runs `work` on a session of its own. */
-async function inSession<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await openSession(url);
-  try {
-    return await work(session);
-  } finally {
-    await session.end();
-  }
 }
 
 /**
