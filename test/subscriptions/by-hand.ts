@@ -66,7 +66,6 @@ export function byHand({ app }: TestService, { merchantId }: TestMerchant) {
     wait: (seconds: number) => transact(app.db, (tx) => moveClock(tx, merchantId, seconds)),
   };
 }
-type ByHand = ReturnType<typeof byHand>;
 
 /** Until a transaction of `work` waits for rows that another one holds, or `work` is over. */
 export async function untilHeldUp(service: TestService, work: Promise<unknown>): Promise<void> {

@@ -46,7 +46,7 @@ test('a dearer plan now: the difference for the rest of the period is invoiced a
 
 test('a cheaper plan now: the credit is used up by the next invoices', async () => {
   const { api, id, length, end } = await active();
-  await api.advance(10 * DAY);
+  await api.advance(11 * DAY);
   await api.update(id, { items: [item(500)] });
   expect((await api.news()).slice(length)).toEqual(['subscription.updated']);
   expect(await api.invoices(id)).toHaveLength(1);
