@@ -6,8 +6,21 @@ import { runSteps, SKIPPED, type Step, testStep } from './step.ts';
 /** Arguments go to vitest: `npm test -- packages/contract`. */
 const filters = process.argv.slice(2);
 
-/** What reaches a database. */
-const databaseTests = filters.length > 0 ? filters : ['packages/server/', 'test/'];
+/** Statements of every kind, by the module and through the API; `FLORIN_FULL=1` runs all that reaches a database. */
+const STATEMENTS = [
+  'packages/server/',
+  'test/journeys/',
+  'test/subscriptions/',
+  'test/custody/',
+  'test/payouts/lifecycle',
+  'test/refunds/lifecycle',
+  'test/checkout/payments',
+  'test/webhooks/delivery',
+  'test/events/stream.test',
+  'test/http/tenants',
+];
+const sharedTests = process.env.FLORIN_FULL === '1' ? ['packages/server/', 'test/'] : STATEMENTS;
+const databaseTests = filters.length > 0 ? filters : sharedTests;
 
 /** These come out the same whatever the version, or bring a PostgreSQL of their own. */
 const SAME_ON_ALL = [
