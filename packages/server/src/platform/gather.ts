@@ -1,15 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from './db.ts';
+import type { Room } from './room.ts';
 
 export interface GatherOptions<Ask, Answer> {
   /** Answers many asks of one key together, in their order. What it throws is thrown to each of them. */
   load: (key: string, asks: readonly Ask[]) => Promise<readonly Answer[]>;
-  /** Asks of one load at most. */
+  /** Asks of one load at most (200). */
   most?: number;
-  /** Asks wait so long for a load of their key that is under way, then for none: it may hang. */
+  /**
+   * Asks wait so long for a load of their key that is under way, then for none: it may hang. What is beyond the most of
+   * one goes beside it. Undefined: loads of one key never overlap.
+   */
   patienceMs?: number;
+  /** How many loads may be under way at once, of all keys; what waits for a place gathers meanwhile. */
+  room?: Room;
+  /**
+   * Two loads of a key begin at least so far apart (0), up to four times that where each takes long, unless a whole one
+   * waits. The first one begins at once.
+   */
+  everyMs?: number;
 }
 
-const DEFAULTS = { most: 200, patienceMs: 20 };
+const MOST = 200;
+/** Of the time, loads that begin at intervals take at most about a fifth. */
+const REST_TIMES = 4;
+
+/** For reads of which each is quick. */
+export const READ_PATIENCE_MS = 20;
 
 interface Entry<Ask, Answer> {
   ask: Ask;
@@ -17,7 +34,7 @@ interface Entry<Ask, Answer> {
   reject: (error: unknown) => void;
 }
 
-/** What waits for one key, and how many loads of it are under way. */
+/** What waits for one key, and how many loads of it are under way or rest. */
 interface Lane<Ask, Answer> {
   waiting: Entry<Ask, Answer>[];
   underWay: number;
@@ -30,20 +47,23 @@ interface Lane<Ask, Answer> {
  * a call of its own would have told. Never asked within a transaction, whose connection a load could wait for.
  */
 export class Gather<Ask, Answer> {
-  readonly #options: Required<GatherOptions<Ask, Answer>>;
+  readonly #options: GatherOptions<Ask, Answer>;
+  readonly #most: number;
   readonly #lanes = new Map<string, Lane<Ask, Answer>>();
 
   constructor(options: GatherOptions<Ask, Answer>) {
-    this.#options = { ...DEFAULTS, ...options };
+    this.#options = options;
+    this.#most = options.most ?? MOST;
   }
 
   ask(key: string, ask: Ask): Promise<Answer> {
+    const { patienceMs } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const lane = this.#laneOf(key);
     lane.waiting.push({ ask, resolve, reject });
-    if (lane.waiting.length === 1 && lane.underWay === 0) setImmediate(() => this.#begin(key, lane));
-    else if (lane.underWay > 0)
-      lane.timer ??= setTimeout(() => this.#begin(key, lane), this.#options.patienceMs);
+    if (lane.underWay > 0) {
+      if (patienceMs !== undefined) lane.timer ??= setTimeout(() => this.#begin(key, lane), patienceMs);
+    } else if (lane.waiting.length === 1) setImmediate(() => this.#begin(key, lane));
     return promise;
   }
 
@@ -56,11 +76,33 @@ export class Gather<Ask, Answer> {
   #begin(key: string, lane: Lane<Ask, Answer>): void {
     clearTimeout(lane.timer);
     lane.timer = undefined;
-    while (lane.waiting.length > 0) void this.#run(key, lane, lane.waiting.splice(0, this.#options.most));
+    const mayOverlap = this.#options.patienceMs !== undefined;
+    const loads = mayOverlap ? Math.ceil(lane.waiting.length / this.#most) : 1;
+    for (let n = 0; n < loads; n++) void this.#run(key, lane);
   }
 
-  async #run(key: string, lane: Lane<Ask, Answer>, entries: readonly Entry<Ask, Answer>[]): Promise<void> {
+  async #run(key: string, lane: Lane<Ask, Answer>): Promise<void> {
     lane.underWay += 1;
+    const leave = this.#options.room && (await this.#options.room.enter());
+    const begunMs = performance.now();
+    await this.#load(key, lane.waiting.splice(0, this.#most));
+    leave?.();
+    const restMs = this.#restMs(performance.now() - begunMs);
+    if (restMs > 0 && lane.waiting.length < this.#most) await sleep(restMs);
+    lane.underWay -= 1;
+    if (lane.underWay > 0) return;
+    if (lane.waiting.length > 0) this.#begin(key, lane);
+    else this.#lanes.delete(key);
+  }
+
+  /** Where loads take longer than they should, fewer and larger ones relieve whoever is busy. */
+  #restMs(tookMs: number): number {
+    const { everyMs = 0 } = this.#options;
+    if (everyMs === 0) return 0;
+    return Math.min(Math.max(everyMs - tookMs, tookMs * REST_TIMES), everyMs * REST_TIMES);
+  }
+
+  async #load(key: string, entries: readonly Entry<Ask, Answer>[]): Promise<void> {
     try {
       const answers = await this.#options.load(
         key,
@@ -71,20 +113,24 @@ export class Gather<Ask, Answer> {
     } catch (error) {
       for (const { reject } of entries) reject(error);
     }
-    lane.underWay -= 1;
-    if (lane.underWay === 0 && lane.waiting.length > 0) this.#begin(key, lane);
-    if (lane.underWay === 0) this.#lanes.delete(key);
   }
 }
 
-/** One gather for each pool. */
-export function gatherByPool<Ask, Answer>(
-  optionsOf: (db: Db) => GatherOptions<Ask, Answer>,
-): (db: Db) => Gather<Ask, Answer> {
-  const known = new WeakMap<Db, Gather<Ask, Answer>>();
-  return (db) => {
-    const gather = known.get(db) ?? new Gather(optionsOf(db));
-    known.set(db, gather);
+/** One gather for each owner, such as a pool. */
+export function gatherBy<Owner extends object, Ask, Answer>(
+  optionsOf: (owner: Owner) => GatherOptions<Ask, Answer>,
+): (owner: Owner) => Gather<Ask, Answer> {
+  const known = new WeakMap<Owner, Gather<Ask, Answer>>();
+  return (owner) => {
+    const gather = known.get(owner) ?? new Gather(optionsOf(owner));
+    known.set(owner, gather);
     return gather;
   };
+}
+
+/** Reads of one pool. */
+export function gatherReads<Ask, Answer>(
+  loadFrom: (db: Db) => GatherOptions<Ask, Answer>['load'],
+): (db: Db) => Gather<Ask, Answer> {
+  return gatherBy((db) => ({ load: loadFrom(db), patienceMs: READ_PATIENCE_MS }));
 }

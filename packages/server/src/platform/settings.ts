@@ -2,7 +2,7 @@ import { formatAmount, NON_NEGATIVE_AMOUNT_PATTERN, parseNonNegativeAmount } fro
 import { sql } from 'kysely';
 import type { Db } from './db.ts';
 import { Fail } from './fail.ts';
-import { gatherByPool } from './gather.ts';
+import { gatherReads } from './gather.ts';
 import { NIL_ID } from './ids.ts';
 import { kept } from './kept-plans.ts';
 
@@ -122,12 +122,10 @@ async function readRows(db: Db, merchantId: string, names: readonly string[]): P
 }
 
 /** Jobs of a merchant that begin together ask for the same settings: they read them together. */
-const reads = gatherByPool<readonly string[], Row[]>((db) => ({
-  load: async (merchantId, asks) => {
-    const rows = await readRows(db, merchantId, [...new Set(asks.flat())]);
-    return asks.map(() => rows);
-  },
-}));
+const reads = gatherReads<readonly string[], Row[]>((db) => async (merchantId, asks) => {
+  const rows = await readRows(db, merchantId, [...new Set(asks.flat())]);
+  return asks.map(() => rows);
+});
 
 /** The merchant's values: its own, else the installation's, else the default of its mode. One statement. */
 export async function readSettings<S extends Record<string, Setting<unknown>>>(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
-import { gatherByPool } from '../platform/gather.ts';
+import { gatherReads } from '../platform/gather.ts';
 import type { Scope } from '../platform/http/index.ts';
 import { decodeId, encodeId } from '../platform/ids.ts';
 import { kept } from '../platform/kept-plans.ts';
@@ -172,12 +172,10 @@ const toMerchant = (row: MerchantRow): Merchant => ({
 });
 
 /** Jobs of a merchant that begin together all ask for its row: they read it together. */
-const reads = gatherByPool<undefined, Merchant | undefined>((db) => ({
-  load: async (merchantId, asks) => {
-    const merchant = await readMerchant(db, merchantId);
-    return asks.map(() => merchant);
-  },
-}));
+const reads = gatherReads<undefined, Merchant | undefined>((db) => async (merchantId, asks) => {
+  const merchant = await readMerchant(db, merchantId);
+  return asks.map(() => merchant);
+});
 
 export async function findMerchant(db: Db, merchantId: string): Promise<Merchant | undefined> {
   return db.isTransaction ? await readMerchant(db, merchantId) : await reads(db).ask(merchantId, undefined);

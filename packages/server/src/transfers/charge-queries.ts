@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
-import { gatherByPool } from '../platform/gather.ts';
+import { gatherReads } from '../platform/gather.ts';
 import { kept } from '../platform/kept-plans.ts';
 import type { TransferRow } from './queries.ts';
 import './tables.ts';
@@ -43,17 +43,15 @@ export function openChargesOf(
 }
 
 /** By merchant: jobs of charges that begin together ask together which groups are charges. */
-const lanes = gatherByPool<string, string | undefined>((db) => ({
-  load: async (merchantId, groupIds) => {
-    const { rows } = await sql<{ group_id: string; network: Network; currency: Asset }>`${kept}
-      select group_id, network, currency from transfer
-      where merchant_id = ${merchantId} and group_id = any(${groupIds}::uuid[]) and charge is not null`.execute(
-      db,
-    );
-    const found = new Map(rows.map((row) => [row.group_id, `${row.network} ${row.currency}`]));
-    return groupIds.map((groupId) => found.get(groupId));
-  },
-}));
+const lanes = gatherReads<string, string | undefined>((db) => async (merchantId, groupIds) => {
+  const { rows } = await sql<{ group_id: string; network: Network; currency: Asset }>`${kept}
+    select group_id, network, currency from transfer
+    where merchant_id = ${merchantId} and group_id = any(${groupIds}::uuid[]) and charge is not null`.execute(
+    db,
+  );
+  const found = new Map(rows.map((row) => [row.group_id, `${row.network} ${row.currency}`]));
+  return groupIds.map((groupId) => found.get(groupId));
+});
 
 /** The network and the token of a group that is a charge; undefined for any other group. Never in a transaction. */
 export async function findChargeLane(

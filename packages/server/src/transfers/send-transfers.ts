@@ -1,6 +1,6 @@
 import { ChainUnavailable } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
-import { Gather } from '../platform/gather.ts';
+import { gatherBy } from '../platform/gather.ts';
 import { enqueue, type Job, type JobOutcome, type JobRun, joinRuns } from '../platform/jobs/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { findChargeLane } from './charge-queries.ts';
@@ -33,14 +33,11 @@ interface GroupRun {
 }
 
 /** By process: charges that are due together share statements, calls and commits. */
-const chargeRuns = new WeakMap<TransferDeps, Gather<GroupRun, PromiseSettledResult<JobOutcome>>>();
-
-function chargeRunsOf(deps: TransferDeps): Gather<GroupRun, PromiseSettledResult<JobOutcome>> {
-  const load = (_key: string, groups: readonly GroupRun[]) => bringOnAll(deps, groups);
-  const known = chargeRuns.get(deps) ?? new Gather({ load, most: CHARGES_MAX, patienceMs: CHARGES_WAIT_MS });
-  chargeRuns.set(deps, known);
-  return known;
-}
+const chargeRunsOf = gatherBy((deps: TransferDeps) => ({
+  load: (_key, groups: readonly GroupRun[]) => bringOnAll(deps, groups),
+  most: CHARGES_MAX,
+  patienceMs: CHARGES_WAIT_MS,
+}));
 
 /** Brings one group of transfers as far as it goes now; asked again until each of them is decided. */
 export async function sendTransfers(deps: TransferDeps, job: Job, run: JobRun): Promise<JobOutcome> {

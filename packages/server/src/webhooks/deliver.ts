@@ -9,17 +9,17 @@ import {
   TIMESTAMP_HEADER,
 } from '@florin/contract/signing';
 import { crashPoint } from '../platform/crash-point.ts';
+import { Gather } from '../platform/gather.ts';
 import { encodeId } from '../platform/ids.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { Room } from '../platform/room.ts';
 import type { MerchantMode } from '../platform/settings.ts';
 import { getMerchant, macOf, readWebhookSecrets } from '../stores/index.ts';
 import type { WebhookDeps } from './deps.ts';
 import { EndpointRun } from './endpoint-run.ts';
-import { Gather } from './gather.ts';
 import { Places } from './places.ts';
 import { listPending } from './queries.ts';
 import { Records } from './records.ts';
-import { Room } from './room.ts';
 import { type AttemptOutcome, afterAttempt, judge } from './states.ts';
 
 const USER_AGENT = 'Service-Webhook/1.0';
@@ -87,7 +87,9 @@ export class Deliverer {
   constructor(deps: WebhookDeps) {
     this.deps = deps;
     this.#records = new Records(deps);
-    this.#reads = new Gather(ENDPOINTS_AT_ONCE, (merchantId, asked) => readWork(deps, merchantId, asked), {
+    this.#reads = new Gather({
+      load: (merchantId, asked) => readWork(deps, merchantId, asked),
+      most: ENDPOINTS_AT_ONCE,
       room: new Room(READS_AT_ONCE),
     });
   }
@@ -108,7 +110,7 @@ export class Deliverer {
 
   /** Undefined: there is no such endpoint. */
   async read(merchantId: string, asked: Asked): Promise<EndpointWork | undefined> {
-    return await this.#reads.add(merchantId, asked);
+    return await this.#reads.ask(merchantId, asked);
   }
 
   /**

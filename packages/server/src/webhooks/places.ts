@@ -1,4 +1,4 @@
-import { Room } from './room.ts';
+import { Room } from '../platform/room.ts';
 import { type Standing, Standings } from './standings.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { lockStream, numberEvents, type PublishedEvent } from '../events/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
+import { Gather } from '../platform/gather.ts';
 import { newId } from '../platform/ids.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
 import type { WebhookDeps } from './deps.ts';
-import { Gather } from './gather.ts';
 import { deliverJob } from './jobs.ts';
 import { lockEndpoints, type NewDelivery, publishDeliveries } from './queries.ts';
 import { wants } from './states.ts';
@@ -27,16 +27,19 @@ export class Publisher {
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
-    this.#stores = new Gather(Number.POSITIVE_INFINITY, async (_key, jobs) => {
-      const [store] = jobs;
-      if (store !== undefined) await this.#publishAll(store);
-      return jobs.map(() => undefined);
+    this.#stores = new Gather({
+      most: Number.POSITIVE_INFINITY,
+      load: async (_key, jobs) => {
+        const [store] = jobs;
+        if (store !== undefined) await this.#publishAll(store);
+        return jobs.map(() => undefined);
+      },
     });
   }
 
   async run(job: Job): Promise<JobOutcome> {
     const store = { merchantId: job.merchantId, storeId: String(job.payload.storeId) };
-    await this.#stores.add(`${store.merchantId}/${store.storeId}`, store);
+    await this.#stores.ask(`${store.merchantId}/${store.storeId}`, store);
     return 'done';
   }
 

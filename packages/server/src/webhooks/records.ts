@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRetryable, isUnavailable } from '../platform/db.ts';
+import { Gather } from '../platform/gather.ts';
 import { enqueue } from '../platform/jobs/index.ts';
+import { Room } from '../platform/room.ts';
 import { transact } from '../platform/transact.ts';
 import { alignSome } from './align-deliveries.ts';
 import type { WebhookDeps } from './deps.ts';
 import { updateEndpoint } from './endpoint-queries.ts';
-import { Gather } from './gather.ts';
 import { alignJob } from './jobs.ts';
 import { type CountedRecord, lockEndpoint, recordAttempts, recordCounted } from './queries.ts';
-import { Room } from './room.ts';
 import { type Health, isGivenUp } from './states.ts';
 import { tellDisabled } from './tell-disabled.ts';
 import './tables.ts';
@@ -30,8 +30,9 @@ export class Records {
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
-    const record = (merchantId: string, records: CountedRecord[]) => this.#write(merchantId, records);
-    this.#attempts = new Gather(RECORDS_AT_ONCE, record, {
+    this.#attempts = new Gather({
+      load: (merchantId, records) => this.#write(merchantId, records),
+      most: RECORDS_AT_ONCE,
       room: new Room(STATEMENTS_AT_ONCE),
       everyMs: RECORD_EVERY_MS,
     });
@@ -39,7 +40,7 @@ export class Records {
 
   /** @returns the endpoint's health, where this attempt changed it. Resolves when the attempt is on the disk. */
   async add(merchantId: string, attempt: CountedRecord): Promise<Health | undefined> {
-    return await this.#attempts.add(merchantId, attempt);
+    return await this.#attempts.ask(merchantId, attempt);
   }
 
   async #write(merchantId: string, records: readonly CountedRecord[]): Promise<(Health | undefined)[]> {

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import type { Db } from '../../platform/db.ts';
-import { Gather } from '../../platform/gather.ts';
+import { Gather, READ_PATIENCE_MS } from '../../platform/gather.ts';
 import type { Broadcast, Mandate, MandateState, SignedTx } from '../port.ts';
 import { type ChainSight, findChain, NOWHERE } from './chain-queries.ts';
 import { readMandateStates } from './mandate-states.ts';
@@ -28,19 +28,23 @@ export class Gathers {
   readonly #broadcasts: Gather<{ signed: SignedTx; send: Send }, Broadcast | string>;
 
   constructor(db: Db) {
+    const patienceMs = READ_PATIENCE_MS;
     this.#chains = new Gather({
+      patienceMs,
       load: async (key, asks) => {
         const row = await findChain(db, idOf(key), NOWHERE);
         return asks.map(() => row);
       },
     });
     this.#transactions = new Gather({
+      patienceMs,
       load: async (key, txIds) => {
         const rows = await findTransactions(db, idOf(key), txIds);
         return txIds.map((txId) => rows.get(txId));
       },
     });
     this.#mandates = new Gather({
+      patienceMs,
       load: async (key, lists) => {
         const height = BigInt(key.split(' ')[2] ?? '0');
         const states = await readMandateStates(db, idOf(key), lists.flat(), height);
@@ -48,6 +52,7 @@ export class Gathers {
       },
     });
     this.#broadcasts = new Gather({
+      patienceMs,
       most: BROADCASTS_MAX,
       load: async (_key, [first, ...others]) =>
         first === undefined ? [] : await first.send([first, ...others].map(({ signed }) => signed)),

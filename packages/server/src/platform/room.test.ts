@@ -60,15 +60,15 @@ test('a place that is taken where none is free is given back before anybody ente
 test('what waits for a place in the room gathers meanwhile', async () => {
   const works: string[] = [];
   const doors: (() => void)[] = [];
-  const work = async (key: string, inputs: number[]) => {
+  const load = async (key: string, inputs: readonly number[]) => {
     works.push(`${key}:${inputs.join('+')}`);
     await new Promise<void>((resolve) => doors.push(resolve));
     return inputs;
   };
-  const gather = new Gather<number, number>(100, work, { room: new Room(1) });
-  const all = [gather.add('a', 1), gather.add('b', 2)];
+  const gather = new Gather<number, number>({ load, room: new Room(1) });
+  const all = [gather.ask('a', 1), gather.ask('b', 2)];
   await expect.poll(() => doors.length).toBe(1);
-  all.push(gather.add('b', 3));
+  all.push(gather.ask('b', 3));
   doors.shift()?.();
   await expect.poll(() => doors.length).toBe(1);
   doors.shift()?.();
