@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { type DatabaseConnection, DummyDriver, Kysely, PostgresDialect, Transaction } from 'kysely';
 import pg from 'pg';
 import { keepPlans } from './kept-plans.ts';
 import { shareTrips } from './shared-trips.ts';
@@ -76,6 +76,13 @@ export function connect(options: ConnectOptions): Db {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   pools.set(db, pool);
   return db;
+}
+
+/** A transaction that asks `connection` instead of its own. It neither begins nor ends anything. */
+export function over(tx: Tx, connection: DatabaseConnection): Tx {
+  const executor = tx.getExecutor().withConnectionProvider({ provideConnection: (ask) => ask(connection) });
+  const dialect = new PostgresDialect({ pool: async () => await Promise.reject(new Error('has no pool')) });
+  return new Transaction({ config: { dialect }, dialect, driver: new DummyDriver(), executor });
 }
 
 const UNANSWERED = 'Query read timeout';

@@ -17,6 +17,16 @@ export interface Asked {
   values: unknown[];
 }
 
+/** What came of one of them; nothing is told of an unawaited one. */
+export type Told = Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>;
+
+/** A statement of a trip. */
+interface Step {
+  config: pg.QueryConfig;
+  /** Nobody waits for its answer. */
+  isSilent: boolean;
+}
+
 /** What pg's own Query does on the wire, which its types leave out. */
 interface Wire {
   bind(message: { statement?: string; values?: unknown[]; valueMapper?: (value: unknown) => unknown }): void;
@@ -30,33 +40,35 @@ interface WireQuery {
 type Callback = (error: Error | null, result?: unknown) => void;
 const BaseQuery = pg.Query as unknown as new (config: pg.QueryConfig, callback: Callback) => WireQuery;
 
-/** One trip: statements that the connection has prepared, then those whose answers are waited for. */
+/** One trip: statements that the connection has prepared, and a last one that it need not have. */
 export class SharedTrip extends BaseQuery {
   /** All but the last. */
   readonly before: readonly pg.QueryConfig[];
-  readonly #silent: number;
+  readonly #steps: readonly Step[];
   #completed = 0;
 
-  /** @param asked all but the last are prepared. With one the answer is its result, with more a list of them */
-  constructor(silent: readonly pg.QueryConfig[], asked: readonly pg.QueryConfig[], callback: Callback) {
-    const [last] = asked.slice(-1);
-    if (last === undefined) throw new Error('a trip ends with a statement');
-    super(last, callback);
-    this.before = [...silent, ...asked.slice(0, -1)];
-    this.#silent = silent.length;
+  /** @param steps the last one is not silent. The answer is the result of the one that is not, or a list of theirs */
+  constructor(steps: readonly Step[], callback: Callback) {
+    const last = steps.at(-1);
+    if (last === undefined || last.isSilent)
+      throw new Error('a trip ends with a statement that is waited for');
+    super(last.config, callback);
+    this.before = steps.slice(0, -1).map(({ config }) => config);
+    this.#steps = steps;
   }
 
   override prepare(connection: Wire): void {
-    for (const [i, { name = '', values = [] }] of this.before.entries()) {
+    for (const { config, isSilent } of this.#steps.slice(0, -1)) {
+      const { name = '', values = [] } = config;
       connection.bind({ statement: name, values, valueMapper: utils.prepareValue });
-      if (i >= this.#silent) connection.describe({ type: 'P', name: '' });
+      if (!isSilent) connection.describe({ type: 'P', name: '' });
       connection.execute({});
     }
     super.prepare(connection);
   }
 
   override handleCommandComplete(message: unknown, connection: Wire): void {
-    if (this.#completed >= this.#silent) super.handleCommandComplete(message, connection);
+    if (this.#steps[this.#completed]?.isSilent === false) super.handleCommandComplete(message, connection);
     this.#completed += 1;
   }
 
@@ -73,6 +85,7 @@ export function isNeverCommitted(error: unknown): boolean {
 }
 
 type Query = (...args: unknown[]) => Promise<unknown>;
+const NOTHING: Told = { command: '', rowCount: 0, rows: [] };
 const answered = (command: string) => Promise.resolve({ command, rowCount: 0, rows: [] });
 
 /** The statements of one connection, of which it holds some back within a transaction. */
@@ -99,17 +112,29 @@ class Trips {
     return answered('INSERT');
   }
 
-  /** Those that the connection has not prepared yet go one after the other. */
-  async #join(asked: readonly Asked[]): Promise<{ rows: unknown[][] }> {
-    const configs = asked.map(({ text, values }) => keptConfig(text, values));
-    const results: { rows: unknown[] }[] = [];
-    if (configs.every(({ name }) => this.#prepared.has(name ?? ''))) {
-      const held = this.#held;
-      this.#held = [];
-      // A list where there are more than one.
-      results.push(...([await this.#together(held, configs)].flat() as { rows: unknown[] }[]));
-    } else for (const config of configs) results.push((await this.#send(config)) as { rows: unknown[] });
-    return { rows: results.map(({ rows }) => rows) };
+  /** A trip ends with a statement that the connection has not prepared yet. @returns what came of each, in their order */
+  async #join(asked: readonly Asked[]): Promise<{ rows: Told[] }> {
+    const rows: Told[] = [];
+    let trip: Step[] = [];
+    for (const { text, values } of asked) {
+      // Even without values it is one statement.
+      const config = Object.assign(keptConfig(text, values), { queryMode: 'extended' });
+      const isPrepared = this.#prepared.has(config.name ?? '');
+      trip.push({ config, isSilent: isPrepared && isUnawaited(text) });
+      if (isPrepared) continue;
+      rows.push(...(await this.#ask(trip)));
+      trip = [];
+    }
+    if (trip.length > 0) rows.push(...(await this.#ask(trip)));
+    return { rows };
+  }
+
+  async #ask(steps: readonly Step[]): Promise<Told[]> {
+    const last = steps.findLastIndex(({ isSilent }) => !isSilent);
+    const later = steps.slice(last + 1).map(({ config }) => config);
+    const answers = last < 0 ? [] : await this.#together(await this.#takeHeld(), steps.slice(0, last + 1));
+    this.#held.push(...later);
+    return steps.map(({ isSilent }) => (isSilent ? undefined : answers.shift()) ?? NOTHING);
   }
 
   #begin(): Promise<unknown> {
@@ -135,11 +160,18 @@ class Trips {
   }
 
   async #send(last: pg.QueryConfig): Promise<unknown> {
+    const held = await this.#takeHeld();
+    if (held.length === 0) return await this.#alone(last);
+    const [answer] = await this.#together(held, [{ config: last, isSilent: false }]);
+    return answer;
+  }
+
+  async #takeHeld(): Promise<readonly pg.QueryConfig[]> {
     const held = this.#held;
     this.#held = [];
     // BEGIN is the only one that is held before the connection has prepared it.
     if (held[0]?.text === BEGIN && !this.#prepared.has(BEGIN)) await this.#alone(held.shift());
-    return held.length === 0 ? await this.#alone(last) : await this.#together(held, [last]);
+    return held;
   }
 
   async #alone(config: pg.QueryConfig | undefined): Promise<unknown> {
@@ -148,11 +180,13 @@ class Trips {
     return result;
   }
 
-  async #together(silent: readonly pg.QueryConfig[], asked: readonly pg.QueryConfig[]): Promise<unknown> {
-    const last = asked.at(-1);
-    const result = await new Promise((resolve, reject) => {
-      const trip: SharedTrip = new SharedTrip(silent, asked, (error, answer) => {
-        if (error === null || error === undefined) return resolve(answer);
+  /** @returns what came of those that are not silent */
+  async #together(held: readonly pg.QueryConfig[], asked: readonly Step[]): Promise<Told[]> {
+    const steps = [...held.map((config) => ({ config, isSilent: true })), ...asked];
+    const last = steps.at(-1)?.config;
+    const answer = await new Promise((resolve, reject) => {
+      const trip: SharedTrip = new SharedTrip(steps, (error, told) => {
+        if (error === null || error === undefined) return resolve(told);
         if (last?.text === 'commit' && error instanceof pg.DatabaseError && !trip.reachedLast)
           neverCommitted.add(error);
         reject(error);
@@ -160,7 +194,7 @@ class Trips {
       void this.#query(trip);
     });
     if (last?.name !== undefined) this.#prepared.add(last.name);
-    return result;
+    return [answer].flat() as Told[];
   }
 }
 

@@ -1,6 +1,6 @@
 import { CompiledQuery, type RawBuilder } from 'kysely';
 import type { Tx } from './db.ts';
-import { type Asked, TOGETHER } from './shared-trips.ts';
+import { type Asked, TOGETHER, type Told } from './shared-trips.ts';
 
 /**
  * Sends kept statements of a transaction in one trip. They run in their order, which is also that of what they lock, and
@@ -16,6 +16,11 @@ export async function together<Rows extends unknown[]>(
     const { sql: text, parameters } = (statement as RawBuilder<unknown>).compile(tx);
     return { text, values: [...parameters] };
   });
-  const { rows } = await tx.executeQuery(CompiledQuery.raw(TOGETHER, asked));
-  return rows as { [K in keyof Rows]: Rows[K][] };
+  const told = await askTogether(tx, asked);
+  return told.map(({ rows }) => rows) as { [K in keyof Rows]: Rows[K][] };
+}
+
+/** @returns what came of each statement, in their order */
+export async function askTogether(tx: Tx, asked: readonly Asked[]): Promise<Told[]> {
+  return (await tx.executeQuery<Told>(CompiledQuery.raw(TOGETHER, [...asked]))).rows;
 }

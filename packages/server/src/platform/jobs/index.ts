@@ -2,5 +2,6 @@ export { advanceClockJobs, hasDueJobs, hastenClockJobs, nextClockJobMs } from '.
 export { enqueue, type JobSpec } from './enqueue.ts';
 export { countWorkers, type JobKindHealth, jobHealth } from './health.ts';
 export { type Job, type JobHandler, type JobLog, type JobOutcome, type JobRun, LeaseLost } from './job.ts';
+export { joinedStep } from './joined-step.ts';
 export { joinRuns } from './run.ts';
 export { type JobWorker, startWorker, type WorkerOptions } from './worker.ts';

@@ -82,24 +82,32 @@ export class ActiveRun implements JobRun {
     const runs = [this, ...others];
     for (const run of runs) run.#assertRunning();
     return transact(this.#db, async (tx) => {
-      const leases = runs.map((run) => run.job);
-      const held = await lockLeases(tx, this.job.merchantId, leases);
-      const lost = runs.filter(({ job }) => !held.has(job.jobId));
-      for (const run of lost) run.lose();
-      if (lost[0] !== undefined) throw new LeaseLost(lost[0].job);
+      await lockAll(tx, runs);
       return change(tx);
     });
   }
 
   async finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T> {
-    this.#assertRunning();
+    return await this.finishWith([], change, outcome);
+  }
+
+  /** The last step of several runs of one merchant, whose jobs have one outcome. @throws LeaseLost as `stepWith` */
+  async finishWith<T>(
+    others: readonly ActiveRun[],
+    change: (tx: Tx) => Promise<T>,
+    outcome?: (result: T) => JobOutcome,
+  ): Promise<T> {
+    const runs = [this, ...others];
+    for (const run of runs) run.#assertRunning();
     const { result, settled } = await transact(this.#db, async (tx) => {
-      await this.#lock(tx);
+      await (others.length === 0 ? this.#lock(tx) : lockAll(tx, runs));
       const result = await change(tx);
-      return { result, settled: await this.#write(tx, outcome?.(result) ?? 'done') };
+      return { result, settled: await writeOutcome(tx, runs, outcome?.(result) ?? 'done') };
     });
-    this.#state = 'finished';
-    this.nextDueMs = settled.waiting.get(this.job.jobId);
+    for (const run of runs) {
+      run.#state = 'finished';
+      run.nextDueMs = settled.waiting.get(run.job.jobId);
+    }
     return result;
   }
 
@@ -109,14 +117,6 @@ export class ActiveRun implements JobRun {
     throw new LeaseLost(this.job);
   }
 
-  async #write(tx: Tx, outcome: JobOutcome): Promise<Settled> {
-    const { job } = this;
-    const settlement = settleOutcome(outcome);
-    return settlement.act === 'remove'
-      ? await removeJobs(tx, job.merchantId, [job])
-      : await releaseJobs(tx, job.merchantId, [{ lease: job, release: settlement }]);
-  }
-
   #assertRunning(): void {
     if (this.#state === 'lost') throw new LeaseLost(this.job);
     if (this.#state === 'finished')
@@ -124,11 +124,35 @@ export class ActiveRun implements JobRun {
   }
 }
 
+/** Leases of runs of one merchant. */
+async function lockAll(tx: Tx, runs: readonly ActiveRun[]): Promise<void> {
+  const [first] = runs;
+  if (first === undefined) return;
+  const leases = runs.map((run) => run.job);
+  const held = await lockLeases(tx, first.job.merchantId, leases);
+  const lost = runs.filter(({ job }) => !held.has(job.jobId));
+  for (const run of lost) run.lose();
+  if (lost[0] !== undefined) throw new LeaseLost(lost[0].job);
+}
+
+async function writeOutcome(tx: Tx, runs: readonly ActiveRun[], outcome: JobOutcome): Promise<Settled> {
+  const settlement = settleOutcome(outcome);
+  const leases = runs.map((run) => run.job);
+  const merchantId = leases[0]?.merchantId ?? '';
+  return settlement.act === 'remove'
+    ? await removeJobs(tx, merchantId, leases)
+    : await releaseJobs(
+        tx,
+        merchantId,
+        leases.map((lease) => ({ lease, release: settlement })),
+      );
+}
+
 /**
  * Several runs of one merchant's jobs that do their work together: a step changes something only while this worker still
  * has all of these jobs.
  */
-export function joinRuns(runs: readonly JobRun[]): Pick<JobRun, 'step' | 'signal'> {
+export function joinRuns(runs: readonly JobRun[]): Pick<JobRun, 'step' | 'finish' | 'signal'> {
   const [first, ...others] = runs;
   if (first === undefined) throw new Error('there is no run to join');
   if (others.length === 0) return first;
@@ -136,6 +160,7 @@ export function joinRuns(runs: readonly JobRun[]): Pick<JobRun, 'step' | 'signal
     throw new Error('only runs of a worker can be joined');
   return {
     step: (change) => first.stepWith(others, change),
+    finish: (change, outcome) => first.finishWith(others, change, outcome),
     signal: AbortSignal.any(runs.map((run) => run.signal)),
   };
 }

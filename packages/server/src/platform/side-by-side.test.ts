@@ -1,0 +1,159 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDatabase } from '../../../../test/database.ts';
+import { connect, type Db, type Tx } from './db.ts';
+import { kept, unawaited } from './kept-plans.ts';
+import { sideBySide } from './side-by-side.ts';
+import { together } from './together.ts';
+import { afterCommit, transact } from './transact.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let db: Db;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = connect({ url: database.url, poolSize: 1 });
+  await sql`create table note (n int primary key, said int not null default 0)`.execute(db);
+});
+beforeEach(async () => {
+  await sql`truncate note`.execute(db);
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+const stored = async () =>
+  (await sql<{ n: number; said: number }>`select n, said from note order by n`.execute(db)).rows.map(
+    ({ n, said }) => [n, said],
+  );
+const numbers = Array.from({ length: 30 }, (_, i) => i);
+
+/** Everything that statements of a change come as: kept and not, with values and without, awaited and not, together. */
+async function change(tx: Tx, n: number): Promise<number> {
+  await sql`${unawaited} insert into note (n) values (${n}::int)`.execute(tx);
+  const { rows } = await sql<{
+    n: number;
+  }>`${kept} select n from note where n = ${n}::int for update`.execute(tx);
+  const { rows: one } = await sql<{ one: number }>`select 1 as one`.execute(tx);
+  const updated = await sql`update note set said = said + ${one[0]?.one} where n = ${n}`.execute(tx);
+  expect(updated.numAffectedRows).toBe(1n);
+  for (let i = 0; i < n % 3; i++)
+    await sql`${unawaited} update note set said = said + 10 where n = ${n}::int`.execute(tx);
+  const [[a], [b]] = await together(
+    tx,
+    sql<{ said: number }>`${kept} select said from note where n = ${n}::int`,
+    sql<{ twice: number }>`${kept} select 2 * ${n}::int as twice`,
+  );
+  expect([rows[0]?.n, a?.said, b?.twice]).toEqual([n, 1 + 10 * (n % 3), 2 * n]);
+  if (n % 2 === 0) await sql`${unawaited} update note set said = said + 100 where n = ${n}::int`.execute(tx);
+  return n;
+}
+const expected = numbers.map((n) => [n, 1 + 10 * (n % 3) + (n % 2 === 0 ? 100 : 0)]);
+
+test('each change finds and writes its own, and all stand with one commit', async () => {
+  // The second time the connection has prepared its statements.
+  for (let round = 0; round < 2; round++) {
+    await sql`truncate note`.execute(db);
+    const results = await transact(db, (tx) =>
+      sideBySide(
+        tx,
+        numbers.map((n) => (own: Tx) => change(own, n)),
+      ),
+    );
+    expect(results).toEqual(numbers);
+    expect(await stored()).toEqual(expected);
+  }
+});
+
+test('thirty changes take as many trips as the longest one, and a commit', async () => {
+  const run = () =>
+    transact(db, (tx) =>
+      sideBySide(
+        tx,
+        numbers.map((n) => async (own: Tx) => {
+          await sql`${unawaited} insert into note (n) values (${n}::int)`.execute(own);
+          for (let i = 0; i < 3; i++) await sql`${kept} select ${n}::int, ${i}::int`.execute(own);
+          await sql`${unawaited} update note set said = 7 where n = ${n}::int`.execute(own);
+        }),
+      ),
+    );
+  await run();
+  await sql`truncate note`.execute(db);
+  const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
+  const original = prototype.query;
+  let trips = 0;
+  prototype.query = function counted(...args) {
+    trips += 1;
+    return original.apply(this, args);
+  };
+  await run().finally(() => {
+    prototype.query = original;
+  });
+  expect(trips).toBe(4);
+  expect(await stored()).toEqual(numbers.map((n) => [n, 7]));
+});
+
+test('one that throws takes all with it, and what it threw is told after all have ended', async () => {
+  let ended = 0;
+  const all = transact(db, (tx) =>
+    sideBySide(
+      tx,
+      numbers.map((n) => async (own: Tx) => {
+        try {
+          await change(own, n);
+          if (n === 7) throw new Error('changed our mind');
+          await sql`${kept} select ${n}::int, 'later'`.execute(own);
+        } finally {
+          ended += 1;
+        }
+      }),
+    ),
+  );
+  await expect(all).rejects.toThrow('changed our mind');
+  expect(ended).toBe(numbers.length);
+  expect(await stored()).toEqual([]);
+});
+
+test('one whose statement the database refuses takes all with it', async () => {
+  const all = transact(db, (tx) =>
+    sideBySide(
+      tx,
+      numbers.map((n) => async (own: Tx) => {
+        await sql`${kept} insert into note (n) values (${n === 9 ? 8 : n}::int)`.execute(own);
+      }),
+    ),
+  );
+  await expect(all).rejects.toThrow('duplicate key');
+  expect(await stored()).toEqual([]);
+  // What nobody waits for is refused with the commit.
+  const silent = transact(db, (tx) =>
+    sideBySide(
+      tx,
+      [1, 1].map((n) => async (own: Tx) => {
+        await sql`${unawaited} insert into note (n) values (${n}::int)`.execute(own);
+      }),
+    ),
+  );
+  await expect(silent).rejects.toThrow('duplicate key');
+  expect(await stored()).toEqual([]);
+});
+
+test('what is to be done after the commit is done once for each, and not after a rollback', async () => {
+  const done: number[] = [];
+  const run = (fails: boolean) =>
+    transact(db, (tx) =>
+      sideBySide(
+        tx,
+        [1, 2].map((n) => async (own: Tx) => {
+          await sql`${kept} select ${n}::int`.execute(own);
+          afterCommit(own, () => done.push(n));
+          if (fails) throw new Error('no');
+        }),
+      ),
+    );
+  await expect(run(true)).rejects.toThrow('no');
+  expect(done).toEqual([]);
+  await run(false);
+  expect(done).toEqual([1, 2]);
+});
