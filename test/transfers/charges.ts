@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { App } from '../../packages/server/src/app.ts';
 import type { MandatePeriod, SimulatedChain } from '../../packages/server/src/chains/index.ts';
 import {
+  bookCharges,
   checkoutContext,
   completeCharge,
   failCharge,
@@ -111,7 +112,7 @@ export async function newCharge(
   return await chargePayer(service, await newPayer(service, network, options));
 }
 
-/** What whoever bills does with the outcome of a charge, in one transaction. */
+/** What whoever bills does with the outcome of a charge. */
 export async function bookCharge(
   app: Pick<App, 'db' | 'clock'>,
   job: Job,
@@ -121,15 +122,20 @@ export async function bookCharge(
   const { merchantId } = job;
   const paymentId = String(job.payload.groupId);
   const context = await checkoutContext(app, await getMerchant(app.db, merchantId));
+  const outcome = await chargeOutcome(app.db, merchantId, paymentId);
+  if (outcome === undefined) throw new Error('told of a charge that is not over');
   await run.step(async (tx) => {
-    const outcome = await chargeOutcome(tx, merchantId, paymentId);
-    if (outcome === undefined) throw new Error('told of a charge that is not over');
     const key = { merchantId, paymentId };
-    const change =
-      outcome.status === 'succeeded'
-        ? await completeCharge(tx, key, { txId: outcome.txId, isNeeded: !isUnneeded }, context)
-        : await failCharge(tx, key, outcome.failureCode, context);
-    if (change !== undefined) await recordEvents(tx, [change]);
+    if (outcome.status === 'failed') {
+      const change = await failCharge(tx, key, outcome.failureCode, context);
+      if (change !== undefined) await recordEvents(tx, [change]);
+      return;
+    }
+    const pulled = { txId: outcome.txId, isNeeded: !isUnneeded };
+    const completed = await completeCharge(tx, key, pulled, context);
+    if (completed === undefined) return;
+    await recordEvents(tx, [completed.change]);
+    await bookCharges(tx, [completed]);
   });
   return 'done';
 }

@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Change } from '../events/index.ts';
-import { post } from '../ledger/index.ts';
+import { type Posting, postAll } from '../ledger/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import { RateRefused } from '../rates/index.ts';
@@ -125,17 +125,28 @@ export interface Pulled {
   txId: string;
   /** False: its invoice is paid otherwise or void, so that its money lies in `held`, refundable, and completes nothing. */
   isNeeded: boolean;
-  /** What else changes with the payment: written before the books, whose rows all charges of a merchant wait for. */
-  follow?: (change: Change) => Promise<void>;
 }
 
-/** Credits a charge that is final. @returns its event; undefined where that has happened before */
+/** A charge that is credited in a transaction, and what that is to book before it ends. */
+export interface CompletedCharge {
+  merchantId: string;
+  change: Change;
+  journal: readonly Posting[];
+  /** The merchant's clock. */
+  seconds: number;
+}
+
+/**
+ * Credits a charge that is final; `bookCharges` follows in the same transaction.
+ *
+ * @returns its event, and what it books; undefined where that has happened before
+ */
 export async function completeCharge(
   tx: Tx,
   { merchantId, paymentId }: ChargeKey,
-  { txId, isNeeded, follow }: Pulled,
+  { txId, isNeeded }: Pulled,
   context: CheckoutContext,
-): Promise<Change | undefined> {
+): Promise<CompletedCharge | undefined> {
   const before = await lockCharge(tx, { merchantId, paymentId });
   const status = afterCharge(before.payment.status, isNeeded ? 'made' : 'unneeded');
   if (status === undefined) return undefined;
@@ -157,9 +168,16 @@ export async function completeCharge(
   const ended = await endCharge(tx, before, { status, received_amount: amount, ...end });
   const type = status === 'completed' ? 'payment.completed' : 'payment.updated';
   const change = paymentChange({ before, after: { ...ended, transactions: [pulled] } }, type, context);
-  await follow?.(change);
-  await post(tx, merchantId, pulledPostings(paymentId, { currency, network, amount }, isNeeded), seconds);
-  return change;
+  const journal = pulledPostings(paymentId, { currency, network, amount }, isNeeded);
+  return { merchantId, change, journal, seconds };
+}
+
+/** Books charges of one merchant, last of all: whoever else books waits for these rows until the transaction ends. */
+export async function bookCharges(tx: Tx, charges: readonly CompletedCharge[]): Promise<void> {
+  const [first] = charges;
+  if (first === undefined) return;
+  const journals = charges.map(({ journal }) => journal);
+  await postAll(tx, first.merchantId, journals, Math.max(...charges.map(({ seconds }) => seconds)));
 }
 
 /** Ends a charge that was sent and took nothing. @returns its event; undefined where that has happened before */
@@ -189,7 +207,7 @@ export async function loseCharge(
 ): Promise<boolean> {
   await lockPayment(tx, charge.merchantId, charge.paymentId);
   const coins = await markPulled(tx, charge, seconds);
-  if (coins !== undefined) await post(tx, charge.merchantId, lostPostings(coins), seconds);
+  if (coins !== undefined) await postAll(tx, charge.merchantId, [lostPostings(coins)], seconds);
   return coins !== undefined;
 }
 
@@ -202,7 +220,7 @@ export async function regainCharge(
   await lockPayment(tx, charge.merchantId, charge.paymentId);
   const coins = await markPulled(tx, charge, null);
   if (coins !== undefined)
-    await post(tx, charge.merchantId, minedAgainPostings(charge.paymentId, coins), seconds);
+    await postAll(tx, charge.merchantId, [minedAgainPostings(charge.paymentId, coins)], seconds);
 }
 
 function optionOf(view: PaymentView) {

@@ -2,7 +2,9 @@ export { findHeld } from './accept-payment.ts';
 export { rulesOf } from './change-payment.ts';
 export { sumPulled } from './charge-queries.ts';
 export {
+  bookCharges,
   type ChargeQuote,
+  type CompletedCharge,
   completeCharge,
   failCharge,
   insertCharge,

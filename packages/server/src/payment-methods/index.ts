@@ -14,6 +14,7 @@ export {
   findPaymentMethod,
   getPaymentMethod,
   type PaymentMethodRow,
+  readPaymentMethod,
   walletLock,
 } from './queries.ts';
 export { METHOD_NEWS_JOB, readMandate, readWallet } from './read-mandate.ts';

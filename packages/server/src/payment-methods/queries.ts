@@ -4,6 +4,7 @@ import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely
 import type { Mandate } from '../chains/index.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
+import { gatherReads } from '../platform/gather.ts';
 import { decodeId } from '../platform/ids.ts';
 import { kept, unawaited } from '../platform/kept-plans.ts';
 import { cursorOf, readNewest, unknownCursor } from '../platform/page.ts';
@@ -26,6 +27,23 @@ export async function findPaymentMethod(
     select ${PAYMENT_METHOD.list} from payment_method
     where merchant_id = ${merchantId} and payment_method_id = ${paymentMethodId}`.execute(db);
   return rows[0];
+}
+
+const methods = gatherReads<string, PaymentMethodRow | undefined>((db) => async (merchantId, methodIds) => {
+  const { rows } = await sql<PaymentMethodRow>`${kept}
+    select ${PAYMENT_METHOD.list} from payment_method
+    where merchant_id = ${merchantId} and payment_method_id = any(${methodIds}::uuid[])`.execute(db);
+  const found = new Map(rows.map((row) => [row.payment_method_id, row]));
+  return methodIds.map((methodId) => found.get(methodId));
+});
+
+/** As `findPaymentMethod`, for jobs, of which many begin at once. Never in a transaction. */
+export async function readPaymentMethod(
+  db: Db,
+  merchantId: string,
+  paymentMethodId: string,
+): Promise<PaymentMethodRow | undefined> {
+  return await methods(db).ask(merchantId, paymentMethodId);
 }
 
 /** @param id as callers know it. @throws Fail `resource_not_found` */

@@ -2,7 +2,7 @@ import type { InvoiceRow } from '../invoices/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { invariant } from '../platform/fail.ts';
-import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { type Job, type JobOutcome, type JobRun, joinedStep } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { type Billing, billingAfter, lockBilling, writeDecision } from './change-subscription.ts';
@@ -24,6 +24,12 @@ interface ToTry {
 /** What comes after a transaction: another change, a charge to be read of and tried, or nothing before `wait`. */
 type Next = 'change' | ToTry | { wait: number | null };
 
+/** What is due at the same time is written together. */
+const billingStep = joinedStep<Next>();
+
+const walletOf = ({ method: { network, currency, wallet_address: wallet } }: ChargeReading) =>
+  `${network} ${currency} ${wallet}`;
+
 /**
  * Does what is due of a subscription, each change in a transaction of its own, and comes back when the next is due. A
  * charge is read between two transactions and decided anew in the second one.
@@ -34,9 +40,15 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   let tried: (ToTry & { read: ChargeReading }) | undefined;
   const begun = await billingContext(deps, merchant);
   deps.metrics.billed((begun.occasion.realMs - job.dueAtMs) / 1000);
-  for (let change = 0; change < CHANGES_MAX && !run.signal.aborted; change++) {
+  for (let changes = 0; changes < CHANGES_MAX && !run.signal.aborted; changes++) {
     const context = { ...begun, occasion: occasionOf(deps, merchant) };
-    const next = await run.step((tx) => step(tx, { merchant, subscriptionId, context, tried }));
+    const change = { merchant, subscriptionId, context, tried };
+    const next = await billingStep(deps.db, merchant.merchantId, {
+      run,
+      // What one of them takes out of a wallet the next one must not count on.
+      locks: [subscriptionId, ...(tried === undefined ? [] : [walletOf(tried.read)])],
+      change: (tx) => step(tx, change),
+    });
     crashPoint('billing.step-committed');
     tried = undefined;
     if (next === 'change') continue;

@@ -2,13 +2,13 @@ import { type ChargeQuote, insertCharge, quoteCharge, recordFailedCharge } from 
 import { capUsed, type InvoiceRow } from '../invoices/index.ts';
 import {
   declineCode,
-  findPaymentMethod,
   type MandateReading,
   mustWait,
   openCharges,
   orderCharge,
   type PaymentMethodRow,
   readMandate,
+  readPaymentMethod,
   walletLock,
 } from '../payment-methods/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
@@ -36,7 +36,7 @@ export async function readForCharge(
   { methodId, invoice }: { methodId: string | null; invoice: InvoiceRow },
 ): Promise<ChargeReading | undefined> {
   const method =
-    methodId === null ? undefined : await findPaymentMethod(deps.db, merchant.merchantId, methodId);
+    methodId === null ? undefined : await readPaymentMethod(deps.db, merchant.merchantId, methodId);
   if (method === undefined) return undefined;
   const quote = await quoteNow(deps, merchant, invoice, method);
   const mandate = await readMandate(deps, merchant, method, quote?.pay_amount);

@@ -1,4 +1,4 @@
-import { completeCharge, failCharge } from '../checkout/index.ts';
+import { bookCharges, type CompletedCharge, completeCharge, failCharge } from '../checkout/index.ts';
 import { type Change, recordEvents } from '../events/index.ts';
 import { findInvoice } from '../invoices/index.ts';
 import {
@@ -9,7 +9,7 @@ import {
 } from '../payment-methods/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
-import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import { type Job, type JobOutcome, type JobRun, joinedStep } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant } from '../stores/index.ts';
 import { listOfMethods } from './billing-queries.ts';
@@ -19,18 +19,32 @@ import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps
 import { Draft } from './draft.ts';
 import { decideTopUp } from './mandate.ts';
 
+/** What is credited at the same time goes in one transaction, and in one journal's locks. */
+const settlement = joinedStep<CompletedCharge | undefined>({
+  isLast: true,
+  lastly: (tx, charges) =>
+    bookCharges(
+      tx,
+      charges.filter((charge) => charge !== undefined),
+    ),
+});
+
 /** A charge is final: its payment, its invoice and its subscription change together. */
 export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const { merchantId } = job;
   const paymentId = String(job.payload.groupId);
   const outcome = await chargeOutcome(deps.db, merchantId, paymentId);
   if (outcome === undefined) return 'done';
+  const { subscriptionId, wallet } = outcome;
   const context = await billingContext(deps, await getMerchant(deps.db, merchantId));
-  await run.finish(async (tx) => {
-    const billing = await lockBilling(tx, merchantId, outcome.subscriptionId);
+  const change = async (tx: Tx) => {
+    const billing = await lockBilling(tx, merchantId, subscriptionId);
     crashPoint('billing.charge-locked');
-    await settle(tx, billing, { paymentId, outcome, context });
-  });
+    return await settle(tx, billing, { paymentId, outcome, context });
+  };
+  // Charges of one network and token book in the same accounts.
+  const key = `${merchantId} ${wallet.network} ${wallet.currency}`;
+  await settlement(deps.db, key, { run, locks: [subscriptionId], change });
   crashPoint('billing.charge-settled');
   return 'done';
 }
@@ -41,7 +55,12 @@ interface Settled {
   context: BillingContext;
 }
 
-async function settle(tx: Tx, billing: Billing, { paymentId, outcome, context }: Settled) {
+/** @returns what is to be booked; undefined: nothing */
+async function settle(
+  tx: Tx,
+  billing: Billing,
+  { paymentId, outcome, context }: Settled,
+): Promise<CompletedCharge | undefined> {
   // The invoice that waits for it; none, where that is paid otherwise or void.
   const invoiceId = billing.invoices.find((row) => row.live_attempt === paymentId)?.invoice_id;
   const key = { merchantId: billing.subscription.merchant_id, paymentId };
@@ -58,13 +77,15 @@ async function settle(tx: Tx, billing: Billing, { paymentId, outcome, context }:
     await writeDecision(tx, billing, { decision: draft.decision, context, additions });
   };
   // Neither tells anything of what was told before.
-  if (outcome.status === 'succeeded') {
-    const isNeeded = invoiceId !== undefined;
-    await completeCharge(tx, key, { txId: outcome.txId, isNeeded, follow }, context);
-    return;
+  if (outcome.status === 'failed') {
+    const change = await failCharge(tx, key, outcome.failureCode, context);
+    if (change !== undefined) await follow(change);
+    return undefined;
   }
-  const change = await failCharge(tx, key, outcome.failureCode, context);
-  if (change !== undefined) await follow(change);
+  const pulled = { txId: outcome.txId, isNeeded: invoiceId !== undefined };
+  const completed = await completeCharge(tx, key, pulled, context);
+  if (completed !== undefined) await follow(completed.change);
+  return completed;
 }
 
 /** The page of an invoice stands differently: it has paid it, or money for it is on its way, or no more. */

@@ -70,18 +70,24 @@ export interface DecidedCharge extends ChargedWallet {
   subscription_id: string;
 }
 
-/** @returns undefined while it is on its way */
+const decided = gatherReads<string, DecidedCharge | undefined>((db) => async (merchantId, paymentIds) => {
+  const { rows } = await sql<DecidedCharge & { group_id: string }>`${kept}
+    select group_id, status, tx_id, failure_code, network, address, currency,
+      charge ->> 'subscriptionId' as subscription_id
+    from transfer
+    where merchant_id = ${merchantId} and group_id = any(${paymentIds}::uuid[]) and charge is not null
+      and status in ('succeeded', 'failed')`.execute(db);
+  const found = new Map(rows.map((row) => [row.group_id, row]));
+  return paymentIds.map((paymentId) => found.get(paymentId));
+});
+
+/** Never in a transaction. @returns undefined while it is on its way */
 export async function findDecidedCharge(
   db: Db,
   merchantId: string,
   paymentId: string,
 ): Promise<DecidedCharge | undefined> {
-  const { rows } = await sql<DecidedCharge>`${kept}
-    select status, tx_id, failure_code, network, address, currency, charge ->> 'subscriptionId' as subscription_id
-    from transfer
-    where merchant_id = ${merchantId} and group_id = ${paymentId} and charge is not null
-      and status in ('succeeded', 'failed')`.execute(db);
-  return rows[0];
+  return await decided(db).ask(merchantId, paymentId);
 }
 
 /** Charges of a mandate that have no attempt yet, locked. */
