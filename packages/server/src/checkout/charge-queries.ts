@@ -11,6 +11,7 @@ import {
   type PaymentRow,
   type PaymentView,
   type TransactionRow,
+  UNPAID,
 } from './queries.ts';
 import './tables.ts';
 
@@ -43,21 +44,13 @@ export interface NewChargeRow
 export async function insertCharge(tx: Tx, { option, ...row }: NewChargeRow): Promise<PaymentView> {
   const { merchant_id, payment_id, created_at: madeAt } = row;
   const payment: PaymentRow = {
+    ...UNPAID,
     ...row,
     session_id: null,
     fixed_currency: option?.currency ?? null,
     fixed_network: option?.network ?? null,
-    chosen_currency: null,
-    chosen_network: null,
-    received_amount: 0n,
-    refunded_amount: 0n,
-    refunding_amount: 0n,
-    held_amount: 0n,
     metadata: {},
     expires_at: null,
-    canceled_at: null,
-    closed_at: null,
-    completed_at: null,
   };
   const made = sql`
     insert into payment (${PAYMENT.list}) values (${PAYMENT.valuesOf(payment)})`;

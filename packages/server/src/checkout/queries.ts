@@ -25,6 +25,19 @@ export type SessionRow = Awaited<ReturnType<typeof getSession>>;
 export type OptionRow = Selectable<Tables['payment_option']>;
 export type TransactionRow = Awaited<ReturnType<typeof listTransactions>>[number];
 
+/** Of a payment that nothing has come of yet. */
+export const UNPAID = {
+  chosen_currency: null,
+  chosen_network: null,
+  received_amount: 0n,
+  refunded_amount: 0n,
+  refunding_amount: 0n,
+  held_amount: 0n,
+  canceled_at: null,
+  closed_at: null,
+  completed_at: null,
+} satisfies Partial<PaymentRow>;
+
 /** What tells a transfer from every other of the merchant. */
 export const transactionKey = (t: Pick<TransactionRow, 'network' | 'tx_id' | 'index'>) =>
   `${t.network}/${t.tx_id}/${t.index}`;
@@ -191,20 +204,12 @@ export async function insertSession(tx: Tx, session: SessionRow, fresh: NewPayme
     payment_id: paymentId,
     session_id: sessionId,
     ...fresh,
+    ...UNPAID,
     status: 'pending',
     fixed_currency: null,
     fixed_network: null,
-    chosen_currency: null,
-    chosen_network: null,
-    received_amount: 0n,
-    refunded_amount: 0n,
-    refunding_amount: 0n,
-    held_amount: 0n,
     decline_code: null,
     wallet_address: null,
-    canceled_at: null,
-    closed_at: null,
-    completed_at: null,
   };
 }
 

@@ -88,8 +88,9 @@ function takenBy(merchantId: string, claimer: Claimer): RawBuilder<unknown> {
 }
 
 /**
- * Step two: takes a batch of one merchant's due jobs, in due order but for the patient ones. A job whose last holder did not give it back
- * counts an attempt, so that one which kills its workers shows. `for update` also keeps out of a step in flight.
+ * Step two: takes a batch of one merchant's due jobs, in due order but for the patient ones. A job whose last holder did
+ * not give it back counts an attempt, so that one which kills its workers shows. `for update` also keeps out of a step in
+ * flight.
  */
 export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): Promise<ClaimedJob[]> {
   const { rows } = await sql<ClaimedRow>`${kept}
