@@ -129,9 +129,11 @@ describe.each(NETWORKS)('%s', (network) => {
         );
       const [first] = await pulled();
       expect(first?.amount).toBe(AMOUNT);
-      const { height } = await charge.chain.height();
-      await charge.chain.reorg(Number(height - (first?.height ?? height)) + 1);
-      expect(await pulled()).toEqual([]);
+      // A block that comes in between is one more to replace.
+      while ((await pulled()).length > 0) {
+        const { height } = await charge.chain.height();
+        await charge.chain.reorg(Number(height - (first?.height ?? height)) + 1);
+      }
       await process.finish(network);
       await expectPulledOnce(service, [charge]);
       expect(await attemptsOf(service, charge)).toEqual(['succeeded']);
