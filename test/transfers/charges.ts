@@ -135,7 +135,7 @@ export async function bookCharge(
     const completed = await completeCharge(tx, key, pulled, context);
     if (completed === undefined) return;
     await recordEvents(tx, [completed.change]);
-    await bookCharges(tx, [completed]);
+    await bookCharges(tx, merchantId, [completed]);
   });
   return 'done';
 }

@@ -129,7 +129,6 @@ export interface Pulled {
 
 /** A charge that is credited in a transaction, and what that is to book before it ends. */
 export interface CompletedCharge {
-  merchantId: string;
   change: Change;
   journal: readonly Posting[];
   /** The merchant's clock. */
@@ -169,15 +168,19 @@ export async function completeCharge(
   const type = status === 'completed' ? 'payment.completed' : 'payment.updated';
   const change = paymentChange({ before, after: { ...ended, transactions: [pulled] } }, type, context);
   const journal = pulledPostings(paymentId, { currency, network, amount }, isNeeded);
-  return { merchantId, change, journal, seconds };
+  return { change, journal, seconds };
 }
 
-/** Books charges of one merchant, last of all: whoever else books waits for these rows until the transaction ends. */
-export async function bookCharges(tx: Tx, charges: readonly CompletedCharge[]): Promise<void> {
-  const [first] = charges;
-  if (first === undefined) return;
-  const journals = charges.map(({ journal }) => journal);
-  await postAll(tx, first.merchantId, journals, Math.max(...charges.map(({ seconds }) => seconds)));
+/** Books charges of a merchant, last of all: whoever else books waits for these rows until the transaction ends. */
+export async function bookCharges(
+  tx: Tx,
+  merchantId: string,
+  charges: readonly CompletedCharge[],
+): Promise<void> {
+  for (const [seconds, together] of Map.groupBy(charges, (charge) => charge.seconds)) {
+    const journals = together.map(({ journal }) => journal);
+    await postAll(tx, merchantId, journals, seconds);
+  }
 }
 
 /** Ends a charge that was sent and took nothing. @returns its event; undefined where that has happened before */

@@ -6,7 +6,7 @@ export {
   type OrderedCharge,
   openCharges,
   orderCharge,
-  readAfterCharge,
+  readAfterCharges,
 } from './order-charge.ts';
 export { presentPaymentMethod } from './present.ts';
 export {

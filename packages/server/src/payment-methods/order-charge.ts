@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../platform/db.ts';
-import type { JobSpec } from '../platform/jobs/index.ts';
+import { enqueue } from '../platform/jobs/index.ts';
 import type { Occasion } from '../platform/occasion.ts';
 import {
   type ChargedWallet,
@@ -72,18 +72,22 @@ export async function chargeOutcome(
 }
 
 /**
- * Called in the transaction that books a charge: what it left in its wallet may be too little for what that pays next, by
- * this method or another one, so that all of them are read now.
- *
- * @returns the job that reads them. It is one row for all charges of a network, so it is written last
+ * Called in the transaction that books charges of one network and token: what they left in their wallets may be too little
+ * for what those pay next, by these methods or others, so that all of them are read now. The job that reads them is one
+ * row for all charges of a network, so this comes late.
  */
-export async function readAfterCharge(
+export async function readAfterCharges(
   tx: Tx,
-  { merchantId, wallet }: { merchantId: string; wallet: ChargedWallet },
+  merchantId: string,
+  wallets: readonly ChargedWallet[],
   now: Pick<Occasion, 'seconds' | 'realMs'>,
-): Promise<JobSpec> {
-  await hastenReading(tx, merchantId, wallet, now.seconds);
-  return watchJob(merchantId, wallet.network, now.realMs);
+): Promise<void> {
+  const [first] = wallets;
+  if (first === undefined) return;
+  const { network, currency } = first;
+  const addresses = wallets.map(({ address }) => address);
+  await hastenReading(tx, merchantId, { network, currency, addresses }, now.seconds);
+  await enqueue(tx, [watchJob(merchantId, network, now.realMs)]);
 }
 
 /** What charges that are not decided may still take out of the wallet of a method. */

@@ -225,19 +225,20 @@ export async function listOfWallet(
     .execute();
 }
 
-/** Makes the methods of a wallet due for reading. */
+/** Makes the methods of these wallets due for reading. */
 export async function hastenReading(
   tx: Tx,
   merchantId: string,
-  wallet: ChargedWallet,
+  wallets: Pick<ChargedWallet, 'network' | 'currency'> & { addresses: readonly string[] },
   now: number,
 ): Promise<void> {
   await sql`${unawaited}
     update payment_method m set next_read_at = ${now}::bigint
     from (
       select payment_method_id from payment_method
-      where merchant_id = ${merchantId} and network = ${wallet.network}
-        and wallet_address = ${wallet.address} and currency = ${wallet.currency} and next_read_at > ${now}::bigint
+      where merchant_id = ${merchantId} and network = ${wallets.network}
+        and wallet_address = any(${wallets.addresses}::text[]) and currency = ${wallets.currency}
+        and next_read_at > ${now}::bigint
       order by payment_method_id for update
     ) as own
     where m.merchant_id = ${merchantId} and m.payment_method_id = own.payment_method_id`.execute(tx);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -156,4 +157,23 @@ test('what is to be done after the commit is done once for each, and not after a
   expect(done).toEqual([]);
   await run(false);
   expect(done).toEqual([1, 2]);
+});
+
+test('a change that waits for something else in between holds up nobody for good', async () => {
+  const slow = async (own: Tx) => {
+    await sql`${kept} select 1::int, 'slow'`.execute(own);
+    await sleep(20);
+    await sql`${unawaited} insert into note (n) values (${2}::int)`.execute(own);
+    await sql`${kept} select pg_sleep(${0.001}::float8)`.execute(own);
+  };
+  const last = async (own: Tx) => {
+    await sql`${kept} select 2::int, 'last'`.execute(own);
+    await sql`${kept} select pg_sleep(${0.1}::float8)`.execute(own);
+  };
+  // It asks while the last trip of the other one is under way, or alone.
+  for (const other of [last, async () => {}]) {
+    await sql`truncate note`.execute(db);
+    await transact(db, (tx) => sideBySide(tx, [slow, other]));
+    expect(await stored()).toEqual([[2, 0]]);
+  }
 });

@@ -81,11 +81,15 @@ class Turns implements DatabaseConnection {
   async #ask(asked: readonly Asked[]): Promise<readonly Told[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly Told[]>();
     this.#asked.push({ asked, answer: { resolve, reject } });
-    if (!this.#isBusy) {
-      this.#isBusy = true;
-      setImmediate(() => void this.#send());
-    }
+    this.#sendLater();
     return await promise;
+  }
+
+  /** After this turn of the loop, in which others ask too. What comes while a trip is under way goes with the next one. */
+  #sendLater(): void {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    setImmediate(() => void this.#send());
   }
 
   async #send(): Promise<void> {
@@ -95,15 +99,15 @@ class Turns implements DatabaseConnection {
         this.#tx,
         entries.flatMap(({ asked }) => asked),
       );
-      this.#isBusy = false;
       for (const { asked, answer } of entries) {
         const own = told.splice(0, asked.length);
         answer?.resolve(own);
       }
     } catch (error) {
-      this.#isBusy = false;
       for (const { answer } of entries) answer?.reject(error);
     }
+    this.#isBusy = false;
+    if (this.#asked.some(({ answer }) => answer !== undefined)) this.#sendLater();
   }
 
   #take(): Entry[] {

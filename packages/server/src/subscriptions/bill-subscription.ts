@@ -43,7 +43,7 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   for (let changes = 0; changes < CHANGES_MAX && !run.signal.aborted; changes++) {
     const context = { ...begun, occasion: occasionOf(deps, merchant) };
     const change = { merchant, subscriptionId, context, tried };
-    const next = await billingStep(deps.db, merchant.merchantId, {
+    const next = await billingStep(deps.db, merchant, {
       run,
       // What one of them takes out of a wallet the next one must not count on.
       locks: [subscriptionId, ...(tried === undefined ? [] : [walletOf(tried.read)])],

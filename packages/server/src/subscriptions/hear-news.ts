@@ -5,7 +5,7 @@ import {
   type ChargeOutcome,
   chargeOutcome,
   findPaymentMethod,
-  readAfterCharge,
+  readAfterCharges,
 } from '../payment-methods/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
@@ -19,14 +19,26 @@ import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps
 import { Draft } from './draft.ts';
 import { decideTopUp } from './mandate.ts';
 
-/** What is credited at the same time goes in one transaction, and in one journal's locks. */
-const settlement = joinedStep<CompletedCharge | undefined>({
+/** What is left to do for all charges that are settled together. */
+interface Settled {
+  wallet: ChargeOutcome['wallet'];
+  /** Undefined for one that failed. */
+  completed: CompletedCharge | undefined;
+  context: BillingContext;
+}
+
+/** What is credited at the same time goes in one transaction. Rows that others wait for too are locked at its end. */
+const settlement = joinedStep<Settled | undefined>({
   isLast: true,
-  lastly: (tx, charges) =>
-    bookCharges(
-      tx,
-      charges.filter((charge) => charge !== undefined),
-    ),
+  lastly: async (tx, merchantId, settled) => {
+    const news = settled.filter((one) => one !== undefined);
+    const last = news.at(-1);
+    if (last === undefined) return;
+    const wallets = news.map(({ wallet }) => wallet);
+    await readAfterCharges(tx, merchantId, wallets, last.context.occasion);
+    const completed = news.flatMap((one) => one.completed ?? []);
+    await bookCharges(tx, merchantId, completed);
+  },
 });
 
 /** A charge is final: its payment, its invoice and its subscription change together. */
@@ -42,50 +54,52 @@ export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun
     crashPoint('billing.charge-locked');
     return await settle(tx, billing, { paymentId, outcome, context });
   };
-  // Charges of one network and token book in the same accounts.
-  const key = `${merchantId} ${wallet.network} ${wallet.currency}`;
-  await settlement(deps.db, key, { run, locks: [subscriptionId], change });
+  // They book in the same accounts.
+  const group = `${wallet.network} ${wallet.currency}`;
+  await settlement(deps.db, { merchantId, group }, { run, locks: [subscriptionId], change });
   crashPoint('billing.charge-settled');
   return 'done';
 }
 
-interface Settled {
+interface Decided {
   paymentId: string;
   outcome: ChargeOutcome;
   context: BillingContext;
 }
 
-/** @returns what is to be booked; undefined: nothing */
+/** @returns undefined where it was settled before */
 async function settle(
   tx: Tx,
   billing: Billing,
-  { paymentId, outcome, context }: Settled,
-): Promise<CompletedCharge | undefined> {
+  { paymentId, outcome, context }: Decided,
+): Promise<Settled | undefined> {
   // The invoice that waits for it; none, where that is paid otherwise or void.
   const invoiceId = billing.invoices.find((row) => row.live_attempt === paymentId)?.invoice_id;
   const key = { merchantId: billing.subscription.merchant_id, paymentId };
   const follow = async (change: Change) => {
-    const jobs = [await readAfterCharge(tx, { ...key, wallet: outcome.wallet }, context.occasion)];
     if (invoiceId === undefined) {
-      await recordEvents(tx, [change], jobs);
+      await recordEvents(tx, [change]);
       return;
     }
     const draft = new Draft(billing.facts, occasionFor(context));
     if (outcome.status === 'succeeded') chargeSucceeded(draft, invoiceId);
     else chargeFailed(draft, invoiceId, outcome.failureCode);
-    const additions = { charge: { invoiceId, paymentId, change }, jobs };
+    const additions = { charge: { invoiceId, paymentId, change } };
     await writeDecision(tx, billing, { decision: draft.decision, context, additions });
   };
+  const { wallet } = outcome;
   // Neither tells anything of what was told before.
   if (outcome.status === 'failed') {
     const change = await failCharge(tx, key, outcome.failureCode, context);
-    if (change !== undefined) await follow(change);
-    return undefined;
+    if (change === undefined) return undefined;
+    await follow(change);
+    return { wallet, completed: undefined, context };
   }
   const pulled = { txId: outcome.txId, isNeeded: invoiceId !== undefined };
   const completed = await completeCharge(tx, key, pulled, context);
-  if (completed !== undefined) await follow(completed.change);
-  return completed;
+  if (completed === undefined) return undefined;
+  await follow(completed.change);
+  return { wallet, completed, context };
 }
 
 /** The page of an invoice stands differently: it has paid it, or money for it is on its way, or no more. */

@@ -1,8 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Tx } from '../db.ts';
-import { MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
+import { transact } from '../transact.ts';
+import { gate, MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
 import { type JobHandler, joinedStep } from './index.ts';
 import { roundsOf } from './joined-step.ts';
 
@@ -36,7 +38,7 @@ test('steps of jobs that run at the same time are one transaction, and each job 
         await addEffect(tx, n);
         return n * 2;
       };
-      heard[n] = await step(bench.db, MERCHANT, { run, locks: [`${n}`], change });
+      heard[n] = await step(bench.db, { merchantId: MERCHANT }, { run, locks: [`${n}`], change });
       return 'done';
     },
   });
@@ -51,7 +53,8 @@ test('last steps take their jobs with them, after what comes last has seen the r
   const seen: number[][] = [];
   const step = joinedStep<number>({
     isLast: true,
-    lastly: async (tx, results) => {
+    lastly: async (tx, merchantId, results) => {
+      expect(merchantId).toBe(MERCHANT);
       seen.push([...results]);
       await addEffect(tx, 1_000);
     },
@@ -64,7 +67,7 @@ test('last steps take their jobs with them, after what comes last has seen the r
         await addEffect(tx, n);
         return n;
       };
-      await step(bench.db, MERCHANT, { run, locks: [String(n).padStart(2, '0')], change });
+      await step(bench.db, { merchantId: MERCHANT }, { run, locks: [String(n).padStart(2, '0')], change });
       const left = await bench.rows();
       if (left.length === 0) ended += 1;
       return { againAtMs: bench.clock.nowMs() };
@@ -87,7 +90,7 @@ test('one that fails fails alone, with its own error', async () => {
         if (n === 3) throw new Error('not three');
         if (n === 4) await sql`select 1 / ${0}::int`.execute(tx);
       };
-      await step(bench.db, MERCHANT, { run, locks: [`${n}`], change });
+      await step(bench.db, { merchantId: MERCHANT }, { run, locks: [`${n}`], change });
       return 'done';
     },
   });
@@ -114,11 +117,15 @@ test('N1: one whose job another worker has taken over writes nothing, the others
     }
     // So that nobody's step begins before the robbery.
     await expect.poll(() => isRobbed).toBe(true);
-    await step(bench.db, MERCHANT, {
-      run,
-      locks: [`${n}`],
-      change: async (tx) => void (await addEffect(tx, n)),
-    });
+    await step(
+      bench.db,
+      { merchantId: MERCHANT },
+      {
+        run,
+        locks: [`${n}`],
+        change: async (tx) => void (await addEffect(tx, n)),
+      },
+    );
     return 'done';
   };
   bench.start({ a: handler });
@@ -126,6 +133,37 @@ test('N1: one whose job another worker has taken over writes nothing, the others
   await expect.poll(async () => (await bench.rows()).length, { timeout: 5_000 }).toBe(1);
   await expect.poll(async () => (await effects()).names).toEqual(without(5));
   expect(await bench.rows()).toMatchObject([{ payload: { n: 5 } }]);
+});
+
+test('one whose row somebody else holds waits alone, in its own trace', async () => {
+  const step = joinedStep<void>({ isLast: true });
+  const held = gate();
+  const trace = new AsyncLocalStorage<number>();
+  const traces: (number | undefined)[] = [];
+  const worker = bench.start({
+    a: async ({ payload }, run) => {
+      const n = Number(payload.n);
+      const change = async (tx: Tx) => {
+        traces[n] = trace.getStore();
+        if (n === 6) await sql`lock table other in exclusive mode`.execute(tx);
+        await addEffect(tx, n);
+      };
+      await trace.run(n, () => step(bench.db, { merchantId: MERCHANT }, { run, locks: [`${n}`], change }));
+      return 'done';
+    },
+  });
+  await sql`create table other ()`.execute(bench.db);
+  const holder = transact(bench.db, async (tx) => {
+    await sql`lock table other in exclusive mode`.execute(tx);
+    await held.opened;
+  });
+  await addJobs();
+  await expect.poll(async () => (await effects()).names, { timeout: 5_000 }).toEqual(without(6));
+  held.open();
+  await holder;
+  await worker.idle();
+  expect((await effects()).names).toEqual(all);
+  expect(traces).toEqual(all.map(Number));
 });
 
 test('steps that lock the same thing never go together, and each goes once', () => {
