@@ -61,11 +61,15 @@ export async function untilPublished(service: TestService, merchantId: string): 
   });
 }
 
-/** Waits for something to come true, for a minute at most. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + 60_000;
+/** Waits for something to come true, for a minute at most where nothing else is said. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  { withinMs = 60_000, everyMs = 10 } = {},
+): Promise<void> {
+  const endMs = Date.now() + withinMs;
   while (!(await condition())) {
-    if (Date.now() > endMs) throw new Error(`this did not come true in a minute: ${what}`);
-    await sleep(10);
+    if (Date.now() > endMs) throw new Error(`this did not come true in ${withinMs / 1000} s: ${what}`);
+    await sleep(everyMs);
   }
 }
