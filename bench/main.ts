@@ -12,7 +12,7 @@ import { runCrash } from './queue/crash.ts';
 import { runDrain } from './queue/drain.ts';
 import { runIdle } from './queue/idle.ts';
 import { runRenewals } from './renewals/experiment.ts';
-import { closing, markdown, type Report, table, writeReport } from './report.ts';
+import { addToEarlier, closing, markdown, type Report, table, writeReports } from './report.ts';
 import { type Findings, ROWS, type RowId, type RunOptions } from './rows.ts';
 import { runStart } from './start/experiment.ts';
 import { runValidate } from './validate/experiment.ts';
@@ -24,6 +24,7 @@ const USAGE = `npm run bench -- [options]
   --only <rows>    such as 1,2,6: these rows alone
   --no-peers       do not install graphile-worker and pg-boss
   --profile <dir>  write CPU profiles of the measured processes
+  --add            keep what earlier runs on this machine measured of the other rows
   --write-docs     write docs/benchmarks.md`;
 
 const { values: flags } = parseArgs({
@@ -33,6 +34,7 @@ const { values: flags } = parseArgs({
     only: { type: 'string' },
     'no-peers': { type: 'boolean', default: false },
     profile: { type: 'string' },
+    add: { type: 'boolean', default: false },
     'write-docs': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -79,6 +81,7 @@ async function runAll(options: RunOptions): Promise<Report> {
     return {
       ...findings,
       command: `npm run bench${process.argv.length > 2 ? ` -- ${process.argv.slice(2).join(' ')}` : ''}`,
+      at: new Date().toISOString(),
       quick: options.quick,
       rounds: options.rounds,
       stolenShare: stolen(),
@@ -113,7 +116,8 @@ if (flags.help) {
   const rounds = Number(flags.rounds ?? (flags.quick ? 3 : 5));
   const report = await runAll({ wanted, rounds, quick: flags.quick, profileDir: flags.profile, log });
   console.log(`\n${table(report)}\n`);
-  await writeReport(report, flags['write-docs'] ? markdown(report) : undefined);
+  const reports = flags.add ? await addToEarlier(report) : [report];
+  await writeReports(reports, flags['write-docs'] ? markdown(reports) : undefined);
   console.log(closing(report));
   process.exitCode = closing(report).includes('FAILED') ? 1 : 0;
 }

@@ -1,10 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import type { Machine } from './machine.ts';
 import { type Findings, ROWS, type RowDefinition, type RowResult } from './rows.ts';
 import { median, medianAndSpread } from './statistics.ts';
 
+/** One run. */
 export interface Report extends Findings {
   command: string;
+  /** When it ended, as in ISO 8601. */
+  at: string;
   quick: boolean;
   rounds: number;
   stolenShare: number;
@@ -60,32 +63,66 @@ function circumstances({ machine, versions, rounds, quick, stolenShare }: Report
   ];
 }
 
-/** The page of the documentation. */
-export function markdown(report: Report): string {
+/** The page of the documentation. @param runs each with the rows that it measured last */
+export function markdown(runs: readonly Report[]): string {
   const line = (row: readonly string[]) => `| ${row.join(' | ')} |`;
+  const order = Object.keys(ROWS);
+  const results = runs
+    .flatMap((run) => run.results)
+    .sort((a, b) => order.indexOf(a.row) - order.indexOf(b.row));
   return [
     '# Benchmarks',
     '',
     'Written by `npm run bench -- --write-docs`. Rates depend on the machine, so every row is a ratio of things measured',
     'beside each other in one run, or an absolute limit that any machine should keep. The floor fails the command.',
     '',
-    `    ${report.command}`,
-    '',
     line(HEAD),
     line(HEAD.map(() => '---')),
-    ...report.results.map((result) => line(cells(result))),
+    ...results.map((result) => line(cells(result))),
     '',
-    ...[...report.remarks, ...circumstances(report)].map((text) => `- ${text}`),
-    '',
+    ...runs.flatMap((run) => [
+      `    ${run.command}`,
+      '',
+      ...aboutRun(run, runs).map((text) => `- ${text}`),
+      '',
+    ]),
   ].join('\n');
 }
 
+function aboutRun(run: Report, runs: readonly Report[]): string[] {
+  const rows = run.results.map(({ row }) => row).join(', ');
+  const which = runs.length === 1 ? [] : [`Rows ${rows}, measured on ${run.at.slice(0, 10)}.`];
+  return [...which, ...run.remarks, ...circumstances(run)];
+}
+
+const FOLDER = new URL('./results/', import.meta.url);
+const LATEST = new URL('latest.json', FOLDER);
+
+/** What an earlier run on this machine has left in its results, and this one beside it. */
+export async function addToEarlier(report: Report): Promise<Report[]> {
+  const text = await readFile(LATEST, 'utf8').catch(() => '{}');
+  const { runs = [] } = JSON.parse(text) as { runs?: Report[] };
+  return addRun(runs, report);
+}
+
+/** Earlier runs without the rows that this one has measured anew, and this one. */
+export function addRun(earlier: readonly Report[], report: Report): Report[] {
+  const measured = new Set(report.results.map(({ row }) => row));
+  const others = earlier.map((run) => ({
+    ...run,
+    results: run.results.filter(({ row }) => !measured.has(row)),
+  }));
+  return [...others.filter(({ results }) => results.length > 0), report];
+}
+
 /** Beside the table: everything that was measured, for programs. And the page, where it is asked for. */
-export async function writeReport(report: Report, page: string | undefined): Promise<void> {
-  const folder = new URL('./results/', import.meta.url);
-  await mkdir(folder, { recursive: true });
-  const results = report.results.map((result) => ({ ...result, verdict: verdictOf(result) }));
-  await writeFile(new URL('latest.json', folder), `${JSON.stringify({ ...report, results }, null, 2)}\n`);
+export async function writeReports(reports: readonly Report[], page: string | undefined): Promise<void> {
+  await mkdir(FOLDER, { recursive: true });
+  const runs = reports.map((report) => ({
+    ...report,
+    results: report.results.map((result) => ({ ...result, verdict: verdictOf(result) })),
+  }));
+  await writeFile(LATEST, `${JSON.stringify({ runs }, null, 2)}\n`);
   if (page !== undefined) await writeFile(new URL('../docs/benchmarks.md', import.meta.url), page);
 }
 
