@@ -355,6 +355,11 @@ export interface TxStatus {
   state: 'unknown' | 'pending' | 'included' | 'final' | 'failed' | 'dead';
   final: boolean;
   height?: bigint;
+  /**
+   * Of one in a block that is not final: when that is expected, in Unix seconds of the merchant's clock. Undefined where
+   * the network does not tell. Nothing is promised by it.
+   */
+  finalAt?: number;
   /** Native coin spent. */
   fee?: bigint;
   /** One for each of `SignedTx.itemIds`; set once the transaction is in a block. */

@@ -11,7 +11,7 @@ import { isHeldBack } from './pauses.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
 import { type Hindrance, nextRun } from './states.ts';
 import { WalletBehind } from './wallet-queries.ts';
-import { sendSigned, watchSent } from './watch-attempts.ts';
+import { type Expected, sendSigned, watchSent } from './watch-attempts.ts';
 import type { TransferDeps, Work } from './work.ts';
 
 export const SEND_JOB = 'transfers.send';
@@ -85,11 +85,16 @@ async function bringOnTogether(deps: TransferDeps, groups: readonly GroupRun[]):
   const isCharge = first.charge !== null;
   const run = joinRuns(groups.map((group) => group.run));
   const work: Work = { deps, run, merchant, groupIds, chain, isCharge, nowSeconds };
-  const hindrance = await advance(work, transfers);
-  return await next(work, hindrance);
+  return await next(work, await advance(work, transfers));
 }
 
-async function advance(work: Work, transfers: readonly TransferRow[]): Promise<Hindrance> {
+/** How a run left its groups. */
+interface Advanced {
+  hindrance: Hindrance;
+  expected: Expected;
+}
+
+async function advance(work: Work, transfers: readonly TransferRow[]): Promise<Advanced> {
   try {
     const hindrance = (await isNetworkStopped(work)) ? 'stopped' : await reserve(work, transfers);
     // What was reserved or signed goes on while new attempts are held back: it may be on the chain already.
@@ -98,7 +103,7 @@ async function advance(work: Work, transfers: readonly TransferRow[]): Promise<H
     if (!(error instanceof ChainUnavailable)) throw error;
     const fields = { network: work.chain.network, group_ids: work.groupIds, err: error };
     work.deps.log.warn(fields, 'network unavailable, transfers wait');
-    return 'unavailable';
+    return { hindrance: 'unavailable', expected: new Map() };
   }
 }
 
@@ -169,7 +174,7 @@ async function unlessOld({ deps, groupIds }: Work, make: () => Promise<Hindrance
  * Signs, sends and watches the group's live attempts, each as far as it is. What is signed is sent whatever hinders:
  * the same bytes pay once, however often they were sent before.
  */
-async function bringOut(work: Work, hindrance: Hindrance): Promise<Hindrance> {
+async function bringOut(work: Work, hindrance: Hindrance): Promise<Advanced> {
   const live = (): Promise<AttemptRow[]> =>
     readLiveAttempts(work.deps.db, work.merchant.merchantId, work.groupIds);
   const withStatus = (attempts: readonly AttemptRow[], status: AttemptRow['status']) =>
@@ -185,11 +190,11 @@ async function bringOut(work: Work, hindrance: Hindrance): Promise<Hindrance> {
   const signed = withStatus(isToSign ? await live() : before, 'signed');
   if (signed.length > 0) await sendSigned(work, signed);
   // What went out just now is looked at in the next run.
-  await watchSent(work, withStatus(before, 'sent'));
-  return signing === 'none' ? hindrance : signing;
+  const expected = await watchSent(work, withStatus(before, 'sent'));
+  return { hindrance: signing === 'none' ? hindrance : signing, expected };
 }
 
-async function next(work: Work, hindrance: Hindrance): Promise<JobOutcome[]> {
+async function next(work: Work, advanced: Advanced): Promise<JobOutcome[]> {
   const { deps, merchant, groupIds } = work;
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   const attempts = await readLiveAttempts(deps.db, merchant.merchantId, groupIds);
@@ -197,13 +202,13 @@ async function next(work: Work, hindrance: Hindrance): Promise<JobOutcome[]> {
   const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.group_id);
   return groupIds.map((groupId) => {
     const group = { transfers: ofGroup.get(groupId) ?? [], attempts: attemptsOf.get(groupId) ?? [] };
-    return nextOf(work, hindrance, { groupId, ...group });
+    return nextOf(work, advanced, { groupId, ...group });
   });
 }
 
 function nextOf(
-  { deps, nowSeconds }: Work,
-  hindrance: Hindrance,
+  { deps, merchant, nowSeconds }: Work,
+  { hindrance, expected }: Advanced,
   { groupId, transfers, attempts }: { groupId: string; transfers: TransferRow[]; attempts: AttemptRow[] },
 ): JobOutcome {
   const ageSeconds = nowSeconds - Math.max(...transfers.map((transfer) => Number(transfer.created_at)));
@@ -211,14 +216,20 @@ function nextOf(
   if (open > 0 && ageSeconds > ALARM_AFTER_SECONDS) {
     deps.log.warn({ group_id: groupId, transfers: open, age_seconds: ageSeconds }, 'undecided for long');
   }
+  const nowMs = deps.clock.nowMs();
   const unsigned = attempts.filter((attempt) => attempt.status === 'reserved').length;
+  const sent = attempts.filter((attempt) => attempt.status !== 'reserved');
+  const finalInMs = ({ attempt_id: id }: AttemptRow) => {
+    const finalAt = expected.get(id);
+    return finalAt === undefined ? undefined : (finalAt - merchant.clockOffset) * 1000 - nowMs;
+  };
   const again = nextRun({
     hindrance,
     ageSeconds,
     queued: transfers.filter((transfer) => transfer.status === 'queued').length,
     unsigned,
-    sent: attempts.length - unsigned,
+    sent: sent.map(finalInMs),
   });
   if (again === undefined) return 'done';
-  return { againAtMs: deps.clock.nowMs() + again.waitMs, followsClock: again.followsClock };
+  return { againAtMs: nowMs + again.waitMs, followsClock: again.followsClock };
 }

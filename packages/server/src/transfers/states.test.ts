@@ -254,14 +254,14 @@ describe('when to look again', () => {
     ageSeconds: 30,
     queued: 0,
     unsigned: 0,
-    sent: 0,
+    sent: [],
     ...change,
   });
   const later = (waitMs: number, followsClock: boolean) => ({ waitMs, followsClock });
   const cases: [string, Partial<Standing>, ReturnType<typeof nextRun>][] = [
     ['all decided: never', {}, undefined],
     ['all decided during an outage: never', { hindrance: 'unavailable' }, undefined],
-    ['something new to send: at once', { queued: 1, sent: 3 }, later(0, true)],
+    ['something new to send: at once', { queued: 1, sent: [undefined, undefined, 5_000] }, later(0, true)],
     [
       'something new, but held back: later, in real time',
       { hindrance: 'held', queued: 1, ageSeconds: 600 },
@@ -269,7 +269,7 @@ describe('when to look again', () => {
     ],
     [
       'held back, yet some are out: as they need',
-      { hindrance: 'held', queued: 1, sent: 1, ageSeconds: 2 },
+      { hindrance: 'held', queued: 1, sent: [undefined], ageSeconds: 2 },
       later(250, true),
     ],
     [
@@ -284,15 +284,23 @@ describe('when to look again', () => {
     ],
     [
       'stopped, yet some are out: as they need',
-      { hindrance: 'stopped', unsigned: 1, sent: 1, ageSeconds: 2 },
+      { hindrance: 'stopped', unsigned: 1, sent: [undefined], ageSeconds: 2 },
       later(250, true),
     ],
     [
       'in an outage: later, in real time, as none that is out can be looked at',
-      { hindrance: 'unavailable', unsigned: 1, sent: 1 },
+      { hindrance: 'unavailable', unsigned: 1, sent: [undefined] },
       later(3_000, false),
     ],
-    ['all are out: a tenth of the age', { sent: 2, ageSeconds: 20 }, later(2_000, true)],
+    [
+      'all are in blocks: when the first of them is expected to be final',
+      { sent: [9_000, 7_000] },
+      later(7_000, true),
+    ],
+    ['one of them is in no block yet: a tenth of the age', { sent: [9_000, undefined] }, later(3_000, true)],
+    ['it should be final by now: a tenth of the age', { sent: [-1_000], ageSeconds: 2 }, later(250, true)],
+    ['it takes a quarter of an hour: once a minute', { sent: [900_000] }, later(60_000, true)],
+    ['all are out: a tenth of the age', { sent: [undefined, undefined], ageSeconds: 20 }, later(2_000, true)],
   ];
   test.each(cases)('%s', (_, change, run) => {
     expect(nextRun(standing(change))).toEqual(run);

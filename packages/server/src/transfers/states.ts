@@ -127,14 +127,19 @@ export function lookAgainMs(ageSeconds: number): number {
   return tenthOf(ageSeconds, LOOK_AGAIN_MIN_MS, LOOK_AGAIN_MAX_MS);
 }
 
+/** What is in a block is looked at when it should be final; earlier looks would only show that it still is there. */
+function lookMs(ageSeconds: number, finalInMs = 0): number {
+  return Math.max(lookAgainMs(ageSeconds), Math.min(finalInMs, LOOK_AGAIN_MAX_MS));
+}
+
 /** When to try again what is held up (an outage, a pause), for transfers that wait so long already. */
 export function retryMs(waitedSeconds: number): number {
   return tenthOf(waitedSeconds, RETRY_MIN_MS, RETRY_MAX_MS);
 }
 
 /**
- * What keeps transfers back: `held` only new attempts (paused, or the wallet is short), `stopped` new bytes as well, `unavailable` every call to
- * the network.
+ * What keeps transfers back: `held` only new attempts (paused, or the wallet is short), `stopped` new bytes as well,
+ * `unavailable` every call to the network.
  */
 export type Hindrance = 'none' | 'held' | 'stopped' | 'unavailable';
 
@@ -147,8 +152,8 @@ export interface Standing {
   queued: number;
   /** Attempts whose bytes are still to be made. */
   unsigned: number;
-  /** Attempts whose bytes may be out. */
-  sent: number;
+  /** Attempts whose bytes may be out: in how many milliseconds each is expected to be final, where that is known. */
+  sent: readonly (number | undefined)[];
 }
 
 export interface NextRun {
@@ -162,13 +167,13 @@ export interface NextRun {
 
 /** When the group runs next; undefined when all of it is decided. */
 export function nextRun({ hindrance, ageSeconds, queued, unsigned, sent }: Standing): NextRun | undefined {
-  if (queued + unsigned + sent === 0) return undefined;
+  if (queued + unsigned + sent.length === 0) return undefined;
   if (hindrance === 'unavailable') return { waitMs: retryMs(ageSeconds), followsClock: false };
   const goesOn = hindrance === 'none' || (hindrance === 'held' && unsigned > 0);
   if (goesOn && queued + unsigned > 0) return { waitMs: 0, followsClock: true };
   const waits = [
     ...(queued + unsigned > 0 ? [retryMs(ageSeconds)] : []),
-    ...(sent > 0 ? [lookAgainMs(ageSeconds)] : []),
+    ...sent.map((finalInMs) => lookMs(ageSeconds, finalInMs)),
   ];
-  return { waitMs: Math.min(...waits), followsClock: sent > 0 };
+  return { waitMs: Math.min(...waits), followsClock: sent.length > 0 };
 }

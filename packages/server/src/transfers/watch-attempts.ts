@@ -40,21 +40,43 @@ async function broadcast(work: Work, attempt: AttemptRow): Promise<ChainUnavaila
   }
 }
 
+/** When attempts in blocks are expected to be final (Unix seconds of the merchant's clock), by their ids. */
+export type Expected = ReadonlyMap<string, number>;
+
 /** Asks the chain about what is out, sends unseen bytes again, and writes down what is decided. */
-export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promise<void> {
+export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promise<Expected> {
   const looks = await callForEach(work, sent, (attempt) => look(work, attempt));
   crashPoint('watch.looked');
-  const closings = looks.filter((closing) => closing !== undefined);
+  const closings = looks.flatMap(({ closing }) => closing ?? []);
   if (closings.length > 0) await close(work, closings);
+  return new Map(
+    looks.flatMap(({ finalAt }, i): [string, number][] => {
+      const id = sent[i]?.attempt_id;
+      return id === undefined || finalAt === undefined ? [] : [[id, finalAt]];
+    }),
+  );
 }
 
-async function look(work: Work, attempt: AttemptRow): Promise<Closing | undefined> {
+/** What one look has shown. */
+interface Look {
+  /** Where it is decided. */
+  closing: Closing | undefined;
+  finalAt: number | undefined;
+}
+
+async function look(work: Work, attempt: AttemptRow): Promise<Look> {
   const status = await work.chain.status(signedOf(attempt));
   if (status.state === 'unknown') await broadcast(work, attempt);
   const { isCharge } = work;
   const members = attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
   const verdict = judge(status, members, work.chain.caps);
-  return verdict && { attempt, verdict, detail: status.reason ?? null, height: status.height ?? null };
+  const closing = verdict && {
+    attempt,
+    verdict,
+    detail: status.reason ?? null,
+    height: status.height ?? null,
+  };
+  return { closing, finalAt: status.finalAt };
 }
 
 async function close(work: Work, closings: readonly Closing[]): Promise<void> {

@@ -26,6 +26,8 @@ export class BlockClock {
   readonly settledHeight: bigint;
   readonly #time: ChainTime;
   readonly #settings: BlockSettings;
+  /** Seconds that this node is behind. */
+  readonly #late: number;
 
   constructor(time: ChainTime, now: number, settings: BlockSettings, lag = 0n) {
     this.#time = time;
@@ -35,7 +37,8 @@ export class BlockClock {
     this.settledHeight = time.settled_height;
     const byClock = this.#heightBefore(latest);
     const newest = byClock > time.settled_height ? byClock : time.settled_height;
-    this.now = latest - Number(lag) * settings.blockSeconds;
+    this.#late = Number(lag) * settings.blockSeconds;
+    this.now = latest - this.#late;
     this.height = newest > lag ? newest - lag : 0n;
   }
 
@@ -66,6 +69,11 @@ export class BlockClock {
     const blocks = height - FIRST_HEIGHT - this.#time.height_offset;
     const byClock = Number(this.#time.genesis_at) + Number(blocks) * this.#settings.blockSeconds;
     return Math.max(byClock, Number(this.#time.settled_at));
+  }
+
+  /** When this node will know a block for final (Unix seconds), unless blocks are mined by hand before. */
+  finalAt(height: bigint): number {
+    return this.timeOf(height + BigInt(this.#settings.confirmations) - 1n) + this.#late;
   }
 
   #heightBefore(time: number): bigint {

@@ -40,11 +40,13 @@ describe('blocks follow the clock', () => {
     expect(await stateOf(tx)).toBe('pending');
     time.now += 1;
     expect(await chain.head()).toEqual({ height: height + 1n, finalHeight: height - 1n, time: time.now });
-    expect(await chain.status(tx)).toMatchObject({ state: 'included', height: height + 1n });
+    const finalAt = time.now + 2;
+    expect(await chain.status(tx)).toMatchObject({ state: 'included', height: height + 1n, finalAt });
     time.now += 1;
-    expect(await stateOf(tx)).toBe('included');
+    expect(await chain.status(tx)).toMatchObject({ state: 'included', finalAt });
     time.now += 1;
-    expect(await stateOf(tx)).toBe('final');
+    const status = await chain.status(tx);
+    expect([status.state, status.finalAt]).toEqual(['final', undefined]);
   });
 
   test('nobody needs to look: it lies in the block that came next, not in the one of the look', async () => {

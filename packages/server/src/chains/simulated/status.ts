@@ -32,6 +32,7 @@ function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: 
     state: failed ? 'failed' : final ? 'final' : 'included',
     final,
     height,
+    ...(final ? {} : { finalAt: clock.finalAt(height) }),
     fee: row.fee,
     itemOk,
     ...(row.reason === null ? {} : { reason: row.reason }),
