@@ -12,7 +12,7 @@ import { runCrash } from './queue/crash.ts';
 import { runDrain } from './queue/drain.ts';
 import { runIdle } from './queue/idle.ts';
 import { runRenewals } from './renewals/experiment.ts';
-import { addToEarlier, closing, markdown, type Report, table, writeReports } from './report.ts';
+import { addToPage, closing, type Report, table, writePage, writeReport } from './report.ts';
 import { type Findings, ROWS, type RowId, type RunOptions } from './rows.ts';
 import { runStart } from './start/experiment.ts';
 import { runValidate } from './validate/experiment.ts';
@@ -24,8 +24,8 @@ const USAGE = `npm run bench -- [options]
   --only <rows>    such as 1,2,6: these rows alone
   --no-peers       do not install graphile-worker and pg-boss
   --profile <dir>  write CPU profiles of the measured processes
-  --add            keep what earlier runs on this machine measured of the other rows
-  --write-docs     write docs/benchmarks.md`;
+  --write-docs     write docs/benchmarks.md
+  --add            and keep there what earlier runs on this machine measured of the other rows`;
 
 const { values: flags } = parseArgs({
   options: {
@@ -116,8 +116,8 @@ if (flags.help) {
   const rounds = Number(flags.rounds ?? (flags.quick ? 3 : 5));
   const report = await runAll({ wanted, rounds, quick: flags.quick, profileDir: flags.profile, log });
   console.log(`\n${table(report)}\n`);
-  const reports = flags.add ? await addToEarlier(report) : [report];
-  await writeReports(reports, flags['write-docs'] ? markdown(reports) : undefined);
+  await writeReport(report);
+  if (flags['write-docs']) await writePage(flags.add ? await addToPage(report) : [report]);
   console.log(closing(report));
   process.exitCode = closing(report).includes('FAILED') ? 1 : 0;
 }

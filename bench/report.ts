@@ -96,11 +96,12 @@ function aboutRun(run: Report, runs: readonly Report[]): string[] {
 }
 
 const FOLDER = new URL('./results/', import.meta.url);
-const LATEST = new URL('latest.json', FOLDER);
+/** The runs that the page of the documentation shows. */
+const PAGE_RUNS = new URL('page.json', FOLDER);
 
-/** What an earlier run on this machine has left in its results, and this one beside it. */
-export async function addToEarlier(report: Report): Promise<Report[]> {
-  const text = await readFile(LATEST, 'utf8').catch(() => '{}');
+/** What the runs of the page, made on this machine, have left in its results, and this one beside it. */
+export async function addToPage(report: Report): Promise<Report[]> {
+  const text = await readFile(PAGE_RUNS, 'utf8').catch(() => '{}');
   const { runs = [] } = JSON.parse(text) as { runs?: Report[] };
   return addRun(runs, report);
 }
@@ -115,15 +116,21 @@ export function addRun(earlier: readonly Report[], report: Report): Report[] {
   return [...others.filter(({ results }) => results.length > 0), report];
 }
 
-/** Beside the table: everything that was measured, for programs. And the page, where it is asked for. */
-export async function writeReports(reports: readonly Report[], page: string | undefined): Promise<void> {
+/** Beside the table: everything that was measured, for programs. */
+export async function writeReport(report: Report): Promise<void> {
+  const results = report.results.map((result) => ({ ...result, verdict: verdictOf(result) }));
+  await writeJson(new URL('latest.json', FOLDER), { ...report, results });
+}
+
+/** The page of the documentation, and what another run can be added to. */
+export async function writePage(runs: readonly Report[]): Promise<void> {
+  await writeJson(PAGE_RUNS, { runs });
+  await writeFile(new URL('../docs/benchmarks.md', import.meta.url), markdown(runs));
+}
+
+async function writeJson(file: URL, contents: object): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  const runs = reports.map((report) => ({
-    ...report,
-    results: report.results.map((result) => ({ ...result, verdict: verdictOf(result) })),
-  }));
-  await writeFile(LATEST, `${JSON.stringify({ runs }, null, 2)}\n`);
-  if (page !== undefined) await writeFile(new URL('../docs/benchmarks.md', import.meta.url), page);
+  await writeFile(file, `${JSON.stringify(contents, null, 2)}\n`);
 }
 
 /** The last line of a run. */
