@@ -115,6 +115,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   listCustomers: [cursor],
   listInvoices: [cursor],
   listPaymentMethods: [cursor],
+  revokePaymentMethod: [{ codes: ['invalid_request_error'], why: 'revoked is final' }],
   cancelSubscription: [cancelRule, billingState],
   updateSubscription: [billingState],
   previewSubscriptionUpdate: [billingState],
