@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Change } from '../events/index.ts';
-import { type Posting, postAll } from '../ledger/index.ts';
+import { type Posting, post, postAll } from '../ledger/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import { RateRefused } from '../rates/index.ts';
@@ -210,7 +210,7 @@ export async function loseCharge(
 ): Promise<boolean> {
   await lockPayment(tx, charge.merchantId, charge.paymentId);
   const coins = await markPulled(tx, charge, seconds);
-  if (coins !== undefined) await postAll(tx, charge.merchantId, [lostPostings(coins)], seconds);
+  if (coins !== undefined) await post(tx, charge.merchantId, lostPostings(coins), seconds);
   return coins !== undefined;
 }
 
@@ -223,7 +223,7 @@ export async function regainCharge(
   await lockPayment(tx, charge.merchantId, charge.paymentId);
   const coins = await markPulled(tx, charge, null);
   if (coins !== undefined)
-    await postAll(tx, charge.merchantId, [minedAgainPostings(charge.paymentId, coins)], seconds);
+    await post(tx, charge.merchantId, minedAgainPostings(charge.paymentId, coins), seconds);
 }
 
 function optionOf(view: PaymentView) {

@@ -55,7 +55,7 @@ export type ChargeOutcome = Charged &
     | { status: 'failed'; txId: string | null; failureCode: string }
   );
 
-/** What became of a charge; undefined while it is on its way. */
+/** What became of a charge; undefined while it is on its way. Never in a transaction. */
 export async function chargeOutcome(
   db: Db,
   merchantId: string,

@@ -4,7 +4,7 @@ import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely
 import type { Mandate } from '../chains/index.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
-import { gatherReads } from '../platform/gather.ts';
+import { gatherRows } from '../platform/gather.ts';
 import { decodeId } from '../platform/ids.ts';
 import { kept, unawaited } from '../platform/kept-plans.ts';
 import { cursorOf, readNewest, unknownCursor } from '../platform/page.ts';
@@ -29,13 +29,15 @@ export async function findPaymentMethod(
   return rows[0];
 }
 
-const methods = gatherReads<string, PaymentMethodRow | undefined>((db) => async (merchantId, methodIds) => {
-  const { rows } = await sql<PaymentMethodRow>`${kept}
-    select ${PAYMENT_METHOD.list} from payment_method
-    where merchant_id = ${merchantId} and payment_method_id = any(${methodIds}::uuid[])`.execute(db);
-  const found = new Map(rows.map((row) => [row.payment_method_id, row]));
-  return methodIds.map((methodId) => found.get(methodId));
-});
+const methods = gatherRows<PaymentMethodRow>(
+  async (db, merchantId, methodIds) => {
+    const { rows } = await sql<PaymentMethodRow>`${kept}
+      select ${PAYMENT_METHOD.list} from payment_method
+      where merchant_id = ${merchantId} and payment_method_id = any(${methodIds}::uuid[])`.execute(db);
+    return rows;
+  },
+  (row) => row.payment_method_id,
+);
 
 /** As `findPaymentMethod`, for jobs, of which many begin at once. Never in a transaction. */
 export async function readPaymentMethod(

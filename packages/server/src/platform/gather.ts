@@ -134,3 +134,14 @@ export function gatherReads<Ask, Answer>(
 ): (db: Db) => Gather<Ask, Answer> {
   return gatherBy((db) => ({ load: loadFrom(db), patienceMs: READ_PATIENCE_MS }));
 }
+
+/** Reads of rows of one pool by their ids; undefined where there is none. */
+export function gatherRows<Row>(
+  read: (db: Db, key: string, ids: readonly string[]) => Promise<readonly Row[]>,
+  idOf: (row: Row) => string,
+): (db: Db) => Gather<string, Row | undefined> {
+  return gatherReads((db) => async (key, ids) => {
+    const found = new Map((await read(db, key, ids)).map((row) => [idOf(row), row]));
+    return ids.map((id) => found.get(id));
+  });
+}

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
-import { gatherReads } from '../platform/gather.ts';
+import { gatherRows } from '../platform/gather.ts';
 import { kept } from '../platform/kept-plans.ts';
 import type { TransferRow } from './queries.ts';
 import './tables.ts';
@@ -43,15 +43,17 @@ export function openChargesOf(
 }
 
 /** By merchant: jobs of charges that begin together ask together which groups are charges. */
-const lanes = gatherReads<string, string | undefined>((db) => async (merchantId, groupIds) => {
-  const { rows } = await sql<{ group_id: string; network: Network; currency: Asset }>`${kept}
-    select group_id, network, currency from transfer
-    where merchant_id = ${merchantId} and group_id = any(${groupIds}::uuid[]) and charge is not null`.execute(
-    db,
-  );
-  const found = new Map(rows.map((row) => [row.group_id, `${row.network} ${row.currency}`]));
-  return groupIds.map((groupId) => found.get(groupId));
-});
+const lanes = gatherRows<{ group_id: string; network: Network; currency: Asset }>(
+  async (db, merchantId, groupIds) => {
+    const { rows } = await sql<{ group_id: string; network: Network; currency: Asset }>`${kept}
+      select group_id, network, currency from transfer
+      where merchant_id = ${merchantId} and group_id = any(${groupIds}::uuid[]) and charge is not null`.execute(
+      db,
+    );
+    return rows;
+  },
+  (row) => row.group_id,
+);
 
 /** The network and the token of a group that is a charge; undefined for any other group. Never in a transaction. */
 export async function findChargeLane(
@@ -59,7 +61,8 @@ export async function findChargeLane(
   merchantId: string,
   groupId: string,
 ): Promise<string | undefined> {
-  return await lanes(db).ask(merchantId, groupId);
+  const charge = await lanes(db).ask(merchantId, groupId);
+  return charge && `${charge.network} ${charge.currency}`;
 }
 
 /** A charge that is over: what it was of, and how it ended. */
@@ -70,16 +73,18 @@ export interface DecidedCharge extends ChargedWallet {
   subscription_id: string;
 }
 
-const decided = gatherReads<string, DecidedCharge | undefined>((db) => async (merchantId, paymentIds) => {
-  const { rows } = await sql<DecidedCharge & { group_id: string }>`${kept}
-    select group_id, status, tx_id, failure_code, network, address, currency,
-      charge ->> 'subscriptionId' as subscription_id
-    from transfer
-    where merchant_id = ${merchantId} and group_id = any(${paymentIds}::uuid[]) and charge is not null
-      and status in ('succeeded', 'failed')`.execute(db);
-  const found = new Map(rows.map((row) => [row.group_id, row]));
-  return paymentIds.map((paymentId) => found.get(paymentId));
-});
+const decided = gatherRows<DecidedCharge & { group_id: string }>(
+  async (db, merchantId, paymentIds) => {
+    const { rows } = await sql<DecidedCharge & { group_id: string }>`${kept}
+      select group_id, status, tx_id, failure_code, network, address, currency,
+        charge ->> 'subscriptionId' as subscription_id
+      from transfer
+      where merchant_id = ${merchantId} and group_id = any(${paymentIds}::uuid[]) and charge is not null
+        and status in ('succeeded', 'failed')`.execute(db);
+    return rows;
+  },
+  (row) => row.group_id,
+);
 
 /** Never in a transaction. @returns undefined while it is on its way */
 export async function findDecidedCharge(
