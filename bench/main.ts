@@ -15,17 +15,18 @@ import { runRenewals } from './renewals/experiment.ts';
 import { addToPage, closing, type Report, table, writePage, writeReport } from './report.ts';
 import { type Findings, ROWS, type RowId, type RunOptions } from './rows.ts';
 import { runStart } from './start/experiment.ts';
+import { runGrowth } from './start/growth.ts';
 import { runValidate } from './validate/experiment.ts';
 import { runWebhooks } from './webhooks/experiment.ts';
 
 const USAGE = `npm run bench -- [options]
   --quick          fewer and shorter rounds, for development
   --rounds <n>     interleaved rounds of every setting (5; quick: 3)
-  --only <rows>    such as 1,2,6: these rows alone
+  --only <rows>    such as 1,2,6: these rows alone (12c alone takes 70 minutes, or 3 with --quick)
   --no-peers       do not install graphile-worker and pg-boss
   --profile <dir>  write CPU profiles of the measured processes
   --write-docs     write docs/benchmarks.md
-  --add            and keep there what earlier runs on this machine measured of the other rows`;
+  --add            with it: keep there what earlier runs on this machine measured of the other rows`;
 
 const { values: flags } = parseArgs({
   options: {
@@ -63,6 +64,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['9a', '9b', '9c', '11'], run: runWebhooks },
   { rows: ['10a', '10b', '10c'], run: runRenewals },
   { rows: ['12a', '12b'], run: runStart },
+  { rows: ['12c'], run: runGrowth },
   { rows: ['13a', '13b', '13c', '13d'], run: runCheckout },
   { rows: ['14'], run: runPage },
 ];
@@ -102,6 +104,9 @@ async function runAll(options: RunOptions): Promise<Report> {
 
 if (flags.help) {
   console.log(USAGE);
+} else if (flags.add && !flags['write-docs']) {
+  console.error('--add says what --write-docs keeps: give both.');
+  process.exitCode = 2;
 } else {
   const log = (line: string) => console.log(line);
   const wanted = wantedRows(flags.only);

@@ -27,11 +27,15 @@ test('a run that is added takes the place of the rows that it measured, and of r
 });
 
 test('the page has one table of all runs in the order of the rows, then each command with what it says', () => {
-  const more = run('npm run bench -- --only 1', [{ row: '1', values: [0.5] }]);
+  const more = run('npm run bench -- --only 1,2a', [
+    { row: '1', values: [0.5] },
+    { row: '2a', values: [0.5] },
+  ]);
   const page = markdown(addRun([first], more));
   const rows = page.split('\n').filter((line) => /^\| \d/.test(line));
-  expect(rows.map((line) => line.split(' | ')[0])).toEqual(['| 1', '| 3', '| 4']);
+  expect(rows.map((line) => line.split(' | ')[0])).toEqual(['| 1', '| 2a', '| 3', '| 4']);
   expect(rows.map((line) => line.split(' | ').at(-1))).toEqual([
+    'above the floor |',
     'above the floor |',
     'goal reached |',
     'BELOW THE FLOOR |',

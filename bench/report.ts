@@ -66,10 +66,9 @@ function circumstances({ machine, versions, rounds, quick, stolenShare }: Report
 /** The page of the documentation. @param runs each with the rows that it measured last */
 export function markdown(runs: readonly Report[]): string {
   const line = (row: readonly string[]) => `| ${row.join(' | ')} |`;
-  const order = Object.keys(ROWS);
   const results = runs
     .flatMap((run) => run.results)
-    .sort((a, b) => order.indexOf(a.row) - order.indexOf(b.row));
+    .sort((a, b) => a.row.localeCompare(b.row, 'en', { numeric: true }));
   return [
     '# Benchmarks',
     '',

@@ -72,6 +72,13 @@ export const ROWS = {
     floor: 8,
   },
   '12b': { title: 'memory of the idle Node process', unit: 'MB', better: 'lower', goal: 120, floor: 200 },
+  '12c': {
+    title: 'growth of the memory of the Node process in an hour of load',
+    unit: 'MB',
+    better: 'lower',
+    goal: 0,
+    floor: 20,
+  },
   '13a': ratio(
     'create checkout session, requests/s against pgbench with the same SQL',
     'higher',

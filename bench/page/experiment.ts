@@ -1,70 +1,44 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Florin } from '@florin/sdk';
-import { startChild } from '../child.ts';
+import type { Florin } from '@florin/sdk';
 import { cpuSeconds, residentMegabytes } from '../procfs.ts';
 import type { Findings, RunOptions } from '../rows.ts';
+import { type SandboxPlace, withSandboxPlace } from '../start/premises.ts';
 import { median, short } from '../statistics.ts';
 
 const PAGES = 1_000;
 const AT_ONCE = 10;
 
-interface Ready {
-  databaseFolder?: string;
-}
-
 /** Row 14: what the whole sandbox process takes on for a thousand payers who look at their pages. */
 export async function runPage(_server: unknown, options: RunOptions): Promise<Findings> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'florin-bench-'));
-  await chmod(folder, 0o755);
-  const data = path.join(folder, 'data');
+  return await withSandboxPlace(options, (place) => measure(place, options));
+}
+
+async function measure(place: SandboxPlace, { rounds, quick, log }: RunOptions): Promise<Findings> {
   const megabytes: number[] = [];
   const processors: number[] = [];
-  let databaseFolder: string | undefined;
-  try {
-    for (let round = 0; round < options.rounds; round++) {
-      const env = {
-        FLORIN_DATA_DIR: data,
-        FLORIN_PORT: '0',
-        FLORIN_RATE_PER_SECOND: '10000',
-        DATABASE_URL: '',
-      };
-      const child = startChild('start/sandbox.ts', {
-        env: { ...env, FLORIN_RATE_BURST: '10000' },
-        profileDir: options.profileDir,
-      });
-      databaseFolder = (await child.next<Ready>()).databaseFolder;
-      const urls = await openSessions(data);
-      const before = residentMegabytes(child.pid);
-      const streams = await openStreams(urls);
-      const seconds = options.quick ? 5 : 15;
-      const cpuBefore = cpuSeconds(child.pid);
-      await sleep(seconds * 1_000);
-      processors.push((cpuSeconds(child.pid) - cpuBefore) / seconds);
-      megabytes.push(residentMegabytes(child.pid) - before);
-      for (const stream of streams) stream.destroy();
-      await child.stop();
-      options.log(`  round ${round + 1}/${options.rounds}: ${short(megabytes.at(-1) ?? 0)} MB more`);
-    }
-    if (databaseFolder !== undefined) await rm(databaseFolder, { recursive: true, force: true });
-    const remark =
-      `With ${PAGES.toLocaleString('en-US')} pages open and nothing happening, the sandbox's process (API, page, ` +
-      `workers, scans) took ${short(median(processors) * 1_000)} ms of processor time a second.`;
-    return { results: [{ row: '14', values: megabytes }], remarks: [remark] };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  for (let round = 0; round < rounds; round++) {
+    const sandbox = await place.start({ FLORIN_RATE_PER_SECOND: '10000', FLORIN_RATE_BURST: '10000' });
+    const urls = await openSessions(await place.client());
+    const before = residentMegabytes(sandbox.pid);
+    const streams = await openStreams(urls);
+    const seconds = quick ? 5 : 15;
+    const cpuBefore = cpuSeconds(sandbox.pid);
+    await sleep(seconds * 1_000);
+    processors.push((cpuSeconds(sandbox.pid) - cpuBefore) / seconds);
+    megabytes.push(residentMegabytes(sandbox.pid) - before);
+    for (const stream of streams) stream.destroy();
+    await sandbox.stop();
+    log(`  round ${round + 1}/${rounds}: ${short(megabytes.at(-1) ?? 0)} MB more`);
   }
+  const remark =
+    `With ${PAGES.toLocaleString('en-US')} pages open and nothing happening, the sandbox's process (API, page, ` +
+    `workers, scans) took ${short(median(processors) * 1_000)} ms of processor time a second.`;
+  return { results: [{ row: '14', values: megabytes }], remarks: [remark] };
 }
 
 /** Sessions of which each has an address and a quote. @returns their pages */
-async function openSessions(data: string): Promise<string[]> {
-  const made: { base_url: string; api_key: string; secret_key: string } = JSON.parse(
-    await readFile(path.join(data, 'sandbox.json'), 'utf8'),
-  );
-  const florin = new Florin({ baseUrl: made.base_url, apiKey: made.api_key, secretKey: made.secret_key });
+async function openSessions(florin: Florin): Promise<string[]> {
   const urls: string[] = [];
   const makeSome = async () => {
     for (let i = 0; i < PAGES / AT_ONCE; i++) {
