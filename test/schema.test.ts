@@ -2,6 +2,10 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateAll } from '../packages/server/src/app.ts';
+import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from '../packages/server/src/checkout/columns.ts';
+import { INVOICE } from '../packages/server/src/invoices/columns.ts';
+import { PAYMENT_METHOD } from '../packages/server/src/payment-methods/columns.ts';
+import { SUBSCRIPTION } from '../packages/server/src/subscriptions/columns.ts';
 import { describeSchema } from '../scripts/schema-text.ts';
 import { createDatabase } from './database.ts';
 
@@ -41,6 +45,17 @@ test('the committed schema.sql is what the migrations make', async () => {
   // On a difference: node scripts/run.js scripts/schema.ts
   expect(committed).toBe(await describeSchema(client));
 });
+
+test.each([PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION, INVOICE, PAYMENT_METHOD, SUBSCRIPTION])(
+  'kept statements know the columns of $table and their types',
+  async ({ table, types }) => {
+    const { rows } = await client.query<{ name: string; type: string }>(
+      'select column_name as name, data_type as type from information_schema.columns where table_name = $1',
+      [table],
+    );
+    expect(Object.fromEntries(rows.map(({ name, type }) => [name, type]))).toEqual(types);
+  },
+);
 
 test("every tenant's table has merchant_id first in its primary key and in every unique index", async () => {
   const { rows } = await client.query<{ name: string; index: string; first: string; not_null: boolean }>(`

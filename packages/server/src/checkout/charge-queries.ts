@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
-import { kept, unawaited } from '../platform/kept-plans.ts';
+import { many } from '../platform/kept-plans.ts';
 import { together } from '../platform/together.ts';
 import type { Coins } from './coin-queries.ts';
 import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from './columns.ts';
@@ -52,19 +52,11 @@ export async function insertCharge(tx: Tx, { option, ...row }: NewChargeRow): Pr
     metadata: {},
     expires_at: null,
   };
-  const made = sql`
-    insert into payment (${PAYMENT.list}) values (${PAYMENT.valuesOf(payment)})`;
-  if (option === null) {
-    await sql`${unawaited} ${made}`.execute(tx);
-    return viewOfCharge(payment, []);
-  }
+  await PAYMENT.insert(tx, payment);
+  if (option === null) return viewOfCharge(payment, []);
   const own = { merchant_id, payment_id, chosen_at: madeAt, quote_ends_at: madeAt, watch: null };
   const fixed: OptionRow = { ...option, ...own };
-  await sql`${unawaited}
-    with made as (${made})
-    insert into payment_option (${PAYMENT_OPTION.list}) values (${PAYMENT_OPTION.valuesOf(fixed)})`.execute(
-    tx,
-  );
+  await PAYMENT_OPTION.insert(tx, fixed);
   return viewOfCharge(payment, [fixed]);
 }
 
@@ -87,8 +79,10 @@ export async function lockCharge(
 ): Promise<PaymentView> {
   const [[payment], options] = await together(
     tx,
-    sql<PaymentRow>`${kept}
-      select ${PAYMENT.list} from payment where merchant_id = ${merchantId} and payment_id = ${paymentId}
+    sql<PaymentRow>`${many('payment_id')}
+      select ${PAYMENT.list} from payment
+      where merchant_id = ${merchantId} and payment_id = any(${[paymentId]}::uuid[])
+      order by payment_id
       for update`,
     optionsOf(merchantId, [paymentId]),
   );
@@ -106,10 +100,9 @@ type ChargeEnd = Pick<PaymentRow, 'status'> &
 export async function endCharge(tx: Tx, before: PaymentView, end: ChargeEnd): Promise<PaymentView> {
   const payment = { ...before.payment, ...end };
   const { merchant_id, payment_id, status, received_amount, held_amount, decline_code } = payment;
-  await sql`${unawaited}
-    update payment set status = ${status}, received_amount = ${received_amount}, held_amount = ${held_amount},
-      decline_code = ${decline_code}, closed_at = ${payment.closed_at}, completed_at = ${payment.completed_at}
-    where merchant_id = ${merchant_id} and payment_id = ${payment_id}`.execute(tx);
+  const { closed_at, completed_at } = payment;
+  const change = { status, received_amount, held_amount, decline_code, closed_at, completed_at };
+  await PAYMENT.update(tx, { merchant_id, payment_id }, change);
   return { ...before, payment };
 }
 
@@ -144,9 +137,7 @@ export async function insertPulled(tx: Tx, row: PulledRow): Promise<TransactionR
     final_at: row.seen_at,
     lost_at: null,
   };
-  await sql`${unawaited}
-    insert into payment_transaction (${PAYMENT_TRANSACTION.list})
-    values (${PAYMENT_TRANSACTION.valuesOf(pulled)})`.execute(tx);
+  await PAYMENT_TRANSACTION.insert(tx, pulled);
   return pulled;
 }
 

@@ -3,7 +3,7 @@ import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
-import { kept } from '../platform/kept-plans.ts';
+import { kept, many } from '../platform/kept-plans.ts';
 import { PAYMENT_OPTION } from './columns.ts';
 import { listCursors } from './deposit-queries.ts';
 import './tables.ts';
@@ -160,7 +160,7 @@ export async function viewsOf(db: Db, payments: readonly PaymentRow[]): Promise<
   }));
 }
 
-export const optionsOf = (merchantId: string, ids: readonly string[]) => sql<OptionRow>`${kept}
+export const optionsOf = (merchantId: string, ids: readonly string[]) => sql<OptionRow>`${many('payment_id')}
   select ${PAYMENT_OPTION.list} from payment_option
   where merchant_id = ${merchantId} and payment_id = any(${ids}::uuid[])
   order by currency, network`;

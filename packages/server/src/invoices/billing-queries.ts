@@ -1,23 +1,24 @@
 import { sql } from 'kysely';
-import { assignments } from '../platform/columns.ts';
 import type { Db, Tx } from '../platform/db.ts';
-import { kept, unawaited } from '../platform/kept-plans.ts';
+import { kept, many } from '../platform/kept-plans.ts';
 import { INVOICE } from './columns.ts';
 import { changingColumns } from './facts.ts';
 import type { InvoiceRow } from './queries.ts';
 import type { InvoiceFacts } from './states.ts';
 
 /** Locks the open ones of a subscription, oldest first. It follows the lock of the subscription. */
-export const openInvoicesLock = (merchantId: string, subscriptionId: string) => sql<InvoiceRow>`${kept}
+export const openInvoicesLock = (
+  merchantId: string,
+  subscriptionId: string,
+) => sql<InvoiceRow>`${many('subscription_id')}
   select ${INVOICE.list} from invoice
-  where merchant_id = ${merchantId} and subscription_id = ${subscriptionId} and status = 'open'
+  where merchant_id = ${merchantId} and subscription_id = any(${[subscriptionId]}::uuid[]) and status = 'open'
   order by created_at, invoice_id
   for update`;
 
 /** A second invoice for a period fails the transaction. */
 export async function insertInvoice(tx: Tx, row: InvoiceRow): Promise<void> {
-  await sql`${unawaited}
-    insert into invoice (${INVOICE.list}) values (${INVOICE.valuesOf(row)})`.execute(tx);
+  await INVOICE.insert(tx, row);
 }
 
 /**
@@ -33,9 +34,8 @@ export async function updateInvoice(
 ): Promise<InvoiceRow> {
   const { session_id, page_payment_id, charge_payment_id } = { ...known, ...payments };
   const change = { ...changingColumns(facts), session_id, page_payment_id, charge_payment_id };
-  await sql`${unawaited}
-    update invoice set ${assignments(change)}
-    where merchant_id = ${known.merchant_id} and invoice_id = ${known.invoice_id}`.execute(tx);
+  const { merchant_id, invoice_id } = known;
+  await INVOICE.update(tx, { merchant_id, invoice_id }, change);
   return { ...known, ...change };
 }
 
@@ -43,10 +43,14 @@ export async function updateInvoice(
 export const capUsed = (
   merchantId: string,
   window: { subscriptionId: string; methodId: string; start: number },
-) => sql<{ used: bigint }>`${kept}
-  select coalesce(sum(charge_amount), 0)::bigint as used from invoice
-  where merchant_id = ${merchantId} and subscription_id = ${window.subscriptionId}
-    and charge_method_id = ${window.methodId} and charge_window_start = ${window.start}`;
+) => sql<{ used: bigint }>`${many('subscription_id')}
+  select w.subscription_id, (
+    select coalesce(sum(charge_amount), 0)::bigint from invoice i
+    where i.merchant_id = ${merchantId} and i.subscription_id = w.subscription_id
+      and i.charge_method_id = w.method_id and i.charge_window_start = w.start
+  ) as used
+  from unnest(${[window.subscriptionId]}::uuid[], ${[window.methodId]}::uuid[], ${[window.start]}::bigint[])
+    as w (subscription_id, method_id, start)`;
 
 /** The open ones of these subscriptions, oldest first. */
 export async function listOpenInvoices(

@@ -6,7 +6,7 @@ import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { gatherRows } from '../platform/gather.ts';
 import { decodeId } from '../platform/ids.ts';
-import { kept, unawaited } from '../platform/kept-plans.ts';
+import { kept, many, unawaited } from '../platform/kept-plans.ts';
 import { cursorOf, readNewest, unknownCursor } from '../platform/page.ts';
 import type { ChargedWallet } from '../transfers/index.ts';
 import { PAYMENT_METHOD } from './columns.ts';
@@ -86,10 +86,10 @@ export async function lockPaymentMethods(
  * Locks all methods of a wallet, in the order of their ids, so that what one of them may take out of it is decided by one
  * transaction at a time. Behind the subscription, invoices and payments of the change.
  */
-export const walletLock = (method: PaymentMethodRow) => sql<PaymentMethodRow>`${kept}
+export const walletLock = (method: PaymentMethodRow) => sql<PaymentMethodRow>`${many('wallet_address')}
   select ${PAYMENT_METHOD.list} from payment_method
   where merchant_id = ${method.merchant_id} and network = ${method.network}
-    and wallet_address = ${method.wallet_address} and currency = ${method.currency}
+    and wallet_address = any(${[method.wallet_address]}::text[]) and currency = ${method.currency}
   order by payment_method_id
   for update`;
 

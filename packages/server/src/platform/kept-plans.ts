@@ -19,6 +19,31 @@ const UNAWAITED_MARK = `${MARK} /* unawaited */`;
  */
 export const unawaited = sql.raw(UNAWAITED_MARK);
 
+const manyMark = (column: string) => `/* many:${column} */`;
+
+/**
+ * Begins a kept statement that does for many what it does for one: each parameter that is an array has one place for each
+ * of them. Where changes run side by side, those that ask the same of it are asked as one.
+ *
+ * @param column of its rows: it says whose they are by the first of the arrays, in which nothing is named twice
+ */
+export const many = (column: string) => sql.raw(`${MARK} ${manyMark(column)}`);
+
+/** Begins the text of one that nobody waits for. @param column that is written once, by the first of the arrays; any by default */
+export const unawaitedManyText = (column = '') => `${UNAWAITED_MARK} ${manyMark(column)}`;
+
+export const unawaitedMany = (column?: string) => sql.raw(unawaitedManyText(column));
+
+const MANY = /^(?:\/\* (?:kept|unawaited) \*\/ )+\/\* many:(\w*) \*\//;
+const columns = new Map<string, string | undefined>();
+
+/** The column that a statement for many was given, empty if it was none; undefined of any other statement. */
+export function manyBy(text: string): string | undefined {
+  if (!text.startsWith(MARK)) return undefined;
+  if (!columns.has(text)) columns.set(text, MANY.exec(text)?.[1]);
+  return columns.get(text);
+}
+
 export const isUnawaited = (text: string): boolean => text.startsWith(UNAWAITED_MARK);
 
 type Query = (...args: unknown[]) => unknown;

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
 import { connect, type Db, type Tx } from './db.ts';
-import { kept, unawaited } from './kept-plans.ts';
+import { kept, many, unawaited, unawaitedMany } from './kept-plans.ts';
 import { sideBySide } from './side-by-side.ts';
 import { together } from './together.ts';
 import { afterCommit, transact } from './transact.ts';
@@ -93,6 +93,47 @@ test('thirty changes take as many trips as the longest one, and a commit', async
   });
   expect(trips).toBe(4);
   expect(await stored()).toEqual(numbers.map((n) => [n, 7]));
+});
+
+/** As `change`, of statements for many: what it reads is what it, and nobody else, has written. */
+async function changeOfMany(tx: Tx, n: number): Promise<number> {
+  await sql`${unawaitedMany()} insert into note (n) select * from unnest(${[n]}::int[])`.execute(tx);
+  const before = await sql<{ n: number; said: number }>`${many('n')}
+    select n, said from note where n = any(${[n]}::int[]) order by n for update`.execute(tx);
+  expect(before.rows).toEqual([{ n, said: 0 }]);
+  await sql`${unawaitedMany()}
+    update note t set said = v.said from unnest(${[n]}::int[], ${[10 * n]}::int[]) as v (n, said)
+    where t.n = v.n`.execute(tx);
+  const [own, none] = await together(
+    tx,
+    sql<{ said: number }>`${many('n')} select n, said from note where n = any(${[n]}::int[])`,
+    sql<{ said: number }>`${many('n')} select n, said from note where said < 0 and n = any(${[n]}::int[])`,
+  );
+  expect(none).toEqual([]);
+  return own[0]?.said ?? -1;
+}
+
+test('what thirty changes ask of statements for many is asked once, and alone each does the same', async () => {
+  const changes = numbers.map((n) => (own: Tx) => changeOfMany(own, n));
+  const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
+  const original = prototype.query;
+  let statements = 0;
+  prototype.query = function counted(...args) {
+    const [trip] = args as [{ before?: readonly unknown[] }];
+    statements += 1 + (trip.before?.length ?? 0);
+    return original.apply(this, args);
+  };
+  try {
+    expect(await transact(db, (tx) => sideBySide(tx, changes))).toEqual(numbers.map((n) => 10 * n));
+    // BEGIN, the five of a change, COMMIT.
+    expect(statements).toBe(7);
+  } finally {
+    prototype.query = original;
+  }
+  expect(await stored()).toEqual(numbers.map((n) => [n, 10 * n]));
+  await sql`truncate note`.execute(db);
+  for (const change of changes) await transact(db, change);
+  expect(await stored()).toEqual(numbers.map((n) => [n, 10 * n]));
 });
 
 test('one that throws takes all with it, and what it threw is told after all have ended', async () => {

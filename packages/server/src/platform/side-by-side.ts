@@ -1,5 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely';
 import type { Tx } from './db.ts';
+import { foldAsked } from './fold-asked.ts';
 import { isUnawaited } from './kept-plans.ts';
 import { type Asked, TOGETHER, type Told } from './shared-trips.ts';
 import { askTogether } from './together.ts';
@@ -20,9 +21,10 @@ export async function sideBySide<T>(tx: Tx, changes: readonly ((tx: Tx) => Promi
   if (first === undefined) return [];
   if (others.length === 0) return [await first(tx)];
   const turns = new Turns(tx);
-  const shared = asSentBy(tx, turns);
   const ended = await Promise.allSettled(
-    changes.map((change) => change(shared).catch((error: unknown) => turns.end(error))),
+    changes.map((change) =>
+      change(asSentBy(tx, new Turn(turns))).catch((error: unknown) => turns.end(error)),
+    ),
   );
   const failed = ended.find((end) => end.status === 'rejected');
   if (failed !== undefined) throw turns.failure ?? failed.reason;
@@ -31,14 +33,33 @@ export async function sideBySide<T>(tx: Tx, changes: readonly ((tx: Tx) => Promi
 }
 
 interface Entry {
+  change: Turn;
   /** One statement, or those that a change asks together. */
   asked: readonly Asked[];
   /** Undefined where nobody waits for it. */
   answer?: { resolve: (told: readonly Told[]) => void; reject: (error: unknown) => void };
 }
 
-/** Stands for the connection of a transaction towards its changes. */
-class Turns implements DatabaseConnection {
+/** Stands for the connection of a transaction towards one of its changes. */
+class Turn implements DatabaseConnection {
+  readonly #turns: Turns;
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#turns.execute(this, query);
+  }
+
+  /** Part of what Kysely calls a connection; no change reads a stream. */
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('changes side by side read no streams');
+  }
+}
+
+/** Gathers what changes ask in one turn of the loop. */
+class Turns {
   readonly #tx: Tx;
   #asked: Entry[] = [];
   #isBusy = false;
@@ -58,29 +79,25 @@ class Turns implements DatabaseConnection {
     throw error;
   }
 
-  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  async execute<R>(change: Turn, { sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (text === TOGETHER) return { rows: (await this.#ask(parameters as readonly Asked[])) as R[] };
+    if (text === TOGETHER)
+      return { rows: (await this.#ask({ change, asked: parameters as readonly Asked[] })) as R[] };
     const asked = [{ text, values: [...parameters] }];
-    if (!isUnawaited(text)) return resultOf(await this.#ask(asked)) as QueryResult<R>;
-    this.#asked.push({ asked });
+    if (!isUnawaited(text)) return resultOf(await this.#ask({ change, asked })) as QueryResult<R>;
+    this.#asked.push({ change, asked });
     return { rows: [] };
-  }
-
-  /** Part of what Kysely calls a connection; no change reads a stream. */
-  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('changes side by side read no streams');
   }
 
   /** Hands over what nobody waits for: it goes with the next statement of the transaction. */
   async flush(): Promise<void> {
-    for (const { text, values } of this.#take().flatMap(({ asked }) => asked))
-      await this.#tx.executeQuery(CompiledQuery.raw(text, values));
+    const { statements } = this.#take();
+    for (const { text, values } of statements) await this.#tx.executeQuery(CompiledQuery.raw(text, values));
   }
 
-  async #ask(asked: readonly Asked[]): Promise<readonly Told[]> {
+  async #ask(entry: Omit<Entry, 'answer'>): Promise<readonly Told[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly Told[]>();
-    this.#asked.push({ asked, answer: { resolve, reject } });
+    this.#asked.push({ ...entry, answer: { resolve, reject } });
     this.#sendLater();
     return await promise;
   }
@@ -93,12 +110,9 @@ class Turns implements DatabaseConnection {
   }
 
   async #send(): Promise<void> {
-    const entries = this.#take();
+    const { entries, statements, tellEach } = this.#take();
     try {
-      const told = await askTogether(
-        this.#tx,
-        entries.flatMap(({ asked }) => asked),
-      );
+      const told = tellEach(await askTogether(this.#tx, statements));
       for (const { asked, answer } of entries) {
         const own = told.splice(0, asked.length);
         answer?.resolve(own);
@@ -110,10 +124,11 @@ class Turns implements DatabaseConnection {
     if (this.#asked.some(({ answer }) => answer !== undefined)) this.#sendLater();
   }
 
-  #take(): Entry[] {
+  #take() {
     const entries = this.#asked;
     this.#asked = [];
-    return entries;
+    const asked = entries.flatMap(({ change, asked: own }) => own.map((one) => ({ ...one, change })));
+    return { entries, ...foldAsked(asked) };
   }
 }
 

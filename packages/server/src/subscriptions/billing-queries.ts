@@ -1,8 +1,7 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import { listOpenInvoices } from '../invoices/index.ts';
-import { assignments } from '../platform/columns.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
-import { kept, unawaited } from '../platform/kept-plans.ts';
+import { kept, many } from '../platform/kept-plans.ts';
 import { SUBSCRIPTION } from './columns.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import type { SubscriptionRow } from './queries.ts';
@@ -11,9 +10,13 @@ import { subscriptionColumns } from './rows.ts';
 type SubscriptionKey = Pick<SubscriptionRow, 'merchant_id' | 'subscription_id'>;
 
 /** First of all locks of a change: its open invoices, their payments and a mandate follow, in this order. */
-export const subscriptionLock = (merchantId: string, subscriptionId: string) => sql<SubscriptionRow>`${kept}
+export const subscriptionLock = (
+  merchantId: string,
+  subscriptionId: string,
+) => sql<SubscriptionRow>`${many('subscription_id')}
   select ${SUBSCRIPTION.list} from subscription
-  where merchant_id = ${merchantId} and subscription_id = ${subscriptionId}
+  where merchant_id = ${merchantId} and subscription_id = any(${[subscriptionId]}::uuid[])
+  order by subscription_id
   for update`;
 
 export async function insertSubscription(
@@ -30,9 +33,8 @@ export async function writeFacts(
   facts: SubscriptionFacts,
 ): Promise<SubscriptionRow> {
   const change = subscriptionColumns(facts);
-  await sql`${unawaited}
-    update subscription set ${assignments(change)}
-    where merchant_id = ${before.merchant_id} and subscription_id = ${before.subscription_id}`.execute(tx);
+  const { merchant_id, subscription_id } = before;
+  await SUBSCRIPTION.update(tx, { merchant_id, subscription_id }, change);
   return { ...before, ...change };
 }
 

@@ -2,7 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
 import { gatherRows } from '../platform/gather.ts';
-import { kept } from '../platform/kept-plans.ts';
+import { kept, many } from '../platform/kept-plans.ts';
 import type { TransferRow } from './queries.ts';
 import './tables.ts';
 
@@ -31,8 +31,8 @@ export function openChargesOf(
   wallets: readonly Omit<ChargedWallet, 'network'>[],
 ): RawBuilder<{ total: string }> {
   const column = <T>(pick: (wallet: Omit<ChargedWallet, 'network'>) => T) => wallets.map(pick);
-  return sql`${kept}
-    select (
+  return sql`${many('address')}
+    select w.address, (
       select coalesce(sum(t.amount), 0)::text from transfer t
       where t.merchant_id = ${merchantId} and t.network = ${network} and t.address = w.address
         and t.currency = w.currency and t.charge is not null and t.status in ('queued', 'sending')

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { KeyRef, SignedTx } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
-import { kept, unawaited } from '../platform/kept-plans.ts';
+import { kept, unawaited, unawaitedMany } from '../platform/kept-plans.ts';
 import { type ChargeOrder, storedCharge } from './charges.ts';
 import type { MemberVerdict, Verdict } from './states.ts';
 import './tables.ts';
@@ -241,7 +241,7 @@ export async function insertTransfers(
   nowSeconds: number,
 ): Promise<void> {
   const column = <T>(pick: (order: TransferOrder) => T) => orders.map(pick);
-  await sql`${unawaited}
+  await sql`${unawaitedMany()}
     insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address,
                           amount, memo, charge, status, created_at)
     select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.network, o.currency, o.key_ref, o.address,

@@ -244,7 +244,7 @@ export class SimulatedAdapter implements Chain {
       if (clock.height === row.settled_height || (!closed && !row.has_mempool))
         return { row, clock, hasMore: row.has_more };
     }
-    return this.change(async (_tx, view) => view);
+    return this.#gathers.settled(this.id, () => this.change(async (_tx, view) => view));
   }
 
   /** Runs `work` on the settled chain, in a transaction that holds its lock. */

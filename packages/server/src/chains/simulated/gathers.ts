@@ -2,6 +2,7 @@ import type { Network } from '@florin/contract/money';
 import type { Db } from '../../platform/db.ts';
 import { Gather, READ_PATIENCE_MS } from '../../platform/gather.ts';
 import type { Broadcast, Mandate, MandateState, SignedTx } from '../port.ts';
+import type { ChainView } from './adapter.ts';
 import { type ChainSight, findChain, NOWHERE } from './chain-queries.ts';
 import { readMandateStates } from './mandate-states.ts';
 import type { ChainId } from './tables.ts';
@@ -23,6 +24,7 @@ function idOf(key: string): ChainId {
 /** Calls that come to a chain at the same time: they read its tables, and lock its row, once for all of them. */
 export class Gathers {
   readonly #chains: Gather<undefined, ChainSight | undefined>;
+  readonly #settled: Gather<() => Promise<ChainView>, ChainView>;
   readonly #transactions: Gather<string, TransactionRow | undefined>;
   readonly #mandates: Gather<readonly Mandate[], MandateState[]>;
   readonly #broadcasts: Gather<{ signed: SignedTx; send: Send }, Broadcast | string>;
@@ -34,6 +36,14 @@ export class Gathers {
       load: async (key, asks) => {
         const row = await findChain(db, idOf(key), NOWHERE);
         return asks.map(() => row);
+      },
+    });
+    this.#settled = new Gather({
+      patienceMs,
+      load: async (_key, [first, ...others]) => {
+        if (first === undefined) return [];
+        const view = await first();
+        return [first, ...others].map(() => view);
       },
     });
     this.#transactions = new Gather({
@@ -61,6 +71,11 @@ export class Gathers {
 
   findChain(id: ChainId): Promise<ChainSight | undefined> {
     return this.#chains.ask(keyOf(id), undefined);
+  }
+
+  /** @param settle by any of those who ask: they are the same chain's */
+  settled(id: ChainId, settle: () => Promise<ChainView>): Promise<ChainView> {
+    return this.#settled.ask(keyOf(id), settle);
   }
 
   findTransaction(id: ChainId, txId: string): Promise<TransactionRow | undefined> {

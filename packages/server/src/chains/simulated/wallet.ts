@@ -1,3 +1,4 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
@@ -50,9 +51,29 @@ function digestOf(network: 'erc20' | 'trc20', message: Uint8Array): Uint8Array {
   return network === 'erc20' ? keccak256(message) : sha256(message);
 }
 
+/** What stands before the 32 bytes of an ed25519 key in the forms that node:crypto reads (RFC 8410). */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
+
+const ed25519Keys = new WeakMap<SimulatedWallet, KeyObject>();
+
+/** node:crypto signs twenty times as fast as a library in JavaScript. */
+function ed25519KeyOf(wallet: SimulatedWallet): KeyObject {
+  const kept = ed25519Keys.get(wallet);
+  if (kept !== undefined) return kept;
+  const der = Buffer.concat([PKCS8_HEAD, wallet.secretKey]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  ed25519Keys.set(wallet, key);
+  return key;
+}
+
+function ed25519PublicKey(key: Uint8Array): KeyObject {
+  return createPublicKey({ key: Buffer.concat([SPKI_HEAD, key]), format: 'der', type: 'spki' });
+}
+
 /** ed25519 over the message on spl, else recoverable secp256k1 over its digest; both are deterministic. */
 export function signMessage(network: Network, wallet: SimulatedWallet, message: Uint8Array): Uint8Array {
-  if (network === 'spl') return ed25519.sign(message, wallet.secretKey);
+  if (network === 'spl') return sign(null, message, ed25519KeyOf(wallet));
   return secp256k1.sign(digestOf(network, message), wallet.secretKey, {
     prehash: false,
     format: 'recovered',
@@ -69,7 +90,7 @@ export function isSignedBy(
   try {
     if (network === 'spl') {
       const key = parseSplAddress(sender);
-      return key !== undefined && ed25519.verify(signature, message, key);
+      return key !== undefined && verify(null, message, ed25519PublicKey(key), signature);
     }
     const digest = digestOf(network, message);
     const publicKey = secp256k1.recoverPublicKey(signature, digest, { prehash: false });

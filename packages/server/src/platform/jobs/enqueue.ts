@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../db.ts';
 import { newId } from '../ids.ts';
-import { unawaited } from '../kept-plans.ts';
+import { unawaitedMany } from '../kept-plans.ts';
 import { activeTrace } from '../tracing.ts';
 import { callWorkers } from './calls.ts';
 
@@ -55,19 +55,20 @@ interface Insertion {
 }
 
 async function insert(tx: Tx, { merchantId, rows, cause }: Insertion): Promise<void> {
-  await sql`${unawaited}
+  const trace = activeTrace();
+  await sql`${unawaitedMany('unique_key')}
     ${cause}
     insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload, trace)
-    select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb,
-      ${activeTrace()}::text
+    select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb, s.trace
     from unnest(
+      ${rows.map((row) => row.uniqueKey)}::text[],
       ${rows.map((row) => row.jobId)}::uuid[],
       ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.uniqueKey)}::text[],
       ${rows.map((row) => row.dueAtMs)}::bigint[],
       ${rows.map((row) => row.followsClock)}::boolean[],
-      ${rows.map((row) => JSON.stringify(row.payload))}::text[]
-    ) as s (job_id, kind, unique_key, due_at_ms, follows_clock, payload)
+      ${rows.map((row) => JSON.stringify(row.payload))}::text[],
+      ${rows.map(() => trace)}::text[]
+    ) as s (unique_key, job_id, kind, due_at_ms, follows_clock, payload, trace)
     on conflict (merchant_id, kind, unique_key) do update set
       due_at_ms = least(job.due_at_ms, excluded.due_at_ms),
       follows_clock = excluded.follows_clock,
