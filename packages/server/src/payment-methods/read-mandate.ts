@@ -69,13 +69,24 @@ export async function contextOf(
   methods: readonly PaymentMethodRow[],
   now: Occasion,
 ): Promise<ReadingContext> {
-  const { readEverySeconds } = await readSettings(deps.db, merchant, PAYMENT_METHOD_SETTINGS);
-  const ids = methods.map((method) => method.payment_method_id);
+  const [needs, { readEverySeconds }] = await Promise.all([
+    openNeeds(deps, merchant, methods),
+    readSettings(deps.db, merchant, PAYMENT_METHOD_SETTINGS),
+  ]);
+  return { merchant, needs, everySeconds: readEverySeconds, now };
+}
+
+async function openNeeds(
+  deps: PaymentMethodDeps,
+  merchant: MerchantRef,
+  methods: readonly PaymentMethodRow[],
+): Promise<ReadingContext['needs']> {
   const needs = await deps.chargeNeeds(deps.db, merchant, methods);
   const onTheirWay = await chargesOnTheirWay(deps, merchant, methods);
   // What is on its way is being paid: a wallet that is emptied by it lacks nothing for it.
-  const open = new Map(ids.map((id, i) => [id, less(needs.get(id) ?? 0n, onTheirWay[i] ?? 0n)]));
-  return { merchant, needs: open, everySeconds: readEverySeconds, now };
+  return new Map(
+    methods.map(({ payment_method_id: id }, i) => [id, less(needs.get(id) ?? 0n, onTheirWay[i] ?? 0n)]),
+  );
 }
 
 const less = (need: bigint, paid: bigint) => (need > paid ? need - paid : 0n);

@@ -74,8 +74,15 @@ const TEXT_LENGTH = 26;
 
 /** Ten bits as two digits: lists have hundreds of ids, and a look-up for each digit shows in their time. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
-/** Where sixteen bits each begin in the text of a UUID. */
-const WORDS_AT = [0, 4, 9, 14, 19, 24, 28, 32];
+/** Where the hexadecimal digits stand in the text of a UUID. */
+const HEX_AT = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((place, at) =>
+  place === 'x' ? [at] : [],
+);
+/** What a hexadecimal digit is worth, by its character code. */
+const HEX = Uint8Array.from(
+  { length: 128 },
+  (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
+);
 
 /** `pb` + a UUID → `pb_01h…`: TypeID's form (26 base-32 digits, lower case). */
 export function encodeId(kind: IdKind, uuid: string): string {
@@ -83,13 +90,12 @@ export function encodeId(kind: IdKind, uuid: string): string {
   let pending = 0;
   // 128 bits are two short of 26 digits of five.
   let bits = 2;
-  for (const at of WORDS_AT) {
-    pending = (pending << 16) | Number.parseInt(uuid.slice(at, at + 4), 16);
-    bits += 16;
-    while (bits >= 10) {
-      bits -= 10;
-      text += PAIRS[(pending >> bits) & 1023];
-    }
+  for (const at of HEX_AT) {
+    pending = (pending << 4) | (HEX[uuid.charCodeAt(at)] ?? 0);
+    bits += 4;
+    if (bits < 10) continue;
+    bits -= 10;
+    text += PAIRS[(pending >> bits) & 1023];
     pending &= (1 << bits) - 1;
   }
   return text;

@@ -58,6 +58,7 @@ export async function listOwners(
   transferIds: readonly string[],
   which: 'all' | 'charges' = 'all',
 ): Promise<string[]> {
+  if (transferIds.length === 0) return [];
   let query = db
     .selectFrom('transfer')
     .select('owner_id')
