@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { foldAsked } from './fold-asked.ts';
 import type { Told } from './shared-trips.ts';
 
-const READ = '/* kept */ /* many:id */ select id, said from note where owner = $1 and id = any($2::text[])';
+const READ = '/* kept */ /* many by (id) */ select id, said from note where owner = $1 and id = any($2::text[])';
 const WRITE =
-  '/* kept */ /* unawaited */ /* many: */ insert into note select $1, u.* from unnest($2::text[]) u';
-const ONE_EACH = '/* kept */ /* unawaited */ /* many:id */ insert into note … on conflict (id) …';
+  '/* kept */ /* unawaited */ /* many by () */ insert into note select $1, u.* from unnest($2::text[]) u';
+const ONE_EACH = '/* kept */ /* unawaited */ /* many by (id) */ insert into note … on conflict (id) …';
 const [a, b, c] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
 const told = (...ids: string[]): Told => ({
   command: 'SELECT',

@@ -19,7 +19,7 @@ const UNAWAITED_MARK = `${MARK} /* unawaited */`;
  */
 export const unawaited = sql.raw(UNAWAITED_MARK);
 
-const manyMark = (column: string) => `/* many:${column} */`;
+const manyMark = (column: string) => `/* many by (${column}) */`;
 
 /**
  * Begins a kept statement that does for many what it does for one: each parameter that is an array has one place for each
@@ -34,7 +34,7 @@ export const unawaitedManyText = (column = '') => `${UNAWAITED_MARK} ${manyMark(
 
 export const unawaitedMany = (column?: string) => sql.raw(unawaitedManyText(column));
 
-const MANY = /^(?:\/\* (?:kept|unawaited) \*\/ )+\/\* many:(\w*) \*\//;
+const MANY = /^(?:\/\* (?:kept|unawaited) \*\/ )+\/\* many by \((\w*)\) \*\//;
 const columns = new Map<string, string | undefined>();
 
 /** The column that a statement for many was given, empty if it was none; undefined of any other statement. */
