@@ -78,7 +78,8 @@ export async function recordEvent(tx: Tx, change: Change): Promise<string | unde
  * As `recordEvent`, of changes of one merchant in one transaction. Lists, the stream and deliveries have them in the order
  * in which they are given; one resource may be named more than once.
  *
- * @param more what else is to be done after the change, written with it
+ * @param more what else is to be done after the change, written with it; jobs with keys that changes side by side do not
+ *   share
  * @returns the events' ids, in this order
  */
 export async function recordEvents(

@@ -17,10 +17,8 @@ export async function watchMethods(deps: PaymentMethodDeps, job: Job, run: JobRu
   const now = occasionOf(deps, merchant);
   const methods = await listDueForReading(deps.db, merchantId, { network, now: now.seconds, limit: BATCH });
   if (methods.length > 0) {
-    const [readings, context] = await Promise.all([
-      readChain(deps, merchant, methods, now),
-      contextOf(deps, merchant, methods, now),
-    ]);
+    const readings = await readChain(deps, merchant, methods, now);
+    const context = await contextOf(deps, merchant, methods, now);
     await run.step((tx) => applyReadings(tx, readings, context));
   }
   const nextAt = await nextReadingAt(deps.db, merchantId, network);

@@ -28,7 +28,7 @@ export class Columns<T extends keyof Tables> {
   async insert(tx: Tx, row: Row<T>): Promise<void> {
     const names = this.#namesOf(this.types);
     const values = this.#valuesOf(row, names);
-    const text = this.#textOf('insert', () => {
+    const text = this.#textOf('insert', '', () => {
       const columns = names.map(quoted).join(', ');
       return `insert into ${quoted(this.table)} (merchant_id, ${columns})
         select $${names.length + 1}::uuid, r.* from unnest(${this.#placesOf(names)}) as r`;
@@ -36,7 +36,7 @@ export class Columns<T extends keyof Tables> {
     await tx.executeQuery(CompiledQuery.raw(text, [...values, row.merchant_id]));
   }
 
-  /** Changes the row of a key, whose lock the caller has. */
+  /** Changes the row of a key, whose lock the caller has. @param key of one column beside the merchant */
   async update(
     tx: Tx,
     { merchant_id: merchantId, ...key }: Partial<Row<T>> & { merchant_id: string },
@@ -45,7 +45,7 @@ export class Columns<T extends keyof Tables> {
     const [keys, changed] = [this.#namesOf(key), this.#namesOf(change)];
     const names = [...keys, ...changed];
     const values = this.#valuesOf({ ...key, ...change }, names);
-    const text = this.#textOf(`update ${keys.join()} ${changed.join()}`, () => {
+    const text = this.#textOf(`update ${keys.join()} ${changed.join()}`, keys.join(), () => {
       const sets = changed.map((name) => `${quoted(name)} = v.${quoted(name)}`).join(', ');
       const meets = keys.map((name) => `t.${quoted(name)} = v.${quoted(name)}`).join(' and ');
       return `update ${quoted(this.table)} t set ${sets}
@@ -71,8 +71,8 @@ export class Columns<T extends keyof Tables> {
     });
   }
 
-  #textOf(name: string, write: () => string): string {
-    const text = this.#texts.get(name) ?? `${unawaitedManyText()} ${write()}`;
+  #textOf(name: string, by: string, write: () => string): string {
+    const text = this.#texts.get(name) ?? `${unawaitedManyText(by)} ${write()}`;
     this.#texts.set(name, text);
     return text;
   }

@@ -1,4 +1,4 @@
-import { manyBy } from './kept-plans.ts';
+import { isUnawaited, manyBy } from './kept-plans.ts';
 import type { Asked, Told } from './shared-trips.ts';
 
 /** A statement, and which of several changes asks it. */
@@ -22,28 +22,37 @@ interface Fold {
 }
 
 /**
+ * The plan of one is no plan of a hundred: what is put together is kept under a name of its own, so that what PostgreSQL
+ * learns of the one is not told of the other.
+ */
+const OF_SEVERAL = '/* of several */';
+
+/**
  * Makes one of the statements for many that are equal in all but their arrays. Those of one change keep their order; those
  * of different ones have none.
  */
 export function foldAsked(asked: readonly AskedBy[]): Folded {
   const folds: Fold[] = [];
-  const placeOf = new Map<object, number>();
-  const places = asked.map((one) => {
-    const first = (placeOf.get(one.change) ?? -1) + 1;
-    const found = folds.findIndex((fold, place) => place >= first && takes(fold, one));
-    const place = found < 0 ? folds.push(emptyFold(one)) - 1 : found;
-    add(folds[place] as Fold, one);
-    placeOf.set(one.change, place);
-    return place;
+  const lastOf = new Map<object, number>();
+  const indexes = asked.map((one) => {
+    const first = (lastOf.get(one.change) ?? -1) + 1;
+    const found = isForMany(one) ? folds.findIndex((fold, i) => i >= first && takes(fold, one)) : -1;
+    const index = found < 0 ? folds.push(emptyFold(one)) - 1 : found;
+    add(folds[index] as Fold, one);
+    lastOf.set(one.change, index);
+    return index;
   });
   return {
-    statements: folds.map(({ text, values }) => ({ text, values })),
+    statements: folds.map(({ text, values, parts }) => ({
+      text: parts.length === 1 ? text : `${text} ${OF_SEVERAL}`,
+      values,
+    })),
     tellEach: (told) => {
-      const rowsOf = told.map(({ rows }, place) => share(rows, folds[place] as Fold));
+      const rowsOf = told.map(({ rows }, i) => share(rows, folds[i] as Fold));
       return asked.map((one, i) => {
-        const place = places[i] as number;
-        const rows = rowsOf[place]?.get(one);
-        return rows === undefined ? (told[place] as Told) : { ...(told[place] as Told), rows };
+        const whole = told[indexes[i] as number] as Told;
+        const rows = rowsOf[indexes[i] as number]?.get(one);
+        return rows === undefined ? whole : { ...whole, rows, rowCount: rows.length };
       });
     },
   };
@@ -59,9 +68,10 @@ function emptyFold(one: Asked): Fold {
 }
 
 function takes(fold: Fold, one: Asked): boolean {
-  if (fold.text !== one.text || !isForMany(one)) return false;
-  const isSame = one.values.every((value, i) => Array.isArray(value) || value === fold.values[i]);
-  return isSame && !keysOf(one).some((key) => fold.owners.has(key));
+  if (fold.text !== one.text) return false;
+  const isAlike = (value: unknown, i: number) =>
+    Array.isArray(value) ? Array.isArray(fold.values[i]) : value === fold.values[i];
+  return one.values.every(isAlike) && !keysOf(one).some((key) => fold.owners.has(key));
 }
 
 function add(fold: Fold, one: AskedBy): void {
@@ -72,15 +82,16 @@ function add(fold: Fold, one: AskedBy): void {
   for (const key of keysOf(one)) fold.owners.set(key, one);
 }
 
-/** @returns the rows of each part; empty where all are its only one's */
+/** @returns the rows of each part; empty where all are its only one's, or none are waited for */
 function share(rows: Told['rows'], { text, parts, owners }: Fold): Map<AskedBy, Told['rows']> {
   const shares = new Map<AskedBy, Told['rows']>();
   const column = manyBy(text);
-  if (!column || parts.length === 1) return shares;
+  if (!column || isUnawaited(text) || parts.length === 1) return shares;
   for (const part of parts) shares.set(part, []);
   for (const row of rows) {
     const owner = owners.get(row[column]);
-    if (owner !== undefined) shares.get(owner)?.push(row);
+    if (owner === undefined) throw new Error(`nobody has asked for a row by its ${column}: ${text}`);
+    shares.get(owner)?.push(row);
   }
   return shares;
 }

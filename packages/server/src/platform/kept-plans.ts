@@ -19,29 +19,34 @@ const UNAWAITED_MARK = `${MARK} /* unawaited */`;
  */
 export const unawaited = sql.raw(UNAWAITED_MARK);
 
-const manyMark = (column: string) => `/* many by (${column}) */`;
+const manyMark = (keys: string) => `/* many by (${keys}) */`;
 
 /**
- * Begins a kept statement that does for many what it does for one: each parameter that is an array has one place for each
- * of them. Where changes run side by side, those that ask the same of it are asked as one.
+ * Begins a kept read that asks for many what it asks for one: with the arrays of two askings put together it finds what
+ * both of them find, so it has no limit and sums up nothing over all its rows. Where changes run side by side, askings
+ * that are equal but for their arrays go as one.
  *
- * @param column of its rows: it says whose they are by the first of the arrays, in which nothing is named twice
+ * @param column of its rows that says whose they are: it holds what the first of the arrays names, as the same value
  */
 export const many = (column: string) => sql.raw(`${MARK} ${manyMark(column)}`);
 
-/** Begins the text of one that nobody waits for. @param column that is written once, by the first of the arrays; any by default */
-export const unawaitedManyText = (column = '') => `${UNAWAITED_MARK} ${manyMark(column)}`;
+/**
+ * Begins the text of a write like that, which nobody waits for.
+ *
+ * @param keys what the first of the arrays holds, where no statement may name one twice: askings that share one stay apart
+ */
+export const unawaitedManyText = (keys = '') => `${UNAWAITED_MARK} ${manyMark(keys)}`;
 
-export const unawaitedMany = (column?: string) => sql.raw(unawaitedManyText(column));
+export const unawaitedMany = (keys?: string) => sql.raw(unawaitedManyText(keys));
 
 const MANY = /^(?:\/\* (?:kept|unawaited) \*\/ )+\/\* many by \((\w*)\) \*\//;
-const columns = new Map<string, string | undefined>();
+const marks = new Map<string, string | undefined>();
 
-/** The column that a statement for many was given, empty if it was none; undefined of any other statement. */
+/** What a statement for many is by, empty where it may name anything twice; undefined of any other statement. */
 export function manyBy(text: string): string | undefined {
   if (!text.startsWith(MARK)) return undefined;
-  if (!columns.has(text)) columns.set(text, MANY.exec(text)?.[1]);
-  return columns.get(text);
+  if (!marks.has(text)) marks.set(text, MANY.exec(text)?.[1]);
+  return marks.get(text);
 }
 
 export const isUnawaited = (text: string): boolean => text.startsWith(UNAWAITED_MARK);

@@ -91,7 +91,7 @@ class Turns {
 
   /** Hands over what nobody waits for: it goes with the next statement of the transaction. */
   async flush(): Promise<void> {
-    const { statements } = this.#take();
+    const { statements } = foldAsked(askedBy(this.#take()));
     for (const { text, values } of statements) await this.#tx.executeQuery(CompiledQuery.raw(text, values));
   }
 
@@ -110,8 +110,9 @@ class Turns {
   }
 
   async #send(): Promise<void> {
-    const { entries, statements, tellEach } = this.#take();
+    const entries = this.#take();
     try {
+      const { statements, tellEach } = foldAsked(askedBy(entries));
       const told = tellEach(await askTogether(this.#tx, statements));
       for (const { asked, answer } of entries) {
         const own = told.splice(0, asked.length);
@@ -124,13 +125,15 @@ class Turns {
     if (this.#asked.some(({ answer }) => answer !== undefined)) this.#sendLater();
   }
 
-  #take() {
+  #take(): Entry[] {
     const entries = this.#asked;
     this.#asked = [];
-    const asked = entries.flatMap(({ change, asked: own }) => own.map((one) => ({ ...one, change })));
-    return { entries, ...foldAsked(asked) };
+    return entries;
   }
 }
+
+const askedBy = (entries: readonly Entry[]) =>
+  entries.flatMap(({ change, asked }) => asked.map((one) => ({ ...one, change })));
 
 /** As Kysely's own connection tells it. */
 function resultOf([told]: readonly Told[]): QueryResult<unknown> {

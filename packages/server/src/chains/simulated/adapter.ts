@@ -58,7 +58,7 @@ export interface SimulatedChainOptions {
   blockSeconds?: number;
   /** Default 3. */
   confirmations?: number;
-  /** Shared by all who open chains of one pool with one clock. */
+  /** Shared by all who open chains of one pool with one clock and the same settings. */
   gathers?: Gathers;
 }
 

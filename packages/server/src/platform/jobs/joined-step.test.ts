@@ -49,6 +49,28 @@ test('steps of jobs that run at the same time are one transaction, and each job 
   expect(await bench.rows()).toEqual([]);
 });
 
+test('steps that go together are planned for the rows that are there, one alone as any other', async () => {
+  const modes = new Set<string>();
+  const step = joinedStep<void>();
+  const worker = bench.start({
+    a: async ({ payload }, run) => {
+      const change = async (tx: Tx) => {
+        const { rows } = await sql<{ plan_cache_mode: string }>`show plan_cache_mode`.execute(tx);
+        modes.add(rows[0]?.plan_cache_mode ?? '');
+      };
+      await step(bench.db, { merchantId: MERCHANT }, { run, locks: [String(payload.n)], change });
+      return 'done';
+    },
+  });
+  await addJobs();
+  await worker.idle();
+  expect(modes).toEqual(new Set(['force_custom_plan']));
+  modes.clear();
+  await bench.add({ kind: 'a', uniqueKey: '0', payload: { n: 0 } });
+  await worker.idle();
+  expect(modes).toEqual(new Set(['auto']));
+});
+
 test('last steps take their jobs with them, after what comes last has seen the result of each', async () => {
   const seen: number[][] = [];
   const step = joinedStep<number>({
