@@ -25,7 +25,7 @@ const LIST = 'subscription list, p99 in 5,000,000 rows against 10,000 rows';
 const DRAIN = 'jobs drained/s';
 const WEBHOOKS = 'webhooks/s with full bookkeeping against bare signed posts';
 
-/** Why some floors are lower than those set with the prototypes: docs/decisions/0012. */
+/** Why some floors are not those set with the prototypes: docs/decisions/0012 and 0016. */
 export const ROWS = {
   '1': ratio(`${CREATE}: 200 items`, 'higher', [0.8, 0.33]),
   '2a': ratio(`${CREATE}: 10 items`, 'higher', [0.65, 0.32]),
@@ -36,7 +36,7 @@ export const ROWS = {
   '5b': ratio(`${LIST}: by status`, 'lower', [1.2, 1.6]),
   '5c': ratio(`${LIST}: by customer`, 'lower', [1.2, 1.6]),
   '5d': ratio(`${LIST}: by customer and status`, 'lower', [1.2, 1.6]),
-  '5e': ratio('list of 100 subscriptions over HTTP against its query, p50', 'lower', [1.3, 1.8]),
+  '5e': ratio('list of 100 subscriptions over HTTP against its query, p50', 'lower', [1.3, 3]),
   '6a': ratio(`${DRAIN}, 1 merchant, against graphile-worker with localQueue`, 'higher', [2.5, 1.3]),
   '6b': ratio(`${DRAIN}, 1,000 merchants, against graphile-worker with localQueue`, 'higher', [2.5, 1.3]),
   '6c': ratio(`${DRAIN}, 1 merchant, against pg-boss in batches`, 'higher', [5, 1.3]),

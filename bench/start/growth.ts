@@ -85,7 +85,7 @@ async function measure(sandbox: Sandbox, florin: Florin, { quick, log }: RunOpti
     remarks: [
       `Growth is that of resident memory after a collection of garbage, the median of the last ${COMPARED} against the first ` +
         `${COMPARED} of ${SAMPLES} samples in ${short(minutes)} minutes after ${short(warmUpMs / 60_000)} minutes of the ` +
-        `same load; its objects grew by ${short(grown('objectMegabytes'))} MB to ${short(samples.at(-1)?.objectMegabytes ?? 0)} MB. ` +
+        `same load; its objects changed by ${short(grown('objectMegabytes'))} MB to ${short(samples.at(-1)?.objectMegabytes ?? 0)} MB. ` +
         `${load.turns()} turns of 11 calls each: a batch of 10 payouts, a paid session, a refund, a subscription that is ` +
         `paid and canceled, lists; ${load.leftOut()} were left out because ${TURNS_AT_ONCE} were under way.`,
     ],
