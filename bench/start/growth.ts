@@ -1,13 +1,9 @@
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Florin } from '@florin/sdk';
-import { startChild } from '../child.ts';
 import { randomAddress } from '../create/addresses.ts';
 import type { Findings, RunOptions } from '../rows.ts';
 import { median, short } from '../statistics.ts';
+import { startReceivers } from '../webhooks/receivers.ts';
 import { type Sandbox, withSandboxPlace } from './premises.ts';
 import type { Held } from './sandbox.ts';
 
@@ -25,29 +21,23 @@ const COMPARED = 10;
  * the laziness of the collector does not.
  */
 export async function runGrowth(_server: unknown, options: RunOptions): Promise<Findings> {
-  const receiver = startChild('webhooks/receiver.ts', { argument: { origins: 1 } });
-  const { ca, urls } = await receiver.next<{ ca: string; urls: string[] }>();
-  const folder = await mkdtemp(path.join(tmpdir(), 'florin-bench-hooks-'));
+  const receivers = await startReceivers(1);
   try {
-    const caFile = path.join(folder, 'ca.pem');
-    await writeFile(caFile, ca);
     return await withSandboxPlace(options, async (place) => {
-      const env = { FLORIN_OUTBOUND_ALLOW: '127.0.0.0/8', FLORIN_OUTBOUND_CA_FILE: caFile };
-      const sandbox = await place.start(env);
-      const florin = await place.client();
-      await florin.webhookEndpoints.create({ url: `${urls[0]}/hook` });
-      for (const currency of ['USDT', 'USDC'] as const) {
-        await florin.testHelpers.fund({ currency, network: 'trc20', amount: '1000000' });
-      }
+      const sandbox = await place.start(receivers.env);
       try {
+        const florin = await place.client();
+        await florin.webhookEndpoints.create({ url: `${receivers.urls[0]}/hook` });
+        for (const currency of ['USDT', 'USDC'] as const) {
+          await florin.testHelpers.fund({ currency, network: 'trc20', amount: '1000000' });
+        }
         return await measure(sandbox, florin, options);
       } finally {
         await sandbox.stop();
       }
     });
   } finally {
-    await receiver.stop();
-    await rm(folder, { recursive: true });
+    await receivers.close();
   }
 }
 
@@ -118,9 +108,8 @@ function startLoad(florin: Florin): Load {
   }, 1_000 / TURNS_A_SECOND);
   return {
     async during(ms) {
-      failed.signal.throwIfAborted();
-      await Promise.race([sleep(ms), once(failed.signal, 'abort')]);
-      failed.signal.throwIfAborted();
+      const { signal } = failed;
+      await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
     },
     turns: () => turns,
     leftOut: () => leftOut,

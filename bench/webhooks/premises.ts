@@ -1,13 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { createLogger } from '../../packages/server/src/platform/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { type Child, startChild } from '../child.ts';
 import { type BenchServer, execute } from '../database.ts';
 import type { RunOptions } from '../rows.ts';
+import { startReceivers } from './receivers.ts';
 
 const DAY_MS = 86_400_000;
 const PAST_DAYS = 30;
@@ -38,11 +36,7 @@ export async function furnish(
   origins: number,
   { profileDir, log }: RunOptions,
 ): Promise<Premises> {
-  const receiver = startChild('webhooks/receiver.ts', { argument: { origins } });
-  const { ca, urls } = await receiver.next<{ ca: string; urls: string[] }>();
-  const folder = await mkdtemp(path.join(tmpdir(), 'florin-bench-hooks-'));
-  const caFile = path.join(folder, 'ca.pem');
-  await writeFile(caFile, ca);
+  const { receiver, ca, urls, env: outbound, close } = await startReceivers(origins);
   const url = await server.createDatabase();
   const masterKey = randomBytes(32);
   await migrateAll(url, undefined);
@@ -58,12 +52,7 @@ export async function furnish(
   }
   await fillPast(url);
   log(`  ${origins} origins of ${merchants.length} merchants, ${PAST_DAYS} days of events before`);
-  const env = {
-    DATABASE_URL: url,
-    FLORIN_MASTER_KEY: masterKey.toString('hex'),
-    FLORIN_OUTBOUND_ALLOW: '127.0.0.0/8',
-    FLORIN_OUTBOUND_CA_FILE: caFile,
-  };
+  const env = { ...outbound, DATABASE_URL: url, FLORIN_MASTER_KEY: masterKey.toString('hex') };
   return {
     url,
     masterKey,
@@ -76,10 +65,7 @@ export async function furnish(
       await sender.next();
       return sender;
     },
-    async close() {
-      await receiver.stop();
-      await rm(folder, { recursive: true });
-    },
+    close,
   };
 }
 

@@ -30,6 +30,27 @@ const stored = async () =>
   );
 const numbers = Array.from({ length: 30 }, (_, i) => i);
 
+/** What the connections of this process send meanwhile. */
+async function countSent<T>(
+  work: () => Promise<T>,
+): Promise<{ result: T; trips: number; statements: number }> {
+  const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
+  const original = prototype.query;
+  let trips = 0;
+  let statements = 0;
+  prototype.query = function counted(...args) {
+    const [trip] = args as [{ before?: readonly unknown[] }];
+    trips += 1;
+    statements += 1 + (trip.before?.length ?? 0);
+    return original.apply(this, args);
+  };
+  try {
+    return { result: await work(), trips, statements };
+  } finally {
+    prototype.query = original;
+  }
+}
+
 /** Everything that statements of a change come as: kept and not, with values and without, awaited and not, together. */
 async function change(tx: Tx, n: number): Promise<number> {
   await sql`${unawaited} insert into note (n) values (${n}::int)`.execute(tx);
@@ -81,16 +102,7 @@ test('thirty changes take as many trips as the longest one, and a commit', async
     );
   await run();
   await sql`truncate note`.execute(db);
-  const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
-  const original = prototype.query;
-  let trips = 0;
-  prototype.query = function counted(...args) {
-    trips += 1;
-    return original.apply(this, args);
-  };
-  await run().finally(() => {
-    prototype.query = original;
-  });
+  const { trips } = await countSent(run);
   expect(trips).toBe(4);
   expect(await stored()).toEqual(numbers.map((n) => [n, 7]));
 });
@@ -115,21 +127,10 @@ async function changeOfMany(tx: Tx, n: number): Promise<number> {
 
 test('what thirty changes ask of statements for many is asked once, and alone each does the same', async () => {
   const changes = numbers.map((n) => (own: Tx) => changeOfMany(own, n));
-  const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
-  const original = prototype.query;
-  let statements = 0;
-  prototype.query = function counted(...args) {
-    const [trip] = args as [{ before?: readonly unknown[] }];
-    statements += 1 + (trip.before?.length ?? 0);
-    return original.apply(this, args);
-  };
-  try {
-    expect(await transact(db, (tx) => sideBySide(tx, changes))).toEqual(numbers.map((n) => 10 * n));
-    // BEGIN, the five of a change, COMMIT.
-    expect(statements).toBe(7);
-  } finally {
-    prototype.query = original;
-  }
+  const { result, statements } = await countSent(() => transact(db, (tx) => sideBySide(tx, changes)));
+  expect(result).toEqual(numbers.map((n) => 10 * n));
+  // BEGIN, the five of a change, COMMIT.
+  expect(statements).toBe(7);
   expect(await stored()).toEqual(numbers.map((n) => [n, 10 * n]));
   await sql`truncate note`.execute(db);
   for (const change of changes) await transact(db, change);

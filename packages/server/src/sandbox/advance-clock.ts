@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EXPIRE_JOB, listCursors, scanJob } from '../checkout/index.ts';
 import { PUBLISH_JOB } from '../events/index.ts';
 import {
@@ -17,8 +16,7 @@ import type { SandboxDeps } from './fund.ts';
 
 /** How long one call may take before it answers with what it has reached. */
 const PATIENCE_MS = 20_000;
-/** Most work is over within a few milliseconds: looked at soon at first, then after a share of the time that it has taken. */
-const LOOK_AGAIN = { leastMs: 3, share: 0.1, mostMs: 15 };
+const LOOK_AGAIN_MS = 15;
 /** What no clock waits for: deliveries to merchants' servers go out afterwards. */
 const NOT_WAITED_FOR = [PUBLISH_JOB, DELIVER_JOB] as const;
 
@@ -93,12 +91,10 @@ async function nextStep(deps: SandboxDeps, merchantId: string, left: number): Pr
 
 /** @returns false when something is still due as the patience ends */
 async function becomeQuiet(deps: SandboxDeps, merchantId: string, endsAtMs: number): Promise<boolean> {
-  const beganMs = performance.now();
   for (;;) {
     const nowMs = deps.clock.nowMs();
     if (!(await hasDueJobs(deps.db, merchantId, { nowMs, except: NOT_WAITED_FOR }))) return true;
     if (nowMs >= endsAtMs) return false;
-    const { leastMs, share, mostMs } = LOOK_AGAIN;
-    await sleep(Math.min(mostMs, Math.max(leastMs, share * (performance.now() - beganMs))));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }
 }

@@ -49,7 +49,7 @@ test('steps of jobs that run at the same time are one transaction, and each job 
   expect(await bench.rows()).toEqual([]);
 });
 
-test('steps that go together are planned for the rows that are there, one alone as any other', async () => {
+test('steps that go together are planned for the rows that are there, one alone is not', async () => {
   const modes = new Set<string>();
   const step = joinedStep<void>();
   const worker = bench.start({
