@@ -1,4 +1,4 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { pointCompress } from 'tiny-secp256k1';
 import { keccak256 } from './keccak.ts';
 
 /** Bytes of an account on EVM and on Tron, which took it over. */
@@ -29,6 +29,5 @@ export function findReservedAccount(account: string): 'zero' | 'program' | undef
 
 /** The account of a secp256k1 public key (any encoding): the last 20 bytes of its keccak-256. */
 export function accountOfPublicKey(publicKey: Uint8Array): Uint8Array {
-  const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
-  return keccak256(uncompressed.subarray(1)).subarray(-ACCOUNT_BYTES);
+  return keccak256(pointCompress(publicKey, false).subarray(1)).subarray(-ACCOUNT_BYTES);
 }

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
+import * as secp256k1 from 'tiny-secp256k1';
 import { formatErc20Address } from '../addresses/erc20.ts';
 import { accountOfPublicKey } from '../addresses/evm-account.ts';
 import { keccak256 } from '../addresses/keccak.ts';
@@ -39,10 +39,11 @@ export function walletOf(merchantId: string, network: Network, keyRef: KeyRef): 
 
 function addressOfSecret(network: Network, secretKey: Uint8Array): string {
   if (network === 'spl') return formatSplAddress(ed25519.getPublicKey(secretKey));
-  return addressOfSecp256k1(network, secp256k1.getPublicKey(secretKey));
+  return addressOfSecp256k1(network, secp256k1.pointFromScalar(secretKey));
 }
 
-function addressOfSecp256k1(network: 'erc20' | 'trc20', publicKey: Uint8Array): string {
+function addressOfSecp256k1(network: 'erc20' | 'trc20', publicKey: Uint8Array | null): string {
+  if (publicKey === null) throw new RangeError('no point of the curve');
   const account = accountOfPublicKey(publicKey);
   return network === 'erc20' ? formatErc20Address(account) : formatTrc20Address(account);
 }
@@ -74,10 +75,8 @@ function ed25519PublicKey(key: Uint8Array): KeyObject {
 /** ed25519 over the message on spl, else recoverable secp256k1 over its digest; both are deterministic. */
 export function signMessage(network: Network, wallet: SimulatedWallet, message: Uint8Array): Uint8Array {
   if (network === 'spl') return sign(null, message, ed25519KeyOf(wallet));
-  return secp256k1.sign(digestOf(network, message), wallet.secretKey, {
-    prehash: false,
-    format: 'recovered',
-  });
+  const { recoveryId, signature } = secp256k1.signRecoverable(digestOf(network, message), wallet.secretKey);
+  return Uint8Array.of(recoveryId, ...signature);
 }
 
 /** True when the key behind `sender` signed the message. Never throws. */
@@ -92,8 +91,13 @@ export function isSignedBy(
       const key = parseSplAddress(sender);
       return key !== undefined && verify(null, message, ed25519PublicKey(key), signature);
     }
+    const [recoveryId, ...rest] = signature;
     const digest = digestOf(network, message);
-    const publicKey = secp256k1.recoverPublicKey(signature, digest, { prehash: false });
+    const publicKey = secp256k1.recover(
+      digest,
+      Uint8Array.from(rest),
+      recoveryId as secp256k1.RecoveryIdType,
+    );
     return addressOfSecp256k1(network, publicKey) === sender;
   } catch {
     return false;
