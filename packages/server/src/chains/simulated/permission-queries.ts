@@ -54,6 +54,9 @@ const hasCollector = (network: Network) => NETWORK_RULES[network].caps.windowCap
  * `balanceKey` → what each wallet allows the spender as of the end of a block; one that never said anything is absent.
  * Its last word counts. Where there is a collector a revoke is its matter; on spl another spender's approval ends ours,
  * as a token account has one delegate.
+ *
+ * What was pulled is joined once for all wallets: in a new database, of which PostgreSQL knows nothing yet, a subquery
+ * for each wallet would read all of the chain each time.
  */
 export async function allowancesAt(
   db: Db,
@@ -69,24 +72,29 @@ export async function allowancesAt(
     amount: bigint | null;
     pulled: bigint;
   }>`
-    select w.owner, w.currency, p.kind, p.spender, p.amount, (
-      select coalesce(sum(t.amount), 0)::int8 from simchain.transfer t
-      where t.merchant_id = ${merchantId} and t.network = ${network} and t.sender = w.owner
-        and t.currency = w.currency and t.mandate_id is not null and t.height <= ${height}::int8
-        and (t.height, t.number) > (p.height, p.number)
-    ) as pulled
-    from (
-      select distinct * from unnest(${owners.map((one) => one.owner)}::text[],
-        ${owners.map((one) => one.asset)}::text[]) as u (owner, currency)
-    ) as w
-    cross join lateral (
-      select kind, spender, amount, height, number from simchain.permission
-      where merchant_id = ${merchantId} and network = ${network} and owner = w.owner and currency = w.currency
-        and height <= ${height}::int8
-        and (kind = 'revoke' and not ${hasCollector(network)}::boolean
-          or kind = 'approve' and (spender = ${spender} or ${network === 'spl'}::boolean))
-      order by height desc, number desc limit 1
-    ) as p`.execute(db);
+    with word as materialized (
+      select u.owner, u.currency, p.* from (
+        select distinct * from unnest(${owners.map((one) => one.owner)}::text[],
+          ${owners.map((one) => one.asset)}::text[]) as u (owner, currency)
+      ) as u
+      cross join lateral (
+        select kind, spender, amount, height, number from simchain.permission
+        where merchant_id = ${merchantId} and network = ${network} and owner = u.owner and currency = u.currency
+          and height <= ${height}::int8
+          and (kind = 'revoke' and not ${hasCollector(network)}::boolean
+            or kind = 'approve' and (spender = ${spender} or ${network === 'spl'}::boolean))
+        order by height desc, number desc limit 1
+      ) as p
+    ), pulled as (
+      select t.sender as owner, t.currency, sum(t.amount)::int8 as amount
+      from word join simchain.transfer t on t.sender = word.owner and t.currency = word.currency
+        and (t.height, t.number) > (word.height, word.number)
+      where t.merchant_id = ${merchantId} and t.network = ${network} and t.mandate_id is not null
+        and t.height <= ${height}::int8
+      group by t.sender, t.currency
+    )
+    select owner, currency, word.kind, word.spender, word.amount, coalesce(pulled.amount, 0)::int8 as pulled
+    from word left join pulled using (owner, currency)`.execute(db);
   return new Map(
     rows.map((row) => {
       const left = row.spender === spender ? (row.amount ?? 0n) - row.pulled : 0n;
