@@ -58,6 +58,17 @@ test('what a wallet lacks is seen within a day, before the charge is due, and wh
   }
 });
 
+test('a clock does not stop for looks: it passes a year of them in one call', async () => {
+  const merchant = await newMerchant();
+  const { readEverySeconds } = PAYMENT_METHOD_SETTINGS;
+  await writeSetting(service.app.db, merchant.merchantId, readEverySeconds, 60);
+  const { method, chain, mandate } = await newMethod(service, merchant, { network: 'erc20' });
+  needs.set(method.payment_method_id, 500n);
+  await chain.hold({ owner: mandate.payer, asset: mandate.asset }, 499n, { final: true });
+  await advance(merchant, 365 * DAY);
+  expect(await statusesOf(merchant)).toEqual(['inactive']);
+});
+
 test('a payer who takes the mandate back is seen; what is revoked is read no more', async () => {
   const merchant = await newMerchant();
   const made = await Promise.all(NETWORKS.map((network) => newMethod(service, merchant, { network })));

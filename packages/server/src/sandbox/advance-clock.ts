@@ -1,5 +1,6 @@
 import { EXPIRE_JOB, listCursors, scanJob } from '../checkout/index.ts';
 import { PUBLISH_JOB } from '../events/index.ts';
+import { WATCH_METHODS_JOB } from '../payment-methods/index.ts';
 import {
   advanceClockJobs,
   enqueue,
@@ -25,6 +26,12 @@ const NOT_WAITED_FOR = [PUBLISH_JOB, DELIVER_JOB] as const;
  * look before the time goes on finds all that those on the way would.
  */
 const LOOKS_BACK = [AUDIT_JOB] as const;
+
+/**
+ * What only looks at chains, which change by calls alone: the clock does not stop for it. It is done where the clock stops
+ * next, and a charge reads its wallet itself.
+ */
+const NO_STOPS = [...LOOKS_BACK, WATCH_METHODS_JOB] as const;
 
 /** What waits in real time while it is held up: an outage may end, or coins come in, as the clock goes on. */
 const MAY_BE_HELD_UP = [SEND_JOB, SEND_REFUND_JOB, EXPIRE_JOB] as const;
@@ -83,7 +90,7 @@ async function lookBack(deps: SandboxDeps, merchantId: string, step: number): Pr
 
 /** To the next due time in whole seconds, or to the end where nothing is due before. */
 async function nextStep(deps: SandboxDeps, merchantId: string, left: number): Promise<number> {
-  const nextMs = await nextClockJobMs(deps.db, merchantId, [...NOT_WAITED_FOR, ...LOOKS_BACK]);
+  const nextMs = await nextClockJobMs(deps.db, merchantId, [...NOT_WAITED_FOR, ...NO_STOPS]);
   if (nextMs === undefined) return left;
   const seconds = Math.ceil((nextMs - deps.clock.nowMs()) / 1000);
   return Math.min(left, Math.max(1, seconds));
