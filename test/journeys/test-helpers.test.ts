@@ -42,6 +42,27 @@ test('a chain is mined, reorganised and taken away; remine alone is refused', as
   await sdk.testHelpers.controlChain('erc20', { outage_seconds: 0 });
 });
 
+test('what is sent is looked at as soon as blocks are mined by hand', async () => {
+  const { merchantId, sdk } = await service.createMerchant();
+  const { erc20 } = await sdk.testHelpers.addresses();
+  const items = [{ network: 'erc20' as const, address: erc20.stuck, amount: '3.00' }];
+  const { batch_id } = await sdk.payouts.create({ currency: 'USDT', items });
+  await sdk.payouts.submit(batch_id);
+  const look = () =>
+    service.app.db
+      .selectFrom('job')
+      .select(['due_at_ms', 'lease_until_ms'])
+      .where('merchant_id', '=', merchantId)
+      .where('kind', '=', 'transfers.send')
+      .executeTakeFirstOrThrow();
+  // Once it is sent, looks at what is held back for an hour come a minute apart.
+  await sdk.testHelpers.advanceClock(1_800);
+  await expect.poll(async () => (await look()).lease_until_ms).toBe(null);
+  const before = (await look()).due_at_ms;
+  await sdk.testHelpers.controlChain('erc20', { mine: 1 });
+  expect((await look()).due_at_ms).not.toBe(before);
+});
+
 test('in an outage a payout waits, and is over soon after it', async () => {
   const { sdk } = await service.createMerchant();
   const { erc20 } = await sdk.testHelpers.addresses();

@@ -187,7 +187,7 @@ function describeLeaving(get: GetEnvironment): void {
         ...(sequence === null ? {} : { sequence }),
       });
       expect(tx.sender).toBe(address);
-      expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+      expect(await chain.broadcast(tx)).toMatchObject({ result: 'accepted' });
       await environment.mine(environment.finalBlocks);
       expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
     }

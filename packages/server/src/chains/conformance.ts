@@ -120,7 +120,7 @@ function describeSending(get: GetFixture): void {
     const tx = await sender.build([item]);
     expect(tx).toMatchObject({ network: chain.network, sender: address, itemIds: [item.itemId] });
     expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
-    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    expect(await chain.broadcast(tx)).toMatchObject({ result: 'accepted' });
     expect(await chain.broadcast(tx)).toEqual({ result: 'known' });
     expect(await chain.status(tx)).toEqual({ state: 'pending', final: false });
     await environment.mine(1);
@@ -205,7 +205,7 @@ function describeRecovering(get: GetFixture): void {
     const tx = await sender.send([item]);
     await environment.mine(1);
     expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
-    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    expect(await chain.broadcast(tx)).toMatchObject({ result: 'accepted' });
     await environment.mine(environment.finalBlocks);
     expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
     expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
@@ -220,7 +220,7 @@ function describeRecovering(get: GetFixture): void {
     await environment.reorg(1);
     expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
     expect(await chain.balance(item.to, ASSET, 'tip')).toBe(0n);
-    expect(await chain.broadcast(tx)).toEqual({ result: 'accepted' });
+    expect(await chain.broadcast(tx)).toMatchObject({ result: 'accepted' });
     await environment.mine(environment.finalBlocks);
     expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
     expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);

@@ -342,7 +342,8 @@ export interface SignedTx {
 }
 
 export type Broadcast =
-  | { result: 'accepted' | 'known' }
+  /** `finalAt`: as in `TxStatus`, where the network tells and it is a matter of seconds. */
+  | { result: 'accepted' | 'known'; finalAt?: number }
   /** A node's word. `retryable: false` still proves nothing: ask `status`. */
   | { result: 'rejected'; code: string; retryable: boolean };
 
@@ -356,8 +357,8 @@ export interface TxStatus {
   final: boolean;
   height?: bigint;
   /**
-   * Of one in a block that is not final: when that is expected, in Unix seconds of the merchant's clock. Undefined where
-   * the network does not tell. Nothing is promised by it.
+   * Of one that is not final: when that is expected, in Unix seconds of the merchant's clock. Undefined where the network
+   * does not tell. Nothing is promised by it.
    */
   finalAt?: number;
   /** Native coin spent. */

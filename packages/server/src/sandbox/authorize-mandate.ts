@@ -12,6 +12,7 @@ import {
   type SubscriptionRow,
   takeMandate,
 } from '../subscriptions/index.ts';
+import { mineBlocks } from './mine-blocks.ts';
 import { reachChain } from './reach-chain.ts';
 
 const UNITS_PER_TOKEN = 1_000_000n;
@@ -38,8 +39,9 @@ export async function authorizeMandate(
   const wish = { currency, network, cap, balance, period: subscription.interval };
   const shown = await reachChain(() => giveSandboxMandate(deps, merchant, wish));
   await takeMandate(deps, merchant, subscription.subscription_id, shown);
-  const sandbox = deps.chains.sandbox(caller.merchantId, network);
-  await waitForCharge(deps, subscription, () => sandbox.mine(FINAL_BLOCKS));
+  await waitForCharge(deps, subscription, () =>
+    mineBlocks(deps, caller.merchantId, { network, blocks: FINAL_BLOCKS }),
+  );
   return presentSubscription(await getSubscription(deps.db, caller, id));
 }
 

@@ -32,6 +32,7 @@ import { advanceClock } from './advance-clock.ts';
 import { authorizeMandate } from './authorize-mandate.ts';
 import { changeWallet } from './change-wallet.ts';
 import { fund, type SandboxDeps } from './fund.ts';
+import { mineBlocks } from './mine-blocks.ts';
 import { noteOutageEnd } from './outage-end.ts';
 import { paySession } from './pay-session.ts';
 import { reachChain } from './reach-chain.ts';
@@ -53,11 +54,16 @@ const presentTransfer = (transfer: SimulatedTransfer): SimulatedTransferObject =
 });
 
 /** In the order in which a person would think of them: faults first, then what they should hit. */
-async function control(chain: SimulatedChain, order: ChainControl): Promise<void> {
+async function control(
+  deps: SandboxDeps,
+  { merchantId, chain }: { merchantId: string; chain: SimulatedChain },
+  order: ChainControl,
+): Promise<void> {
   if (order.outage_seconds !== undefined) await chain.outage(order.outage_seconds);
   if (order.drop_next !== undefined) await chain.dropNext(order.drop_next);
   if (order.reorg !== undefined) await chain.reorg(order.reorg, { remine: order.remine ?? false });
-  if (order.mine !== undefined) await chain.mine(order.mine);
+  if (order.mine !== undefined)
+    await mineBlocks(deps, merchantId, { network: chain.network, blocks: order.mine });
 }
 
 function moneyRoutes(deps: SandboxDeps): Route[] {
@@ -109,7 +115,7 @@ function chainRoutes(deps: SandboxDeps): Route[] {
       handle: async ({ caller, params, body }) => {
         const chain = deps.chains.sandbox(caller.merchantId, params.network);
         const { height, finalHeight } = await reachChain(async () => {
-          await control(chain, body);
+          await control(deps, { merchantId: caller.merchantId, chain }, body);
           return await chain.height();
         });
         if (body.outage_seconds !== undefined)

@@ -188,9 +188,10 @@ async function bringOut(work: Work, hindrance: Hindrance): Promise<Advanced> {
   };
   const signing = isToSign ? await unlessOld(work, sign) : 'none';
   const signed = withStatus(isToSign ? await live() : before, 'signed');
-  if (signed.length > 0) await sendSigned(work, signed);
+  const justSent = signed.length > 0 ? await sendSigned(work, signed) : [];
   // What went out just now is looked at in the next run.
-  const expected = await watchSent(work, withStatus(before, 'sent'));
+  const watched = await watchSent(work, withStatus(before, 'sent'));
+  const expected = new Map([...justSent, ...watched]);
   return { hindrance: signing === 'none' ? hindrance : signing, expected };
 }
 

@@ -13,35 +13,52 @@ import {
 import { judge } from './states.ts';
 import { callForEach, tellOwners, type Work } from './work.ts';
 
+/** When attempts that are out are expected to be final (Unix seconds of the merchant's clock), by their ids. */
+export type Expected = ReadonlyMap<string, number>;
+
+const expectedOf = (
+  attempts: readonly AttemptRow[],
+  said: readonly { finalAt?: number | undefined }[],
+): Expected =>
+  new Map(
+    attempts.flatMap(({ attempt_id: id }, i): [string, number][] => {
+      const finalAt = said[i]?.finalAt;
+      return finalAt === undefined ? [] : [[id, finalAt]];
+    }),
+  );
+
 /** Sends stored bytes. Whatever the node answers or fails to answer, they may be out: the chain decides. */
-export async function sendSigned(work: Work, signed: readonly AttemptRow[]): Promise<void> {
-  const answered = await callForEach(work, signed, (attempt) => broadcast(work, attempt));
+export async function sendSigned(work: Work, signed: readonly AttemptRow[]): Promise<Expected> {
+  const answers = await callForEach(work, signed, (attempt) => broadcast(work, attempt));
   const ids = signed.map((attempt) => attempt.attempt_id);
   crashPoint('mark.before');
   await work.run.step((tx) => markSent(tx, work.merchant.merchantId, ids));
   crashPoint('mark.after-commit');
-  const silent = answered.find((answer) => answer instanceof ChainUnavailable);
-  if (silent !== undefined) throw silent;
+  const silence = answers.find((answer) => answer.silence !== undefined)?.silence;
+  if (silence !== undefined) throw silence;
+  return expectedOf(signed, answers);
 }
 
-async function broadcast(work: Work, attempt: AttemptRow): Promise<ChainUnavailable | undefined> {
+/** What a node said to bytes, as far as it matters: nothing, or when they should be final. */
+interface Answer {
+  silence?: ChainUnavailable;
+  finalAt?: number | undefined;
+}
+
+async function broadcast(work: Work, attempt: AttemptRow): Promise<Answer> {
   try {
     crashPoint('broadcast.before');
     const answer = await work.chain.broadcast(signedOf(attempt));
     crashPoint('broadcast.after');
-    if (answer.result === 'rejected') {
-      const fields = { tx_id: attempt.tx_id, code: answer.code };
-      work.deps.log.warn(fields, 'a node rejected a transaction; the chain decides');
-    }
-    return undefined;
+    if (answer.result !== 'rejected') return { finalAt: answer.finalAt };
+    const fields = { tx_id: attempt.tx_id, code: answer.code };
+    work.deps.log.warn(fields, 'a node rejected a transaction; the chain decides');
+    return {};
   } catch (error) {
-    if (error instanceof ChainUnavailable) return error;
+    if (error instanceof ChainUnavailable) return { silence: error };
     throw error;
   }
 }
-
-/** When attempts in blocks are expected to be final (Unix seconds of the merchant's clock), by their ids. */
-export type Expected = ReadonlyMap<string, number>;
 
 /** Asks the chain about what is out, sends unseen bytes again, and writes down what is decided. */
 export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promise<Expected> {
@@ -49,12 +66,7 @@ export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promis
   crashPoint('watch.looked');
   const closings = looks.flatMap(({ closing }) => closing ?? []);
   if (closings.length > 0) await close(work, closings);
-  return new Map(
-    looks.flatMap(({ finalAt }, i): [string, number][] => {
-      const id = sent[i]?.attempt_id;
-      return id === undefined || finalAt === undefined ? [] : [[id, finalAt]];
-    }),
-  );
+  return expectedOf(sent, looks);
 }
 
 /** What one look has shown. */
@@ -66,7 +78,7 @@ interface Look {
 
 async function look(work: Work, attempt: AttemptRow): Promise<Look> {
   const status = await work.chain.status(signedOf(attempt));
-  if (status.state === 'unknown') await broadcast(work, attempt);
+  const again = status.state === 'unknown' ? await broadcast(work, attempt) : undefined;
   const { isCharge } = work;
   const members = attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
   const verdict = judge(status, members, work.chain.caps);
@@ -76,7 +88,7 @@ async function look(work: Work, attempt: AttemptRow): Promise<Look> {
     detail: status.reason ?? null,
     height: status.height ?? null,
   };
-  return { closing, finalAt: status.finalAt };
+  return { closing, finalAt: status.finalAt ?? again?.finalAt };
 }
 
 async function close(work: Work, closings: readonly Closing[]): Promise<void> {

@@ -108,6 +108,7 @@ async function admitOne(
   }
   const refusal = body.sequence === undefined ? undefined : claimSequence(pool, signed.txId, body);
   if (refusal !== undefined) return refusal;
+  const notBefore = await findNotBefore(tx, id, body, clock.now);
   pool.known.add(signed.txId);
   pool.arriving.set(signed.txId, {
     txId: signed.txId,
@@ -117,11 +118,12 @@ async function admitOne(
     raw: signed.raw,
     fee: BigInt(body.fee),
     arrival: pool.nextArrival,
-    notBefore: await findNotBefore(tx, id, body, clock.now),
+    notBefore,
     height: null,
   });
   pool.nextArrival += 1n;
-  return { result: 'accepted' };
+  // The next block takes it, where nothing before it is missing.
+  return { result: 'accepted', ...(notBefore > 0 ? {} : { finalAt: clock.finalAt(clock.height + 1n) }) };
 }
 
 /** A sequence is free, or held by a waiting transaction that pays clearly less, or refused. */

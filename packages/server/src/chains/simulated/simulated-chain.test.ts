@@ -49,6 +49,14 @@ describe('blocks follow the clock', () => {
     expect([status.state, status.finalAt]).toEqual(['final', undefined]);
   });
 
+  test('who sends hears when it should be final, but of nothing that is held back', async () => {
+    const { chain, time } = fresh;
+    const said = await chain.broadcast(await build());
+    expect(said).toEqual({ result: 'accepted', finalAt: time.now + 3 });
+    const stuck = await build({ to: testAddresses('erc20').stuck, sequence: 1 });
+    expect(await chain.broadcast(stuck)).toEqual({ result: 'accepted' });
+  });
+
   test('nobody needs to look: it lies in the block that came next, not in the one of the look', async () => {
     const { chain, time } = fresh;
     const { height } = await chain.head();
@@ -268,7 +276,7 @@ describe('the stuck address', () => {
     fresh.time.now += STUCK_SECONDS;
     expect(await stateOf(stuck)).toBe('included');
     await fresh.chain.reorg(1);
-    expect(await fresh.chain.broadcast(stuck)).toEqual({ result: 'accepted' });
+    expect(await fresh.chain.broadcast(stuck)).toMatchObject({ result: 'accepted' });
     fresh.time.now += 1;
     expect(await stateOf(stuck)).toBe('included');
   });

@@ -16,10 +16,11 @@ export async function readStatus(
   if (row !== undefined && height !== null && height <= clock.height) {
     return statusInBlock(id, row, height, clock);
   }
-  const reason = await findProofOfDeath(db, id, signed, clock);
+  const isHeld = row !== undefined && row.state !== 'gone';
+  const reason = findExpiry(signed, clock) ?? (isHeld ? undefined : await findUsurper(db, id, signed, clock));
   if (reason !== undefined) return { state: 'dead', final: true, reason };
   // A block that the node has not seen yet leaves the transaction in its mempool.
-  return { state: row === undefined || row.state === 'gone' ? 'unknown' : 'pending', final: false };
+  return { state: isHeld ? 'pending' : 'unknown', final: false };
 }
 
 function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: BlockClock): TxStatus {
@@ -39,16 +40,21 @@ function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: 
   };
 }
 
-/** Why the transaction can never be in a block; undefined while it still could. Only final blocks prove anything. */
-async function findProofOfDeath(
+/** Why the transaction is too late for every block to come. Only final blocks prove anything. */
+function findExpiry(signed: SignedTx, clock: BlockClock): string | undefined {
+  const { height, timeMs } = signed.validUntil ?? {};
+  if (timeMs !== undefined && clock.finalTime * 1000 >= timeMs) return 'expired before the final block';
+  if (height !== undefined && clock.finalHeight > BigInt(height)) return 'last valid height is final';
+  return undefined;
+}
+
+/** Whether another transaction has used its sequence for good. One that is held has its sequence to itself. */
+async function findUsurper(
   db: Db,
   id: ChainId,
   signed: SignedTx,
   clock: BlockClock,
 ): Promise<string | undefined> {
-  const { height, timeMs } = signed.validUntil ?? {};
-  if (timeMs !== undefined && clock.finalTime * 1000 >= timeMs) return 'expired before the final block';
-  if (height !== undefined && clock.finalHeight > BigInt(height)) return 'last valid height is final';
   if (signed.sequence === undefined) return undefined;
   const place = { sender: signed.sender, sequence: BigInt(signed.sequence) };
   const [holder] = await findBySequences(db, id, [place]);
