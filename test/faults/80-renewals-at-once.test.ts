@@ -16,7 +16,7 @@ const SLOWER_MAX = 2;
 let world: World;
 
 beforeAll(async () => {
-  world = await World.open({ servers: 1, workers: scaled(2, 1) });
+  world = await World.open({ servers: 1, workers: 1 });
 }, 120_000);
 afterAll(() => world?.close());
 

@@ -105,7 +105,9 @@ export async function addSubscribers(
 
 /** Has all subscriptions of these merchants that are not billed yet renewed as their periods end. */
 export async function beginBilling(client: pg.Client, merchantIds: readonly string[]): Promise<void> {
-  // Plans are made for tables of this size.
-  await client.query('analyze');
+  await client.query('begin');
   await client.query(WRITE_JOBS, [merchantIds]);
+  // Plans are made for tables of this size, as they are where subscriptions came one after the other.
+  await client.query('analyze');
+  await client.query('commit');
 }
