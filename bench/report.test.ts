@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { addRun, markdown, type Report } from './report.ts';
+import { addRun, markdown, type Report, readPageRuns } from './report.ts';
 import type { RowResult } from './rows.ts';
 
 const run = (command: string, results: RowResult[]): Report => ({
@@ -43,4 +44,9 @@ test('the page has one table of all runs in the order of the rows, then each com
   expect(page.indexOf('--only 3,4')).toBeLessThan(page.indexOf('Rows 3, 4, measured on 2026-01-31.'));
   expect(page.indexOf('Rows 3, 4')).toBeLessThan(page.indexOf('--only 1'));
   expect(markdown([more])).not.toContain('measured on');
+});
+
+test('the page of the documentation shows the runs that are kept beside it', async () => {
+  const [kept, page] = await Promise.all([readPageRuns(), readFile('docs/benchmarks.md', 'utf8')]);
+  expect(page).toBe(markdown(kept));
 });

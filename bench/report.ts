@@ -94,15 +94,18 @@ function aboutRun(run: Report, runs: readonly Report[]): string[] {
   return [...which, ...run.remarks, ...circumstances(run)];
 }
 
-const FOLDER = new URL('./results/', import.meta.url);
-/** The runs that the page of the documentation shows. */
-const PAGE_RUNS = new URL('page.json', FOLDER);
+const LATEST = new URL('./results/latest.json', import.meta.url);
+/** The runs that the page of the documentation shows. Kept beside it, so that a run can be added in any copy. */
+const PAGE_RUNS = new URL('./page.json', import.meta.url);
+const PAGE = new URL('../docs/benchmarks.md', import.meta.url);
 
-/** What the runs of the page, made on this machine, have left in its results, and this one beside it. */
+/** The runs of the page, with what they have left beside this one. */
 export async function addToPage(report: Report): Promise<Report[]> {
-  const text = await readFile(PAGE_RUNS, 'utf8').catch(() => '{}');
-  const { runs = [] } = JSON.parse(text) as { runs?: Report[] };
-  return addRun(runs, report);
+  return addRun(await readPageRuns(), report);
+}
+
+export async function readPageRuns(): Promise<Report[]> {
+  return (JSON.parse(await readFile(PAGE_RUNS, 'utf8')) as { runs: Report[] }).runs;
 }
 
 /** Earlier runs without the rows that this one has measured anew, and this one. */
@@ -118,17 +121,17 @@ export function addRun(earlier: readonly Report[], report: Report): Report[] {
 /** Beside the table: everything that was measured, for programs. */
 export async function writeReport(report: Report): Promise<void> {
   const results = report.results.map((result) => ({ ...result, verdict: verdictOf(result) }));
-  await writeJson(new URL('latest.json', FOLDER), { ...report, results });
+  await writeJson(LATEST, { ...report, results });
 }
 
 /** The page of the documentation, and what another run can be added to. */
 export async function writePage(runs: readonly Report[]): Promise<void> {
   await writeJson(PAGE_RUNS, { runs });
-  await writeFile(new URL('../docs/benchmarks.md', import.meta.url), markdown(runs));
+  await writeFile(PAGE, markdown(runs));
 }
 
 async function writeJson(file: URL, contents: object): Promise<void> {
-  await mkdir(FOLDER, { recursive: true });
+  await mkdir(new URL('.', file), { recursive: true });
   await writeFile(file, `${JSON.stringify(contents, null, 2)}\n`);
 }
 
