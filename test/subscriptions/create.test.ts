@@ -155,6 +155,15 @@ test.each<[string, object, string]>([
   ['an anchor too far ahead', { billing_cycle_anchor: 4_000_000_000 }, 'billing_cycle_anchor'],
   ['a cancel in the past', { cancel_at: 1_000_000_000 }, 'cancel_at'],
   ['a trial that is too long', { trial_period_days: 731 }, 'trial_period_days'],
+  ['a long key of metadata', { metadata: { ['k'.repeat(41)]: 'x' } }, `metadata.${'k'.repeat(41)}`],
+  ['a key of nothing', { metadata: { '': 'x' } }, 'metadata.'],
+  ['no value, under a key with a line break', { metadata: { 'a\nb': null } }, 'metadata.a\nb'],
+  [
+    'an item’s long value',
+    { items: [{ ...item(1), metadata: { a: 'x'.repeat(501) } }] },
+    'items[0].metadata.a',
+  ],
+  ['an e-mail address that is none', { customer_email: '<,;>@..' }, 'customer_email'],
   ['a page that is no address', { success_url: 'http://example.com' }, 'success_url'],
 ])('%s is refused and binds no key', async (_, more, param) => {
   const { api } = await open();

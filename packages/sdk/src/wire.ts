@@ -199,12 +199,12 @@ export interface CheckoutSession {
   cancel_url: string | null;
   expires_at: number | null;
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -256,12 +256,12 @@ export interface CheckoutSessionInput {
    */
   payment_options?: PaymentOption[];
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata?: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -679,12 +679,12 @@ export interface Payment {
   completed_at: number | null;
   expires_at: number | null;
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -814,12 +814,12 @@ export interface PaymentMethod {
    */
   mandate_id: string;
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -859,12 +859,12 @@ export interface PaymentMethodList {
  */
 export interface PaymentMethodUpdateInput {
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata?: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -1107,12 +1107,12 @@ export interface Refund {
   failure_reason: ('address_risk' | 'transfer_failed') | null;
   reason: string | null;
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -1152,12 +1152,12 @@ export interface RefundInput {
    */
   reason?: string;
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata?: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -1285,12 +1285,12 @@ export interface Subscription {
    */
   checkout_url?: string;
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -1304,12 +1304,12 @@ export interface SubscriptionItem {
   price_data: PriceData;
   quantity: number;
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -1384,12 +1384,12 @@ export interface SubscriptionInput {
    */
   cancel_url?: string;
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata?: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -1415,12 +1415,12 @@ export interface SubscriptionItemInput {
   };
   quantity?: number;
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata?: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };
@@ -1449,12 +1449,12 @@ export interface SubscriptionUpdateInput {
    */
   items?: SubscriptionItemInput[];
   /**
-   * Free keys of yours; shown again as given.
+   * Free keys of yours; shown again as given. At most 40 characters each.
    */
   metadata?: {
     /**
      * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^.*$".
+     * via the `patternProperty` "^[\s\S]*$".
      */
     [k: string]: string | number | boolean | undefined;
   };

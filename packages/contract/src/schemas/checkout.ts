@@ -3,12 +3,18 @@ import { CustomerEmail, ExternalCustomerId } from './customers.ts';
 import { CLOSED, Currency, Network, OrNull, Seconds, Units } from './shared.ts';
 
 const METADATA_KEYS_MAX = 50;
+const METADATA_KEY_MAX = 40;
 
 /** What a merchant may hang on a resource: at most 50 keys of 40 characters; strings of 500, numbers, booleans. */
 export const Metadata = Type.Record(
-  Type.String({ minLength: 1, maxLength: 40 }),
+  // Of any characters, which a dot is not: the value of a key with a line break is a value too.
+  Type.String({ pattern: '^[\\s\\S]*$' }),
   Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]),
-  { maxProperties: METADATA_KEYS_MAX, description: 'Free keys of yours; shown again as given.' },
+  {
+    propertyNames: Type.String({ minLength: 1, maxLength: METADATA_KEY_MAX }),
+    maxProperties: METADATA_KEYS_MAX,
+    description: 'Free keys of yours; shown again as given. At most 40 characters each.',
+  },
 );
 export type Metadata = Static<typeof Metadata>;
 

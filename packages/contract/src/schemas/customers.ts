@@ -8,7 +8,10 @@ export const ExternalCustomerId = Type.String({
   description: 'Your own id of the customer; it may not begin with cus_.',
   examples: ['customer-17'],
 });
-export const CustomerEmail = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^@\\s]+@[^@\\s]+$' });
+/** Letters of all scripts; what mail servers do not take without quotes is left out. */
+const MAIL_PART = '[^\\s@.,:;<>()\\[\\]"\\\\]+';
+const DOTTED = `${MAIL_PART}(\\.${MAIL_PART})*`;
+export const CustomerEmail = Type.String({ minLength: 3, maxLength: 254, pattern: `^${DOTTED}@${DOTTED}$` });
 
 export const CustomerName = Type.String({ minLength: 1, maxLength: 200 });
 export const CustomerPhone = Type.String({ minLength: 1, maxLength: 50 });
