@@ -155,6 +155,14 @@ test('who or what is unknown has no invoices; a cursor of another list is 400', 
     const answer = await read(`${PATH}?${query}`);
     expectError(answer, PATH, { status: 400, code: 'invalid_request_error', param });
   }
+  const other = await addSubscription(service, merchant, { customer: 'somebody else' });
+  for (const query of [
+    `subscription=${other.id}`,
+    `customer=${encodeId('customer', other.row.customer_id)}`,
+  ]) {
+    const answer = await read(`${PATH}?${query}&starting_after=${id}`);
+    expectError(answer, PATH, { status: 400, code: 'invalid_request_error', param: 'starting_after' });
+  }
   const foreign = await read(`${PATH}?starting_after=${id}`, stranger);
   expectError(foreign, PATH, { status: 400, param: 'starting_after' });
 });

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Db, Tables } from '../platform/db.ts';
 import { decodeId } from '../platform/ids.ts';
 import { type Owner, ofStore } from '../platform/owner.ts';
-import { cursorOf, readNewest } from '../platform/page.ts';
+import { cursorOf, readNewest, unknownCursor } from '../platform/page.ts';
 import './tables.ts';
 
 export type InvoiceRow = Selectable<Tables['invoice']>;
@@ -42,5 +42,11 @@ export async function listInvoices(db: Db, owner: Owner, filter: InvoiceFilter):
   if (customerId !== undefined) query = query.where('customer_id', '=', customerId);
   if (status !== undefined) query = query.where('status', '=', status);
   const after = await cursorOf(filter.after, (id) => getInvoice(db, owner, id));
+  if (after !== undefined && !isListed(after, filter)) throw unknownCursor();
   return await readNewest(query, 'invoice_id', { after, limit: filter.limit });
 }
+
+/** Whether a list of a customer's or a subscription's invoices has this one; its status may have changed meanwhile. */
+const isListed = (row: InvoiceRow, { customerId, subscriptionId }: InvoiceFilter) =>
+  (customerId === undefined || row.customer_id === customerId) &&
+  (subscriptionId === undefined || row.subscription_id === subscriptionId);
