@@ -4,13 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { startPostgres } from '../packages/server/src/platform/postgres/index.ts';
-
-/** As on a small server of one's own: the defaults are for machines of the last century. */
-const SERVER_SETTINGS = {
-  shared_buffers: '1GB',
-  max_wal_size: '6GB',
-  checkpoint_timeout: '15min',
-};
+import { SERVER_SETTINGS, WRITE_SERVER_SETTINGS } from '../test/server-settings.ts';
 
 /** The embedded PostgreSQL of a run, with fsync on. */
 export interface BenchServer {
@@ -47,10 +41,7 @@ export async function startServer(): Promise<BenchServer> {
   await chmod(folder, 0o755);
   const options = { dataDir: path.join(folder, 'postgres'), durable: true };
   const first = await startPostgres(options);
-  await execute(
-    first.url,
-    ...Object.entries(SERVER_SETTINGS).map(([name, value]) => `alter system set ${name} = '${value}'`),
-  );
+  await execute(first.url, ...WRITE_SERVER_SETTINGS);
   await first.stop();
   const postgres = await startPostgres(options);
   const [version] = await execute(postgres.url, 'show server_version');

@@ -3,20 +3,30 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChains } from '../../packages/server/src/chains/index.ts';
 import { connect } from '../../packages/server/src/platform/db.ts';
 import { FULL, scaled } from '../scale.ts';
+import { WRITE_SERVER_SETTINGS } from '../server-settings.ts';
 import { addSubscribers, beginBilling } from '../subscriptions/subscribers.ts';
+import type { DatabaseServer } from './database-server.ts';
 import { World } from './world.ts';
 
 const DUE = scaled(100_000, 200);
 const DONE_WITHIN_MS = scaled(600_000, 240_000);
 const LOOK_EVERY_MS = 250;
+/** Counting reads all of them, which nobody else does. */
+const LOOKS_PER_COUNT = scaled(20, 1);
 /** Requests that are answered while nothing else happens. */
 const IDLE_REQUESTS = scaled(1_000, 50);
 const SLOWER_MAX = 2;
 
 let world: World;
 
+async function sizeForServer(database: DatabaseServer): Promise<void> {
+  for (const statement of WRITE_SERVER_SETTINGS) await database.query(statement);
+  await database.stop();
+  await database.start();
+}
+
 beforeAll(async () => {
-  world = await World.open({ servers: 1, workers: 1 });
+  world = await World.open({ servers: 1, workers: 1, direct: true, prepare: sizeForServer });
 }, 120_000);
 afterAll(() => world?.close());
 
@@ -69,9 +79,12 @@ test(`fault 80, I12, I16: ${DUE} renewals at the same second are billed and char
   await beginBilling(client, [world.merchant.merchantId]);
   await client.end();
   const [startMs, busy]: [number, number[]] = [performance.now(), []];
-  for (const untilMs = startMs + DONE_WITHIN_MS; (await countPaid()) < DUE; await sleep(LOOK_EVERY_MS)) {
-    expect(performance.now()).toBeLessThan(untilMs);
+  const untilMs = startMs + DONE_WITHIN_MS;
+  for (let paid = 0; paid < DUE; await sleep(LOOK_EVERY_MS)) {
     busy.push(await list());
+    if (busy.length % LOOKS_PER_COUNT > 0) continue;
+    paid = await countPaid();
+    if (performance.now() > untilMs) expect.unreachable(`${paid} of ${DUE} are paid in time`);
   }
   const seconds = (performance.now() - startMs) / 1000;
   console.log(

@@ -39,6 +39,8 @@ export interface WorldOptions {
   database?: DatabaseOptions;
   /** The chains lie in a database of their own, as real ones do: they keep what the product's loses. */
   ownChain?: boolean;
+  /** Nothing between the processes and the database is broken: they reach it without a detour, as where time is measured. */
+  direct?: boolean;
   /** What happens to the database, with its tables and merchants, before a process of the service connects. */
   prepare?: (database: DatabaseServer) => Promise<void>;
   /** What the receiver does to each merchant's webhooks, as a path of hostile-behaviours.ts; without, there is none. */
@@ -88,19 +90,25 @@ export class World {
   readonly #env: Readonly<Record<string, string>>;
   readonly #receiver: HostileReceiver | undefined;
 
-  private constructor({ database, chain, receiver }: Surroundings, env: Readonly<Record<string, string>>) {
+  readonly #isDirect: boolean;
+
+  private constructor(
+    { database, chain, receiver }: Surroundings,
+    { env = {}, direct = false }: Pick<WorldOptions, 'env' | 'direct'>,
+  ) {
     this.database = database;
     this.chain = chain;
     this.#env = { ...env, ...(receiver && { ...TO_RECEIVERS, FLORIN_OUTBOUND_CA_FILE: receiver.caFile }) };
     this.#receiver = receiver;
+    this.#isDirect = direct;
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
-    const { servers = 2, workers = 2, merchants = 1, env = {}, prepare, receive } = options;
+    const { servers = 2, workers = 2, merchants = 1, prepare, receive } = options;
     const database = await DatabaseServer.open(options.database);
     const chain = options.ownChain ? await DatabaseServer.open() : database;
     const receiver = receive === undefined ? undefined : await startHostileReceiver();
-    const world = new World({ database, chain, receiver }, env);
+    const world = new World({ database, chain, receiver }, options);
     try {
       await world.#seed(merchants);
       await prepare?.(world.database);
@@ -145,10 +153,15 @@ export class World {
       databaseUrl: this.database.url,
       chainUrl: this.chain.url,
       masterKey: this.#masterKey.toString('hex'),
-      env: { ...this.#env, ...env },
+      env: { ...this.#env, ...(this.#isDirect && this.#addresses()), ...env },
     });
     list.push(node);
     return node;
+  }
+
+  /** Variables that send a process past the proxies. */
+  #addresses() {
+    return { DATABASE_URL: this.database.url, FLORIN_SIMCHAIN_URL: this.chain.url };
   }
 
   /** A server on another database of the same PostgreSQL, which no client is sent to; the caller closes it. */

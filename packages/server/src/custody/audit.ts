@@ -16,7 +16,7 @@ import { getMerchant } from '../stores/index.ts';
 import { type ChargeBooks, recheckFinal } from '../transfers/index.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 
-const EVERY_MS = 30_000;
+const EVERY_MS = 60_000;
 
 /**
  * Handles a job of `AUDIT_JOB`: compares the newest final blocks once more with what was booked from them, in and out, as

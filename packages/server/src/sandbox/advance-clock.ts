@@ -11,6 +11,7 @@ import {
 import { transact } from '../platform/transact.ts';
 import { SEND_REFUND_JOB } from '../refunds/index.ts';
 import { getMerchant, moveClock } from '../stores/index.ts';
+import { DUE_JOB } from '../subscriptions/index.ts';
 import { AUDIT_JOB, SEND_JOB } from '../transfers/index.ts';
 import { DELIVER_JOB } from '../webhooks/index.ts';
 import type { SandboxDeps } from './fund.ts';
@@ -22,7 +23,7 @@ const LOOK_AGAIN_MS = 15;
 const NOT_WAITED_FOR = [PUBLISH_JOB, DELIVER_JOB] as const;
 
 /**
- * Looks back at what is final, every 30 s while there is any of it: chains of the sandbox change by calls alone, so that one
+ * Looks back at what is final, each minute while there is any of it: chains of the sandbox change by calls alone, so that one
  * look before the time goes on finds all that those on the way would.
  */
 const LOOKS_BACK = [AUDIT_JOB] as const;
@@ -34,7 +35,7 @@ const LOOKS_BACK = [AUDIT_JOB] as const;
 const NO_STOPS = [...LOOKS_BACK, WATCH_METHODS_JOB] as const;
 
 /** What waits in real time while it is held up: an outage may end, or coins come in, as the clock goes on. */
-const MAY_BE_HELD_UP = [SEND_JOB, SEND_REFUND_JOB, EXPIRE_JOB] as const;
+const MAY_BE_HELD_UP = [SEND_JOB, SEND_REFUND_JOB, EXPIRE_JOB, DUE_JOB] as const;
 
 export interface AdvancedClock {
   now: number;

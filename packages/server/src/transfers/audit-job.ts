@@ -3,7 +3,7 @@ import type { JobSpec } from '../platform/jobs/index.ts';
 
 /** Compares final blocks once more with what was booked from them; payload `{ network }`. For whoever moves coins. */
 export const AUDIT_JOB = 'custody.audit';
-const AUDIT_AFTER_MS = 30_000;
+const AUDIT_AFTER_MS = 60_000;
 
 export function auditJob(merchantId: string, network: Network, nowMs: number): JobSpec {
   const dueAtMs = nowMs + AUDIT_AFTER_MS;

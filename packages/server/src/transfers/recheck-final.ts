@@ -9,7 +9,6 @@ import { type AttemptRow, signedOf } from './queries.ts';
 import type { TransferDeps } from './work.ts';
 
 const IN_A_BLOCK = new Set(['included', 'final']);
-const CALLS_AT_ONCE = 50;
 
 /** @returns what the chain says of a transaction that has not paid after all; asked twice, as one answer may be a slip */
 async function statusIfGone(chain: Chain, signed: SignedTx): Promise<TxStatus | undefined> {
@@ -74,8 +73,9 @@ export async function recheckFinal(
 /** Asks about some at once, as nearly all of them are where they were. */
 async function askAll(chain: Chain, attempts: readonly AttemptRow[]) {
   const asked: { attempt: AttemptRow; signed: SignedTx; status: TxStatus | undefined }[] = [];
-  for (let i = 0; i < attempts.length; i += CALLS_AT_ONCE) {
-    const some = attempts.slice(i, i + CALLS_AT_ONCE).map(async (attempt) => {
+  const { callsAtOnce } = chain.caps;
+  for (let i = 0; i < attempts.length; i += callsAtOnce) {
+    const some = attempts.slice(i, i + callsAtOnce).map(async (attempt) => {
       const signed = signedOf(attempt);
       return { attempt, signed, status: await statusIfGone(chain, signed) };
     });
