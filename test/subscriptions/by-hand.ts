@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../packages/server/src/app.ts';
+import { scanDeposits } from '../../packages/server/src/checkout/index.ts';
 import { type PaymentMethodRow, saveMandate } from '../../packages/server/src/payment-methods/index.ts';
 import type { Tx } from '../../packages/server/src/platform/db.ts';
 import { decodeId } from '../../packages/server/src/platform/ids.ts';
@@ -8,7 +9,7 @@ import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.
 import { occasionOf } from '../../packages/server/src/platform/occasion.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
 import { getMerchant, moveClock } from '../../packages/server/src/stores/index.ts';
-import { billSubscription, settleCharge } from '../../packages/server/src/subscriptions/index.ts';
+import { billSubscription, followPage, settleCharge } from '../../packages/server/src/subscriptions/index.ts';
 import { sendTransfers } from '../../packages/server/src/transfers/index.ts';
 import { jobOf } from '../job.ts';
 import { asOwner } from '../ledger.ts';
@@ -62,6 +63,19 @@ export function byHand({ app }: TestService, { merchantId }: TestMerchant) {
       await settle(charge);
     },
     mine,
+    /** Reads the network for what came in, until what waits for that is over. */
+    scanUntil: async (work: Promise<unknown>) => {
+      const end = new AbortController();
+      void work.finally(() => end.abort()).catch(() => {});
+      while (!end.signal.aborted) {
+        await scanDeposits(app, job({ network: 'erc20' }), run());
+        await sleep(LOOK_EVERY_MS);
+      }
+      await work;
+    },
+    /** Tells the subscription of the page of an invoice. */
+    follow: (invoice: string) =>
+      followPage(app, job({ invoiceId: decodeId('invoice', invoice) ?? '' }), run()),
     /** Moves the merchant's clock, and runs nothing. */
     wait: (seconds: number) => transact(app.db, (tx) => moveClock(tx, merchantId, seconds)),
   };

@@ -144,6 +144,58 @@ describe('canceled at once while the charge of a renewal is on its way', () => {
   });
 });
 
+describe('a page that is paid while the mandate is charged once more', () => {
+  /** A renewal that has failed once: its charge is on its way again as its page is paid, which it does not know yet. */
+  async function paidTwice() {
+    const opened = await open({ balance: PRICE, cap: PRICE });
+    const { merchant, given, api, jobs, subscribe, charge, pay } = opened;
+    const hold = (balance: number) =>
+      methodCalls(service, merchant).change(encodeId('paymentMethod', given.method.payment_method_id), {
+        balance,
+      });
+    const { id } = await subscribe();
+    await pay(id);
+    await jobs.wait(MONTH);
+    await jobs.bill(id);
+    const invoice = await api.latest(id);
+    expect(invoice).toMatchObject({ status: 'open', payment_status: 'failed' });
+    await hold(PRICE);
+    await jobs.wait(DAY);
+    const ordered = await charge(id);
+    expect(ordered).not.toBe('');
+    await jobs.scanUntil(api.pay(invoice.payment_id ?? ''));
+    expect(await api.latest(id)).toMatchObject({ status: 'open', payment_status: 'processing' });
+    return { ...opened, hold, id, invoice, ordered, told: (await api.news()).length };
+  }
+
+  test('whoever is heard first, the page pays and the charge is held', async () => {
+    const { api, jobs, id, invoice, ordered, available, told } = await paidTwice();
+    await jobs.send(ordered);
+    await jobs.finish(ordered);
+    expect(await available()).toEqual({ spendable: 2 * PRICE, held: PRICE });
+    await jobs.follow(invoice.id);
+    expect(await available()).toEqual({ spendable: 2 * PRICE, held: PRICE });
+    expect(await api.latest(id)).toMatchObject({ status: 'paid', amount_paid: PRICE });
+    expect(await api.read(id)).toMatchObject({ status: 'active' });
+    const news = (await api.news()).slice(told);
+    expect(news.filter((type) => type === 'invoice.paid')).toHaveLength(1);
+    expect(news.slice(-2)).toEqual(['invoice.paid', 'subscription.active']);
+  });
+
+  test('a charge that fails then takes nothing of the cap of its window', async () => {
+    const { api, jobs, hold, id, invoice, ordered, available } = await paidTwice();
+    await hold(0);
+    await jobs.send(ordered);
+    await jobs.follow(invoice.id);
+    await jobs.finish(ordered);
+    expect(await available()).toEqual({ spendable: 2 * PRICE, held: 0 });
+    await hold(PRICE);
+    await api.update(id, { items: [item(PRICE + PRICE / 2, 'month', 'USDT')] });
+    await jobs.bill(id);
+    expect(await jobs.chargeOf(id)).toEqual(expect.any(String));
+  });
+});
+
 describe('two subscriptions of one payer at the same time', () => {
   test('the cap counts for each of them: a mandate for one price a month pays both', async () => {
     const { api, jobs, subscribe, available } = await open({ cap: PRICE });

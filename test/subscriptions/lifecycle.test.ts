@@ -208,3 +208,15 @@ test('a renewal that costs nothing is paid as it is made', async () => {
   const period = ['invoice.created', 'invoice.paid', 'subscription.updated'];
   expect((await api.news()).slice(4)).toEqual([...period, ...period]);
 });
+
+test('a wallet needs nothing for a period that a planned end rules out', async () => {
+  const { api, id, subscription } = await active();
+  const empty = async () =>
+    (await api.post(`/test_helpers/payment_methods/${subscription.payment_method_id}`, { balance: 0 })).json
+      .status;
+  expect(await empty()).toBe('inactive');
+  await api.cancel(id, { cancel_at_period_end: true });
+  expect(await empty()).toBe('active');
+  await api.update(id, { cancel_at: null });
+  expect(await empty()).toBe('inactive');
+});

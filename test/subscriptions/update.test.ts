@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
-import { billing, DAY, item } from './billing.ts';
+import { billing, DAY, item, order } from './billing.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -98,6 +98,36 @@ test('none: at once, without a sum; nothing changed: nothing told', async () => 
   expect(await api.update(id, { cancel_at: null })).toEqual(after);
   expect(await api.update(id, { metadata: { plan: 'gold' } })).toMatchObject({ metadata: { plan: 'gold' } });
   expect((await api.news()).slice(length)).toEqual(['subscription.updated', 'subscription.updated']);
+});
+
+test('what was given without a sum is not credited when it is taken back, nor billed again', async () => {
+  const { api, id, end } = await active();
+  await api.advance(10 * DAY);
+  await api.update(id, { items: [item(90_000)], proration: 'none' });
+  await api.update(id, { items: [item(2_000)] });
+  await api.update(id, { items: [item(100)], proration: 'none' });
+  await api.update(id, { items: [item(2_000)] });
+  expect(await api.invoices(id)).toHaveLength(1);
+  const now = (await api.call('/test_helpers/clock')).json.now as number;
+  await api.advance(end - now + 60);
+  expect(await api.latest(id)).toMatchObject({
+    billing_reason: 'subscription_cycle',
+    amount_due: 2_000,
+    status: 'paid',
+  });
+});
+
+test('a mandate whose cap is for a month pays for no subscription of each day', async () => {
+  const api = await open();
+  const { id } = await api.make();
+  const { payment_method_id } = await api.authorize(id);
+  const daily = order({ items: [item(2_000, 'day')] });
+  const refusal = { status: 400, json: { error: { param: 'payment_method_id' } } };
+  expect(await api.create({ ...daily, payment_method_id })).toMatchObject(refusal);
+  const other = await api.make({ items: [item(2_000, 'day')] });
+  expect(await api.post(`/subscriptions/${other.id}/update`, { payment_method_id })).toMatchObject(refusal);
+  const yearly = await api.make({ items: [item(2_000, 'year')], payment_method_id });
+  expect(yearly).toMatchObject({ payment_method_id });
 });
 
 test('what is refused names the field', async () => {

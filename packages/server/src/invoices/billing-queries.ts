@@ -52,6 +52,24 @@ export const capUsed = (
   from unnest(${[window.subscriptionId]}::uuid[], ${[window.methodId]}::uuid[], ${[window.start]}::bigint[])
     as w (subscription_id, method_id, start)`;
 
+/** A charge that an invoice did not wait for any more has failed: what it would have taken of a cap is free. */
+export async function freeCap(
+  tx: Tx,
+  {
+    merchantId,
+    subscriptionId,
+    paymentId,
+  }: { merchantId: string; subscriptionId: string; paymentId: string },
+): Promise<void> {
+  await tx
+    .updateTable('invoice')
+    .set({ charge_method_id: null, charge_window_start: null, charge_amount: null })
+    .where('merchant_id', '=', merchantId)
+    .where('subscription_id', '=', subscriptionId)
+    .where('charge_payment_id', '=', paymentId)
+    .execute();
+}
+
 /** The open ones of these subscriptions, oldest first. */
 export async function listOpenInvoices(
   db: Db,

@@ -1,5 +1,6 @@
 export {
   capUsed,
+  freeCap,
   insertInvoice,
   listOpenInvoices,
   openInvoicesLock,

@@ -120,7 +120,7 @@ function tryFailed(draft: Draft, invoiceId: string, code: string): void {
     nextTryAt: isOfLast ? schedule && nextTry(schedule, daysSpent) : draft.now,
   });
   fallBehind(draft, invoiceId);
-  const isOver = overdueFrom !== null && daysSpent === draft.rules.dunningDays.length;
+  const isOver = isOfLast && overdueFrom !== null && daysSpent === draft.rules.dunningDays.length;
   if (isOver && !draft.isAnyLive) cancelUnpaid(draft);
   else {
     cancelIfDue(draft);

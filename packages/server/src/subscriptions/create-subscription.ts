@@ -114,7 +114,8 @@ async function make(
   const { items, amount, interval } = read(body);
   checkTimes(body, interval, now);
   const customerId = await customerOf(tx, merchantId, body, now);
-  const methodId = await methodOf(tx, merchantId, body.payment_method_id, customerId);
+  const payer = { merchant_id: merchantId, customer_id: customerId, interval };
+  const methodId = await methodOf(tx, body.payment_method_id, payer);
   const creation = {
     amount,
     interval,

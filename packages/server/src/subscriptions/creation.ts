@@ -39,6 +39,7 @@ function fresh({ trialDays, anchor, ...given }: Creation, now: number): Subscrip
   return {
     ...given,
     status: 'incomplete',
+    billedAmount: 0n,
     pendingAmount: null,
     anchor: anchor ?? trialEnd ?? now,
     trialEnd,
@@ -56,6 +57,7 @@ function openFirst(draft: Draft): void {
   const { now } = draft;
   const { amount: sum, anchor, interval } = draft.subscription;
   const isStub = anchor > now;
+  draft.change({ billedAmount: sum });
   openInvoice(draft, {
     reason: 'subscription_create',
     amount: isStub ? stubAmount(sum, now, { anchor, interval }) : sum,

@@ -9,7 +9,12 @@ import { isFinal, isRunning } from './states.ts';
 
 /** What time alone brings next: a change, a charge to try, or nothing before `at` (null: nothing at all). */
 export type Due =
-  | { do: 'change'; decision: Decision }
+  | {
+      do: 'change';
+      decision: Decision;
+      /** By when payers had to pay, where it gives up on money that did not come; else null. */
+      deadline: number | null;
+    }
   | { do: 'try'; invoiceId: string }
   | { do: 'wait'; at: number | null };
 
@@ -21,11 +26,11 @@ export type Due =
 export function decideDue(facts: Facts, occasion: Occasion): Due {
   const { subscription, invoices } = facts;
   if (isFinal(subscription.status)) return { do: 'wait', at: null };
-  const change = changeDue(facts, occasion);
-  if (change !== undefined) {
+  const due = changeDue(facts, occasion);
+  if (due !== undefined) {
     const draft = new Draft(facts, occasion);
-    change(draft);
-    return { do: 'change', decision: draft.decision };
+    due.change(draft);
+    return { do: 'change', decision: draft.decision, deadline: due.deadline };
   }
   const { now, rules } = occasion;
   if (isEnding(facts, now)) return { do: 'wait', at: null };
@@ -37,27 +42,34 @@ export function decideDue(facts: Facts, occasion: Occasion): Due {
   if (renewsAt(facts, now)) {
     const draft = new Draft(facts, occasion);
     openCycle(draft);
-    return { do: 'change', decision: draft.decision };
+    return { do: 'change', decision: draft.decision, deadline: null };
   }
   return { do: 'wait', at: nextInstant(facts, rules, now) };
 }
 
+interface ChangeDue {
+  change: (draft: Draft) => void;
+  deadline: number | null;
+}
+
 /** What comes before tries. */
-function changeDue(facts: Facts, { now, rules }: Occasion): ((draft: Draft) => void) | undefined {
+function changeDue(facts: Facts, { now, rules }: Occasion): ChangeDue | undefined {
   const { subscription, invoices } = facts;
   const paid = invoices.find(({ page }) => page === 'paid');
-  if (paid !== undefined) return (draft) => pagePaid(draft, paid.id);
+  if (paid !== undefined) return { change: (draft) => pagePaid(draft, paid.id), deadline: null };
   const isAnyLive = invoices.some(isLive);
-  if (subscription.cancelAt !== null && subscription.cancelAt <= now) return isAnyLive ? undefined : cancel;
-  if (subscription.status === 'incomplete')
-    return endsFirst(facts) <= now && !isAnyLive ? expireIncomplete : undefined;
+  const { cancelAt } = subscription;
+  if (cancelAt !== null && cancelAt <= now)
+    return isAnyLive ? undefined : { change: cancel, deadline: cancelAt };
+  if (subscription.status === 'incomplete') {
+    const deadline = endsFirst(facts);
+    return deadline <= now && !isAnyLive ? { change: expireIncomplete, deadline } : undefined;
+  }
   const late = invoices.find((invoice) => isDueUnpaid(invoice, now));
-  if (late !== undefined) return (draft) => dueUnpaid(draft, late.id);
-  const over = invoices.find((invoice) => {
-    const at = silentEnd(facts, invoice, rules);
-    return at !== null && at <= now;
-  });
-  return over !== undefined && !isAnyLive ? cancelUnpaid : undefined;
+  if (late !== undefined) return { change: (draft) => dueUnpaid(draft, late.id), deadline: late.dueDate };
+  const ends = invoices.map((invoice) => silentEnd(facts, invoice, rules));
+  const deadline = ends.find((at) => at !== null && at <= now) ?? null;
+  return deadline !== null && !isAnyLive ? { change: cancelUnpaid, deadline } : undefined;
 }
 
 const endsFirst = ({ subscription }: Facts) => subscription.createdAt + FIRST_PAYMENT_SECONDS;

@@ -6,6 +6,8 @@ export interface SubscriptionFacts {
   status: SubscriptionStatus;
   /** The sum of the items, in the smallest unit of the currency. */
   amount: bigint;
+  /** The sum that the period billed last was billed at, with what changes within it added and gave back. */
+  billedAmount: bigint;
   /** The sum of the items from the next period on; null: the same. */
   pendingAmount: bigint | null;
   interval: BillingInterval;

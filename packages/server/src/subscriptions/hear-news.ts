@@ -1,6 +1,6 @@
 import { bookCharges, type CompletedCharge, completeCharge, failCharge } from '../checkout/index.ts';
 import { type Change, recordEvents } from '../events/index.ts';
-import { findInvoice } from '../invoices/index.ts';
+import { findInvoice, freeCap } from '../invoices/index.ts';
 import {
   type ChargeOutcome,
   chargeOutcome,
@@ -73,8 +73,9 @@ async function settle(
   billing: Billing,
   { paymentId, outcome, context }: Decided,
 ): Promise<Settled | undefined> {
-  // The invoice that waits for it; none, where that is paid otherwise or void.
-  const invoiceId = billing.invoices.find((row) => row.live_attempt === paymentId)?.invoice_id;
+  const waiting = billing.facts.invoices.find(({ liveAttempt }) => liveAttempt === paymentId);
+  // The invoice that waits for it; none, where that is void or paid otherwise, which it may not know yet.
+  const invoiceId = waiting?.page === 'paid' ? undefined : waiting?.id;
   const key = { merchantId: billing.subscription.merchant_id, paymentId };
   const follow = async (change: Change) => {
     if (invoiceId === undefined) {
@@ -93,6 +94,8 @@ async function settle(
     const change = await failCharge(tx, key, outcome.failureCode, context);
     if (change === undefined) return undefined;
     await follow(change);
+    // It has taken nothing of its mandate's cap after all.
+    if (invoiceId === undefined) await freeCap(tx, { ...key, subscriptionId: outcome.subscriptionId });
     return { wallet, completed: undefined, context };
   }
   const pulled = { txId: outcome.txId, isNeeded: invoiceId !== undefined };

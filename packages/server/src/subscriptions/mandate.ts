@@ -11,12 +11,9 @@ import type { Decision, Facts } from './facts.ts';
 export function giveMandate(draft: Draft, methodId: string): boolean {
   const { status, trialEnd } = draft.subscription;
   draft.change({ methodId });
+  // While money for one is on its way, it is tried once that is final and was not enough.
   for (const invoice of draft.openInvoices)
-    draft.put({
-      ...invoice,
-      chargesEnded: false,
-      nextTryAt: isLive(invoice) ? invoice.nextTryAt : draft.now,
-    });
+    draft.put({ ...invoice, chargesEnded: false, nextTryAt: draft.now });
   if (status !== 'incomplete') return false;
   if (trialEnd !== null) startTrial(draft);
   return true;

@@ -76,6 +76,7 @@ export function openCycle(draft: Draft): InvoiceFacts {
     draft.tell('subscription.updated');
   }
   const { amount } = draft.subscription;
+  draft.change({ billedAmount: amount });
   for (let n = first; n < current; n++) {
     const record = blank(draft, {
       reason: 'subscription_cycle',

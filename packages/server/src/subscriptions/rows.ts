@@ -15,6 +15,7 @@ export function factsOfSubscription(row: SubscriptionRow): SubscriptionFacts {
   return {
     status: row.status,
     amount: row.amount,
+    billedAmount: row.billed_amount,
     pendingAmount: row.pending_items && sumOf(row.pending_items),
     interval: row.interval,
     anchor: Number(row.billing_cycle_anchor),
@@ -35,6 +36,7 @@ export function subscriptionColumns(facts: SubscriptionFacts) {
   return {
     status: facts.status,
     amount: facts.amount,
+    billed_amount: facts.billedAmount,
     interval: facts.interval,
     billing_cycle_anchor: facts.anchor,
     trial_end: facts.trialEnd,

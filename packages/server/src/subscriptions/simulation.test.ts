@@ -103,6 +103,10 @@ class World {
     hold(this.open.filter(({ reason }) => reason === 'subscription_cycle').length < 2, 'one open cycle');
     hold(!isFinal(status) || this.open.length === 0, 'nothing is open at the end');
     hold((status === 'canceled') === (canceledAt !== null) && credit >= 0n, 'what belongs together');
+    const isForgotten = ({ tries, nextTryAt, chargesEnded, ...invoice }: InvoiceFacts) =>
+      tries === 0 && nextTryAt === null && !chargesEnded && !isLive(invoice as InvoiceFacts);
+    const { methodId } = this.subscription;
+    hold(methodId === null || !this.open.some(isForgotten), 'what a mandate can pay is tried');
   }
 
   /** From 0 up to, not including, `below`. */
@@ -143,7 +147,7 @@ class World {
   /** What is on its way is decided, most of it for good. */
   decideLive(): void {
     for (const invoice of this.open) {
-      if (invoice.liveAttempt !== null) {
+      if (invoice.liveAttempt !== null && invoice.page !== 'paid') {
         const code = ['insufficient_balance', 'network_unavailable', 'mandate_revoked'][this.random(12)];
         this.draft((draft) =>
           code === undefined ? chargeSucceeded(draft, invoice.id) : chargeFailed(draft, invoice.id, code),
@@ -158,7 +162,8 @@ class World {
     if (isFinal(this.subscription.status)) return;
     const chosen = this.open[pick % Math.max(1, this.open.length)];
     if (deed === 'page' || deed === 'seen') {
-      if (chosen?.page === 'open' && chosen.liveAttempt === null)
+      // A payer may send to a page whose mandate is being charged.
+      if (chosen?.page === 'open')
         this.invoices.set(chosen.id, { ...chosen, page: deed === 'page' ? 'paid' : 'money' });
       return;
     }

@@ -220,6 +220,42 @@ test('a mandate given while the charge of the one before is on its way is tried 
   expect(failed.invoices).toMatchObject([{ chargesEnded: false, nextTryAt: FEB + 5 }]);
 });
 
+test('on the last day too: nothing is canceled before the mandate that was given meanwhile is tried', () => {
+  let facts = renewed('pm_1');
+  for (const days of [0, 1, 3, 5]) facts = after(facts, decline(facts, FEB + days * DAY));
+  facts = order(facts, FEB + 7 * DAY);
+  facts = after(facts, decideMandate(facts, 'pm_2', at(FEB + 7 * DAY + 1)));
+  const failed = play(facts, FEB + 7 * DAY + 5, (draft) =>
+    chargeFailed(draft, first(facts).id, 'insufficient_balance'),
+  );
+  expect(told(failed)).toBe('payment.failed invoice.payment_failed');
+  facts = after(facts, failed);
+  expect(decideDue(facts, at(FEB + 7 * DAY + 5))).toEqual({ do: 'try', invoiceId: first(facts).id });
+  expect(told(decline(facts, FEB + 7 * DAY + 5))).toMatch(/subscription.canceled$/);
+});
+
+test('a mandate given while money for the page is on its way is tried once that was not enough', () => {
+  const paged = renewed(null);
+  const seen = { ...paged, invoices: [{ ...first(paged), page: 'money' as const }] };
+  const given = after(seen, decideMandate(seen, 'pm_2', at(FEB + DAY)));
+  expect(decideDue(given, at(FEB + DAY))).toEqual({ do: 'wait', at: null });
+  const short = { ...given, invoices: [{ ...first(given), page: 'open' as const }] };
+  expect(decideDue(short, at(FEB + 2 * DAY))).toEqual({ do: 'try', invoiceId: first(short).id });
+});
+
+test('what is dearer while its period is unpaid is no credit once that is paid at the old price', () => {
+  const change = (facts: Facts, amount: bigint, now: number) =>
+    after(facts, decideUpdate(facts, { items: { amount, proration: 'now' }, changesMore: false }, at(now)));
+  let facts = change(renewed('pm_1'), 100_000n, FEB + DAY);
+  facts = after(
+    facts,
+    play(facts, FEB + DAY, (draft) => chargeSucceeded(draft, first(facts).id)),
+  );
+  facts = change(facts, 2_000n, FEB + 2 * DAY);
+  expect(facts.subscription).toMatchObject({ amount: 2_000n, credit: 0n });
+  expect(change(facts, 1_000n, FEB + 2 * DAY).subscription.credit).toBeGreaterThan(0n);
+});
+
 test('downtime: the period of now is billed, those before are recorded; a cancel comes before all', () => {
   const facts = active('pm_1');
   const may = Date.UTC(2027, 4, 1) / 1000;

@@ -26,6 +26,7 @@ declare module '../platform/db.ts' {
       status: SubscriptionStatus;
       items: JSONColumnType<StoredItem[]>;
       amount: bigint;
+      billed_amount: Generated<bigint>;
       interval: BillingInterval;
       payment_method_id: string | null;
       billing_cycle_anchor: Int8;

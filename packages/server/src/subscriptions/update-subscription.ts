@@ -102,7 +102,7 @@ async function withUpdate<T>(
 
 /** Undefined: it stays as it is. @throws Fail */
 async function newMethod(tx: Tx, row: SubscriptionRow, id: string | undefined): Promise<string | undefined> {
-  const methodId = await methodOf(tx, row.merchant_id, id, row.customer_id);
+  const methodId = await methodOf(tx, id, row);
   return methodId === null || methodId === row.payment_method_id ? undefined : methodId;
 }
 

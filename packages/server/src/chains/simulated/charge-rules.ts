@@ -1,5 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import type { ChargeFault, Mandate } from '../port.ts';
+import type { ChargeFault, Mandate, MandatePeriod } from '../port.ts';
 import { NETWORK_RULES } from './rules.ts';
 
 /** What a transaction says that pulls from a payer, in the form of JSON. */
@@ -34,6 +34,15 @@ export const emptyChargeState = (): ChargeState => ({
   uses: [],
 });
 
+const DAY_SECONDS = 86_400;
+/** The shortest that there is of each: a cap is for no less. */
+const PERIOD_SECONDS_MIN: Record<MandatePeriod, number> = {
+  day: DAY_SECONDS,
+  week: 7 * DAY_SECONDS,
+  month: 28 * DAY_SECONDS,
+  year: 365 * DAY_SECONDS,
+};
+
 interface Pull {
   amount: bigint;
   /** `balanceKey` of the payer. */
@@ -59,6 +68,7 @@ export function refuseCharge(
   if (windowCap) {
     const isInTerm = pull.time >= mandate.startsAt && (mandate.endsAt === null || pull.time < mandate.endsAt);
     if (standing === undefined || !isInTerm) return 'insufficient_allowance';
+    if (window.windowEnd - window.windowStart < PERIOD_SECONDS_MIN[mandate.period]) return 'cap_exceeded';
     const used = usedIn(state.uses, { mandateId: mandate.mandateId, ...window });
     if (used + pull.amount > BigInt(mandate.cap)) return 'cap_exceeded';
   }
