@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import {
   type App,
@@ -25,6 +26,8 @@ import { startWorkers } from './workers.ts';
 
 /** Time for requests and jobs in flight, so that the whole stop ends within ten seconds. */
 const GRACE_MS = 4_000;
+/** As by `nice`: a third of the weight of a process that serves. */
+const WORK_NICENESS = 5;
 const PLACEHOLDER_URL = 'http://127.0.0.1';
 
 /** A process of the service that runs until it is stopped. */
@@ -216,8 +219,12 @@ export async function serve(config: Config): Promise<Running> {
   });
 }
 
-/** One worker on a database of the operator's. Run as many as you like. */
+/**
+ * One worker on a database of the operator's. Run as many as you like. On a machine of both it lets servers pass: merchants
+ * and payers wait for an answer, and nobody for one job among many.
+ */
 export async function work(config: Config): Promise<Running> {
+  setPriority(WORK_NICENESS);
   const parts: Parts = {};
   return await orClose(parts, async () => {
     parts.app = await openProduction(config);
