@@ -168,9 +168,11 @@ describe('a page that is paid while the mandate is charged once more', () => {
     return { ...opened, hold, id, invoice, ordered, told: (await api.news()).length };
   }
 
-  test('whoever is heard first, the page pays and the charge is held', async () => {
+  const orders = ['charge', 'page'] as const;
+  test.each(orders)('where the %s is heard first, the page pays and the charge is held', async (first) => {
     const { api, jobs, id, invoice, ordered, available, told } = await paidTwice();
     await jobs.send(ordered);
+    if (first === 'page') await jobs.follow(invoice.id);
     await jobs.finish(ordered);
     expect(await available()).toEqual({ spendable: 2 * PRICE, held: PRICE });
     await jobs.follow(invoice.id);
@@ -179,21 +181,26 @@ describe('a page that is paid while the mandate is charged once more', () => {
     expect(await api.read(id)).toMatchObject({ status: 'active' });
     const news = (await api.news()).slice(told);
     expect(news.filter((type) => type === 'invoice.paid')).toHaveLength(1);
-    expect(news.slice(-2)).toEqual(['invoice.paid', 'subscription.active']);
+    expect(news.filter((type) => type === 'subscription.active')).toHaveLength(1);
   });
 
-  test('a charge that fails then takes nothing of the cap of its window', async () => {
-    const { api, jobs, hold, id, invoice, ordered, available } = await paidTwice();
-    await hold(0);
-    await jobs.send(ordered);
-    await jobs.follow(invoice.id);
-    await jobs.finish(ordered);
-    expect(await available()).toEqual({ spendable: 2 * PRICE, held: 0 });
-    await hold(PRICE);
-    await api.update(id, { items: [item(PRICE + PRICE / 2, 'month', 'USDT')] });
-    await jobs.bill(id);
-    expect(await jobs.chargeOf(id)).toEqual(expect.any(String));
-  });
+  test.each(orders)(
+    'where the %s is heard first, a charge that fails takes nothing of its cap',
+    async (first) => {
+      const { api, jobs, hold, id, invoice, ordered, available } = await paidTwice();
+      await hold(0);
+      await jobs.send(ordered);
+      if (first === 'page') await jobs.follow(invoice.id);
+      await jobs.finish(ordered);
+      await jobs.follow(invoice.id);
+      expect(await available()).toEqual({ spendable: 2 * PRICE, held: 0 });
+      expect(await api.read(id)).toMatchObject({ status: 'active' });
+      await hold(PRICE);
+      await api.update(id, { items: [item(PRICE + PRICE / 2, 'month', 'USDT')] });
+      await jobs.bill(id);
+      expect(await jobs.chargeOf(id)).toEqual(expect.any(String));
+    },
+  );
 });
 
 describe('two subscriptions of one payer at the same time', () => {

@@ -80,6 +80,32 @@ describe('what was sent in time while its network could not be read', () => {
   }, 60_000);
 });
 
+test('on a network that answers a deadline is kept to the second, though it was read just before', async () => {
+  const api = await open();
+  const { id } = await api.make();
+  await api.pay(await pageOf(api, id), { amount: 1 });
+  const { created } = await api.read(id);
+  const { now } = (await api.call('/test_helpers/clock')).json as { now: number };
+  await api.advance(created + 23 * HOUR - 30 - now);
+  expect(await api.read(id)).toMatchObject({ status: 'incomplete' });
+  await api.advance(30);
+  expect(await api.read(id)).toMatchObject({ status: 'incomplete_expired' });
+});
+
+test('a mandate on another network is charged while the due date of the page waits for its own', async () => {
+  const api = await open();
+  const { id } = await renewed(api, 2 * DAY + 12 * HOUR);
+  await api.pay(await pageOf(api, id), { network: 'trc20', amount: 1 });
+  await api.chain('trc20', { outage_seconds: OUTAGE });
+  await api.advance(20 * HOUR);
+  expect(await api.read(id)).toMatchObject({ status: 'active' });
+  const { length } = await api.news();
+  expect(await api.authorize(id)).toMatchObject({ status: 'active' });
+  expect(await api.latest(id)).toMatchObject({ status: 'paid' });
+  expect((await api.news()).slice(length)).not.toContain('subscription.past_due');
+  await api.chain('trc20', { outage_seconds: 0 });
+}, 60_000);
+
 test('a page that was opened and not paid is given up once its network answers, and the clock goes on meanwhile', async () => {
   const api = await open();
   const { id } = await api.make();

@@ -38,7 +38,7 @@ export {
 } from './invoice-pages.ts';
 export { CREDITED_JOB, creditedJob, EXPIRE_JOB, INVOICE_NEWS_JOB, SCAN_JOB, scanJob } from './jobs.ts';
 export { paymentLinkPages } from './links/pages.ts';
-export { lookForMoney } from './look-for-money.ts';
+export { type LookAgain, lookForMoney, type PagesDue } from './look-for-money.ts';
 export { type FoundPage, findPage } from './page/find-page.ts';
 export { languageOf, queryOf } from './page/language.ts';
 export {

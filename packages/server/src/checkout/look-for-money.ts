@@ -1,15 +1,16 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
-import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
 import { listCursors } from './deposit-queries.ts';
 import type { CheckoutDeps, MerchantRef } from './deps.ts';
 import { findMissed } from './find-missed.ts';
 import { scanJob } from './jobs.ts';
 import { type PaymentView, readPayment } from './queries.ts';
+import { readNow } from './scan.ts';
 
 const AGAIN_SECONDS = 5;
+/** Many may wait for one network. */
+const AWAY_SECONDS = 30;
 
 /** When to look again, for the outcome of a job. */
 export interface LookAgain {
@@ -17,30 +18,38 @@ export interface LookAgain {
   followsClock: boolean;
 }
 
+/** Pages of invoices, and by when they had to be paid. */
+export interface PagesDue {
+  /** UUIDs of their payments. */
+  paymentIds: readonly string[];
+  /** Unix seconds of the merchant's clock; not ahead of it. */
+  deadline: number;
+}
+
 /**
- * Before pages of invoices end unpaid: whatever payers have sent to them by a deadline is seen, as every network on which
- * they may have paid is read beyond it and no address of theirs holds more than was credited.
+ * Before pages of invoices end unpaid: whatever payers have sent to them by the deadline is seen, as every network on which
+ * they may have paid is read beyond it, now if it was not, and no address of theirs holds more than was credited.
  *
- * @param paymentIds UUIDs of the pages' payments
- * @param deadline Unix seconds of the merchant's clock
  * @returns when to look again where that cannot be said yet
  */
 export async function lookForMoney(
   deps: CheckoutDeps,
   merchant: MerchantRef,
-  paymentIds: readonly string[],
-  deadline: number,
+  { paymentIds, deadline }: PagesDue,
+  signal: AbortSignal,
 ): Promise<LookAgain | undefined> {
-  const { merchantId } = merchant;
   const views: PaymentView[] = [];
-  for (const paymentId of paymentIds) views.push(await readPayment(deps.db, merchantId, paymentId));
-  const unread = await unreadNetworks(deps, merchant, views, deadline);
-  if (unread.length > 0) {
-    await transact(deps.db, (tx) => enqueue(tx, scansOf(deps, merchant, unread)));
-    return await laterOf(deps, merchant, unread);
-  }
+  for (const paymentId of paymentIds) views.push(await readPayment(deps.db, merchant.merchantId, paymentId));
+  const areRead = await unlessAway(async () => {
+    for (const network of await unreadNetworks(deps, merchant, views, deadline))
+      await readNow(deps, merchant, { network, signal });
+  });
+  if (!areRead) return later(deps, merchant, AWAY_SECONDS, false);
+  // Somebody else has read it at the same time, and has not yet said so, or the node does not know its newest blocks.
+  if ((await unreadNetworks(deps, merchant, views, deadline)).length > 0)
+    return later(deps, merchant, AGAIN_SECONDS, true);
   for (const view of views)
-    if (!(await isSure(deps, merchant, view))) return { ...again(deps, merchant), followsClock: false };
+    if (!(await isSure(deps, merchant, view))) return later(deps, merchant, AWAY_SECONDS, false);
   return undefined;
 }
 
@@ -74,11 +83,11 @@ export async function laterOf(
   const followsClock = await unlessAway(async () => {
     for (const network of unread) await deps.chains.of(merchant, network).head();
   });
-  return { ...again(deps, merchant), followsClock };
+  return later(deps, merchant, AGAIN_SECONDS, followsClock);
 }
 
-function again(deps: CheckoutDeps, merchant: MerchantRef) {
-  return { againAtMs: occasionOf(deps, merchant).realMs + AGAIN_SECONDS * 1000 };
+function later(deps: CheckoutDeps, merchant: MerchantRef, seconds: number, followsClock: boolean): LookAgain {
+  return { againAtMs: occasionOf(deps, merchant).realMs + seconds * 1000, followsClock };
 }
 
 /** Looks for money that no reading has found. @returns false where a network cannot be asked */

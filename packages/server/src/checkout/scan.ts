@@ -45,6 +45,18 @@ export async function scanDeposits(deps: CheckoutDeps, job: Job, run: JobRun): P
   return { againAtMs: deps.clock.nowMs() + pauseMs(place.seconds - newsAt, isWaiting) };
 }
 
+/** Reads a network now, for somebody who waits for it to be read up to this time. @throws ChainUnavailable */
+export async function readNow(
+  deps: CheckoutDeps,
+  merchant: MerchantRef,
+  { network, signal }: { network: Network; signal: AbortSignal },
+): Promise<void> {
+  const { seconds } = occasionOf(deps, merchant);
+  const state = await readNetworkState(deps.db, { ...merchant, network }, seconds);
+  if (state === undefined) throw new Error(`no address was given out on ${network}`);
+  await readNetwork(deps, { merchant, network, seconds }, { ...state, is_overdue: true }, signal);
+}
+
 /** @param quietSeconds since an address was given out or a transfer found */
 export function pauseMs(quietSeconds: number, isWaiting: boolean): number {
   const longest = isWaiting ? PAUSE_OPEN_MAX_MS : PAUSE_WATCH_MAX_MS;

@@ -1,4 +1,4 @@
-import { lookForMoney } from '../checkout/index.ts';
+import { type LookAgain, lookForMoney, type PagesDue } from '../checkout/index.ts';
 import type { InvoiceRow } from '../invoices/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
@@ -22,14 +22,14 @@ interface ToTry {
   invoice: InvoiceRow;
 }
 
-/** Pages whose money is given up by the next change: whether all that came by the deadline is seen is to be found first. */
-interface ToLook {
-  paymentIds: readonly string[];
-  deadline: number;
-}
-
 /** What comes after a transaction: another change, something to be read before it, or nothing before `wait`. */
-type Next = 'change' | ToTry | ToLook | { wait: number | null };
+type Next = 'change' | ToTry | PagesDue | { wait: number | null };
+
+/** What was found of pages whose money the next change would give up: there is none, or nobody can say yet. */
+interface Looked {
+  pages: PagesDue;
+  notYet: LookAgain | undefined;
+}
 
 /** What is due at the same time is written together. */
 const billingStep = joinedStep<Next>();
@@ -45,7 +45,7 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   const merchant = await getMerchant(deps.db, job.merchantId);
   const subscriptionId = String(job.payload.subscriptionId);
   let tried: (ToTry & { read: ChargeReading }) | undefined;
-  let looked: ToLook | undefined;
+  let looked: Looked | undefined;
   const begun = await billingContext(deps, merchant);
   deps.metrics.billed((begun.occasion.realMs - job.dueAtMs) / 1000);
   for (let changes = 0; changes < CHANGES_MAX && !run.signal.aborted; changes++) {
@@ -59,13 +59,13 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
     });
     crashPoint('billing.step-committed');
     tried = undefined;
-    looked = undefined;
     if (next === 'change') continue;
-    if ('wait' in next) return next.wait === null ? 'done' : again(realMsOf(next.wait, context.occasion));
+    if ('wait' in next) {
+      const atMs = next.wait === null ? undefined : realMsOf(next.wait, context.occasion);
+      return outcomeOf(atMs, looked?.notYet);
+    }
     if ('deadline' in next) {
-      const notYet = await lookForMoney(deps, merchant, next.paymentIds, next.deadline);
-      if (notYet !== undefined) return notYet;
-      looked = next;
+      looked = { pages: next, notYet: await lookForMoney(deps, merchant, next, run.signal) };
       continue;
     }
     const read = await readForCharge(deps, merchant, next);
@@ -76,6 +76,12 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   return again(deps.clock.nowMs());
 }
 
+/** What waits for a network does not keep other things from their time, and they not it. */
+function outcomeOf(atMs: number | undefined, notYet: LookAgain | undefined): JobOutcome {
+  if (notYet !== undefined) return { ...notYet, againAtMs: Math.min(notYet.againAtMs, atMs ?? Infinity) };
+  return atMs === undefined ? 'done' : again(atMs);
+}
+
 /** With the merchant's clock, even if the run before waited for something outside of it. */
 const again = (againAtMs: number) => ({ againAtMs, followsClock: true });
 
@@ -84,7 +90,7 @@ interface Step {
   subscriptionId: string;
   context: BillingContext;
   tried: (ToTry & { read: ChargeReading }) | undefined;
-  looked: ToLook | undefined;
+  looked: Looked | undefined;
 }
 
 /** One change, if one is due. What comes after it is seen under the same locks. */
@@ -92,37 +98,40 @@ async function step(tx: Tx, { merchant, subscriptionId, context, tried, looked }
   const billing = await lockBilling(tx, merchant.merchantId, subscriptionId);
   crashPoint('billing.locked');
   const occasion = occasionFor(context);
-  const due = decideDue(billing.facts, occasion);
+  const mayGiveUp = looked?.notYet === undefined;
+  const due = decideDue(billing.facts, occasion, mayGiveUp);
   if (due.do === 'change') {
     const { decision, deadline } = due;
-    const toLook = deadline === null ? undefined : toLookOf(billing, deadline);
-    if (toLook !== undefined && !isSameLook(toLook, looked)) return toLook;
+    const pages = deadline === null ? undefined : pagesOf(billing, deadline);
+    if (pages !== undefined && !hasSeen(looked, pages)) return pages;
     const changed = await writeDecision(tx, billing, { decision, context, additions: { isDueJob: true } });
-    return nextOf(billingAfter(billing, decision, changed), occasion);
+    return nextOf(billingAfter(billing, decision, changed), occasion, mayGiveUp);
   }
   const { methodId } = billing.facts.subscription;
   const isRead =
     due.do === 'try' && tried?.invoice.invoice_id === due.invoiceId && tried.methodId === methodId;
-  if (!isRead) return nextOf(billing, occasion);
+  if (!isRead) return nextOf(billing, occasion, mayGiveUp);
   const draft = new Draft(billing.facts, occasion);
   const trial = { draft, invoiceId: due.invoiceId, read: tried.read, context, isDueJob: true };
   const { changed } = await chargeInvoice(tx, billing, trial);
-  return nextOf(billingAfter(billing, draft.decision, changed), occasion);
+  return nextOf(billingAfter(billing, draft.decision, changed), occasion, mayGiveUp);
 }
 
-/** The open pages of a subscription; undefined where it has none. */
-function toLookOf({ facts, invoices }: Billing, deadline: number): ToLook | undefined {
-  const isOpen = ({ invoice_id: id }: InvoiceRow) =>
-    facts.invoices.find((one) => one.id === id)?.page === 'open';
-  const paymentIds = invoices.filter(isOpen).flatMap(({ page_payment_id: id }) => id ?? []);
+/** The pages of a subscription that money may have come to; undefined where it has none. */
+function pagesOf({ facts, invoices }: Billing, deadline: number): PagesDue | undefined {
+  const hasPage = ({ invoice_id }: InvoiceRow) =>
+    facts.invoices.some(({ id, page }) => id === invoice_id && (page === 'open' || page === 'frozen'));
+  const paymentIds = invoices.filter(hasPage).flatMap(({ page_payment_id: id }) => id ?? []);
   return paymentIds.length === 0 ? undefined : { paymentIds, deadline };
 }
 
-const isSameLook = (a: ToLook, b: ToLook | undefined) =>
-  b !== undefined && b.deadline >= a.deadline && a.paymentIds.every((id) => b.paymentIds.includes(id));
+const hasSeen = (looked: Looked | undefined, { paymentIds, deadline }: PagesDue) =>
+  looked !== undefined &&
+  looked.pages.deadline >= deadline &&
+  paymentIds.every((id) => looked.pages.paymentIds.includes(id));
 
-function nextOf({ facts, invoices }: Billing, occasion: Occasion): Next {
-  const due = decideDue(facts, occasion);
+function nextOf({ facts, invoices }: Billing, occasion: Occasion, mayGiveUp: boolean): Next {
+  const due = decideDue(facts, occasion, mayGiveUp);
   if (due.do === 'wait') return { wait: due.at };
   if (due.do === 'change') return 'change';
   const invoice = invoices.find((row) => row.invoice_id === due.invoiceId);

@@ -75,7 +75,9 @@ export async function hasTryUnderWay(
   const open = await listOpenInvoices(db, merchant_id, [subscription_id]);
   if (open.some((invoice) => invoice.live_attempt !== null)) return 'sent';
   const isDue = open.some(
-    ({ next_try_at: at, charges_ended }) => !charges_ended && at !== null && Number(at) <= now,
+    // One that money for its page is on its way to is tried only if that is not enough.
+    ({ next_try_at: at, charges_ended, payment_status: status }) =>
+      !charges_ended && status !== 'processing' && at !== null && Number(at) <= now,
   );
   return isDue ? 'due' : 'none';
 }

@@ -1,6 +1,13 @@
 import { type CapUse, type InvoiceFacts, isPageInvoice } from '../invoices/index.ts';
 import type { Draft } from './draft.ts';
-import { dunningOffsets, FIRST_PAYMENT_OFFSETS, nextTry, offsetsPassed, type Schedule } from './dunning.ts';
+import {
+  dunningOffsets,
+  FIRST_PAYMENT_OFFSETS,
+  nextTry,
+  offsetsPassed,
+  overdueSince,
+  type Schedule,
+} from './dunning.ts';
 import { cancelIfDue, cancelUnpaid } from './end.ts';
 import { invoicePaid } from './pay.ts';
 import { boundary, periodIndex } from './periods.ts';
@@ -132,7 +139,7 @@ function tryFailed(draft: Draft, invoiceId: string, code: string): void {
 function overdueFromNow({ now, subscription }: Draft, invoice: InvoiceFacts): number | null {
   if (invoice.overdueFrom !== null || subscription.status === 'incomplete') return invoice.overdueFrom;
   if (!isPageInvoice(invoice)) return now;
-  return invoice.dueDate <= now ? invoice.dueDate : null;
+  return invoice.dueDate <= now ? overdueSince(invoice, now) : null;
 }
 
 /** When an invoice is tried again; null: not by itself, as it is not yet overdue. */

@@ -12,7 +12,7 @@ export const SUBSCRIPTION = new Columns('subscription', {
   status: 'text',
   items: 'jsonb',
   amount: 'bigint',
-  billed_amount: 'bigint',
+  billed_levels: 'jsonb',
   interval: 'text',
   payment_method_id: 'uuid',
   billing_cycle_anchor: 'bigint',

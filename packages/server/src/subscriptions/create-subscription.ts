@@ -125,8 +125,10 @@ async function make(
     cancelAt: body.cancel_at ?? null,
   };
   const decision = decideCreation(creation, occasionFor(context));
+  const { billed_levels: levels, ...columns } = subscriptionColumns(decision.subscription);
   const subscription = await insertSubscription(tx, {
-    ...subscriptionColumns(decision.subscription),
+    ...columns,
+    billed_levels: levels && JSON.stringify(levels),
     merchant_id: merchantId,
     subscription_id: subscriptionId,
     store_id: storeId,

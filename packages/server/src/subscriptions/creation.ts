@@ -1,6 +1,7 @@
 import type { BillingInterval } from '@florin/contract/schemas';
 import { Draft, type Occasion } from './draft.ts';
 import type { Decision, SubscriptionFacts } from './facts.ts';
+import { levelsTo } from './levels.ts';
 import { openInvoice } from './open-invoice.ts';
 import { boundary } from './periods.ts';
 import { stubAmount } from './proration.ts';
@@ -39,7 +40,7 @@ function fresh({ trialDays, anchor, ...given }: Creation, now: number): Subscrip
   return {
     ...given,
     status: 'incomplete',
-    billedAmount: 0n,
+    billed: levelsTo(0n),
     pendingAmount: null,
     anchor: anchor ?? trialEnd ?? now,
     trialEnd,
@@ -57,7 +58,7 @@ function openFirst(draft: Draft): void {
   const { now } = draft;
   const { amount: sum, anchor, interval } = draft.subscription;
   const isStub = anchor > now;
-  draft.change({ billedAmount: sum });
+  draft.change({ billed: levelsTo(sum) });
   openInvoice(draft, {
     reason: 'subscription_create',
     amount: isStub ? stubAmount(sum, now, { anchor, interval }) : sum,

@@ -1,7 +1,7 @@
 import { type InvoiceFacts, isLive, isPageInvoice } from '../invoices/index.ts';
 import { fallBehind, pagePaid } from './charge.ts';
 import { Draft, type Occasion } from './draft.ts';
-import { dunningOffsets, FIRST_PAYMENT_SECONDS, nextTry, scheduleEnd } from './dunning.ts';
+import { dunningOffsets, FIRST_PAYMENT_SECONDS, nextTry, overdueSince, scheduleEnd } from './dunning.ts';
 import { cancel, cancelUnpaid, expireIncomplete } from './end.ts';
 import type { BillingRules, Decision, Facts } from './facts.ts';
 import { openCycle } from './open-invoice.ts';
@@ -22,12 +22,14 @@ export type Due =
  * One step at a time, whatever has come due meanwhile: payments of pages, then cancels, then the 23 hours of a first
  * payment, then due dates, then tries, then renewals. Nothing is given up while money for it is on its way; whatever
  * makes that final asks again.
+ *
+ * @param mayGiveUp false: whether money came in time is not known yet, and what does not depend on it goes on meanwhile
  */
-export function decideDue(facts: Facts, occasion: Occasion): Due {
+export function decideDue(facts: Facts, occasion: Occasion, mayGiveUp = true): Due {
   const { subscription, invoices } = facts;
   if (isFinal(subscription.status)) return { do: 'wait', at: null };
   const due = changeDue(facts, occasion);
-  if (due !== undefined) {
+  if (due !== undefined && (mayGiveUp || due.deadline === null)) {
     const draft = new Draft(facts, occasion);
     due.change(draft);
     return { do: 'change', decision: draft.decision, deadline: due.deadline };
@@ -83,16 +85,13 @@ function isEnding(facts: Facts, now: number): boolean {
 const isDueUnpaid = (invoice: InvoiceFacts, now: number) =>
   isPageInvoice(invoice) && invoice.overdueFrom === null && invoice.dueDate <= now && !isLive(invoice);
 
-/** A page invoice is overdue; its days count from its due date, and a mandate given meanwhile is charged on them. */
+/** A page invoice is overdue; a mandate given meanwhile is charged on its days of dunning. */
 function dueUnpaid(draft: Draft, invoiceId: string): void {
   const invoice = draft.invoice(invoiceId);
-  const { dueDate, nextTryAt } = invoice;
+  const { nextTryAt } = invoice;
+  const from = overdueSince(invoice, draft.now);
   const offsets = dunningOffsets(draft.rules.dunningDays);
-  draft.put({
-    ...invoice,
-    overdueFrom: dueDate,
-    nextTryAt: nextTryAt ?? nextTry({ from: dueDate, offsets }, 0),
-  });
+  draft.put({ ...invoice, overdueFrom: from, nextTryAt: nextTryAt ?? nextTry({ from, offsets }, 0) });
   draft.tell('invoice.payment_failed', invoiceId);
   fallBehind(draft, invoiceId);
 }

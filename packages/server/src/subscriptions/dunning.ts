@@ -15,6 +15,13 @@ export const FIRST_PAYMENT_OFFSETS = [1, 6, 12, 22].map((hours) => hours * HOUR_
 /** How long a subscription waits for its first payment. */
 export const FIRST_PAYMENT_SECONDS = 23 * HOUR_SECONDS;
 
+/** Told so much later than it was due, as nothing ran or its network was away, it is overdue from then. */
+const TOLD_LATE_SECONDS = HOUR_SECONDS;
+
+/** From when the days of a page's invoice count that is told to be overdue now: whoever hears of it has them all. */
+export const overdueSince = ({ dueDate }: { dueDate: number }, now: number) =>
+  now - dueDate > TOLD_LATE_SECONDS ? now : dueDate;
+
 export const dunningOffsets = (days: readonly number[]) => days.map((day) => day * DAY_SECONDS);
 
 /**

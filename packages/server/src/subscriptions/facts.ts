@@ -1,13 +1,14 @@
 import type { BillingInterval, SubscriptionStatus } from '@florin/contract/schemas';
 import type { InvoiceFacts } from '../invoices/index.ts';
+import type { Levels } from './levels.ts';
 
 /** What decisions about a subscription look at, and what they write. Times are Unix seconds of the merchant's clock. */
 export interface SubscriptionFacts {
   status: SubscriptionStatus;
   /** The sum of the items, in the smallest unit of the currency. */
   amount: bigint;
-  /** The sum that the period billed last was billed at, with what changes within it added and gave back. */
-  billedAmount: bigint;
+  /** What the period billed last was billed for, with what changes within it added and gave back. */
+  billed: Levels;
   /** The sum of the items from the next period on; null: the same. */
   pendingAmount: bigint | null;
   interval: BillingInterval;

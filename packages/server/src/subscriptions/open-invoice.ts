@@ -2,6 +2,7 @@ import type { BillingReason } from '@florin/contract/schemas';
 import { type InvoiceFacts, voidInvoice } from '../invoices/index.ts';
 import type { Draft } from './draft.ts';
 import { FIRST_PAYMENT_SECONDS } from './dunning.ts';
+import { levelsTo } from './levels.ts';
 import { invoicePaid } from './pay.ts';
 import { type Period, periodAt, periodIndex } from './periods.ts';
 import { takeCredit } from './proration.ts';
@@ -76,7 +77,7 @@ export function openCycle(draft: Draft): InvoiceFacts {
     draft.tell('subscription.updated');
   }
   const { amount } = draft.subscription;
-  draft.change({ billedAmount: amount });
+  draft.change({ billed: levelsTo(amount) });
   for (let n = first; n < current; n++) {
     const record = blank(draft, {
       reason: 'subscription_cycle',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type Levels, levelsTo, sumWithin } from './levels.ts';
 import { boundary, periodAt, periodIndex } from './periods.ts';
 import { prorate, stubAmount, takeCredit } from './proration.ts';
 
@@ -19,18 +20,18 @@ test('a stub costs its part of a whole interval, by the second and rounded up', 
 
 test('what is dearer is due rounded up, what is cheaper is a credit rounded down', () => {
   const changed = (before: bigint, after: bigint) =>
-    prorate({ before, after, billed: before }, PERIOD, GRID, MIDDLE);
-  expect(changed(1_000n, 2_001n)).toEqual({ billed: 2_001n, due: 501n, credit: 0n });
-  expect(changed(2_001n, 1_000n)).toEqual({ billed: 1_000n, due: 0n, credit: 500n });
-  expect(changed(7n, 7n)).toEqual({ billed: 7n, due: 0n, credit: 0n });
+    prorate({ before, after, billed: levelsTo(before) }, PERIOD, GRID, MIDDLE);
+  expect(changed(1_000n, 2_001n)).toEqual({ billed: levelsTo(2_001n), due: 501n, credit: 0n });
+  expect(changed(2_001n, 1_000n)).toEqual({ billed: levelsTo(1_000n), due: 0n, credit: 500n });
+  expect(changed(7n, 7n)).toEqual({ billed: levelsTo(7n), due: 0n, credit: 0n });
 });
 
 test('in a stub the rest is a part of the whole interval, as the stub was', () => {
   const anchor = Date.UTC(2027, 1, 1) / 1000;
   const stub = { start: anchor - 10 * DAY, end: anchor };
   const grid = { anchor, interval: 'month' as const };
-  const adjustment = prorate({ before: 0n, after: 3_100n, billed: 0n }, stub, grid, stub.start);
-  expect(adjustment).toEqual({ billed: 3_100n, due: 1_000n, credit: 0n });
+  const adjustment = prorate({ before: 0n, after: 3_100n, billed: [] }, stub, grid, stub.start);
+  expect(adjustment).toEqual({ billed: levelsTo(3_100n), due: 1_000n, credit: 0n });
 });
 
 const amounts = fc.bigInt({ min: 0n, max: 2n ** 53n - 1n });
@@ -50,8 +51,8 @@ test('a stub never costs more than the interval; there and back gives the payer 
         const period = periodAt(created, interval, periodIndex(created, interval, anchor));
         const grid = { anchor: created, interval };
         const now = Math.min(Math.max(anchor, period.start), period.end - 1);
-        const there = prorate({ before, after, billed: before }, period, grid, now);
-        const back = prorate({ before: after, after: before, billed: after }, period, grid, now);
+        const there = prorate({ before, after, billed: levelsTo(before) }, period, grid, now);
+        const back = prorate({ before: after, after: before, billed: levelsTo(after) }, period, grid, now);
         const gain = there.credit + back.credit - there.due - back.due;
         expect(gain <= 0n && gain >= -1n).toBe(true);
         expect(there.due <= (after > before ? after - before : 0n)).toBe(true);
@@ -72,56 +73,73 @@ test('credit is used up first and never below zero', () => {
   );
 });
 
-test('what was granted without a sum is not given back, and what was paid already is not billed again', () => {
-  const none = { due: 0n, credit: 0n };
-  // Billed at 10, raised to 1,000 for nothing.
-  const granted = { before: 1_000n, billed: 10n };
-  expect(prorate({ ...granted, after: 10n }, PERIOD, GRID, MIDDLE)).toEqual({ billed: 10n, ...none });
-  expect(prorate({ ...granted, after: 500n }, PERIOD, GRID, MIDDLE)).toEqual({ billed: 10n, ...none });
-  expect(prorate({ ...granted, after: 0n }, PERIOD, GRID, MIDDLE)).toEqual({
-    billed: 0n,
-    due: 0n,
-    credit: 5n,
-  });
-  expect(prorate({ ...granted, after: 1_100n }, PERIOD, GRID, MIDDLE)).toEqual({
-    billed: 110n,
-    due: 50n,
-    credit: 0n,
-  });
-  // Billed at 100, lowered to 10 without a credit.
-  const forgone = { before: 10n, billed: 100n };
-  expect(prorate({ ...forgone, after: 100n }, PERIOD, GRID, MIDDLE)).toEqual({ billed: 100n, ...none });
-  expect(prorate({ ...forgone, after: 120n }, PERIOD, GRID, MIDDLE)).toEqual({
-    billed: 120n,
-    due: 10n,
-    credit: 0n,
-  });
-  expect(prorate({ ...forgone, after: 0n }, PERIOD, GRID, MIDDLE)).toEqual({
-    billed: 90n,
-    due: 0n,
-    credit: 5n,
-  });
+test('what was given without a sum is not given back, and what was billed is billed once', () => {
+  const played = (steps: readonly [after: bigint, isBilled: boolean][]) => {
+    let [before, billed] = [1_000n, levelsTo(1_000n)];
+    return steps.map(([after, isBilled]) => {
+      const { due, credit, ...next } = prorate({ before, after, billed }, PERIOD, GRID, MIDDLE);
+      if (isBilled) billed = next.billed;
+      before = after;
+      return isBilled ? due - credit : 0n;
+    });
+  };
+  // Raised for nothing, and taken back.
+  expect(
+    played([
+      [9_000n, false],
+      [5_000n, true],
+      [1_000n, true],
+      [0n, true],
+    ]),
+  ).toEqual([0n, 0n, 0n, -500n]);
+  // From there on up and down again and again: billed each time, and given back.
+  const round = [
+    [9_600n, true],
+    [9_000n, true],
+  ] as [bigint, boolean][];
+  expect(played([[9_000n, false], ...round, ...round])).toEqual([0n, 300n, -300n, 300n, -300n]);
+  // Lowered without a credit, and raised again.
+  expect(
+    played([
+      [100n, false],
+      [1_000n, true],
+      [1_200n, true],
+    ]),
+  ).toEqual([0n, 0n, 100n]);
+  expect(
+    played([
+      [100n, false],
+      [0n, true],
+      [100n, true],
+      [0n, true],
+    ]),
+  ).toEqual([0n, -50n, 50n, -50n]);
 });
 
-test('however often items change within a period, credits never exceed what it was billed at', () => {
+test('however often items change within a period: each change costs what it adds to what was billed, to the rounding', () => {
+  const few = fc.bigInt({ min: 0n, max: 12n }).map((n) => n * 100n);
   const changes = fc.array(
-    fc.record({ after: amounts, isBilled: fc.boolean(), second: fc.integer({ min: 0, max: 40 }) }),
-    {
-      maxLength: 20,
-    },
+    fc.record({ after: few, isBilled: fc.boolean(), hours: fc.integer({ min: 0, max: 40 }) }),
+    { maxLength: 20 },
   );
+  const sizeOf = (levels: Levels) => sumWithin(levels, { from: 0n, to: 10_000n });
+  const whole = BigInt(PERIOD.end - PERIOD.start);
   fc.assert(
-    fc.property(amounts, changes, (first, played) => {
-      let [before, billed, paid, now] = [first, first, first, PERIOD.start];
-      for (const { after, isBilled, second } of played) {
-        now = Math.min(PERIOD.end - 1, now + second * 3_600);
+    fc.property(few, changes, (first, played) => {
+      let [before, billed, paid, now] = [first, levelsTo(first), first, PERIOD.start];
+      for (const { after, isBilled, hours } of played) {
+        now = Math.min(PERIOD.end - 1, now + hours * 3_600);
+        const { due, credit, ...next } = prorate({ before, after, billed }, PERIOD, GRID, now);
         if (isBilled) {
-          const adjustment = prorate({ before, after, billed }, PERIOD, GRID, now);
-          paid += adjustment.due - adjustment.credit;
-          billed = adjustment.billed;
+          const exact = (sizeOf(next.billed) - sizeOf(billed)) * BigInt(PERIOD.end - now);
+          const surplus = (due - credit) * whole - exact;
+          expect(surplus >= 0n && surplus < whole).toBe(true);
+          expect(after > before ? credit : due).toBe(0n);
+          paid += due - credit;
+          billed = next.billed;
         }
         before = after;
-        expect(paid >= 0n && billed >= 0n).toBe(true);
+        expect(paid >= 0n).toBe(true);
       }
     }),
     { numRuns: 2_000 },

@@ -1,4 +1,5 @@
 import type { BillingInterval } from '@florin/contract/schemas';
+import { type Levels, sumWithin, withAll, without } from './levels.ts';
 import { boundary, type Period, periodIndex } from './periods.ts';
 
 const ceilDivision = (a: bigint, b: bigint) => (a + b - 1n) / b;
@@ -22,13 +23,13 @@ interface Grid {
 export interface Sums {
   before: bigint;
   after: bigint;
-  /** What the period has been billed at: not `before` where a change was made without a sum. */
-  billed: bigint;
+  /** What the period has been billed for: not all of `before`, or more, where a change was made without a sum. */
+  billed: Levels;
 }
 
 export interface Adjustment {
-  /** What the period has been billed at from now on. */
-  billed: bigint;
+  /** What the period has been billed for from now on. */
+  billed: Levels;
   /** What the rest of the period costs more; 0n: nothing. */
   due: bigint;
   /** What it costs less: later invoices use it up first. */
@@ -37,8 +38,8 @@ export interface Adjustment {
 
 /**
  * What a new sum changes for the rest of a period that is paid for. Whoever changes there and back loses at most the
- * roundings: up where it is due, down where it is a credit. What an earlier change granted or forwent without a sum, the
- * difference between `before` and `billed`, is neither billed nor given back by a later one.
+ * roundings: up where it is due, down where it is a credit. What an earlier change gave without a sum is not given back, and
+ * what it forwent was billed already.
  *
  * @param period the one that `now` lies in
  */
@@ -50,11 +51,13 @@ export function prorate(
 ): Adjustment {
   const rest = BigInt(period.end - now);
   const whole = BigInt(wholeSeconds(grid.anchor, grid.interval, period.end));
-  const [low, high] = before < billed ? [before, billed] : [billed, before];
-  if (after > high)
-    return { billed: billed + after - high, due: ceilDivision((after - high) * rest, whole), credit: 0n };
-  if (after < low) return { billed: billed - (low - after), due: 0n, credit: ((low - after) * rest) / whole };
-  return { billed, due: 0n, credit: 0n };
+  if (after >= before) {
+    const part = { from: before, to: after };
+    const unbilled = after - before - sumWithin(billed, part);
+    return { billed: withAll(billed, part), due: ceilDivision(unbilled * rest, whole), credit: 0n };
+  }
+  const part = { from: after, to: before };
+  return { billed: without(billed, part), due: 0n, credit: (sumWithin(billed, part) * rest) / whole };
 }
 
 /** Uses up what is left of earlier credits. */

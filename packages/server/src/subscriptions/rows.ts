@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Updateable } from 'kysely';
 import type { Tables } from '../platform/db.ts';
 import type { SubscriptionFacts } from './facts.ts';
+import { type Level, type Levels, levelsTo } from './levels.ts';
 import type { SubscriptionRow } from './queries.ts';
-import type { StoredItem } from './tables.ts';
+import type { StoredItem, StoredLevel } from './tables.ts';
 
 const seconds = (value: bigint | number | null) => (value === null ? null : Number(value));
 
@@ -11,11 +13,15 @@ export function sumOf(items: readonly Pick<StoredItem, 'unit_amount' | 'quantity
   return items.reduce((sum, item) => sum + BigInt(item.unit_amount) * BigInt(item.quantity), 0n);
 }
 
+const readLevel = ([from, to]: StoredLevel): Level => ({ from: BigInt(from), to: BigInt(to) });
+const writeLevel = ({ from, to }: Level): StoredLevel => [String(from), String(to)];
+const isAll = (billed: Levels, amount: bigint) => isDeepStrictEqual(billed, levelsTo(amount));
+
 export function factsOfSubscription(row: SubscriptionRow): SubscriptionFacts {
   return {
     status: row.status,
     amount: row.amount,
-    billedAmount: row.billed_amount,
+    billed: row.billed_levels === null ? levelsTo(row.amount) : row.billed_levels.map(readLevel),
     pendingAmount: row.pending_items && sumOf(row.pending_items),
     interval: row.interval,
     anchor: Number(row.billing_cycle_anchor),
@@ -36,7 +42,7 @@ export function subscriptionColumns(facts: SubscriptionFacts) {
   return {
     status: facts.status,
     amount: facts.amount,
-    billed_amount: facts.billedAmount,
+    billed_levels: isAll(facts.billed, facts.amount) ? null : facts.billed.map(writeLevel),
     interval: facts.interval,
     billing_cycle_anchor: facts.anchor,
     trial_end: facts.trialEnd,

@@ -220,6 +220,26 @@ test('a mandate given while the charge of the one before is on its way is tried 
   expect(failed.invoices).toMatchObject([{ chargesEnded: false, nextTryAt: FEB + 5 }]);
 });
 
+test('a page that is told to be overdue late has all its days from then', () => {
+  const paged = renewed(null);
+  const told = FEB + 11 * DAY;
+  const late = after(paged, due(paged, told));
+  expect(first(late).overdueFrom).toBe(told);
+  expect(decideDue(late, at(told))).toEqual({ do: 'wait', at: told + 7 * DAY });
+});
+
+test('what waits for a network holds up nothing else: a mandate is tried, a period billed', () => {
+  const paged = renewed(null);
+  const given = after(paged, decideMandate(paged, 'pm_2', at(FEB + 3 * DAY)));
+  expect(decideDue(given, at(FEB + 3 * DAY))).toMatchObject({ do: 'change', deadline: FEB + 3 * DAY });
+  expect(decideDue(given, at(FEB + 3 * DAY), false)).toEqual({ do: 'try', invoiceId: first(given).id });
+  const MAR = Date.UTC(2027, 2, 31) / 1000;
+  const other = { ...paged, invoices: [{ ...first(paged), reason: 'subscription_update' as const }] };
+  const over = { ...other, subscription: { ...other.subscription, periodStart: FEB, periodEnd: MAR } };
+  const billed = decideDue(over, at(MAR), false);
+  expect(billed.do === 'change' && told(billed.decision)).toBe('invoice.created');
+});
+
 test('on the last day too: nothing is canceled before the mandate that was given meanwhile is tried', () => {
   let facts = renewed('pm_1');
   for (const days of [0, 1, 3, 5]) facts = after(facts, decline(facts, FEB + days * DAY));

@@ -12,6 +12,9 @@ export interface StoredItem {
   metadata: Metadata;
 }
 
+/** From and to, as text. */
+export type StoredLevel = [from: string, to: string];
+
 declare module '../platform/db.ts' {
   interface Tables {
     subscription: {
@@ -26,7 +29,7 @@ declare module '../platform/db.ts' {
       status: SubscriptionStatus;
       items: JSONColumnType<StoredItem[]>;
       amount: bigint;
-      billed_amount: Generated<bigint>;
+      billed_levels: ColumnType<StoredLevel[] | null, string | null | undefined, StoredLevel[] | null>;
       interval: BillingInterval;
       payment_method_id: string | null;
       billing_cycle_anchor: Int8;

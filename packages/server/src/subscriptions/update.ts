@@ -34,14 +34,14 @@ function changeItems(draft: Draft, { amount: after, proration }: NonNullable<Upd
     draft.change({ pendingAmount: after });
     return;
   }
-  const { amount: before, billedAmount: billed, anchor, interval, status, credit } = subscription;
+  const { amount: before, billed, anchor, interval, status, credit } = subscription;
   const { periodStart, periodEnd } = subscription;
   draft.change({ amount: after, pendingAmount: null });
   const isPaidFor = status !== 'trialing' && periodStart !== null && periodEnd !== null && now < periodEnd;
   if (proration === 'none' || !isPaidFor) return;
   const period = { start: periodStart, end: periodEnd };
   const adjustment = prorate({ before, after, billed }, period, { anchor, interval }, now);
-  draft.change({ billedAmount: adjustment.billed, credit: credit + adjustment.credit });
+  draft.change({ billed: adjustment.billed, credit: credit + adjustment.credit });
   if (adjustment.due === 0n) return;
   const rest = { start: now, end: periodEnd };
   openInvoice(draft, { reason: 'subscription_update', amount: adjustment.due, period: rest });
