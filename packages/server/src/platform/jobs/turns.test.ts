@@ -64,6 +64,18 @@ describe('whose turn it is', () => {
     }
   });
 
+  test('where all room is taken, nobody gets it job by job as it comes back', () => {
+    const turns = new Turns({ ...LIMITS, runningMax: 1_000 });
+    for (let n = 0; n < 20; n++) turns.add(`m${n}`);
+    for (let taken = takeAll(turns); taken.length > 0; taken = takeAll(turns))
+      for (const turn of taken) turns.claimed(turn, turn.limit);
+    turns.add('next');
+    for (let n = 0; n < 24; n++) turns.settled();
+    expect(turns.next()).toBeUndefined();
+    turns.settled();
+    expect(turns.next()?.limit).toBe(25);
+  });
+
   test('a call that comes during a claim is kept for afterwards', () => {
     const turns = new Turns(LIMITS);
     turns.add('a');

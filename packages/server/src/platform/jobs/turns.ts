@@ -12,6 +12,9 @@ export interface TurnLimits {
 /** Jobs that one statement takes at most, however much room there is. */
 const CLAIM_MAX = 1_000;
 
+/** No claim waits for more room than half of this part of all. */
+const ROOM_PART = 0.1;
+
 /** A claim that may be made: at most so many jobs of this merchant. */
 export interface Turn {
   merchantId: string;
@@ -51,7 +54,9 @@ export class Turns {
   next(): Turn | undefined {
     const { merchantsAtOnce, batchSize, runningMax } = this.#limits;
     const room = runningMax - this.#held - this.#reserved;
-    if (room <= 0 || this.#claiming.size >= merchantsAtOnce) return undefined;
+    // What is claimed together shares its statements: in the last of the room each job would come alone.
+    const enough = Math.min(batchSize, runningMax * ROOM_PART) / 2;
+    if (room <= 0 || room < enough || this.#claiming.size >= merchantsAtOnce) return undefined;
     if (this.#queue.size === 0) return undefined;
     const share = this.#share();
     for (const merchantId of this.#queue) {
