@@ -63,6 +63,8 @@ const MAINTAIN_DAYS_EVERY_MS = 3_600_000;
 
 /** Jobs under way at once in a process: each waits for one of few connections, and gives up when it waits too long. */
 const JOBS_AT_ONCE = 200;
+/** Jobs of a merchant that are claimed together share their statements: the last of the room is not given out one by one. */
+const ROOM_MIN = JOBS_AT_ONCE / 20;
 
 /** All renewals of a merchant may be due in one second: its deposits, payouts and charges under way go first. */
 const PATIENT_KINDS = [DUE_JOB];
@@ -141,6 +143,7 @@ export async function startWorkers(app: App): Promise<JobWorker> {
     ...common,
     handlers: observeJobs(jobHandlers(app), app.metrics),
     runningMax: JOBS_AT_ONCE,
+    roomMin: ROOM_MIN,
     patientKinds: PATIENT_KINDS,
   });
   const sender = startWorker({

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Turn, Turns } from './turns.ts';
 
 /** No merchant gets more than a batch, however few there are. */
-const LIMITS = { merchantsAtOnce: 8, batchSize: 50, sharedPart: 0.5, runningMax: 100 };
+const LIMITS = { merchantsAtOnce: 8, batchSize: 50, sharedPart: 0.5, runningMax: 100, roomMin: 1 };
 
 /** Takes turns until there is none left. */
 function takeAll(turns: Turns): Turn[] {
@@ -65,7 +65,7 @@ describe('whose turn it is', () => {
   });
 
   test('where all room is taken, nobody gets it job by job as it comes back', () => {
-    const turns = new Turns({ ...LIMITS, runningMax: 1_000 });
+    const turns = new Turns({ ...LIMITS, runningMax: 1_000, roomMin: 25 });
     for (let n = 0; n < 20; n++) turns.add(`m${n}`);
     for (let taken = takeAll(turns); taken.length > 0; taken = takeAll(turns))
       for (const turn of taken) turns.claimed(turn, turn.limit);
@@ -87,7 +87,7 @@ describe('whose turn it is', () => {
   });
 
   test('no run of events takes more than the limits, and all room comes back', () => {
-    const limits = { merchantsAtOnce: 3, batchSize: 4, sharedPart: 0.5, runningMax: 9 };
+    const limits = { merchantsAtOnce: 3, batchSize: 4, sharedPart: 0.5, runningMax: 9, roomMin: 1 };
     const steps = fc.array(
       fc.record({ act: fc.constantFrom('add', 'claim', 'end'), merchant: fc.nat(5), share: fc.nat(4) }),
       { maxLength: 200 },

@@ -7,13 +7,12 @@ export interface TurnLimits {
   sharedPart: number;
   /** Jobs claimed and not yet settled, of all merchants. */
   runningMax: number;
+  /** What a claim waits for, of `runningMax`: where all is taken, jobs that share their statements would come one by one. */
+  roomMin: number;
 }
 
 /** Jobs that one statement takes at most, however much room there is. */
 const CLAIM_MAX = 1_000;
-
-/** No claim waits for more room than half of this part of all. */
-const ROOM_PART = 0.1;
 
 /** A claim that may be made: at most so many jobs of this merchant. */
 export interface Turn {
@@ -52,11 +51,9 @@ export class Turns {
 
   /** The next claim, its room reserved; undefined when there is nobody or no room. `claimed` must follow. */
   next(): Turn | undefined {
-    const { merchantsAtOnce, batchSize, runningMax } = this.#limits;
+    const { merchantsAtOnce, batchSize, runningMax, roomMin } = this.#limits;
     const room = runningMax - this.#held - this.#reserved;
-    // What is claimed together shares its statements: in the last of the room each job would come alone.
-    const enough = Math.min(batchSize, runningMax * ROOM_PART) / 2;
-    if (room <= 0 || room < enough || this.#claiming.size >= merchantsAtOnce) return undefined;
+    if (room < roomMin || this.#claiming.size >= merchantsAtOnce) return undefined;
     if (this.#queue.size === 0) return undefined;
     const share = this.#share();
     for (const merchantId of this.#queue) {

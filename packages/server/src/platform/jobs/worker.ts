@@ -23,6 +23,7 @@ const DEFAULTS = {
   batchSize: 200,
   sharedPart: 0.5,
   runningMax: 2_000,
+  roomMin: 1,
   pollEveryMs: 500,
   leaseMs: 30_000,
   renewEveryMs: 5_000,
@@ -56,6 +57,8 @@ export interface WorkerOptions {
   sharedPart?: number;
   /** Jobs running or waiting for their outcome to be written, of all merchants. Default 2,000. */
   runningMax?: number;
+  /** What a claim waits for, of `runningMax`. Default 1. */
+  roomMin?: number;
   /** Kinds of which a merchant may have thousands due at once: they never hold up its other jobs. Default none. */
   patientKinds?: readonly string[];
   /** How often to look for work that nobody called for: due times, retries, dead workers. Default 500. */
