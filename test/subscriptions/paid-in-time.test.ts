@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
-import { type Billing, billing, DAY, HOUR } from './billing.ts';
+import { type Billing, billing, DAY, HOUR, item } from './billing.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -104,6 +104,29 @@ test('a mandate on another network is charged while the due date of the page wai
   expect(await api.latest(id)).toMatchObject({ status: 'paid' });
   expect((await api.news()).slice(length)).not.toContain('subscription.past_due');
   await api.chain('trc20', { outage_seconds: 0 });
+}, 60_000);
+
+test('a period is billed as it begins, though the due date of another page waits for its network', async () => {
+  const api = await open();
+  const { id } = await api.make();
+  await api.pay(await pageOf(api, id));
+  await api.advance(A_WHILE);
+  const { current_period_end: end = 0 } = await api.read(id);
+  const clock = async () => ((await api.call('/test_helpers/clock')).json as { now: number }).now;
+  await api.advance(end - 3 * DAY - HOUR - (await clock()));
+  await api.update(id, { items: [item(9_000)] });
+  const other = await api.latest(id);
+  expect(other).toMatchObject({ billing_reason: 'subscription_update', status: 'open' });
+  await api.pay(other.payment_id ?? '', { network: 'trc20', amount: 1 });
+  await api.advance(end - HOUR - 60 - (await clock()));
+  await api.chain('trc20', { outage_seconds: OUTAGE });
+  await api.advance(5 * HOUR);
+  const cycle = await api.latest(id);
+  expect(cycle).toMatchObject({ billing_reason: 'subscription_cycle', period_start: end });
+  expect(cycle.created - end).toBeLessThan(10);
+  expect(await api.read(id)).toMatchObject({ status: 'active' });
+  await api.advance(OUTAGE);
+  await untilStatus(api, id, 'past_due');
 }, 60_000);
 
 test('a page that was opened and not paid is given up once its network answers, and the clock goes on meanwhile', async () => {

@@ -131,7 +131,7 @@ export async function saveCursor(
       cursor = ${read.cursor},
       read_at = greatest(read_at, ${read.readAt ?? 0}::bigint),
       news_at = greatest(news_at, ${read.newsAt ?? 0}::bigint),
-      height = coalesce(${read.height ?? null}::bigint, height)
+      height = greatest(height, ${read.height ?? null}::bigint)
     where merchant_id = ${place.merchantId} and network = ${place.network}
       and cursor is not distinct from ${place.before}::text`.execute(tx);
 }

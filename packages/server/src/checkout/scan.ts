@@ -1,6 +1,8 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable, type ScanAnswer } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
+import type { Db } from '../platform/db.ts';
+import { Gather } from '../platform/gather.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
@@ -45,16 +47,31 @@ export async function scanDeposits(deps: CheckoutDeps, job: Job, run: JobRun): P
   return { againAtMs: deps.clock.nowMs() + pauseMs(place.seconds - newsAt, isWaiting) };
 }
 
+type Reading = () => Promise<void>;
+const readings = new WeakMap<Db, Gather<Reading, void>>();
+
+/** One for all that wait for a network at the same time: many pages may be due in one second. */
+function readingsOf(db: Db): Gather<Reading, void> {
+  const known = readings.get(db);
+  if (known !== undefined) return known;
+  const load = async (_: string, [read, ...others]: readonly Reading[]) => {
+    await read?.();
+    return [undefined, ...others.map(() => undefined)];
+  };
+  const made = new Gather<Reading, void>({ load, most: Number.MAX_SAFE_INTEGER });
+  readings.set(db, made);
+  return made;
+}
+
 /** Reads a network now, for somebody who waits for it to be read up to this time. @throws ChainUnavailable */
-export async function readNow(
-  deps: CheckoutDeps,
-  merchant: MerchantRef,
-  { network, signal }: { network: Network; signal: AbortSignal },
-): Promise<void> {
-  const { seconds } = occasionOf(deps, merchant);
-  const state = await readNetworkState(deps.db, { ...merchant, network }, seconds);
-  if (state === undefined) throw new Error(`no address was given out on ${network}`);
-  await readNetwork(deps, { merchant, network, seconds }, { ...state, is_overdue: true }, signal);
+export async function readNow(deps: CheckoutDeps, merchant: MerchantRef, network: Network): Promise<void> {
+  await readingsOf(deps.db).ask(`${merchant.merchantId} ${network}`, async () => {
+    const { seconds } = occasionOf(deps, merchant);
+    const state = await readNetworkState(deps.db, { ...merchant, network }, seconds);
+    if (state === undefined) throw new Error(`no address was given out on ${network}`);
+    const forAll = new AbortController().signal;
+    await readNetwork(deps, { merchant, network, seconds }, { ...state, is_overdue: true }, forAll);
+  });
 }
 
 /** @param quietSeconds since an address was given out or a transfer found */

@@ -3,15 +3,16 @@ import type { InvoiceRow } from '../invoices/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { invariant } from '../platform/fail.ts';
-import { type Job, type JobOutcome, type JobRun, joinedStep } from '../platform/jobs/index.ts';
+import { enqueue, type Job, type JobOutcome, type JobRun, joinedStep } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { type Billing, billingAfter, lockBilling, writeDecision } from './change-subscription.ts';
 import { type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
 import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps } from './deps.ts';
 import { Draft, type Occasion } from './draft.ts';
 import { decideDue } from './due.ts';
-import { realMsOf } from './jobs.ts';
+import { lookJob, realMsOf } from './jobs.ts';
 
 /** More changes than these at one instant are left to another run, so that no run holds a worker for long. */
 const CHANGES_MAX = 50;
@@ -23,7 +24,12 @@ interface ToTry {
 }
 
 /** What comes after a transaction: another change, something to be read before it, or nothing before `wait`. */
-type Next = 'change' | ToTry | PagesDue | { wait: number | null };
+type Next =
+  | 'change'
+  | ToTry
+  | PagesDue
+  /** `isHeldBack`: a change is due and waits until it is known whether its money came. */
+  | { wait: number | null; isHeldBack: boolean };
 
 /** What was found of pages whose money the next change would give up: there is none, or nobody can say yet. */
 interface Looked {
@@ -40,17 +46,19 @@ const walletOf = ({ method: { network, currency, wallet_address: wallet } }: Cha
 /**
  * Does what is due of a subscription, each change in a transaction of its own, and comes back when the next is due. A
  * charge is read between two transactions and decided anew in the second one, and so is the end of what nobody has paid.
+ * Where that cannot be read, a job of its own looks again, so that all else keeps its time.
  */
 export async function billSubscription(deps: SubscriptionDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const subscriptionId = String(job.payload.subscriptionId);
+  const isLook = job.payload.look === true;
   let tried: (ToTry & { read: ChargeReading }) | undefined;
   let looked: Looked | undefined;
   const begun = await billingContext(deps, merchant);
   deps.metrics.billed((begun.occasion.realMs - job.dueAtMs) / 1000);
   for (let changes = 0; changes < CHANGES_MAX && !run.signal.aborted; changes++) {
     const context = { ...begun, occasion: occasionOf(deps, merchant) };
-    const change = { merchant, subscriptionId, context, tried, looked };
+    const change = { merchant, subscriptionId, context, tried, looked, isDueJob: !isLook };
     const next = await billingStep(deps.db, merchant, {
       run,
       // What one of them takes out of a wallet the next one must not count on.
@@ -61,11 +69,14 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
     tried = undefined;
     if (next === 'change') continue;
     if ('wait' in next) {
-      const atMs = next.wait === null ? undefined : realMsOf(next.wait, context.occasion);
-      return outcomeOf(atMs, looked?.notYet);
+      const notYet = next.isHeldBack ? looked?.notYet : undefined;
+      if (isLook) return notYet ?? 'done';
+      if (notYet !== undefined)
+        await transact(deps.db, (tx) => enqueue(tx, [lookJob(merchant.merchantId, subscriptionId, notYet)]));
+      return next.wait === null ? 'done' : { againAtMs: realMsOf(next.wait, context.occasion) };
     }
     if ('deadline' in next) {
-      looked = { pages: next, notYet: await lookForMoney(deps, merchant, next, run.signal) };
+      looked = { pages: next, notYet: await lookForMoney(deps, merchant, next) };
       continue;
     }
     const read = await readForCharge(deps, merchant, next);
@@ -73,17 +84,8 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
     if (read === undefined) throw new Error(`the mandate of subscription ${subscriptionId} is gone`);
     tried = { ...next, read };
   }
-  return again(deps.clock.nowMs());
+  return { againAtMs: deps.clock.nowMs() };
 }
-
-/** What waits for a network does not keep other things from their time, and they not it. */
-function outcomeOf(atMs: number | undefined, notYet: LookAgain | undefined): JobOutcome {
-  if (notYet !== undefined) return { ...notYet, againAtMs: Math.min(notYet.againAtMs, atMs ?? Infinity) };
-  return atMs === undefined ? 'done' : again(atMs);
-}
-
-/** With the merchant's clock, even if the run before waited for something outside of it. */
-const again = (againAtMs: number) => ({ againAtMs, followsClock: true });
 
 interface Step {
   merchant: Merchant;
@@ -91,10 +93,14 @@ interface Step {
   context: BillingContext;
   tried: (ToTry & { read: ChargeReading }) | undefined;
   looked: Looked | undefined;
+  isDueJob: boolean;
 }
 
 /** One change, if one is due. What comes after it is seen under the same locks. */
-async function step(tx: Tx, { merchant, subscriptionId, context, tried, looked }: Step): Promise<Next> {
+async function step(
+  tx: Tx,
+  { merchant, subscriptionId, context, tried, looked, isDueJob }: Step,
+): Promise<Next> {
   const billing = await lockBilling(tx, merchant.merchantId, subscriptionId);
   crashPoint('billing.locked');
   const occasion = occasionFor(context);
@@ -104,7 +110,7 @@ async function step(tx: Tx, { merchant, subscriptionId, context, tried, looked }
     const { decision, deadline } = due;
     const pages = deadline === null ? undefined : pagesOf(billing, deadline);
     if (pages !== undefined && !hasSeen(looked, pages)) return pages;
-    const changed = await writeDecision(tx, billing, { decision, context, additions: { isDueJob: true } });
+    const changed = await writeDecision(tx, billing, { decision, context, additions: { isDueJob } });
     return nextOf(billingAfter(billing, decision, changed), occasion, mayGiveUp);
   }
   const { methodId } = billing.facts.subscription;
@@ -112,7 +118,7 @@ async function step(tx: Tx, { merchant, subscriptionId, context, tried, looked }
     due.do === 'try' && tried?.invoice.invoice_id === due.invoiceId && tried.methodId === methodId;
   if (!isRead) return nextOf(billing, occasion, mayGiveUp);
   const draft = new Draft(billing.facts, occasion);
-  const trial = { draft, invoiceId: due.invoiceId, read: tried.read, context, isDueJob: true };
+  const trial = { draft, invoiceId: due.invoiceId, read: tried.read, context, isDueJob };
   const { changed } = await chargeInvoice(tx, billing, trial);
   return nextOf(billingAfter(billing, draft.decision, changed), occasion, mayGiveUp);
 }
@@ -132,7 +138,8 @@ const hasSeen = (looked: Looked | undefined, { paymentIds, deadline }: PagesDue)
 
 function nextOf({ facts, invoices }: Billing, occasion: Occasion, mayGiveUp: boolean): Next {
   const due = decideDue(facts, occasion, mayGiveUp);
-  if (due.do === 'wait') return { wait: due.at };
+  if (due.do === 'wait')
+    return { wait: due.at, isHeldBack: !mayGiveUp && decideDue(facts, occasion).do === 'change' };
   if (due.do === 'change') return 'change';
   const invoice = invoices.find((row) => row.invoice_id === due.invoiceId);
   invariant(invoice !== undefined, 'what is tried is open');

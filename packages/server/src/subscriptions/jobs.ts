@@ -1,7 +1,7 @@
 import type { JobSpec } from '../platform/jobs/index.ts';
 import type { Occasion } from '../platform/occasion.ts';
 
-/** Does what is due of a subscription; payload `{ subscriptionId }`. */
+/** Does what is due of a subscription; payload `{ subscriptionId }`, and `look` for one that waits for a network. */
 export const DUE_JOB = 'subscriptions.due';
 
 /** Real Unix milliseconds at which the merchant's clock shows a time. */
@@ -19,4 +19,14 @@ export function dueJob(
 ): JobSpec {
   const payload = { subscriptionId };
   return { merchantId, kind: DUE_JOB, uniqueKey: subscriptionId, dueAtMs, followsClock: true, payload };
+}
+
+/** Looks again for money that would keep a subscription from a change that is due. */
+export function lookJob(
+  merchantId: string,
+  subscriptionId: string,
+  { againAtMs: dueAtMs, followsClock }: { againAtMs: number; followsClock: boolean },
+): JobSpec {
+  const payload = { subscriptionId, look: true };
+  return { merchantId, kind: DUE_JOB, uniqueKey: `${subscriptionId} look`, dueAtMs, followsClock, payload };
 }
