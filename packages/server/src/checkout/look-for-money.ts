@@ -11,7 +11,7 @@ import { readNow } from './scan.ts';
 import { type InvoicePageState, invoicePageState } from './states.ts';
 
 const AGAIN_SECONDS = 5;
-const OPEN = new Set<InvoicePageState>(['open', 'frozen']);
+const UNPAID = new Set<InvoicePageState>(['open', 'frozen']);
 /** Many may wait for one network. */
 const AWAY_SECONDS = 30;
 
@@ -41,31 +41,32 @@ export async function lookForMoney(
   pages: PagesDue,
 ): Promise<LookAgain | undefined> {
   const { deadline } = pages;
-  const open = await readOpenPages(deps, merchant, pages);
   const areRead = await unlessAway(async () => {
-    for (const network of await unreadNetworks(deps, merchant, open, deadline))
+    const views = await readPages(deps, merchant, pages);
+    for (const network of await unreadNetworks(deps, merchant, views, deadline))
       await readNow(deps, merchant, network);
   });
   if (!areRead) return later(deps, merchant, AWAY_SECONDS, false);
-  // As it is now, with what was found just before.
-  const unpaid = await readOpenPages(deps, merchant, pages);
+  // As they are now, with what was found just before.
+  const views = await readPages(deps, merchant, pages);
   // Somebody else has read it at the same time, and has not yet said so, or the node does not know its newest blocks.
-  if ((await unreadNetworks(deps, merchant, unpaid, deadline)).length > 0)
+  if ((await unreadNetworks(deps, merchant, views, deadline)).length > 0)
     return later(deps, merchant, AGAIN_SECONDS, true);
-  for (const view of unpaid)
+  for (const view of views.filter(isUnpaid))
     if (!(await isSure(deps, merchant, view))) return later(deps, merchant, AWAY_SECONDS, false);
   return undefined;
 }
 
-/** Those that money is still waited for. */
-async function readOpenPages(
+const isUnpaid = (view: PaymentView) => UNPAID.has(invoicePageState(factsOf(view)));
+
+async function readPages(
   deps: CheckoutDeps,
   { merchantId }: MerchantRef,
   { paymentIds }: PagesDue,
 ): Promise<PaymentView[]> {
   const views: PaymentView[] = [];
   for (const paymentId of paymentIds) views.push(await readPayment(deps.db, merchantId, paymentId));
-  return views.filter((view) => OPEN.has(invoicePageState(factsOf(view))));
+  return views;
 }
 
 /** Those on which payers may have paid, and that are not read up to a time. */
