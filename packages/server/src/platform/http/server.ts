@@ -49,6 +49,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const standardHeaders = standardHeadersOf(options);
   const app = Fastify({
+    // A request that came just before the end is answered like all others; Fastify's own answer has no body of ours.
+    return503OnClosing: false,
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
     exposeHeadRoutes: false,
