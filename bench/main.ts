@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { runBooks } from './books/experiment.ts';
 import { runCheckout } from './checkout/experiment.ts';
 import { runCreate } from './create/experiment.ts';
 import { pgbenchVersion } from './create/pgbench.ts';
@@ -67,6 +68,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['12c'], run: runGrowth },
   { rows: ['13a', '13b', '13c', '13d'], run: runCheckout },
   { rows: ['14'], run: runPage },
+  { rows: ['15a', '15b'], run: runBooks },
 ];
 
 async function runAll(options: RunOptions): Promise<Report> {

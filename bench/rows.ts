@@ -98,6 +98,20 @@ export const ROWS = {
     goal: 75,
     floor: 150,
   },
+  '15a': {
+    title: 'verify the books of 1,000,000 ledger entries',
+    unit: 's',
+    better: 'lower',
+    goal: 15,
+    floor: 30,
+  },
+  '15b': {
+    title: 'memory that takes beyond that of 10,000 entries',
+    unit: 'MB',
+    better: 'lower',
+    goal: 32,
+    floor: 96,
+  },
 } satisfies Record<string, RowDefinition>;
 export type RowId = keyof typeof ROWS;
 

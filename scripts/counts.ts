@@ -12,7 +12,7 @@ export function closingLine({ passed, failed, skipped }: Counts): string {
 
 /** Finds the closing line at the end of what a run printed; undefined where the run never got there. */
 export function readClosingLine(output: string): Counts | undefined {
-  const found = /(\d+) passed, (\d+) failed, (\d+) skipped\s*$/.exec(output);
+  const found = /(?<!\d)(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(output.trimEnd());
   if (found === null) return undefined;
   return { passed: Number(found[1]), failed: Number(found[2]), skipped: Number(found[3]) };
 }

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { ACTIONS, type Action } from '../test/faults/seeded-plan.ts';
 import { runSeed, type Verdict } from '../test/faults/seeded-run.ts';
 
 const USAGE = `npm run faults -- [options]
@@ -8,6 +9,7 @@ const USAGE = `npm run faults -- [options]
 
   --seed <n>     0 to 4294967295; the same seed plays the same rounds again (another one each time)
   --rounds <n>   how many (20)
+  --only <list>  what may go wrong, by names with commas between: ${ACTIONS.join(', ')}
   --verbose      says what each round does
   --json         prints nothing but the verdict, as JSON
   --help`;
@@ -24,6 +26,7 @@ function readOptions() {
       options: {
         seed: { type: 'string' },
         rounds: { type: 'string', default: '20' },
+        only: { type: 'string' },
         verbose: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -44,6 +47,12 @@ const rounds = Number(values.rounds);
 if (!Number.isSafeInteger(seed) || seed < 0 || seed >= SEED_MAX)
   stop('--seed takes a whole number from 0 to 4294967295');
 if (!Number.isSafeInteger(rounds) || rounds < 1) stop('--rounds takes a whole number from 1');
+
+const actions = values.only?.split(',').map((name): Action => {
+  const action = ACTIONS.find((known) => known === name.trim());
+  return action ?? stop(`--only: there is no action "${name}"`);
+});
+const again = `--seed ${seed} --rounds ${rounds}${values.only === undefined ? '' : ` --only "${values.only}"`}`;
 
 const say = values.json ? () => {} : (line: string) => console.log(line);
 
@@ -76,6 +85,7 @@ say(`seed ${seed}`);
 const verdict = await runSeed({
   seed,
   rounds,
+  actions,
   onRound: (line) => {
     if (values.verbose) say(line);
     else if (!values.json) process.stdout.write('.');
@@ -85,5 +95,5 @@ if (values.json) console.log(JSON.stringify(verdict));
 say('');
 for (const [name, value] of table(verdict)) say(`${name.padEnd(26)}${value}`);
 for (const { invariant, what } of verdict.findings) say(`${invariant}: ${what}`);
-if (verdict.findings.length > 0) say(`replay with: npm run faults -- --seed ${seed} --rounds ${rounds}`);
+if (verdict.findings.length > 0) say(`replay with: npm run faults -- ${again}`);
 process.exitCode = verdict.findings.length === 0 ? 0 : 1;

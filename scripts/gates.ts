@@ -1,4 +1,5 @@
 import { installScriptStep, licenceStep, lockStep, versionStep } from './dependencies.ts';
+import { expressionStep } from './expressions.ts';
 import { pageWeightStep } from './page-weight.ts';
 import { programStep } from './step.ts';
 
@@ -15,6 +16,7 @@ export const GATES = [
   programStep('boundaries, promises, sizes (oxlint)', 'oxlint', []),
   programStep('unused code (knip)', 'knip', ['--no-progress', '--no-config-hints']),
   pageWeightStep,
+  expressionStep,
   versionStep,
   lockStep,
   installScriptStep,

@@ -94,6 +94,15 @@ const CHARGES_DIFFER = `
   where t.pulled and (s.status is distinct from 'succeeded' or s.amount <> t.amount or s.tx_id <> t.tx_id
     or t.lost_at is null and (c.times <> 1 or c.pulled <> t.amount))`;
 
+/** Payouts and refunds that went to an address of the merchant's own: coins that the books call paid and that stayed. */
+const PAID_OURSELVES = `
+  select t.owner_type, t.owner_id, t.address from transfer t
+  where t.key_ref = 'hot' and t.charge is null and t.status = 'succeeded' and (
+    exists (select from payment_option o
+      where o.merchant_id = t.merchant_id and o.network = t.network and o.address = t.address and o.watch is not null)
+    or exists (select from transfer_attempt a
+      where a.merchant_id = t.merchant_id and a.network = t.network and a.sender = t.address))`;
+
 export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
   ACCOUNTS_THAT_DIFFER,
   ASSETS_OUT_OF_BALANCE,
@@ -103,4 +112,5 @@ export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
   REFUNDS_DIFFER,
   REFUND_QUOTA_DIFFERS,
   CHARGES_DIFFER,
+  PAID_OURSELVES,
 };

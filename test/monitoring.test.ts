@@ -12,6 +12,7 @@ import { enqueue } from '../packages/server/src/platform/jobs/index.ts';
 import { transact } from '../packages/server/src/platform/transact.ts';
 import { verifyLedger } from '../packages/server/src/reconciliation/index.ts';
 import { exchange } from './http/raw-socket.ts';
+import { type Readiness, readReadiness } from './readiness.ts';
 import { startService, type TestMerchant, type TestService } from './service.ts';
 import { send, signedHeaders } from './signed-request.ts';
 
@@ -135,28 +136,14 @@ test('jobs, transfers, ledger and the last comparison are shown on an address of
     message: '2 jobs are due and no worker runs (florin work)',
   });
   expect(ready.status).toBe('ready');
+  const told = await (await fetch(`${service.baseUrl}/readyz`)).text();
+  expect(JSON.parse(told)).toEqual({ status: 'ready' });
   expect((await fetch(`${listener.url}/openapi.json`)).status).toBe(404);
   await listener.close();
 });
 
-interface Readiness {
-  status: string;
-  checks: { name: string; status: string; message?: string }[];
-}
-
-async function readiness(changed: Partial<Parameters<typeof healthPages>[0]>): Promise<[number, Readiness]> {
-  const page = healthPages({ ...service.app, ...changed }).find(({ path }) => path === '/readyz');
-  const request = {
-    url: '/',
-    params: {},
-    headers: {},
-    repeated: new Set<string>(),
-    body: Buffer.alloc(0),
-    remoteAddress: '',
-  };
-  const answer = await page?.handle(request);
-  return [answer?.status ?? 0, JSON.parse(String(answer?.body))];
-}
+const readiness = (changed: Partial<Parameters<typeof healthPages>[0]>) =>
+  readReadiness(healthPages({ ...service.app, ...changed }, 'checks'));
 
 test('readiness says what is wrong', async () => {
   expect((await readiness({}))[0]).toBe(200);

@@ -109,10 +109,7 @@ test('a database that goes away is 503 in the format of each path, and all resum
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const ready = await fetch(`${url}/readyz`);
     expect(ready.status).toBe(503);
-    expect(await ready.json()).toMatchObject({
-      status: 'not_ready',
-      checks: [{ name: 'database', status: 'failed' }, {}, {}, {}, {}, {}],
-    });
+    expect(await ready.json()).toEqual({ status: 'not_ready' });
     expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/florin_build_info/);
     expect((await fetch(`${url}/docs/errors/service_unavailable`)).status).toBe(200);
   }

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { type App, createApiServer, migrateAll, openApp } from '../packages/server/src/app.ts';
 import { SCOPES } from '../packages/server/src/platform/http/index.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
-import { createLogger } from '../packages/server/src/platform/log.ts';
+import { createLogger, type Logger } from '../packages/server/src/platform/log.ts';
 import { fund } from '../packages/server/src/sandbox/index.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
 import type { WebhookDeps } from '../packages/server/src/webhooks/index.ts';
@@ -50,6 +50,12 @@ export interface TestService {
 
 export interface ServiceOptions {
   worker?: boolean;
+  /** One that is there already, and stays; by default a new one for this service alone. */
+  databaseUrl?: string;
+  /** Where the chains are (in the service's database). */
+  simchainUrl?: string;
+  masterKey?: Buffer;
+  log?: Logger;
   /** How long a request waits for a row that somebody else holds, in milliseconds (8,000). */
   lockTimeoutMs?: number;
   /** Connections of each pool (10). */
@@ -68,16 +74,18 @@ const UNLIMITED = { perSecond: 10_000, burst: 10_000 };
  * against their schemas.
  */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
-  const database = await createDatabase();
-  await migrateAll(database.url, undefined);
-  const log = createLogger('silent');
+  const { databaseUrl, simchainUrl, masterKey = randomBytes(32), log = createLogger('silent') } = options;
+  const own = databaseUrl === undefined ? await createDatabase() : undefined;
+  const url = databaseUrl ?? own?.url ?? '';
+  await migrateAll(url, simchainUrl);
   const { lockTimeoutMs, poolSize = 10 } = options;
   const { receive = async () => ({ failure: 'connection' as const }), disableAfterSeconds = 432_000 } =
     options;
   const webhooks = { outbound: { post: receive }, disableAfterSeconds };
   const place = {
-    databaseUrl: database.url,
-    masterKey: randomBytes(32),
+    databaseUrl: url,
+    simchainUrl,
+    masterKey,
     log,
     poolSize,
     lockTimeoutMs,
@@ -88,14 +96,14 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const servers: FastifyInstance[] = [];
   const workers: JobWorker[] = [];
   const serveOn = async (on: App, rate: { perSecond: number; burst: number }) => {
-    let url = '';
-    const server = createApiServer(on, { publicUrl: () => url, rate, checkAnswers: true });
+    let address = '';
+    const server = createApiServer(on, { publicUrl: () => address, rate, checkAnswers: true });
     servers.push(server);
-    url = await server.listen({ host: '127.0.0.1', port: 0 });
-    return url;
+    address = await server.listen({ host: '127.0.0.1', port: 0 });
+    return address;
   };
   const baseUrl = await serveOn(app, UNLIMITED);
-  const addNode: TestService['addNode'] = async ({ rate = UNLIMITED, databaseUrl = database.url } = {}) => {
+  const addNode: TestService['addNode'] = async ({ rate = UNLIMITED, databaseUrl = url } = {}) => {
     const own = await openApp({ ...place, databaseUrl });
     apps.push(own);
     return await serveOn(own, rate);
@@ -142,7 +150,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await Promise.all(servers.map((server) => server.close()));
       await Promise.all(workers.map((worker) => worker.stop(1_000)));
       await Promise.all(apps.map((one) => one.close()));
-      await database.drop();
+      await own?.drop();
     },
   };
 }

@@ -66,6 +66,7 @@ const server = createHttpServer({
   routes: [route],
   pages: [],
   authenticate,
+  knowsKey: async () => true,
   clock: new Clock(),
   log: createLogger('silent'),
   versions: ['bench'],

@@ -65,6 +65,13 @@ create table public.api_key (
   constraint api_key_merchant_id_digest_key UNIQUE (merchant_id, digest)
 );
 
+create table public.approval_lock (
+  merchant_id uuid not null,
+  kind text not null,
+  constraint approval_lock_pkey PRIMARY KEY (merchant_id, kind),
+  constraint approval_lock_kind_check CHECK ((kind = ANY (ARRAY['payouts'::text, 'refunds'::text])))
+);
+
 create table public.approver (
   merchant_id uuid not null,
   approver_id uuid not null,
@@ -72,9 +79,11 @@ create table public.approver (
   token_digest bytea not null,
   removed_at bigint,
   created_at bigint not null,
+  skeleton text,
   constraint approver_pkey PRIMARY KEY (merchant_id, approver_id)
 );
 CREATE UNIQUE INDEX approver_name ON public.approver USING btree (merchant_id, name) WHERE (removed_at IS NULL);
+CREATE UNIQUE INDEX approver_skeleton ON public.approver USING btree (merchant_id, skeleton);
 
 create table public.checkout_session (
   merchant_id uuid not null,
@@ -193,6 +202,15 @@ create table public.event_stream_end (
   constraint event_stream_end_pkey PRIMARY KEY (merchant_id, store_id)
 );
 
+create table public.final_block (
+  merchant_id uuid not null,
+  network text not null,
+  height bigint not null,
+  hash text not null,
+  replaced_at bigint,
+  constraint final_block_pkey PRIMARY KEY (merchant_id, network, height)
+);
+
 create table public.idempotency_key (
   merchant_id uuid not null,
   operation text not null,
@@ -236,6 +254,10 @@ create table public.invoice (
   charge_amount bigint,
   overdue_from bigint,
   dunning_days_spent integer not null default 0,
+  credit_applied_amount bigint not null default 0,
+  credited_amount bigint not null default 0,
+  reduction_amount bigint not null default 0,
+  suspended_seconds bigint not null default 0,
   constraint invoice_pkey PRIMARY KEY (merchant_id, invoice_id),
   constraint invoice_amount_due_check CHECK ((amount_due >= 0)),
   constraint invoice_billing_reason_check CHECK ((billing_reason = ANY (ARRAY['subscription_create'::text, 'subscription_cycle'::text, 'subscription_update'::text]))),
@@ -251,9 +273,20 @@ END),
   constraint invoice_check4 CHECK (((charge_method_id IS NULL) = (charge_window_start IS NULL))),
   constraint invoice_check5 CHECK (((charge_method_id IS NULL) = (charge_amount IS NULL))),
   constraint invoice_check6 CHECK (((status = 'open'::text) OR (next_try_at IS NULL))),
+  constraint invoice_credit_applied_amount_check CHECK ((credit_applied_amount >= 0)),
+  constraint invoice_credited_of_paid CHECK (((credited_amount >= 0) AND (credited_amount <=
+CASE status
+    WHEN 'paid'::text THEN amount_due
+    ELSE (0)::bigint
+END))),
   constraint invoice_dunning_days_spent_check CHECK ((dunning_days_spent >= 0)),
   constraint invoice_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   constraint invoice_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'canceled'::text, 'expired'::text]))),
+  constraint invoice_reduction_of_open CHECK (((reduction_amount >= 0) AND (reduction_amount <=
+CASE status
+    WHEN 'open'::text THEN amount_due
+    ELSE (0)::bigint
+END))),
   constraint invoice_status_check CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'void'::text]))),
   constraint invoice_tries_check CHECK ((tries >= 0))
 );
@@ -315,6 +348,7 @@ create table public.ledger_entry (
 );
 CREATE INDEX ledger_entry_cause ON public.ledger_entry USING btree (merchant_id, cause_id, created_at DESC, entry_id DESC);
 CREATE INDEX ledger_entry_order ON public.ledger_entry USING btree (merchant_id, created_at DESC, entry_id DESC);
+CREATE UNIQUE INDEX ledger_entry_payout_item ON public.ledger_entry USING btree (merchant_id, cause_id, debit, credit) WHERE (cause_type = 'payout_item'::text);
 
 create table public.merchant (
   merchant_id uuid not null,
@@ -323,10 +357,14 @@ create table public.merchant (
   status text not null default 'active'::text,
   clock_offset bigint not null default 0,
   created_at bigint not null,
+  suspended_at bigint,
+  suspended_seconds bigint not null default 0,
   constraint merchant_pkey PRIMARY KEY (merchant_id),
   constraint merchant_clock_offset_check CHECK ((clock_offset >= 0)),
   constraint merchant_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'live'::text]))),
-  constraint merchant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text])))
+  constraint merchant_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
+  constraint merchant_suspended_seconds_check CHECK ((suspended_seconds >= 0)),
+  constraint merchant_suspended_since CHECK (((status = 'suspended'::text) = (suspended_at IS NOT NULL)))
 );
 
 create table public.network_stop (
@@ -376,10 +414,16 @@ create table public.payment (
   constraint payment_amount_check CHECK ((amount > 0)),
   constraint payment_check CHECK (((status = 'completed'::text) = (completed_at IS NOT NULL))),
   constraint payment_check1 CHECK (((refunded_amount >= 0) AND (refunding_amount >= 0) AND ((refunded_amount + refunding_amount) <= received_amount))),
+  constraint payment_held CHECK ((held_amount =
+CASE
+    WHEN (status = 'completed'::text) THEN (0)::bigint
+    ELSE ((received_amount - refunded_amount) - refunding_amount)
+END)),
   constraint payment_held_amount_check CHECK ((held_amount >= 0)),
   constraint payment_received_amount_check CHECK ((received_amount >= 0)),
   constraint payment_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'frozen'::text])))
 );
+CREATE UNIQUE INDEX payment_invoice_completed ON public.payment USING btree (merchant_id, invoice_id) WHERE ((status = 'completed'::text) AND (invoice_id IS NOT NULL));
 CREATE INDEX payment_payable ON public.payment USING btree (merchant_id, expires_at) WHERE ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'frozen'::text])) AND (chosen_network IS NOT NULL));
 
 create table public.payment_link (
@@ -447,6 +491,8 @@ create table public.payment_option (
   constraint payment_option_pkey PRIMARY KEY (merchant_id, payment_id, currency, network),
   constraint payment_option_pay_amount_check CHECK ((pay_amount > 0))
 );
+CREATE UNIQUE INDEX payment_option_address ON public.payment_option USING btree (merchant_id, network, address) WHERE (watch IS NOT NULL);
+CREATE UNIQUE INDEX payment_option_watch ON public.payment_option USING btree (merchant_id, network, watch) WHERE (watch IS NOT NULL);
 
 create table public.payment_transaction (
   merchant_id uuid not null,
@@ -470,20 +516,29 @@ create table public.payment_transaction (
   sweep_id uuid,
   lost_at bigint,
   pulled boolean not null default false,
+  swept_amount bigint not null default 0,
   constraint payment_transaction_pkey PRIMARY KEY (merchant_id, network, tx_id, index),
   constraint payment_transaction_amount_check CHECK ((amount > 0)),
   constraint payment_transaction_check CHECK (((status = 'final'::text) = (final_at IS NOT NULL))),
   constraint payment_transaction_check1 CHECK (((refunded_amount >= 0) AND (refunding_amount >= 0) AND ((refunded_amount + refunding_amount) <= amount))),
   constraint payment_transaction_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'released'::text, 'kept'::text]))),
+  constraint payment_transaction_final_marks CHECK (((status = 'final'::text) OR ((sweep_id IS NULL) AND (lost_at IS NULL)))),
+  constraint payment_transaction_held CHECK ((held_amount =
+CASE
+    WHEN ((kind = 'wrong_token'::text) AND (status = 'final'::text) AND (decision IS DISTINCT FROM 'accepted'::text)) THEN ((amount - refunded_amount) - refunding_amount)
+    ELSE (0)::bigint
+END)),
   constraint payment_transaction_held_amount_check CHECK ((held_amount >= 0)),
   constraint payment_transaction_kind_check CHECK ((kind = ANY (ARRAY['counted'::text, 'wrong_token'::text, 'seized'::text, 'unlisted'::text]))),
-  constraint payment_transaction_status_check CHECK ((status = ANY (ARRAY['seen'::text, 'final'::text, 'gone'::text])))
+  constraint payment_transaction_refunds CHECK ((((kind = 'wrong_token'::text) AND (status = 'final'::text)) OR ((refunded_amount = 0) AND (refunding_amount = 0)))),
+  constraint payment_transaction_status_check CHECK ((status = ANY (ARRAY['seen'::text, 'final'::text, 'gone'::text]))),
+  constraint payment_transaction_swept CHECK ((((swept_amount >= 0) AND (swept_amount <= amount)) AND ((swept_amount > 0) = (sweep_id IS NOT NULL))))
 );
 CREATE INDEX payment_transaction_final ON public.payment_transaction USING btree (merchant_id, network, height) WHERE (status = 'final'::text);
 CREATE INDEX payment_transaction_open ON public.payment_transaction USING btree (merchant_id, network) WHERE (status = 'seen'::text);
 CREATE INDEX payment_transaction_payment ON public.payment_transaction USING btree (merchant_id, payment_id, seen_at, tx_id, index);
 CREATE INDEX payment_transaction_sweep ON public.payment_transaction USING btree (merchant_id, sweep_id) WHERE (sweep_id IS NOT NULL);
-CREATE INDEX payment_transaction_unswept ON public.payment_transaction USING btree (merchant_id, network, address, currency) WHERE ((status = 'final'::text) AND (sweep_id IS NULL) AND (kind = ANY (ARRAY['counted'::text, 'wrong_token'::text])));
+CREATE INDEX payment_transaction_unswept ON public.payment_transaction USING btree (merchant_id, network, address, currency) WHERE ((status = 'final'::text) AND (swept_amount < amount) AND (kind = ANY (ARRAY['counted'::text, 'wrong_token'::text])));
 
 create table public.payout_approval (
   merchant_id uuid not null,
@@ -519,19 +574,21 @@ create table public.payout_batch (
   charged_service_fee_amount bigint not null default 0,
   validation_errors jsonb not null,
   items_digest bytea,
-  submitted_by_owner uuid,
   submitted_day integer,
   required_approvals integer not null default 0,
   created_at bigint not null,
   submitted_at bigint,
   completed_at bigint,
+  owners uuid[] not null default '{}'::uuid[],
   constraint payout_batch_pkey PRIMARY KEY (merchant_id, batch_id),
   constraint payout_batch_check CHECK (((valid_count + invalid_count) = total_count)),
+  constraint payout_batch_frozen CHECK (((frozen_amount >= 0) AND ((frozen_amount = 0) OR (status = ANY (ARRAY['pending_approval'::text, 'pending'::text, 'processing'::text]))))),
   constraint payout_batch_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'needs_fix'::text, 'pending'::text, 'pending_approval'::text, 'processing'::text, 'partially_completed'::text, 'completed'::text, 'failed'::text, 'canceled'::text, 'rejected'::text])))
 );
 CREATE INDEX payout_batch_key ON public.payout_batch USING btree (merchant_id, idempotency_key);
 CREATE INDEX payout_batch_order ON public.payout_batch USING btree (merchant_id, created_at DESC, batch_id DESC);
 CREATE INDEX payout_batch_status ON public.payout_batch USING btree (merchant_id, status, created_at DESC, batch_id DESC);
+CREATE INDEX payout_batch_unapproved ON public.payout_batch USING btree (merchant_id, submitted_at) INCLUDE (requested_amount, status) WHERE ((required_approvals = 0) AND (submitted_at IS NOT NULL));
 
 create table public.payout_item (
   merchant_id uuid not null,
@@ -551,10 +608,14 @@ create table public.payout_item (
   failure_message text,
   created_at bigint not null,
   completed_at bigint,
+  lost_at bigint,
   constraint payout_item_pkey PRIMARY KEY (merchant_id, batch_id, index),
   constraint payout_item_amount_check CHECK ((amount > 0)),
+  constraint payout_item_check CHECK (((lost_at IS NULL) OR (status = ANY (ARRAY['succeeded'::text, 'failed'::text])))),
+  constraint payout_item_fee CHECK ((service_fee_amount >= 0)),
   constraint payout_item_status_check CHECK ((status = ANY (ARRAY['valid'::text, 'invalid'::text, 'queued'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
 );
+CREATE UNIQUE INDEX payout_item_id ON public.payout_item USING btree (merchant_id, item_id);
 
 create table public.payout_quota (
   merchant_id uuid not null,
@@ -602,19 +663,32 @@ create table public.refund (
   day integer not null,
   created_at bigint not null,
   completed_at bigint,
+  created_by_owner uuid,
+  addressed_at bigint,
+  required_approvals integer not null default 0,
+  approval_digest bytea,
+  approved_at bigint,
+  lost_at bigint,
   constraint refund_pkey PRIMARY KEY (merchant_id, refund_id),
   constraint refund_merchant_id_own_id_key UNIQUE (merchant_id, own_id),
   constraint refund_amount_check CHECK ((amount > 0)),
+  constraint refund_approval_digest CHECK (((approval_digest IS NOT NULL) = (required_approvals > 0))),
+  constraint refund_approval_of_address CHECK (((required_approvals = 0) OR (address IS NOT NULL))),
+  constraint refund_approved_as_required CHECK (((approved_at IS NULL) OR (required_approvals > 0))),
   constraint refund_check CHECK (((source_tx_id IS NULL) = (source_index IS NULL))),
   constraint refund_check1 CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'canceled'::text])) = (completed_at IS NOT NULL))),
   constraint refund_check2 CHECK (((status = 'failed'::text) = (failure_reason IS NOT NULL))),
   constraint refund_check3 CHECK (((address IS NOT NULL) OR (status = ANY (ARRAY['pending'::text, 'canceled'::text])))),
   constraint refund_check4 CHECK (((claim_secret IS NULL) = (claim_ends_at IS NULL))),
+  constraint refund_check5 CHECK (((lost_at IS NULL) OR (status = ANY (ARRAY['succeeded'::text, 'failed'::text])))),
   constraint refund_failure_reason_check CHECK ((failure_reason = ANY (ARRAY['address_risk'::text, 'transfer_failed'::text]))),
+  constraint refund_required_approvals_check CHECK ((required_approvals >= 0)),
+  constraint refund_sent_as_approved CHECK (((status = ANY (ARRAY['pending'::text, 'canceled'::text])) OR (required_approvals = 0) OR (approved_at IS NOT NULL))),
   constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
 );
 CREATE INDEX refund_open ON public.refund USING btree (merchant_id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX refund_payment ON public.refund USING btree (merchant_id, payment_id);
+CREATE INDEX refund_unapproved ON public.refund USING btree (merchant_id, addressed_at) INCLUDE (amount, status) WHERE ((required_approvals = 0) AND (addressed_at IS NOT NULL));
 
 create table public.refund_quota (
   merchant_id uuid not null,
@@ -631,18 +705,6 @@ create table public.risk_address (
   reason text not null,
   created_at_ms bigint not null,
   constraint risk_address_pkey PRIMARY KEY (network, address)
-);
-
-create table public.seizure_vote (
-  merchant_id uuid not null,
-  network text not null,
-  tx_id text not null,
-  index integer not null,
-  approver_id uuid not null,
-  decision text not null,
-  created_at bigint not null,
-  constraint seizure_vote_pkey PRIMARY KEY (merchant_id, network, tx_id, index, approver_id),
-  constraint seizure_vote_decision_check CHECK ((decision = ANY (ARRAY['release'::text, 'keep'::text])))
 );
 
 create table public.setting (
@@ -683,8 +745,8 @@ create table public.subscription (
   payment_method_id uuid,
   billing_cycle_anchor bigint not null,
   trial_end bigint,
-  current_period_start bigint,
-  current_period_end bigint,
+  current_period_start bigint not null,
+  current_period_end bigint not null,
   cancel_at bigint,
   canceled_at bigint,
   credit_amount bigint not null default 0,
@@ -696,9 +758,9 @@ create table public.subscription (
   metadata jsonb not null default '{}'::jsonb,
   created_at bigint not null,
   billed_levels jsonb,
+  skipped_until bigint,
   constraint subscription_pkey PRIMARY KEY (merchant_id, subscription_id),
   constraint subscription_amount_check CHECK ((amount >= 0)),
-  constraint subscription_check CHECK (((current_period_start IS NULL) = (current_period_end IS NULL))),
   constraint subscription_check1 CHECK (((status = 'canceled'::text) = (canceled_at IS NOT NULL))),
   constraint subscription_credit_amount_check CHECK ((credit_amount >= 0)),
   constraint subscription_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
@@ -709,6 +771,17 @@ CREATE INDEX subscription_customer_status ON public.subscription USING btree (me
 CREATE INDEX subscription_list ON public.subscription USING btree (merchant_id, store_id, created_at, subscription_id);
 CREATE INDEX subscription_method ON public.subscription USING btree (merchant_id, payment_method_id) WHERE ((payment_method_id IS NOT NULL) AND (status = ANY (ARRAY['incomplete'::text, 'trialing'::text, 'active'::text, 'past_due'::text])));
 CREATE INDEX subscription_status ON public.subscription USING btree (merchant_id, store_id, status, created_at, subscription_id);
+
+create table public.sweep_part (
+  merchant_id uuid not null,
+  sweep_id uuid not null,
+  network text not null,
+  tx_id text not null,
+  index integer not null,
+  amount bigint not null,
+  constraint sweep_part_pkey PRIMARY KEY (merchant_id, sweep_id, network, tx_id, index),
+  constraint sweep_part_amount_check CHECK ((amount > 0))
+);
 
 create table public.transfer (
   merchant_id uuid not null,
@@ -732,14 +805,20 @@ create table public.transfer (
   completed_at bigint,
   key_ref text not null default 'hot'::text,
   charge jsonb,
+  lost_at bigint,
   constraint transfer_pkey PRIMARY KEY (merchant_id, transfer_id),
-  constraint transfer_merchant_id_owner_type_owner_id_key UNIQUE (merchant_id, owner_type, owner_id),
   constraint transfer_amount_check CHECK ((amount > 0)),
+  constraint transfer_failure CHECK (((status = 'failed'::text) = (failure_code IS NOT NULL))),
+  constraint transfer_over CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text])) = (completed_at IS NOT NULL))),
+  constraint transfer_sending CHECK (((status = 'sending'::text) = (attempt_id IS NOT NULL))),
   constraint transfer_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'succeeded'::text, 'failed'::text])))
 );
 CREATE INDEX transfer_attempt_members ON public.transfer USING btree (merchant_id, attempt_id) WHERE (attempt_id IS NOT NULL);
 CREATE INDEX transfer_charge_open ON public.transfer USING btree (merchant_id, network, address, currency) WHERE ((charge IS NOT NULL) AND (status = ANY (ARRAY['queued'::text, 'sending'::text])));
+CREATE INDEX transfer_deposit_key ON public.transfer USING btree (merchant_id, network, key_ref) WHERE (key_ref <> 'hot'::text);
 CREATE INDEX transfer_group ON public.transfer USING btree (merchant_id, group_id);
+CREATE INDEX transfer_of_owner ON public.transfer USING btree (merchant_id, owner_id);
+CREATE UNIQUE INDEX transfer_owner ON public.transfer USING btree (merchant_id, owner_type, owner_id) WHERE ((status <> 'failed'::text) AND (lost_at IS NULL));
 
 create table public.transfer_attempt (
   merchant_id uuid not null,
@@ -760,18 +839,44 @@ create table public.transfer_attempt (
   completed_at bigint,
   key_ref text not null default 'hot'::text,
   height bigint,
+  ordinal bigint,
+  previous_id uuid,
+  gone_at bigint,
+  gap_tx_id text,
+  gap_raw text,
+  gap_id uuid,
+  gap_ordinal bigint,
+  gap_previous_id uuid,
+  stray_ids uuid[] not null default '{}'::uuid[],
+  differs boolean not null default false,
   constraint transfer_attempt_pkey PRIMARY KEY (merchant_id, attempt_id),
   constraint transfer_attempt_merchant_id_network_tx_id_key UNIQUE (merchant_id, network, tx_id),
+  constraint transfer_attempt_ordinal CHECK ((((ordinal >= 0) AND (ordinal IS NOT NULL)) OR ((ordinal IS NULL) AND (status <> 'reserved'::text)))),
   constraint transfer_attempt_status_check CHECK ((status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text, 'succeeded'::text, 'failed'::text, 'dead'::text])))
 );
+CREATE INDEX transfer_attempt_gone ON public.transfer_attempt USING btree (merchant_id, network) WHERE (gone_at IS NOT NULL);
 CREATE INDEX transfer_attempt_height ON public.transfer_attempt USING btree (merchant_id, network, height) WHERE (height IS NOT NULL);
 CREATE INDEX transfer_attempt_live ON public.transfer_attempt USING btree (merchant_id, group_id) WHERE (status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text]));
+CREATE UNIQUE INDEX transfer_attempt_number ON public.transfer_attempt USING btree (merchant_id, network, sender, ordinal) WHERE (ordinal IS NOT NULL);
 CREATE UNIQUE INDEX transfer_attempt_sequence ON public.transfer_attempt USING btree (merchant_id, network, sender, sequence) WHERE (sequence IS NOT NULL);
+
+create table public.vote (
+  merchant_id uuid not null,
+  action text not null,
+  subject text not null,
+  approver_id uuid not null,
+  decision text not null,
+  created_at bigint not null,
+  constraint vote_pkey PRIMARY KEY (merchant_id, action, subject, approver_id)
+);
 
 create table public.wallet (
   network text not null,
   sender text not null,
   next_sequence bigint not null default 0,
+  next_ordinal bigint not null default 0,
+  first_ordinal bigint not null default 0,
+  last_attempt_id uuid,
   constraint wallet_pkey PRIMARY KEY (sender, network)
 );
 
@@ -824,9 +929,37 @@ create table simchain.chain (
   drop_next integer not null default 0,
   faults text[] not null default '{}'::text[],
   lag_blocks bigint not null default 0,
+  forks integer not null default 0,
   constraint chain_pkey PRIMARY KEY (merchant_id, network),
   constraint chain_drop_next_check CHECK ((drop_next >= 0)),
+  constraint chain_forks_check CHECK ((forks >= 0)),
   constraint chain_lag_blocks_check CHECK ((lag_blocks >= 0))
+);
+
+create table simchain.fork (
+  merchant_id uuid not null,
+  network text not null,
+  number integer not null,
+  kept_height bigint not null,
+  constraint fork_pkey PRIMARY KEY (merchant_id, network, number)
+);
+
+create table simchain.holder (
+  merchant_id uuid not null,
+  history text not null,
+  generation bigint not null,
+  constraint holder_pkey PRIMARY KEY (merchant_id),
+  constraint holder_generation_check CHECK ((generation > 0))
+);
+
+create table simchain.numbering (
+  merchant_id uuid not null,
+  network text not null,
+  sender text not null,
+  history text not null,
+  ordinal bigint not null,
+  attempt_id text not null,
+  constraint numbering_pkey PRIMARY KEY (merchant_id, network, sender, history, ordinal)
 );
 
 create table simchain.permission (
@@ -857,6 +990,14 @@ create table simchain.sender (
   address text not null,
   next_sequence bigint not null,
   constraint sender_pkey PRIMARY KEY (merchant_id, network, address)
+);
+
+create table simchain.signature (
+  merchant_id uuid not null,
+  network text not null,
+  attempt_id text not null,
+  raw text not null,
+  constraint signature_pkey PRIMARY KEY (merchant_id, network, attempt_id)
 );
 
 create table simchain.stuck_item (

@@ -22,7 +22,7 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     await service?.stop();
   });
 
-  /** A session of a merchant of its own, as the panel moves the merchant's clock. */
+  /** A session of a merchant of its own, as tests move the merchant's clock. */
   async function session(body: object = {}) {
     merchant = await service.createMerchant({ funds: 0n });
     await service.app.db

@@ -3,11 +3,11 @@ import {
   checkoutContext,
   completeCharge,
   failCharge,
+  listUnswept,
   type NewCharge,
   quoteCharge,
   readAgain,
   recordFailedCharge,
-  takeUnswept,
 } from '../../packages/server/src/checkout/index.ts';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
 import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
@@ -91,7 +91,7 @@ test('an outcome that is told twice is booked once', async () => {
   const context = await contextOf(charge);
   const key = { merchantId: charge.merchant.merchantId, paymentId: charge.paymentId };
   const again = await transact(service.app.db, async (tx) => [
-    await completeCharge(tx, key, { txId: 'another', isNeeded: true }, context),
+    await completeCharge(tx, key, { txId: 'another', isNeeded: true, isListed: false }, context),
     await failCharge(tx, key, 'insufficient_balance', context),
   ]);
   expect(again).toEqual([undefined, undefined]);
@@ -164,7 +164,7 @@ test('a charge for an invoice that is paid by then lies in held: refundable, nev
 test('charged coins lie where they are spent from: no sweep takes them, and no look at deposits', async () => {
   const charge = await decided();
   const place = { merchantId: charge.merchant.merchantId, network: 'erc20' } as const;
-  const swept = await transact(service.app.db, (tx) => takeUnswept(tx, place, { minimum: 0n, limit: 50 }));
+  const swept = await listUnswept(service.app.db, place, { minimum: 0n, after: undefined, limit: 50 });
   expect(swept).toEqual([]);
   const upTo = (await charge.chain.head()).finalHeight;
   const who = { ...place, mode: 'sandbox', clockOffset: 0 } as const;

@@ -14,6 +14,7 @@ import {
 import { recordEvents } from '../../packages/server/src/events/index.ts';
 import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
+import { addApprover, listApprovers } from '../../packages/server/src/stores/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { newsOf, TOKEN } from './requests.ts';
@@ -207,6 +208,18 @@ test('too little is accepted and pays the invoice', async () => {
   expect(await shop.balance()).toMatchObject({ available: 40 * TOKEN, held: 0 });
 });
 
+/** The id of a registered approver, who is registered now where nobody has that name. */
+async function approverOf(shop: Shop, name: string): Promise<string> {
+  const { merchantId } = ownerOf(shop);
+  const find = async () =>
+    (await listApprovers(service.app, merchantId)).find((one) => one.name === name)?.approver_id;
+  const known = await find();
+  if (known === undefined) await addApprover(service.app, merchantId, name);
+  const approverId = known ?? (await find());
+  if (approverId === undefined) throw new Error(`${name} is registered`);
+  return approverId;
+}
+
 /** A page that a listed wallet has paid, and the decision of two people. */
 async function frozen(shop: Shop) {
   const own = await invoice(shop);
@@ -215,7 +228,8 @@ async function frozen(shop: Shop) {
   await shop.settle();
   expect(await own.read()).toMatchObject({ status: 'frozen' });
   const decide = async (decision: 'release' | 'keep') => {
-    for (const approverId of [newId(), newId()]) {
+    for (const name of ['Ann', 'Bob']) {
+      const approverId = await approverOf(shop, name);
       const vote = { paymentId: own.paymentId, txId, approverId, decision };
       await decideSeizure(shop.deps, ownerOf(shop), vote);
     }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { newId } from '../../packages/server/src/platform/ids.ts';
 import { checkout } from '../checkout/requests.ts';
 import { florinOf } from '../florin-command.ts';
 import { expectError } from '../http/expect-error.ts';
@@ -76,6 +77,55 @@ test('an id that is known, or looks like one of ours, is refused', async () => {
   expect((await merchant.sdk.customers.create({ external_customer_id: '🦊'.repeat(128) })).id).toMatch(
     /^cus_/,
   );
+});
+
+const UNSEEN = ['c\u200b', '\ufeffc', 'c\u00ad', 'a\u202eb', 'c\n', 'e\u0301', '\u212b', 'c\u2028'];
+
+test('a new id that holds what nobody sees, or is not in NFC, is refused wherever it would make a customer', async () => {
+  const merchant = await newMerchant();
+  const { post, call } = caller(service, merchant);
+  const price = { currency: 'USD', product: 'p', unit_amount: 1, recurring: { interval: 'month' } };
+  for (const customer of UNSEEN) {
+    const doors = [
+      await post('/customers/create', { external_customer_id: customer }),
+      await post('/checkout/sessions/create', { amount: 1, currency: 'USD', customer }),
+      await post(
+        '/subscriptions/create',
+        { customer, currency: 'USD', items: [{ price_data: price }] },
+        { 'idempotency-key': `k-${UNSEEN.indexOf(customer)}` },
+      ),
+    ];
+    const params = doors.map(({ status, json }) => [status, (json.error as { param?: string })?.param]);
+    expect([customer, ...params]).toEqual([
+      customer,
+      [400, 'external_customer_id'],
+      [400, 'customer'],
+      [400, 'customer'],
+    ]);
+    const path = `/customers?external_customer_id=${encodeURIComponent(customer)}`;
+    expect((await call(path)).json).toMatchObject({ data: [] });
+  }
+  expect((await merchant.sdk.customers.list().page()).data).toEqual([]);
+});
+
+test('a customer whose id is from before that rule is read, found, changed and charged by it, byte for byte', async () => {
+  const merchant = await newMerchant();
+  const { open } = checkout(service, merchant);
+  for (const customer of UNSEEN) {
+    const row = { merchant_id: merchant.merchantId, customer_id: newId(), external_customer_id: customer };
+    await service.app.db
+      .insertInto('customer')
+      .values({ ...row, created_at: 0 })
+      .execute();
+    const session = await open({ customer, customer_email: 'ada@shop.example' });
+    expect(session.customer).toBe(customer);
+    const [found] = await ofExternalId(merchant, customer);
+    expect(found).toMatchObject({ external_customer_id: customer, email: 'ada@shop.example' });
+    expect(await merchant.sdk.customers.update(found?.id ?? '', { name: 'Ada' })).toMatchObject({
+      external_customer_id: customer,
+      name: 'Ada',
+    });
+  }
 });
 
 test('C4: two merchants with the same external id have two customers, and neither sees the other', async () => {

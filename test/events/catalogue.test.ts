@@ -11,10 +11,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BILLING_RECIPES } from '../../packages/cli/src/billing-triggers.ts';
 import { RECIPES } from '../../packages/cli/src/triggers.ts';
 import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { lose, resume } from '../custody/lost.ts';
 import { methodCalls, newMethod } from '../payment-methods/requests.ts';
+import { TO } from '../payouts/requests.ts';
 import { refunds } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { submitItems } from '../transfers/payouts.ts';
 
+const PATIENCE = { timeout: 60_000, interval: 200 };
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 let service: TestService;
@@ -70,6 +74,38 @@ const CHANGES: Partial<Record<RecordedEventType, () => Promise<string>>> = {
     const items = [{ network: 'spl', address: spl.succeed, amount: '5.00' } as const];
     return (await merchant.sdk.payouts.create({ currency: 'USDT', items })).batch_id;
   },
+  'payout_item.updated': async () => {
+    const lost = await submitItems(service, merchant, {
+      network: 'spl',
+      items: [{ to: 'succeed', amount: '5.00' }],
+    });
+    await lost.chain.mine(20);
+    const { payouts } = merchant.sdk;
+    const status = async () => {
+      await lost.chain.mine(3);
+      return (await payouts.retrieve(lost.batchId)).status;
+    };
+    await expect.poll(status, PATIENCE).toBe('completed');
+    const [item] = (await payouts.items(lost.batchId).page()).data;
+    if (item === undefined) throw new Error('the batch has an item');
+    await lose(service, merchant);
+    await resume(service, merchant, 'spl');
+    await expect
+      .poll(async () => (await payouts.item(lost.batchId, item.item_id)).lost_at, PATIENCE)
+      .not.toBeNull();
+    return item.item_id;
+  },
+  'refund.updated': async () => {
+    const payment = await shop.paid({ network: 'spl' });
+    const chain = service.app.chains.sandbox(merchant.merchantId, 'spl');
+    await chain.mine(20);
+    const { refund_id } = await shop.refund({ payment_id: payment.id, address: TO.spl.succeed });
+    await shop.ended(refund_id);
+    await lose(service, merchant);
+    await resume(service, merchant, 'spl');
+    await expect.poll(async () => (await shop.read(refund_id)).lost_at, PATIENCE).not.toBeNull();
+    return refund_id;
+  },
   'payment_method.updated': async () => {
     const { method } = await newMethod(service, merchant);
     const id = encodeId('paymentMethod', method.payment_method_id);
@@ -105,7 +141,7 @@ for (const type of built) {
       const { object } = event.data.object as { object?: string };
       if (object !== undefined) expect(object).toBe(EVENT_CATALOGUE[type].resource);
     }
-  });
+  }, 120_000);
 }
 
 test('no code records an event that is marked as not built', () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { type Finished, florin } from '../florin-command.ts';
 import { World } from './world.ts';
 
@@ -18,14 +17,9 @@ const DECISIONS = [
 type Verb = (typeof DECISIONS)[number]['verb'];
 
 let world: World;
-const tokens = { Ann: '', Bob: '' };
 
 beforeAll(async () => {
   world = await World.open({ servers: 1, workers: 1 });
-  const merchant = encodeId('merchant', world.merchant.merchantId);
-  await world.operate(async ({ approvers }) => {
-    for (const name of ['Ann', 'Bob'] as const) tokens[name] = (await approvers.add(name, merchant)).token;
-  });
 }, 120_000);
 afterAll(() => world?.close());
 
@@ -44,7 +38,7 @@ async function decidedOnce(verb: Verb): Promise<{ payment: string; txId: string 
   expect(paid.status).toBe('frozen');
   const [transaction] = paid.transactions as { tx_id: string }[];
   const verdict = { payment: String(paid.id), txId: transaction?.tx_id ?? '' };
-  await world.operate(({ payments }) => payments[verb]({ ...verdict, as: 'Ann', token: tokens.Ann }));
+  await world.operate(({ payments }) => payments[verb]({ ...verdict, ...world.approvers[0] }));
   return verdict;
 }
 
@@ -55,8 +49,9 @@ async function decide(
   crashPoint?: string,
 ): Promise<Finished> {
   const dying = crashPoint === undefined ? {} : { FLORIN_TEST_BUILD: '1', FLORIN_CRASH_POINT: crashPoint };
-  const env = { ...world.operatorEnv, FLORIN_APPROVER_TOKEN: tokens.Bob, ...dying };
-  return await florin(['payments', verb, payment, txId, '--as', 'Bob', '--json'], { env });
+  const [, second] = world.approvers;
+  const env = { ...world.operatorEnv, FLORIN_APPROVER_TOKEN: second.token, ...dying };
+  return await florin(['payments', verb, payment, txId, '--as', second.as, '--json'], { env });
 }
 
 const statusOf = async (payment: string) =>

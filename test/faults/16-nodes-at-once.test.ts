@@ -29,12 +29,8 @@ test('fault 16: three nodes start at once on an empty database: all come up, eac
     await Promise.all(nodes.map((node) => node.start()));
     expect(nodes.map((node) => node.isUp)).toEqual([true, true, true]);
     const ready = await Promise.all(nodes.map((node) => fetch(`${node.baseUrl}/readyz`)));
-    // No worker runs there, which is all that may be missing.
-    for (const answer of ready) {
-      const { checks } = (await answer.json()) as { checks: { name: string; status: string }[] };
-      expect(checks.find(({ name }) => name === 'migrations')?.status ?? 'ok').toBe('ok');
-      expect(checks.find(({ name }) => name === 'database')?.status).toBe('ok');
-    }
+    // No worker runs there, which takes no node out of service.
+    for (const answer of ready) expect(await answer.json()).toEqual({ status: 'ready' });
     const after = [
       await world.database.query(MIGRATIONS, [], 'empty_one'),
       await world.database.query(MERCHANT_TABLES, [], 'empty_one'),

@@ -26,10 +26,10 @@ const create = (idempotencyKey: string = randomUUID()) =>
     node: 0,
   });
 
-async function readiness(): Promise<{ status: number; database: string | undefined }> {
+async function readiness(): Promise<{ code: number; status: string }> {
   const answer = await fetch(`${world.server.baseUrl}/readyz`);
-  const { checks } = (await answer.json()) as { checks: { name: string; status: string }[] };
-  return { status: answer.status, database: checks.find(({ name }) => name === 'database')?.status };
+  const { status } = (await answer.json()) as { status: string };
+  return { code: answer.status, status };
 }
 
 test('M1, fault 73: a database that says nothing more: calls are 503 in time, the node says so, both end by themselves', {
@@ -46,12 +46,12 @@ test('M1, fault 73: a database that says nothing more: calls are 503 in time, th
   expect(write).toMatchObject(UNAVAILABLE);
   expect(write.retryAfter).not.toBeNull();
   expect(read).toMatchObject(UNAVAILABLE);
-  expect(ready).toEqual({ status: 503, database: 'failed' });
+  expect(ready).toEqual({ code: 503, status: 'not_ready' });
   // Now there are no old connections left, only ones that are never let in.
   expect(await create()).toMatchObject(UNAVAILABLE);
   database.thaw();
   await expect.poll(async () => (await create()).status, { timeout: 60_000 }).toBe(200);
-  expect(await readiness()).toEqual({ status: 200, database: 'ok' });
+  expect(await readiness()).toEqual({ code: 200, status: 'ready' });
 });
 
 test('M1, fault 73: connections that fell silent one by one are given up, and never handed to the next caller', {

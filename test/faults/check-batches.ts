@@ -9,6 +9,9 @@ const MOVES: Readonly<Record<string, readonly string[]>> = {
   pending_approval: ['pending', 'rejected', 'canceled'],
   pending: ['processing', 'canceled'],
   processing: ['processing', 'completed', 'partially_completed', 'failed'],
+  // What a reorganisation took for good and people gave back changes the counts of a batch that is over, and nothing else.
+  completed: ['completed'],
+  partially_completed: ['partially_completed'],
 };
 const FINAL = ['completed', 'partially_completed', 'failed', 'canceled', 'rejected'];
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';

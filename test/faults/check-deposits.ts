@@ -22,7 +22,7 @@ const CREDITED_WITHOUT_COINS = `
   from payment_transaction p
   join simchain.chain c using (merchant_id, network)
   left join simchain.transfer t using (merchant_id, network, tx_id, index)
-  where p.status = 'final' and (t.tx_id is null or t.amount <> p.amount or t.recipient <> p.address
+  where p.status = 'final' and p.currency is not null and p.lost_at is null and (t.tx_id is null or t.amount <> p.amount or t.recipient <> p.address
     or t.currency is distinct from p.currency or t.height > c.settled_height - ${REQUIRED - 1})`;
 
 const NOT_CREDITED = `
@@ -42,8 +42,15 @@ const BOOKED_OTHERWISE = `
     where cause_type = 'payment' and (debit like 'custody:%' or debit = 'seized' or credit like 'kept:%')
     group by 1, 2, 3, 4
   ), arrived as (
-    select merchant_id, payment_id, currency, network, sum(amount) as amount from (${ARRIVED}) t
-    where height <= settled_height - ${REQUIRED - 1} group by 1, 2, 3, 4
+    select merchant_id, payment_id, currency, network, sum(amount) as amount from (
+      select merchant_id, payment_id, currency, network, amount from (${ARRIVED}) t
+      where height <= settled_height - ${REQUIRED - 1}
+      union all
+      -- What a reorganisation took stays booked for the merchant: the loss is the operator's.
+      select merchant_id, payment_id, currency, network, amount from payment_transaction p
+      where lost_at is not null and not exists (select from (${ARRIVED}) t where t.merchant_id = p.merchant_id
+        and t.network = p.network and t.tx_id = p.tx_id and t.index = p.index)
+    ) t group by 1, 2, 3, 4
   )
   select payment_id, currency, network, b.amount as booked, a.amount as arrived
   from booked b full join arrived a using (merchant_id, payment_id, currency, network)
@@ -91,22 +98,39 @@ export const DEPOSIT_CHECKS: readonly (readonly [invariant: string, name: string
 const MOVES: Readonly<Record<string, readonly string[]>> = {
   pending: ['pending', 'processing', 'completed', 'expired', 'cancelled', 'frozen'],
   processing: ['pending', 'processing', 'completed', 'expired', 'frozen'],
-  frozen: ['frozen', 'pending', 'completed', 'expired'],
+  // What was released of a charge is on its way again until its invoice has decided.
+  frozen: ['frozen', 'pending', 'processing', 'completed', 'expired'],
   completed: ['completed'],
   expired: ['expired', 'completed'],
   cancelled: ['cancelled'],
+};
+
+/** A charge of a mandate has no page: it is paid or it fails. */
+const CHARGE_MOVES: Readonly<Record<string, readonly string[]>> = {
+  pending: ['pending', 'processing', 'completed', 'failed', 'frozen'],
+  // Released after a seizure, it waits for its invoice to say whether it still needs the money.
+  processing: ['processing', 'completed', 'failed', 'frozen', 'expired'],
+  frozen: ['frozen', 'processing', 'completed', 'failed', 'expired'],
+  completed: ['completed'],
+  failed: ['failed'],
+  expired: ['expired'],
 };
 
 interface PaymentRow {
   payment_id: string;
   status: string;
   received: string;
+  is_charge: boolean;
+  /** Of an invoice that another payment has paid: its page is closed without news. */
+  is_closed: boolean;
 }
 
 /** I6, I7: news of payments without gaps, one for each allowed move, the last of which is the payment as it is. */
 export async function checkPayments(query: Query): Promise<Finding[]> {
   const payments = await query<PaymentRow>(
-    'select payment_id, status, received_amount::text as received from payment',
+    `select payment_id, p.status, received_amount::text as received, p.session_id is null as is_charge,
+       p.status = 'expired' and i.status is not distinct from 'paid' as is_closed
+     from payment p left join invoice i using (merchant_id, invoice_id)`,
   );
   const events = await query<{ resource: string; sequence: number; body: string }>(
     `select resource, sequence::int, body from event where resource like 'pay\\_%' order by resource, sequence`,
@@ -129,10 +153,11 @@ function checkHistory(
     const { object } = JSON.parse(body).data;
     if (sequence !== i + 1)
       findings.push({ invariant: 'I6', what: `${id}: event ${sequence} at place ${i + 1}` });
-    if (MOVES[before]?.includes(object.status) !== true)
+    if ((payment.is_charge ? CHARGE_MOVES : MOVES)[before]?.includes(object.status) !== true)
       findings.push({ invariant: 'I7', what: `${id} went from ${before} to ${object.status}` });
     [before, received] = [object.status, String(object.amount_received)];
   }
+  if (payment.is_closed && received === payment.received) return findings;
   if (before !== payment.status || received !== payment.received) {
     const [told, is] = [`${before} with ${received}`, `${payment.status} with ${payment.received}`];
     findings.push({ invariant: 'I6', what: `${id} is ${is}, its last event says ${told}` });

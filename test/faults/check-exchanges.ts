@@ -25,6 +25,8 @@ export function checkExchanges({ exchanges }: GoodClient): Finding[] {
 
 /** An answer that only a request with a fresh nonce gets. */
 const isTaken = ({ status }: Exchange) => status !== 0 && status !== 401 && status !== 503;
+/** What every key of a suspended merchant is told. */
+const isSuspended = ({ status, whileSuspended }: Exchange) => status === 403 && whileSuspended;
 
 const describe = ({ method, url, status, text }: Exchange, fault: string) =>
   `${method} ${new URL(url).pathname}: ${status}, ${fault}: ${text.slice(0, 200)}`;
@@ -32,7 +34,7 @@ const describe = ({ method, url, status, text }: Exchange, fault: string) =>
 /** What is wrong with an answer; undefined for none at all and for a right one. */
 function faultOf(exchange: Exchange): string | undefined {
   const { status, isHostile } = exchange;
-  if (status === 0 || status === 200) return undefined;
+  if (status === 0 || status === 200 || isSuspended(exchange)) return undefined;
   const code = errorCodeOf(exchange);
   if (code === undefined) return 'no error body of the specification';
   if (status === 503) return exchange.retryAfter === null ? '503 without Retry-After' : undefined;

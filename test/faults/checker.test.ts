@@ -41,7 +41,11 @@ const PLANTED = [
     'update ledger_account set balance = balance + 1 where account = $$available$$',
     'an account is off',
   ],
-  ['I1', 'update payout_batch set frozen_amount = 1 where submitted_at is not null', 'a batch keeps money'],
+  [
+    'I1',
+    'update payout_batch set charged_service_fee_amount = 1 where submitted_at is not null',
+    'a batch charges what its items do not',
+  ],
   [
     'I2',
     `update payout_item set status = $$failed$$ where status = $$succeeded$$ and index = 0`,
@@ -66,7 +70,7 @@ const PLANTED = [
     'update refund set status = $$canceled$$, tx_id = null',
     'a refund that ended otherwise than its news says',
   ],
-  ['I2', 'update payment_transaction set sweep_id = null', 'a sweep moves coins of nobody'],
+  ['I2', 'delete from sweep_part', 'a sweep moves coins of nobody'],
   [
     'I4',
     `insert into payout_batch select (jsonb_populate_record(b, jsonb_build_object($$batch_id$$, gen_random_uuid()))).*
@@ -75,7 +79,8 @@ const PLANTED = [
   ],
   [
     'I1',
-    'update payment set held_amount = 1 where status = $$completed$$',
+    `update payment set status = $$expired$$, completed_at = null,
+      held_amount = received_amount - refunded_amount - refunding_amount where status = $$completed$$`,
     'a payment holds what is not held',
   ],
   [
@@ -84,7 +89,11 @@ const PLANTED = [
     'a credit without coins',
   ],
   ['I3', 'delete from payment_transaction', 'coins without a credit'],
-  ['I3', 'update payment_transaction set status = $$seen$$, final_at = null', 'coins that were never final'],
+  [
+    'I3',
+    'update payment_transaction set status = $$seen$$, final_at = null, sweep_id = null, swept_amount = 0',
+    'coins that were never final',
+  ],
   [
     'I3',
     `insert into ledger_entry select (jsonb_populate_record(e, jsonb_build_object($$entry_id$$, gen_random_uuid()))).*
@@ -96,7 +105,7 @@ const PLANTED = [
   ['I6', 'delete from event where resource like $$pay%$$', 'a payment without news'],
   [
     'I7',
-    'update payment set status = $$completed$$, completed_at = 1 where status = $$cancelled$$',
+    'update payment set status = $$completed$$, completed_at = 1, held_amount = 0 where status = $$cancelled$$',
     'completed after a cancel',
   ],
   ['I5', 'delete from payout_batch where status = $$draft$$', 'a batch is lost'],

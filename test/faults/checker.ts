@@ -6,6 +6,7 @@ import { checkBatches, checkEvents } from './check-batches.ts';
 import { checkDeliveries } from './check-deliveries.ts';
 import { checkPayments, checkSessions, DEPOSIT_CHECKS } from './check-deposits.ts';
 import { checkExchanges } from './check-exchanges.ts';
+import { SUBSCRIPTION_CHECKS } from './check-subscriptions.ts';
 import { checkTenants } from './check-tenants.ts';
 import type { GoodClient } from './good-client.ts';
 
@@ -73,31 +74,36 @@ const PAID_TWICE = `
     and a.status = 'succeeded'
   group by t.merchant_id, t.transfer_id having count(*) > 1`;
 
-/** One order at most, and one only once it is sent. */
+/** One order at most, and one only once it is sent; what a reorganisation took for good may be ordered again. */
 const REFUNDED_TWICE = `
   select r.refund_id, r.status, count(t.transfer_id) as transfers
   from refund r left join transfer t
-    on t.merchant_id = r.merchant_id and t.owner_type = 'refund' and t.owner_id = r.refund_id
+    on t.merchant_id = r.merchant_id and t.owner_type = 'refund' and t.owner_id = r.refund_id and t.lost_at is null
+  where r.lost_at is null or r.status <> 'failed'
   group by r.merchant_id, r.refund_id, r.status
   having count(t.transfer_id) > 1 or (r.status in ('processing', 'succeeded') and count(t.transfer_id) = 0)
     or (r.status = 'canceled' and count(t.transfer_id) > 0)`;
 
 const REFUNDS_WITHOUT_NEWS = `
-  select r.own_id, r.status, array_agg(e.type) filter (where e.type is not null) as news
-  from refund r left join event e on e.merchant_id = r.merchant_id and e.resource = 'refund/' || r.own_id
-  group by r.merchant_id, r.refund_id, r.own_id, r.status
-  having coalesce(array_agg(e.type) filter (where e.type is not null), '{}')
-    <> case when r.status in ('succeeded', 'failed') then array['refund.' || r.status] else '{}'::text[] end`;
+  with told as (
+    select merchant_id, resource, array_agg(type order by sequence) as news from event
+    where type in ('refund.succeeded', 'refund.failed') group by 1, 2
+  )
+  select r.own_id, r.status, t.news
+  from refund r left join told t on t.merchant_id = r.merchant_id and t.resource = 'refund/' || r.own_id
+  where coalesce(t.news, '{}') <> case
+    -- It had succeeded, and was given back once a reorganisation had taken it for good.
+    when r.status = 'failed' and r.lost_at is not null then array['refund.succeeded', 'refund.failed']
+    when r.status in ('succeeded', 'failed') then array['refund.' || r.status] else '{}'::text[] end`;
 
 /** What a sweep moves is what its deposits brought, and each deposit is in one sweep at most. */
 const SWEEPS_THAT_DIFFER = `
   with brought as (
-    select merchant_id, sweep_id, sum(amount) as amount from payment_transaction
-    where sweep_id is not null group by 1, 2
+    select merchant_id, sweep_id, sum(amount) as amount from sweep_part group by 1, 2
   )
   select t.merchant_id, t.owner_id, t.amount::text as swept, b.amount::text as brought
   from transfer t left join brought b on b.merchant_id = t.merchant_id and b.sweep_id = t.owner_id
-  where t.owner_type = 'sweep' and t.status <> 'failed' and t.amount is distinct from b.amount`;
+  where t.owner_type = 'sweep' and t.status <> 'failed' and t.lost_at is null and t.amount is distinct from b.amount`;
 
 const STATEMENTS: readonly (readonly [invariant: string, name: string, text: string])[] = [
   ...Object.entries(LEDGER_CHECKS).map(([name, text]) => ['I1', name, text] as const),
@@ -106,6 +112,7 @@ const STATEMENTS: readonly (readonly [invariant: string, name: string, text: str
   ['I2', 'a transfer has two final attempts', PAID_TWICE],
   ['I2', 'a sweep moves something else than its deposits', SWEEPS_THAT_DIFFER],
   ...DEPOSIT_CHECKS,
+  ...SUBSCRIPTION_CHECKS,
   ['I2', 'a refund has two transfers', REFUNDED_TWICE],
   ['I6', 'the end of a refund and its news differ', REFUNDS_WITHOUT_NEWS],
 ];
@@ -133,10 +140,13 @@ export async function findViolations(query: Query, { clients, webhooks }: Heard)
 /** Ledger minus chain over everything, in base units. */
 export async function ledgerMinusChain(query: Query): Promise<bigint> {
   const [row] = await query<{ paid: string; moved: string }>(`
-    select (select coalesce(sum(amount), 0) from ledger_entry
-            where debit in ('payout_hold', 'refund_hold') and credit like 'custody_hold:%')::text as paid,
+    select (select coalesce(sum(case when debit in ('payout_hold', 'refund_hold') then amount else -amount end), 0)
+            from ledger_entry
+            where debit in ('payout_hold', 'refund_hold') and credit like 'custody_hold:%'
+              or credit in ('payout_hold', 'refund_hold') and debit like 'custody_hold:%')::text as paid,
            (select coalesce(sum(t.amount), 0) from simchain.transfer t
             join simchain.transaction x using (merchant_id, network, tx_id)
-            where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient and ${NO_SWEEP})::text as moved`);
+            where x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient and t.mandate_id is null
+              and ${NO_SWEEP})::text as moved`);
   return BigInt(row?.paid ?? 0) - BigInt(row?.moved ?? 0);
 }

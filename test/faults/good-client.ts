@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { type Credentials, signedHeaders } from '../signed-request.ts';
 
 const ANSWER_WITHIN_MS = 20_000;
@@ -24,6 +25,8 @@ export interface Exchange {
   retryAfter: string | null;
   /** Sent on purpose as something that has to be refused. */
   isHostile: boolean;
+  /** The merchant was suspended when it was sent or when it was answered. */
+  whileSuspended: boolean;
 }
 
 export interface RequestOptions {
@@ -49,6 +52,10 @@ export class GoodClient {
   /** Stands in everything that this merchant writes, and in nothing that another is told. */
   readonly canary = `canary ${randomUUID()}`;
   readonly exchanges: Exchange[] = [];
+  /** As an operator's command names it. */
+  get publicId(): string {
+    return encodeId('merchant', this.merchantId);
+  }
   /** Ids seen in a 2xx or a list, by idempotency key. */
   readonly idsByKey = new Map<string, Set<string>>();
   /** Ids of checkout sessions by idempotency key, and of the payment of each. */
@@ -57,6 +64,8 @@ export class GoodClient {
   readonly submitted = new Set<string>();
   readonly canceled = new Set<string>();
   readonly credentials: Credentials;
+  /** The operator has suspended it, or is about to: it is refused for that, and comes back later. */
+  isSuspended = false;
   /** How far its clock is ahead of the real time. */
   aheadSeconds = 0;
   readonly #nodes: () => string[];
@@ -88,7 +97,8 @@ export class GoodClient {
     });
     const nodes = this.#nodes();
     const url = `${nodes[(node ?? randomInt(nodes.length)) % nodes.length]}/api/v1${path}`;
-    const unanswered = { status: 0, answer: {}, text: '', retryAfter: null, isHostile };
+    const whileSuspended = this.isSuspended;
+    const unanswered = { status: 0, answer: {}, text: '', retryAfter: null, isHostile, whileSuspended };
     const exchange = { url, method, headers, nonce, body, idempotencyKey, ...unanswered };
     return await this.send(exchange, options.signal);
   }
@@ -113,6 +123,7 @@ export class GoodClient {
       // Whatever was heard is worth nothing: half an answer is no answer.
       if (exchange.text !== '' && error instanceof SyntaxError) exchange.status = 599;
     }
+    exchange.whileSuspended ||= this.isSuspended;
     this.#learn(exchange);
     return exchange;
   }
@@ -130,7 +141,7 @@ export class GoodClient {
     for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
       const made = await this.request('POST', '/payout-batches', { body, idempotencyKey });
       if (made.status === 200) return String(made.answer.batch_id);
-      if (!isPassing(made)) throw new Error(`create was refused: ${made.status} ${made.text}`);
+      if (!this.#isPassing(made)) throw new Error(`create was refused: ${made.status} ${made.text}`);
       const found = await this.find(idempotencyKey);
       if (found !== undefined) return found;
     }
@@ -152,7 +163,7 @@ export class GoodClient {
       const told = await this.request('POST', `/payout-batches/${batchId}/submit`, { body: {} });
       if (told.status === 200) return;
       if (told.answer.errorCode === 'batch_cannot_submit') return;
-      if (!isPassing(told)) throw new Error(`submit was refused: ${told.status} ${told.text}`);
+      if (!this.#isPassing(told)) throw new Error(`submit was refused: ${told.status} ${told.text}`);
       const { status, answer } = await this.request('GET', `/payout-batches/${batchId}`);
       if (status === 200 && answer.status !== 'draft') return;
     }
@@ -166,9 +177,36 @@ export class GoodClient {
     for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
       const made = await this.request('POST', path, { body, idempotencyKey });
       if (made.status === 200) return String(made.answer.id);
-      if (!isPassing(made)) throw new Error(`a session was refused: ${made.status} ${made.text}`);
+      if (!this.#isPassing(made)) throw new Error(`a session was refused: ${made.status} ${made.text}`);
     }
     throw new Error(`no session got through in ${PATIENCE_MS} ms`);
+  }
+
+  /** Makes a subscription whatever happens on the way. @returns it */
+  async subscribe(
+    items: readonly object[],
+    idempotencyKey: string = randomUUID(),
+  ): Promise<Record<string, unknown>> {
+    const body = { customer: this.canary, currency: 'USD', items };
+    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+      const made = await this.request('POST', '/subscriptions/create', { body, idempotencyKey });
+      if (made.status === 200) return made.answer;
+      if (!this.#isPassing(made)) throw new Error(`a subscription was refused: ${made.status} ${made.text}`);
+    }
+    throw new Error(`no subscription got through in ${PATIENCE_MS} ms`);
+  }
+
+  /** The session on whose page a subscription's first invoice is paid, where a node can tell. */
+  async firstInvoice(subscriptionId: string): Promise<string | undefined> {
+    const path = `/invoices?subscription=${subscriptionId}`;
+    const { status, answer } = await this.request('GET', path);
+    const [first] = status === 200 ? (answer.data as { payment_id?: string }[]) : [];
+    return first?.payment_id;
+  }
+
+  /** One call that may be refused, as what it asks for has changed or ended meanwhile. */
+  async tryTo(path: string, body: object): Promise<void> {
+    await this.request('POST', path, { body });
   }
 
   /** A payer sends and does not wait to be told: what became of it is on the chain. */
@@ -195,7 +233,7 @@ export class GoodClient {
     for (const until = Date.now() + REFUND_WITHIN_MS; Date.now() < until; await sleep(PAUSE_MS)) {
       const made = await this.request('POST', '/refunds/create', { body });
       if (made.status === 200) return;
-      if (!isPassing(made) && made.status !== 400)
+      if (!this.#isPassing(made) && made.status !== 400)
         throw new Error(`a refund was refused: ${made.status} ${made.text}`);
     }
   }
@@ -205,9 +243,15 @@ export class GoodClient {
     for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
       const told = await this.request(method, path, { body });
       if (told.status === 200) return told.answer;
-      if (!isPassing(told)) throw new Error(`${method} ${path} was refused: ${told.status} ${told.text}`);
+      if (!this.#isPassing(told))
+        throw new Error(`${method} ${path} was refused: ${told.status} ${told.text}`);
     }
     throw new Error(`${method} ${path} did not get through in ${PATIENCE_MS} ms`);
+  }
+
+  /** Come back later, or nobody knows. */
+  #isPassing({ status, whileSuspended }: Exchange): boolean {
+    return status === 0 || status === 503 || (status === 403 && whileSuspended);
   }
 
   #learn({ method, url, status, answer, idempotencyKey, isHostile }: Exchange): void {
@@ -228,6 +272,3 @@ export class GoodClient {
     this.idsByKey.set(idempotencyKey, known.add(batchId));
   }
 }
-
-/** Come back later, or nobody knows. */
-const isPassing = ({ status }: Exchange) => status === 0 || status === 503;

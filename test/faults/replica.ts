@@ -6,6 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import type { DatabaseServer } from './database-server.ts';
 import { type FaultProxy, openFaultProxy } from './proxy.ts';
 import type { World } from './world.ts';
@@ -51,7 +52,7 @@ export class Replica {
     await makeStandby(folder, line.url);
     const url = new URL(database.url);
     url.port = String(await freePort());
-    const child = await launchStandby(database, folder, url.port);
+    const child = await launchCluster(database, folder, url.port);
     if (isSynchronous) await database.query(`alter system set synchronous_standby_names = '${NAME}'`);
     await database.query('select pg_reload_conf()');
     await until(database, STREAMING, [NAME, isSynchronous]);
@@ -78,6 +79,16 @@ export class Replica {
     await this.#world.database.query('select pg_promote()');
   }
 
+  /** Makes it a database of its own, beside the first one. @returns its address */
+  async promoteBeside(): Promise<string> {
+    const { url } = this.#parts;
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('select pg_promote()');
+    await client.end();
+    return url;
+  }
+
   async close(): Promise<void> {
     const { child, line } = this.#parts;
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -99,7 +110,11 @@ async function makeStandby(folder: string, primaryUrl: string): Promise<void> {
 }
 
 /** The same program as the first one's, under the same account. */
-async function launchStandby(database: DatabaseServer, folder: string, port: string): Promise<ChildProcess> {
+export async function launchCluster(
+  database: DatabaseServer,
+  folder: string,
+  port: string,
+): Promise<ChildProcess> {
   const program = await readlink(`/proc/${database.pid}/exe`);
   const { uid, gid } = await stat(folder);
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
@@ -114,9 +129,9 @@ async function launchStandby(database: DatabaseServer, folder: string, port: str
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
       lines.push(line);
-      if (line.includes('ready to accept read-only connections')) resolve();
+      if (/ready to accept (?:read-only )?connections/.test(line)) resolve();
     });
-    child.once('exit', () => reject(new Error(`the replica does not start:\n${lines.join('\n')}`)));
+    child.once('exit', () => reject(new Error(`the copy does not start:\n${lines.join('\n')}`)));
   });
   return child;
 }
@@ -129,7 +144,7 @@ async function until(database: DatabaseServer, query: string, values: unknown[])
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -3,6 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GoodClient } from './good-client.ts';
 import type { NodeUnderTest } from './node-under-test.ts';
 import { type Ambush, COMMIT, type FaultProxy } from './proxy.ts';
+import {
+  listInFlight,
+  loseForGood,
+  type MoneyStage,
+  payOurselves,
+  reorganiseDeeply,
+  suspend,
+} from './seeded-money-actions.ts';
 import type { Action, Round } from './seeded-plan.ts';
 import type { World } from './world.ts';
 
@@ -23,6 +31,7 @@ interface Stage {
 }
 
 const IDENTICAL = 8;
+const DAY_SECONDS = 86_400;
 const PASS_BY = 3;
 const BLOCKS_TO_FINAL = 4;
 const REPLAYED = 5;
@@ -32,6 +41,7 @@ const DATABASE_AWAY_SHARE = 2;
 
 const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
 const clientOf = ({ world, round }: Stage): GoodClient => at(world.merchants, round.target);
+const moneyStage = (stage: Stage): MoneyStage => ({ ...stage, client: clientOf(stage) });
 const nodeOf = ({ world, round }: Stage): NodeUnderTest => at(world.nodes, round.target);
 
 async function kill(stage: Stage, node: NodeUnderTest): Promise<void> {
@@ -199,12 +209,22 @@ const PERFORM: Readonly<Record<Action, (stage: Stage) => Promise<unknown>>> = {
     clientOf(stage).request('POST', '/test_helpers/clock/advance', {
       body: { seconds: stage.round.target + 1 },
     }),
+  // Renewals of the daily subscriptions fall due.
+  'advance by days': (stage) =>
+    clientOf(stage).request('POST', '/test_helpers/clock/advance', {
+      body: { seconds: stage.round.count * DAY_SECONDS },
+    }),
   'drop broadcasts': (stage) => control(stage, { drop_next: stage.round.count }),
   // The newest two of three confirmations: nothing that was final.
   reorganise: (stage) => control(stage, { reorg: Math.min(2, stage.round.count), remine: true }),
   'chain outage': (stage) => control(stage, { outage_seconds: stage.round.count }),
   'lie about a broadcast': lie,
   'submit and cancel': submitAndCancel,
+  'reorganise deeply': (stage) => reorganiseDeeply(moneyStage(stage)),
+  'lose payouts for good': (stage) => loseForGood(moneyStage(stage)),
+  'pay ourselves': (stage) => payOurselves(moneyStage(stage)),
+  'suspend the merchant': (stage) => suspend(moneyStage(stage)),
+  'list a payer in flight': (stage) => listInFlight(moneyStage(stage)),
 };
 
 export async function perform(world: World, round: Round, tally: Tally): Promise<void> {

@@ -49,6 +49,12 @@ export const ACTIONS = [
   'chain outage',
   'lie about a broadcast',
   'submit and cancel',
+  'advance by days',
+  'reorganise deeply',
+  'lose payouts for good',
+  'pay ourselves',
+  'suspend the merchant',
+  'list a payer in flight',
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
@@ -152,6 +158,23 @@ export interface PlannedPayment {
   atMs: number;
 }
 
+/** A daily subscription: its first price and those that it is changed to, and how its payer pays. */
+export interface PlannedSubscription {
+  merchant: number;
+  network: Network;
+  pays: (typeof SUBSCRIBERS)[number];
+  /** Whole dollars. */
+  dollars: number[];
+  proration: (typeof PRORATIONS)[number];
+  cancels: boolean;
+  atMs: number;
+}
+const SUBSCRIBERS = ['never', 'by page', 'by mandate'] as const;
+const PRORATIONS = ['now', 'period_end', 'none'] as const;
+const PRICES = [1, 10, 40, 100, 400] as const;
+const SUBSCRIPTIONS_MAX = 2;
+const CHANGES_MAX = 3;
+
 export interface Round {
   action: Action;
   /** Which of several processes, merchants or exchanges: taken modulo their number. */
@@ -167,13 +190,19 @@ export interface Round {
   forMs: number;
   load: PlannedBatch[];
   payments: PlannedPayment[];
+  subscriptions: PlannedSubscription[];
 }
 
 /** What a seed stands for: the same rounds each time. */
-export function planRounds(seed: number, rounds: number, merchants: number): Round[] {
+export function planRounds(
+  seed: number,
+  rounds: number,
+  merchants: number,
+  actions: readonly Action[] = ACTIONS,
+): Round[] {
   const dice = new Dice(seed);
   return Array.from({ length: rounds }, () => ({
-    action: dice.pick(ACTIONS),
+    action: dice.pick(actions),
     target: dice.below(1_000),
     network: dice.pick(NETWORKS),
     serverPoint: `${dice.pick(SERVER_POINTS)}:${dice.between(1, 2)}`,
@@ -194,6 +223,15 @@ export function planRounds(seed: number, rounds: number, merchants: number): Rou
       network: dice.pick(NETWORKS),
       how: dice.pick(PAYERS),
       final: dice.below(2) === 0,
+      atMs: dice.below(SPREAD_MS),
+    })),
+    subscriptions: Array.from({ length: dice.between(0, SUBSCRIPTIONS_MAX) }, () => ({
+      merchant: dice.below(merchants),
+      network: dice.pick(NETWORKS),
+      pays: dice.pick(SUBSCRIBERS),
+      dollars: Array.from({ length: dice.between(1, 1 + CHANGES_MAX) }, () => dice.pick(PRICES)),
+      proration: dice.pick(PRORATIONS),
+      cancels: dice.below(4) === 0,
       atMs: dice.below(SPREAD_MS),
     })),
   }));

@@ -4,7 +4,15 @@ import { countCopies } from './check-deliveries.ts';
 import { type Finding, ledgerMinusChain } from './checker.ts';
 import type { GoodClient } from './good-client.ts';
 import { perform, type Tally } from './seeded-actions.ts';
-import { type PlannedBatch, type PlannedPayment, planRounds, type Round } from './seeded-plan.ts';
+import { settleBooks } from './seeded-operator.ts';
+import {
+  type Action,
+  type PlannedBatch,
+  type PlannedPayment,
+  planRounds,
+  type Round,
+} from './seeded-plan.ts';
+import { subscribe } from './seeded-subscriptions.ts';
 import { World } from './world.ts';
 
 const MERCHANTS = 2;
@@ -14,6 +22,8 @@ const RECEIVE = 'flaky/5';
 export interface SeededRunOptions {
   seed: number;
   rounds: number;
+  /** What may go wrong; anything without. */
+  actions?: readonly Action[] | undefined;
   /** Called after each round, with what happened in it. */
   onRound?: (line: string) => void;
 }
@@ -109,10 +119,14 @@ async function payIn(
 async function playRound(world: World, round: Round, tally: Tally): Promise<void> {
   const load = round.load.map((batch) => payOut(world, batch));
   const payments = round.payments.map((payment) => takePayment(world, payment));
-  const outcomes = await Promise.allSettled([perform(world, round, tally), ...load, ...payments]);
+  const subscriptions = round.subscriptions.map((plan) => subscribe(world, plan));
+  const work = [...load, ...payments, ...subscriptions];
+  const outcomes = await Promise.allSettled([perform(world, round, tally), ...work]);
   await world.heal();
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
+  const [difference] = await settleBooks(world);
+  if (difference !== undefined) throw new Error(`the books do not agree: ${difference}`);
 }
 
 /** Ids of the refunds that a merchant was told of. */
@@ -122,13 +136,18 @@ const refundsOf = ({ merchantId, exchanges }: GoodClient) =>
     .map(({ answer }) => `${merchantId} ${String(answer.refund_id)}`);
 
 /** Plays a seed's rounds under load, lets all work end and has everything judged. */
-export async function runSeed({ seed, rounds, onRound = () => {} }: SeededRunOptions): Promise<Verdict> {
+export async function runSeed({
+  seed,
+  rounds,
+  actions,
+  onRound = () => {},
+}: SeededRunOptions): Promise<Verdict> {
   const startedMs = performance.now();
   const tally: Tally = { kills: 0, databaseKills: 0, crashes: 0, cuts: 0, commitCuts: 0, replays: 0 };
   const world = await World.open({ merchants: MERCHANTS, receive: RECEIVE });
   const findings: Finding[] = [];
   try {
-    for (const [i, round] of planRounds(seed, rounds, MERCHANTS).entries()) {
+    for (const [i, round] of planRounds(seed, rounds, MERCHANTS, actions).entries()) {
       const roundStartedMs = performance.now();
       await playRound(world, round, tally).catch((error: unknown) => {
         findings.push({ invariant: 'I15', what: `round ${i + 1} (${round.action}): ${String(error)}` });
@@ -136,7 +155,10 @@ export async function runSeed({ seed, rounds, onRound = () => {} }: SeededRunOpt
       const ms = Math.round(performance.now() - roundStartedMs);
       onRound(`round ${i + 1}/${rounds}: ${round.action}, ${round.load.length} batches, ${ms} ms`);
     }
-    findings.push(...(await world.judge()));
+    // What people decide once all work is over may be work again.
+    await world.finish();
+    const left = await settleBooks(world);
+    findings.push(...left.map((what) => ({ invariant: 'I1', what })), ...(await world.judge()));
     return await judge(world, { seed, rounds, tally, findings, startedMs });
   } finally {
     await world.close();

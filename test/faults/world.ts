@@ -30,6 +30,12 @@ const TO_NEXT_RETRY_SECONDS = 1_024 * 60;
 const LOOK_EVERY_MS = 150;
 const FINISH_WITHIN_MS = 120_000;
 
+/** A registered approver. */
+export interface Person {
+  as: string;
+  token: string;
+}
+
 export interface WorldOptions {
   servers?: number;
   workers?: number;
@@ -74,6 +80,10 @@ const UNFINISHED = `
     and p.index = t.index
   where t.amount > 0 and t.currency is not null and p.status is distinct from 'final'
   union all
+  select 'transfer ' || t.transfer_id || ' has left its block' from transfer_attempt a
+  join transfer t on t.merchant_id = a.merchant_id and t.transfer_id = any(a.item_ids) and t.tx_id = a.tx_id
+  where a.gone_at is not null and t.status = 'succeeded' and t.lost_at is null
+  union all
   select 'event ' || event_id || ' is in no stream' from event where number is null
   union all
   select 'delivery of ' || event_id || ' is pending' from delivery where status = 'pending'`;
@@ -86,6 +96,8 @@ export class World {
   readonly servers: NodeUnderTest[] = [];
   readonly workers: NodeUnderTest[] = [];
   readonly merchants: GoodClient[] = [];
+  /** Registered approvers of each merchant: Ann and Bob. */
+  readonly people = new Map<string, readonly [Person, Person]>();
   readonly #masterKey = randomBytes(32);
   readonly #env: Readonly<Record<string, string>>;
   readonly #receiver: HostileReceiver | undefined;
@@ -142,6 +154,11 @@ export class World {
 
   get merchant(): GoodClient {
     return this.merchants[0] as GoodClient;
+  }
+
+  /** Who approves for the only merchant. */
+  get approvers(): readonly [Person, Person] {
+    return this.people.get(this.merchant.merchantId) as readonly [Person, Person];
   }
 
   /** A further process, which is not started yet, with variables of its own. */
@@ -256,6 +273,15 @@ export class World {
     await client.insist('POST', `/test_helpers/chains/${network}`, order);
   }
 
+  /** Wallets that are being charged for a merchant. */
+  async chargesUnderWay({ merchantId }: GoodClient): Promise<{ network: Network; wallet: string }[]> {
+    return await this.database.query(
+      `select distinct network, address as wallet from transfer
+       where merchant_id = $1 and owner_type = 'charge' and status in ('queued', 'sending')`,
+      [merchantId],
+    );
+  }
+
   /** Ends all faults and brings every process up. */
   async heal(): Promise<void> {
     for (const proxy of this.proxies) {
@@ -265,10 +291,15 @@ export class World {
     await Promise.all(this.nodes.filter((node) => !node.isUp).map((node) => node.start()));
   }
 
+  /** Heals and lets all work end. @returns what is left after that time: nothing */
+  async finish(withinMs = FINISH_WITHIN_MS): Promise<string[]> {
+    await this.heal();
+    return await this.#finish(withinMs);
+  }
+
   /** Heals, lets all work end and has everything judged. @returns what is broken: nothing */
   async judge(withinMs = FINISH_WITHIN_MS): Promise<Finding[]> {
-    await this.heal();
-    const left = await this.#finish(withinMs);
+    const left = await this.finish(withinMs);
     await this.#closeBlocks();
     const late = left.map((what): Finding => ({ invariant: 'I11', what }));
     const surprises = this.nodes.flatMap((node) => node.surprises);
@@ -310,7 +341,7 @@ export class World {
       if (left.length === 0 || Date.now() > until) return left;
       const isPaidOut = left.every((what) => what.startsWith('delivery'));
       const seconds = isPaidOut ? TO_NEXT_RETRY_SECONDS : ADVANCE_SECONDS;
-      await Promise.all(this.merchants.map((client) => this.#moveOn(client, seconds)));
+      await Promise.all(this.merchants.map((client) => this.moveOn(client, seconds)));
     }
   }
 
@@ -320,7 +351,8 @@ export class World {
       for (const network of NETWORKS) await this.controlChain(network, { mine: 1 }, client);
   }
 
-  async #moveOn(client: GoodClient, seconds: number): Promise<void> {
+  /** Makes blocks, so that what is seen becomes final, and moves the clock. */
+  async moveOn(client: GoodClient, seconds: number): Promise<void> {
     for (const network of NETWORKS) {
       await this.controlChain(network, { mine: BLOCKS_TO_FINAL }, client);
     }
@@ -338,10 +370,15 @@ export class World {
       for (let i = 0; i < count; i++) {
         const merchant = await stores.createMerchant(app, { name: `Merchant ${i}`, mode: 'sandbox' });
         const { merchantId } = merchant;
-        for (const network of NETWORKS)
+        for (const network of NETWORKS) {
           await fund(app, merchant, { currency: 'USDT', network, amount: FUNDS });
+          // No reorganisation of a run reaches down to the funds.
+          await app.chains.sandbox(merchantId, network).mine(BLOCKS_TO_FINAL);
+        }
         const storeId = await stores.createStore(app, { merchantId, name: 'Store', channelType: 'api' });
         await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
+        const register = async (as: string) => ({ as, token: await stores.addApprover(app, merchantId, as) });
+        this.people.set(merchantId, [await register('Ann'), await register('Bob')]);
         const key = { merchantId, storeId, name: 'Key', validityDays: 0, scopes: SCOPES };
         this.#addClient(merchantId, await stores.createKey(app, key));
       }

@@ -1,5 +1,10 @@
 import { corpus, corpusLines, NO_CORPORA } from '../corpora.ts';
 
+/** Names that a careless expression reads again from each of their characters. */
+const LONG_NAMES: readonly string[] = ['token-', 'a-', 'a.', 'password_', 'x'].map((piece) =>
+  piece.repeat(Math.ceil(10_000 / piece.length)),
+);
+
 /** JSON as it stands in a body, for any place of it: what fits there and what does not is judged by the document. */
 export const RAW_VALUES: readonly string[] = [
   'null',
@@ -103,6 +108,7 @@ export const STRANGE_KEYS: readonly string[] = [
   '$where',
   '💸',
   'x'.repeat(5_000),
+  ...LONG_NAMES,
   'toString',
   'hasOwnProperty',
   'prototype',
@@ -195,6 +201,7 @@ export const STRANGE_SEGMENTS: readonly string[] = [
   'x'.repeat(99),
   'x'.repeat(101),
   'x'.repeat(4_000),
+  ...LONG_NAMES,
 ];
 
 /** Queries that are refused wherever they stand. */
@@ -227,4 +234,5 @@ export const STRANGE_QUERIES: readonly string[] = [
   'limit=99999999999999999999',
   'limit=%D9%A1',
   '?limit=1',
+  ...LONG_NAMES.map((name) => `${name}=1`),
 ];

@@ -38,7 +38,7 @@ const newMerchant = () => service.createMerchant({ funds: 0n });
 
 async function newKey(merchant: TestMerchant, validityDays: number): Promise<stores.KeySecrets> {
   const { merchantId, storeId } = merchant;
-  const scopes = ['read', 'write', 'payouts'];
+  const scopes = ['read', 'write', 'payouts', 'refunds'];
   return await stores.createKey(service.app, { merchantId, storeId, name: 'Key', validityDays, scopes });
 }
 
@@ -180,13 +180,14 @@ test('A7: a wrong signature tells nothing about a revoked key, a disabled store 
   await expectEverywhere(guess, 401);
 });
 
-/** The scope of a call, by the rule of the design: reading, paying out, and all other writing. */
+/** The scope of a call, by the rule of the design: reading, paying out, refunding, and all other writing. */
 function scopeOf(operation: Operation): string {
   if (operation.method === 'GET') return 'read';
+  if (operation.path.startsWith('/api/v1/refunds')) return 'refunds';
   return operation.path.startsWith(BATCHES) ? 'payouts' : 'write';
 }
 
-for (const scope of ['read', 'write', 'payouts']) {
+for (const scope of ['read', 'write', 'payouts', 'refunds']) {
   test(`A7: a key with the scope ${scope} alone is 403 on every call of another scope`, async () => {
     const key = await service.createMerchant({ scopes: [scope], funds: 0n });
     for (const operation of api.operations) {

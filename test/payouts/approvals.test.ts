@@ -121,7 +121,7 @@ test('F6: the owner of the submitting key neither approves nor rejects what it s
   expect(await approve(batchId, 'Bob')).toBe('pending');
 });
 
-test('F6: it is who submitted that counts, not who created', async () => {
+test('F6: it is who submitted that counts as well, not only who created', async () => {
   const { storeId, merchantId } = merchant;
   const input = { merchantId, storeId, name: 'Ann’s', validityDays: 0, scopes: ['read', 'payouts'] };
   const key = await stores.createKey(service.app, { ...input, ownerName: 'Ann' });

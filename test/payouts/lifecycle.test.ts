@@ -77,6 +77,7 @@ test('a new batch shows every field, amounts with two decimals, and null where t
     failure_message: null,
     created_at: batch.created_at,
     completed_at: null,
+    lost_at: null,
   });
   const one = await calls.call(`/payout-batches/${batch.batch_id}/items/${first?.item_id}`);
   expect(one.json).toEqual(first);

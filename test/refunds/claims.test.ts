@@ -225,3 +225,48 @@ test.skipIf(NO_CORPORA)(
     }
   },
 );
+
+test('a proof counts for what its wallet sent, and for no more: the rest waits for the link', async () => {
+  const { open, pay, refund, ended } = await shop(service, { funds: FUNDS });
+  const { id, payment_id: paymentId } = await open();
+  // Somebody proves a wallet and sends a millionth; the payer, whom nobody knows, sends the rest.
+  const dusted = await pay(id, { connected: true, amount: 1, from: 'new' });
+  const paid = await pay(id);
+  const stranger = dusted.transactions[0]?.from;
+  expect(new Set(paid.transactions.map(({ from }) => from)).size).toBe(2);
+  const part = (refund_id: string, amount?: number) =>
+    refund({
+      refund_id,
+      payment_id: paymentId,
+      ...(amount === undefined ? {} : { amount, currency: 'USDT' }),
+    });
+  expect(await part('two', 2)).toMatchObject({ address: null, claim_url: expect.any(String) });
+  expect(await part('one', 1)).toMatchObject({ address: stranger, claim_url: null });
+  expect(await ended('one')).toMatchObject({ status: 'succeeded', address: stranger });
+  expect(await part('again', 1)).toMatchObject({ address: null });
+  expect(await part('rest')).toMatchObject({ address: null, claim_url: expect.any(String) });
+});
+
+test('a proof counts for the transfer that its wallet sent, and once for each token of it', async () => {
+  const { open, pay, refund, cancel } = await shop(service, { funds: FUNDS });
+  const session = await open();
+  const paid = await pay(session.id, { connected: true, from: 'new' });
+  const payer = paid.transactions[0]?.from ?? '';
+  await pay(session.id, { currency: 'USDC', amount: 2 * TOKEN, from: payer });
+  await pay(session.id, { currency: 'USDC', amount: 3 * TOKEN });
+  const { transactions } = await pay(session.id, { amount: 50 * TOKEN });
+  const wrong = (tokens: number) => {
+    const transfer = transactions.find(({ amount }) => amount === tokens * TOKEN);
+    return refund({ refund_id: `w-${tokens}`, payment_id: session.payment_id, tx_id: transfer?.tx_id });
+  };
+  expect(await wrong(2)).toMatchObject({ currency: 'USDC', address: payer });
+  expect(await wrong(3)).toMatchObject({ currency: 'USDC', address: null });
+  const part = (tokens: number, more: object = {}) =>
+    refund({ payment_id: session.payment_id, amount: tokens * TOKEN, currency: 'USDT', ...more });
+  // Of 150 the payer has sent 100, and gets 40 of them because somebody says so.
+  await part(40, { address: payer.toLowerCase() });
+  expect(await part(61, { refund_id: 'too-much' })).toMatchObject({ address: null });
+  expect((await cancel('too-much')).status).toBe(200);
+  expect(await part(60)).toMatchObject({ address: payer });
+  expect(await part(1)).toMatchObject({ address: null });
+});

@@ -42,6 +42,7 @@ test('a refund to a given address is paid once; events, balances, ledger and pay
     reason: 'a broken cup',
     metadata: { cup: 1 },
     completed_at: null,
+    lost_at: null,
   });
   const over = await ended('order-1_part-1');
   expect(over).toMatchObject({ status: 'succeeded', failure_reason: null, address: erc20.succeed });

@@ -73,9 +73,17 @@ export function byHand({ app }: TestService, { merchantId }: TestMerchant) {
       }
       await work;
     },
-    /** Tells the subscription of the page of an invoice. */
-    follow: (invoice: string) =>
-      followPage(app, job({ invoiceId: decodeId('invoice', invoice) ?? '' }), run()),
+    /** Tells the subscription of the page of an invoice, or of a charge that was released. */
+    follow: async (invoice: string, payment?: string) => {
+      const invoiceId = decodeId('invoice', invoice) ?? '';
+      const row = await app.db
+        .selectFrom('invoice')
+        .select('page_payment_id')
+        .where('merchant_id', '=', merchantId)
+        .where('invoice_id', '=', invoiceId)
+        .executeTakeFirstOrThrow();
+      return await followPage(app, job({ invoiceId, paymentId: payment ?? row.page_payment_id }), run());
+    },
     /** Moves the merchant's clock, and runs nothing. */
     wait: (seconds: number) => transact(app.db, (tx) => moveClock(tx, merchantId, seconds)),
   };

@@ -20,11 +20,12 @@ test('– → incomplete: the first invoice is open with a page, and its payer i
   const made = await api.make({ description: 'Gold', metadata: { plan: 'gold' } });
   expect(made).toMatchObject({ object: 'subscription', status: 'incomplete', customer: 'customer-1' });
   expect(made.billing_cycle_anchor).toBe(made.created);
-  expect(made).not.toHaveProperty('current_period_start');
   expect(made.checkout_url).toMatch(/^http.*\/subscribe\/[1-9A-Za-z]+$/);
   const read = await api.read(made.id);
   expect(read).not.toHaveProperty('checkout_url');
   const invoice = await api.latest(made.id);
+  expect(made.current_period_start).toBe(invoice.period_start);
+  expect(made.current_period_end).toBe(invoice.period_end);
   expect(invoice).toMatchObject({
     amount_due: 2_000,
     amount_remaining: 2_000,

@@ -49,6 +49,8 @@ test('a subscription as the specification draws it: what has no value is absent,
       },
     ],
     billing_cycle_anchor: row.billing_cycle_anchor,
+    current_period_start: Number(row.current_period_start),
+    current_period_end: Number(row.current_period_end),
     metadata: {},
     created: row.created_at,
   });

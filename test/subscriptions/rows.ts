@@ -43,6 +43,8 @@ export async function addSubscription(
     amount: 3_998n,
     interval: 'month',
     billing_cycle_anchor: NOW,
+    current_period_start: NOW,
+    current_period_end: NOW + MONTH,
     page_token: 'unused',
     created_at: NOW,
     ...given,

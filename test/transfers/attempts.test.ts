@@ -7,6 +7,7 @@ import { findMerchant } from '../../packages/server/src/stores/index.ts';
 import { adoptSequence, requestTransfers } from '../../packages/server/src/transfers/index.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { signElsewhere } from './elsewhere.ts';
 import {
   attemptsOf,
   expectPaidOnce,
@@ -127,23 +128,15 @@ test('I2: a group that is tried again one by one leaves the groups alone that ar
 });
 
 /** A payment of the wallet to itself that the service knows nothing of. */
-async function sendElsewhere(chain: SimulatedChain, sequence: number): Promise<void> {
-  const itemId = `elsewhere ${sequence}`;
-  const tx = await chain.buildTransfer({
-    keyRef: 'hot',
-    asset: 'USDT',
-    batchId: itemId,
-    items: [{ itemId, to: await chain.hotAddress(), amount: 1n }],
-    sequence: String(sequence),
-  });
-  await chain.broadcast(tx);
+async function sendElsewhere(merchant: TestMerchant, chain: SimulatedChain, sequence: number): Promise<void> {
+  await chain.broadcast(signElsewhere(merchant.merchantId, sequence));
   await chain.mine(4);
 }
 
 test('J3: a wallet that was used before begins with the chain’s own count', async () => {
   const merchant = await newMerchant(service, 'erc20');
   const chain = service.app.chains.sandbox(merchant.merchantId, 'erc20');
-  for (const sequence of [0, 1]) await sendElsewhere(chain, sequence);
+  for (const sequence of [0, 1]) await sendElsewhere(merchant, chain, sequence);
   const payout = await submitItems(service, merchant, { network: 'erc20', items: ONE });
   await new Process(service.app, merchant.merchantId).finish('erc20');
   await expectPaidOnce(service, [payout]);
@@ -159,7 +152,7 @@ test('fault 76: sequences used behind our back: nothing new is sent before a per
   const log = Object.assign(Object.create(service.app.log), { error });
   const process = new Process(service.app, merchant.merchantId, { log });
   await process.finish('erc20');
-  for (const sequence of [1, 2]) await sendElsewhere(first.chain, sequence);
+  for (const sequence of [1, 2]) await sendElsewhere(merchant, first.chain, sequence);
   const second = await submitItems(service, merchant, {
     network: 'erc20',
     items: [{ to: 'succeed', amount: '4.00' }],

@@ -131,7 +131,7 @@ export async function bookCharge(
       if (change !== undefined) await recordEvents(tx, [change]);
       return;
     }
-    const pulled = { txId: outcome.txId, isNeeded: !isUnneeded };
+    const pulled = { txId: outcome.txId, isNeeded: !isUnneeded, isListed: false };
     const completed = await completeCharge(tx, key, pulled, context);
     if (completed === undefined) return;
     await recordEvents(tx, [completed.change]);

@@ -1,9 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { historyCommands } from '../../packages/server/src/operator/history.ts';
+import { Fail } from '../../packages/server/src/platform/fail.ts';
+import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { transact } from '../../packages/server/src/platform/transact.ts';
+import { addApprover } from '../../packages/server/src/stores/index.ts';
+import { decideAdoption, historyToAdopt } from '../../packages/server/src/transfers/index.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
-import { expectPaidOnce, finishAll, NETWORKS, newPayout, statusOf } from './payouts.ts';
+import {
+  attemptsOf,
+  expectPaidOnce,
+  finishAll,
+  NETWORKS,
+  newPayout,
+  statusOf,
+  submitItems,
+} from './payouts.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -12,17 +25,22 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
-const HISTORY = `select value #>> '{}' as history from setting where name = 'transfers.history'`;
-const readHistory = async () => (await asOwner<{ history: string }>(service, HISTORY))[0]?.history;
+const HISTORY = `select value ->> 'identity' as identity, value ->> 'history' as history from setting
+  where name = 'transfers.history'`;
+const readHistory = async () => (await asOwner<{ identity: string; history: string }>(service, HISTORY))[0];
 /** As after a restore: what the database remembers of itself is another's. */
 const becomeACopy = () =>
-  asOwner(service, `update setting set value = '"1/00000001"'::jsonb where name = 'transfers.history'`);
-const adopt = () => historyCommands(service.app).adoptHistory({ unchecked: false });
+  asOwner(
+    service,
+    `update setting set value = value || '{"identity": "1/00000001/2/3"}' where name = 'transfers.history'`,
+  );
+const adopt = () => historyCommands(service.app).adoptHistory();
 
 test('fault 76: a copy sends nothing until it is adopted, which it is where books and chains agree', {
   timeout: 180_000,
 }, async () => {
-  await expect.poll(readHistory, PATIENCE).toMatch(/^\d+\/[0-9A-F]{8}$/);
+  const identity = async () => (await readHistory())?.identity;
+  await expect.poll(identity, PATIENCE).toMatch(/^\d+\/[0-9A-F]{8}\/\d+\/\d+$/);
   expect(await adopt()).toEqual({ adopted: false });
   const own = await readHistory();
   await becomeACopy();
@@ -33,8 +51,56 @@ test('fault 76: a copy sends nothing until it is adopted, which it is where book
   await sleep(2_000);
   expect(await asOwner(service, 'select from transfer_attempt')).toEqual([]);
   expect(await adopt()).toEqual({ adopted: true });
-  expect(await readHistory()).toBe(own);
+  expect(await identity()).toBe(own?.identity);
+  expect((await readHistory())?.history).not.toBe(own?.history);
   await finishAll(service, payouts, PATIENCE.timeout);
   expect(await states()).toEqual(['completed', 'completed', 'completed']);
   await expectPaidOnce(service, payouts);
+});
+
+test('fault 76: unchecked it is adopted by the word of two registered people, each once, on this very database', {
+  timeout: 120_000,
+}, async () => {
+  const merchant = await service.createMerchant();
+  const id = encodeId('merchant', merchant.merchantId);
+  const people = ['Ada Lovelace', 'Grace Hopper'];
+  const tokens = await Promise.all(people.map((name) => addApprover(service.app, merchant.merchantId, name)));
+  const say = (person: number) => {
+    const unchecked = { merchant: id, as: people[person] ?? '', token: tokens[person] ?? '' };
+    return historyCommands(service.app).adoptHistory({ unchecked });
+  };
+  expect(await say(0)).toEqual({ adopted: false });
+  await becomeACopy();
+  expect(await say(0)).toEqual({ adopted: false, agreed: 1, required: 2 });
+  await expect(say(0)).rejects.toMatchObject({ code: 'invalid_request' });
+  const stolen = { merchant: id, as: 'Grace Hopper', token: tokens[0] ?? '' };
+  await expect(historyCommands(service.app).adoptHistory({ unchecked: stolen })).rejects.toThrow(Fail);
+  expect(await say(1)).toEqual({ adopted: true, agreed: 2, required: 2 });
+  // Their votes are used up: the next copy is another decision.
+  await becomeACopy();
+  expect(await say(1)).toEqual({ adopted: false, agreed: 1, required: 2 });
+  expect(await say(0)).toEqual({ adopted: true, agreed: 2, required: 2 });
+});
+
+test('fault 76: an adoption that was broken off after its decision goes on where it is called again', {
+  timeout: 120_000,
+}, async () => {
+  const payout = await newPayout(service, 'trc20', [{ to: 'succeed', amount: '10.00' }]);
+  await finishAll(service, [payout], PATIENCE.timeout);
+  await becomeACopy();
+  const { db } = service.app;
+  await transact(db, async (tx) => decideAdoption(tx, await historyToAdopt(tx)));
+  const next = await submitItems(service, payout.merchant, {
+    network: 'trc20',
+    items: [{ to: 'succeed', amount: '11.00' }],
+  });
+  await expect.poll(() => statusOf(next), PATIENCE).toBe('processing');
+  await sleep(1_000);
+  expect(await attemptsOf(service, next)).toEqual([]);
+  await expect(transact(db, async (tx) => decideAdoption(tx, 'another'))).rejects.toMatchObject({
+    code: 'conflict',
+  });
+  expect(await adopt()).toEqual({ adopted: true });
+  await finishAll(service, [next], PATIENCE.timeout);
+  await expectPaidOnce(service, [payout, next]);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NodeFault } from '../../packages/server/src/chains/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
+import { signElsewhere } from './elsewhere.ts';
 import {
   attemptsOf,
   expectPaidOnce,
@@ -127,13 +128,7 @@ test('J2: on erc20 only another final transaction of its sequence proves one dea
   const process = new Process(service.app, merchant.merchantId);
   while ((await process.step()) !== 'transfers.send');
   // Somebody else with the same key was faster; the payment is to the wallet itself, so that the books agree.
-  const rival = await chain.buildTransfer({
-    keyRef: 'hot',
-    asset: 'USDT',
-    batchId: 'rival',
-    items: [{ itemId: 'rival', to: await chain.hotAddress(), amount: 1n }],
-    sequence: '0',
-  });
+  const rival = signElsewhere(merchant.merchantId, 0);
   await chain.dropNext(0);
   await chain.broadcast(rival);
   await chain.mine(1);

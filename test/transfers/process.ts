@@ -83,8 +83,10 @@ function borderedChain(chain: Chain, border: Border): Chain {
     caps: chain.caps,
     validateAddress: (address, options) => chain.validateAddress(address, options),
     sender: (keyRef) => chain.sender(keyRef),
+    ownWallets: () => chain.ownWallets(),
     nextSequence: (sender) => border.around('nextSequence', () => chain.nextSequence(sender)),
     head: () => chain.head(),
+    blockHashes: (heights) => chain.blockHashes(heights),
     balance: (address, asset, at) => chain.balance(address, asset, at),
     balances: (addresses, asset, at) => chain.balances(addresses, asset, at),
     depositAddress: (request) => chain.depositAddress(request),
@@ -150,6 +152,8 @@ export class Process {
     const border = new Border(options.at ?? (() => {}));
     const chains: ChainRegistry = {
       of: (merchant, network) => borderedChain(app.chains.of(merchant, network), border),
+      ownWallets: (merchant, network) => app.chains.ownWallets(merchant, network),
+      holder: (merchant) => app.chains.holder(merchant),
       sandbox: (id, network) => app.chains.sandbox(id, network),
     };
     const deps = { ...app, chains, log: options.log ?? app.log };

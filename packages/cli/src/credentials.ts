@@ -71,5 +71,5 @@ function check(credentials: Credentials): Credentials {
   }
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw refuse('The API key holds what no API key holds.');
   if (secretKey === '') throw refuse('The secret key is empty.');
-  return { ...credentials, baseUrl: baseUrl.replace(/\/+$/, '') };
+  return { ...credentials, baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') };
 }

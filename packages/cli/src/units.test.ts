@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatUnits } from './units.ts';
+import { formatMinor, formatUnits } from './units.ts';
 
 test('units are written with all six digits', () => {
   expect([0n, 1n, -1n, 12_500_000n, -1_500_000n].map(formatUnits)).toEqual([
@@ -18,4 +18,9 @@ test('no unit is lost, however large the sum', () => {
       expect(BigInt(formatUnits(units).replace('.', ''))).toBe(units);
     }),
   );
+});
+
+test('other currencies are written with the digits of their smallest unit', () => {
+  const written = ['USD', 'JPY', 'KWD', 'USDT', 'none'].map((currency) => formatMinor(-1_999n, currency));
+  expect(written).toEqual(['-19.99', '-1999', '-1.999', '-0.001999', '-1999']);
 });

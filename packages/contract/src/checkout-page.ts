@@ -23,6 +23,7 @@ export const PAGE_STATES = [
   'canceled',
   'frozen',
   'over',
+  'suspended',
 ] as const;
 export type PageState = (typeof PAGE_STATES)[number];
 

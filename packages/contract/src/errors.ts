@@ -305,7 +305,7 @@ export const ITEM_FINDINGS: Readonly<Record<ItemFindingCode, Explanation>> = {
   address_invalid: {
     title: 'Address not payable',
     cause:
-      'The address is malformed for its network, fails its checksum, or is one that no person can own, such as a burn address or a token contract.',
+      'The address is malformed for its network, fails its checksum, is one that no person can own, such as a burn address or a token contract, or is one of your own: paid there, the money would not leave you.',
     advice: 'Ask the recipient for a wallet address of that network and mend the item.',
   },
   network_mismatch: {

@@ -84,6 +84,16 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
     change: 'A payout batch reads otherwise than before: created, edited, submitted, approved, paid, ended.',
     built: true,
   },
+  'payout_item.updated': {
+    resource: 'payout_item',
+    change: 'A reorganisation took the transaction of a paid item, or it is paid again or given back.',
+    built: true,
+  },
+  'refund.updated': {
+    resource: 'refund',
+    change: 'A reorganisation took the transaction of a refund that succeeded, or it is paid again.',
+    built: true,
+  },
   'payment_method.updated': {
     resource: 'payment_method',
     change: 'The status of a payment method changed.',
@@ -91,7 +101,8 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   },
   'payment.updated': {
     resource: 'payment',
-    change: 'A payment reads otherwise without a news of its own: money is seen, final, gone or accepted.',
+    change:
+      'A payment reads otherwise without a news of its own: money is seen, final, gone or accepted, or its invoice is reduced.',
     built: true,
   },
   'webhook_endpoint.disabled': {

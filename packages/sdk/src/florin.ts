@@ -125,7 +125,7 @@ function checkedBaseUrl(text: string): string {
       'baseUrl must be https: the API key would travel in the clear (http is for this machine only)',
     );
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
 }
 
 function checkedKey(name: string, key: string): string {

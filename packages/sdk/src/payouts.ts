@@ -57,7 +57,7 @@ export class Payouts {
     return new CursorList(this.#transport, PATH, query, (batch) => batch.batch_id);
   }
 
-  /** Starts the payout. The balance is reserved; above the approval threshold it waits in `pending_approval`. */
+  /** Starts the payout. The balance is reserved; above a limit of approval it waits in `pending_approval`. */
   async submit(batchId: string): Promise<PayoutBatch> {
     return this.#move(batchId, 'submit', (status) => SUBMITTED.has(status));
   }

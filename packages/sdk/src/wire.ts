@@ -232,7 +232,7 @@ export interface CheckoutSessionInput {
    */
   description?: string;
   /**
-   * Your own id of the customer; it may not begin with cus_.
+   * Your own id of the customer; it may not begin with cus_. A new one is in NFC, without control and zero-width characters.
    */
   customer?: string;
   customer_email?: string;
@@ -327,7 +327,7 @@ export interface CustomerChange {
 }
 export interface CustomerInput {
   /**
-   * Your own id of the customer; it may not begin with cus_.
+   * Your own id of the customer; it may not begin with cus_. A new one is in NFC, without control and zero-width characters.
    */
   external_customer_id: string;
   email?: string;
@@ -426,6 +426,8 @@ export interface Event {
     | 'invoice.paid'
     | 'invoice.payment_failed'
     | 'payout_batch.updated'
+    | 'payout_item.updated'
+    | 'refund.updated'
     | 'payment_method.updated'
     | 'payment.updated'
     | 'webhook_endpoint.disabled'
@@ -1011,6 +1013,7 @@ export interface PayoutItem {
    */
   created_at: number;
   completed_at: number | null;
+  lost_at: number | null;
 }
 export interface PayoutItemList {
   object: 'list';
@@ -1037,7 +1040,7 @@ export interface PortalSession {
 }
 export interface PortalSessionInput {
   /**
-   * Your own id of the customer; it may not begin with cus_.
+   * Your own id of the customer; it may not begin with cus_. A new one is in NFC, without control and zero-width characters.
    */
   customer: string;
   /**
@@ -1121,6 +1124,7 @@ export interface Refund {
    */
   created: number;
   completed_at: number | null;
+  lost_at: number | null;
 }
 export interface RefundClaimInput {
   address: string;
@@ -1140,7 +1144,7 @@ export interface RefundInput {
   amount?: number;
   currency?: Currency;
   /**
-   * Where the money goes, on the network it came on. Left out: the wallet that the payer has proved, else the payer names it behind claim_url.
+   * Where the money goes, on the network it came on. Left out: the wallet that was proved, for no more than it sent; else the payer names it behind claim_url.
    */
   address?: string;
   /**
@@ -1261,7 +1265,7 @@ export interface Subscription {
    */
   billing_cycle_anchor: number;
   /**
-   * Where the last period that was paid, or the trial, begins, Unix seconds.
+   * Where the last period that was paid, or the trial, begins; before the first payment that of the first invoice, Unix seconds.
    */
   current_period_start?: number;
   /**
@@ -1338,7 +1342,7 @@ export interface SubscriptionCancelInput {
 }
 export interface SubscriptionInput {
   /**
-   * Your own id of the customer; it may not begin with cus_.
+   * Your own id of the customer; it may not begin with cus_. A new one is in NFC, without control and zero-width characters.
    */
   customer: string;
   customer_email?: string;
@@ -1548,6 +1552,8 @@ export interface WebhookEndpoint {
     | 'invoice.paid'
     | 'invoice.payment_failed'
     | 'payout_batch.updated'
+    | 'payout_item.updated'
+    | 'refund.updated'
     | 'payment_method.updated'
     | 'payment.updated'
     | 'webhook_endpoint.disabled'
@@ -1592,6 +1598,8 @@ export interface WebhookEndpointChange {
     | 'invoice.paid'
     | 'invoice.payment_failed'
     | 'payout_batch.updated'
+    | 'payout_item.updated'
+    | 'refund.updated'
     | 'payment_method.updated'
     | 'payment.updated'
     | 'webhook_endpoint.disabled'
@@ -1628,6 +1636,8 @@ export interface WebhookEndpointInput {
     | 'invoice.paid'
     | 'invoice.payment_failed'
     | 'payout_batch.updated'
+    | 'payout_item.updated'
+    | 'refund.updated'
     | 'payment_method.updated'
     | 'payment.updated'
     | 'webhook_endpoint.disabled'

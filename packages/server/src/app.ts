@@ -1,7 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
-import { type CheckoutDeps, checkoutPages, checkoutRoutes, paymentLinkPages } from './checkout/index.ts';
+import {
+  type CheckoutDeps,
+  checkoutPages,
+  checkoutRoutes,
+  ownAddressFinder,
+  paymentLinkPages,
+} from './checkout/index.ts';
 import { customerRoutes } from './customers/index.ts';
 import { docsPages, type TryOutKey } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
@@ -33,7 +39,7 @@ import { Vault } from './platform/vault.ts';
 import { createRates, type Rates } from './rates/index.ts';
 import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
 import { type InboxOwner, inboxPages, payerPages, sandboxRoutes, walletPages } from './sandbox/index.ts';
-import { createAuthenticate, getMerchant } from './stores/index.ts';
+import { createAuthentication, getMerchant } from './stores/index.ts';
 import {
   chargeNeeds,
   portalPages,
@@ -42,7 +48,7 @@ import {
   subscriptionRoutes,
   subscriptionWriteRoutes,
 } from './subscriptions/index.ts';
-import { type Screen, screen } from './transfers/index.ts';
+import { type FindOwnAddresses, type Screen, screen } from './transfers/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
 /** Versions of the API that a caller may name; the first is the current one. */
@@ -86,6 +92,7 @@ export interface App extends WebhookDeps, CheckoutDeps, PaymentMethodDeps {
   readState: () => Promise<ServiceState>;
   chains: ChainRegistry;
   screen: Screen;
+  findOwnAddresses: FindOwnAddresses;
   rates: Rates;
   close(): Promise<void>;
 }
@@ -145,6 +152,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       chains,
       chargeNeeds: chargeNeeds({ rates }),
       screen,
+      findOwnAddresses: ownAddressFinder(chains),
       rates,
       close,
     };
@@ -189,25 +197,30 @@ export interface ServerOptions {
   checkAnswers?: boolean;
 }
 
+/** Every page that is open to all. */
+export function publicPages(app: App, routes: readonly Route[], options: ServerOptions): PublicPage[] {
+  return [
+    ...healthPages(app, 'status'),
+    ...(options.withoutMetrics ? [] : [localMetricsPage(app)]),
+    openApiPage(routes, options.publicUrl),
+    ...claimPages(app),
+    ...paymentLinkPages(app, options.publicUrl),
+    ...docsPages({ ...options, routes, clock: app.clock }),
+    ...checkoutPages(app),
+    ...subscribePages(app),
+    ...portalPages(app),
+    ...walletPages(app),
+    ...payerPages(app),
+    ...(options.inboxOwner === undefined ? [] : inboxPages(app, options.inboxOwner)),
+  ];
+}
+
 export function createApiServer(app: App, options: ServerOptions): FastifyInstance {
   const routes = apiRoutes(app, options.publicUrl);
   return createHttpServer({
     routes,
-    pages: [
-      ...healthPages(app),
-      ...(options.withoutMetrics ? [] : [localMetricsPage(app)]),
-      openApiPage(routes, options.publicUrl),
-      ...claimPages(app),
-      ...paymentLinkPages(app, options.publicUrl),
-      ...docsPages({ ...options, routes, clock: app.clock }),
-      ...checkoutPages(app),
-      ...subscribePages(app),
-      ...portalPages(app),
-      ...walletPages(app),
-      ...payerPages(app),
-      ...(options.inboxOwner === undefined ? [] : inboxPages(app, options.inboxOwner)),
-    ],
-    authenticate: createAuthenticate(app),
+    pages: publicPages(app, routes, options),
+    ...createAuthentication(app),
     clock: app.clock,
     log: app.log,
     observer: app.metrics,
@@ -224,7 +237,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** What an operator's monitoring reads, for an address of its own. */
 export function monitoringPages(app: App): PublicPage[] {
-  return [...healthPages(app), metricsPage(app)];
+  return [...healthPages(app, 'checks'), metricsPage(app)];
 }
 
 function openApiPage(routes: readonly Route[], publicUrl: () => string): PublicPage {

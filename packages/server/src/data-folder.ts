@@ -1,11 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from './platform/config.ts';
 import type { SandboxCredentials } from './sandbox/index.ts';
 
 const SECRET_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+/** As root: PostgreSQL runs under another account then, whose group passes through and lists nothing. */
+const PASSED_THROUGH_MODE = 0o710;
+/** A folder that everybody writes to, such as /tmp, is not ours to close. */
+const STICKY = 0o1000;
 const KEY_BYTES = 32;
+const MASTER_KEY = 'master.key';
 
 /** Where a running sandbox's databases are: how the CLI finds it. */
 export interface RunningSandbox {
@@ -30,10 +46,17 @@ export class DataFolder {
     this.path = path.resolve(folder);
   }
 
-  /** @throws ConfigError where the folder cannot be made */
-  create(): void {
+  /**
+   * Makes the folder, closed to everybody else. One that an older version left open is closed now.
+   *
+   * @param group of the account that PostgreSQL runs under, where that is not this one
+   * @throws ConfigError where the folder cannot be made
+   */
+  create(group?: number): void {
     try {
+      const isNew = !existsSync(this.path);
       makeFolder(this.path);
+      if (isNew || existsSync(this.file(MASTER_KEY))) this.#close(group);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new ConfigError(`FLORIN_DATA_DIR ${this.path} cannot be made: ${reason}`);
@@ -68,9 +91,17 @@ export class DataFolder {
     rmSync(this.file('running.json'), { force: true });
   }
 
+  #close(group: number | undefined): void {
+    const { uid, mode } = statSync(this.path);
+    // Of a volume that somebody else owns, its owner decides.
+    if ((mode & STICKY) !== 0 || uid !== process.getuid?.()) return;
+    if (group !== undefined) chownSync(this.path, uid, group);
+    chmodSync(this.path, group === undefined ? FOLDER_MODE : PASSED_THROUGH_MODE);
+  }
+
   /** The sandbox's master key; undefined before the first start. */
   readMasterKey(): Buffer | undefined {
-    const file = this.file('master.key');
+    const file = this.file(MASTER_KEY);
     if (!existsSync(file)) return undefined;
     const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
     if (key.length === KEY_BYTES) return key;
@@ -84,7 +115,7 @@ export class DataFolder {
     const known = this.readMasterKey();
     if (known !== undefined) return known;
     const key = randomBytes(KEY_BYTES);
-    this.#writeSecret(this.file('master.key'), `${key.toString('hex')}\n`);
+    this.#writeSecret(this.file(MASTER_KEY), `${key.toString('hex')}\n`);
     return key;
   }
 

@@ -20,7 +20,7 @@ import { decodeId } from './platform/ids.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 import { createOutbound } from './platform/outbound/index.ts';
-import { type Postgres, startPostgres } from './platform/postgres/index.ts';
+import { groupOfPostgres, type Postgres, startPostgres } from './platform/postgres/index.ts';
 import { type SandboxCredentials, seedSandbox } from './sandbox/index.ts';
 import { startWorkers } from './workers.ts';
 
@@ -85,7 +85,7 @@ async function orClose<T>(parts: Parts, start: () => Promise<T>): Promise<T> {
  */
 export async function startSandbox(config: Config): Promise<RunningSandbox> {
   const folder = new DataFolder(config.dataDir);
-  folder.create();
+  folder.create(await groupOfPostgres(folder.file('postgres')));
   const parts: Parts = {};
   return await orClose(parts, async () => {
     if (config.databaseUrl === undefined) {

@@ -6,6 +6,7 @@ import { approverCommands, keyCommands, merchantCommands, storeCommands } from '
 import { networkCommands } from './operator/networks.ts';
 import { paymentCommands } from './operator/payments.ts';
 import { payoutCommands } from './operator/payouts.ts';
+import { refundCommands } from './operator/refunds.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
 import {
   CONFIG_OPTIONS,
@@ -72,6 +73,7 @@ export async function openOperator(config: Config) {
     approvers: approverCommands(app),
     payouts: payoutCommands(app),
     payments: paymentCommands(app),
+    refunds: refundCommands(app),
     settings: settingCommands(app),
     risk: riskCommands(app),
     networks: networkCommands(app),

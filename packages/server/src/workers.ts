@@ -4,6 +4,8 @@ import {
   EXPIRE_JOB,
   expirePayment,
   INVOICE_NEWS_JOB,
+  QUOTE_JOB,
+  quoteAfresh,
   SCAN_JOB,
   scanDeposits,
 } from './checkout/index.ts';
@@ -37,7 +39,9 @@ import { readSettings } from './platform/settings.ts';
 import { transact } from './platform/transact.ts';
 import {
   EXPIRE_CLAIM_JOB,
+  EXPIRE_REFUND_APPROVAL_JOB,
   expireClaim,
+  expireRefundApproval,
   SEND_REFUND_JOB,
   SETTLE_REFUND_JOB,
   sendRefund,
@@ -73,7 +77,7 @@ const PATIENT_KINDS = [DUE_JOB];
 const ENDPOINTS_AT_ONCE = 10_000;
 
 /** What this release can do of what lies in the jobs table. */
-function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
+export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
   return new Map<string, JobHandler>([
     [PROCESS_JOB, (job, run) => processBatch(app, job, run)],
     [SETTLE_JOB, (job, run) => settleBatch(app, job, run)],
@@ -92,9 +96,11 @@ function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
     [OUTAGE_END_JOB, async () => 'done'],
     [SCAN_JOB, (job, run) => scanDeposits(app, job, run)],
     [EXPIRE_JOB, (job) => expirePayment(app, job)],
+    [QUOTE_JOB, (job) => quoteAfresh(app, job)],
     [SEND_REFUND_JOB, (job, run) => sendRefund(app, job, run)],
     [SETTLE_REFUND_JOB, (job, run) => settleRefund(app, job, run)],
     [EXPIRE_CLAIM_JOB, (job, run) => expireClaim(app, job, run)],
+    [EXPIRE_REFUND_APPROVAL_JOB, (job, run) => expireRefundApproval(app, job, run)],
     [
       CLEAN_NONCES_JOB,
       async () => {

@@ -22,6 +22,7 @@ function Content({ page }: { page: Page }) {
     case 'canceled':
     case 'frozen':
     case 'over':
+    case 'suspended':
       return <End page={page} state={state} />;
   }
 }

@@ -14,6 +14,7 @@ const SIGNS: Record<EndState, { look: string; path: string }> = {
   canceled: { look: 'warn', path: 'M7 7l10 10M17 7L7 17' },
   over: { look: 'warn', path: 'M7 12h10' },
   frozen: { look: 'warn', path: 'M9 7v10M15 7v10' },
+  suspended: { look: 'warn', path: 'M9 7v10M15 7v10' },
 };
 
 function Receipt({ page: { view, t } }: { page: Page }) {

@@ -21,6 +21,7 @@ function actionsOf({ view }: Page): readonly (typeof PAYING)[number][] {
     case 'paid':
     case 'frozen':
     case 'over':
+    case 'suspended':
       return [];
   }
 }

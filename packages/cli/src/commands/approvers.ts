@@ -15,7 +15,7 @@ function approverCommand(group: Command, usage: string, lines: readonly string[]
 export function addApprovers(program: Command): void {
   const group = program
     .command('approvers')
-    .description('People who may approve payout batches of a merchant');
+    .description('People who may approve payout batches and refunds of a merchant');
   examples(group, ['florin approvers add "Ada Lovelace"', 'florin approvers list']);
 
   approverCommand(group, 'add <name>', ['florin approvers add "Ada Lovelace"'])

@@ -5,7 +5,7 @@ import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.t
 import { show, wantsJson } from '../show.ts';
 import { note } from '../terminal.ts';
 
-const ALL_SCOPES = 'read,write,payouts';
+const ALL_SCOPES = 'read,write,payouts,refunds';
 const DAY_SECONDS = 86_400;
 const SHOWN_ONCE = 'Keep the secret key now: it is not shown again.';
 
@@ -28,7 +28,7 @@ function addCreate(group: Command): void {
     .option('--scopes <list>', 'what it may do', ALL_SCOPES)
     .option(
       '--owner <name>',
-      'the registered approver who holds it, and so approves nothing submitted with it',
+      'the registered approver who holds it, and so approves nothing that it created, edited or submitted',
     )
     .action(async (store: string, flags: CreateFlags, command: Command) => {
       const { name, validityDays, owner } = flags;

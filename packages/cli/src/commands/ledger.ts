@@ -1,12 +1,13 @@
 import type { Operator } from '@florin/server/operator';
 import type { Command } from 'commander';
+import { findToken, TOKEN_WAYS } from '../approver.ts';
 import { examples } from '../examples.ts';
 import { CommandFailure } from '../failure.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
 import { print, show, toJson, wantsJson } from '../show.ts';
 import { cell, formatTable } from '../table.ts';
 import { note, noteProgress } from '../terminal.ts';
-import { formatUnits } from '../units.ts';
+import { formatMinor, formatUnits } from '../units.ts';
 
 type Report = Awaited<ReturnType<Operator['ledger']['verify']>>;
 
@@ -20,22 +21,33 @@ function exitCodeOf({ differences, unseen }: Report): number {
   return unseen.length > 0 ? COULD_NOT_LOOK : AGREES;
 }
 
-function summaryOf({ merchants, checks, differences, unseen }: Report): string {
+function summaryOf({ merchants, checks, differences, omitted, surpluses, unseen }: Report): string {
   const looked = `${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}, ${checks} comparisons`;
-  if (differences.length > 0) return `${looked}: ${differences.length} differ.`;
-  return unseen.length > 0 ? `${looked}: what could be looked at agrees.` : `${looked}: everything agrees.`;
+  const shown = omitted > 0 ? `, of which ${differences.length} are shown` : '';
+  if (differences.length > 0) return `${looked}: ${differences.length + omitted} differences${shown}.`;
+  if (unseen.length > 0) return `${looked}: what could be looked at agrees.`;
+  const wallets = surpluses.length === 1 ? 'one wallet holds' : `${surpluses.length} wallets hold`;
+  return surpluses.length > 0
+    ? `${looked}: nothing is missing, and ${wallets} more than the books know.`
+    : `${looked}: everything agrees.`;
 }
 
 function printReport(report: Report): void {
   const rows = report.differences.map(({ merchant_id, currency, what, expected, found }) => ({
     merchant_id,
     currency,
-    expected: formatUnits(expected),
-    found: formatUnits(found),
-    difference: formatUnits(found - expected),
+    expected: formatMinor(expected, currency),
+    found: formatMinor(found, currency),
+    difference: formatMinor(found - expected, currency),
     what,
   }));
   if (rows.length > 0) print(`${formatTable(rows)}\n`);
+  const surpluses = report.surpluses.map(({ amount, ...place }) => ({
+    ...place,
+    amount: formatUnits(amount),
+  }));
+  if (surpluses.length > 0)
+    print(`More than the books know (florin networks book-surplus):\n${formatTable(surpluses)}\n`);
   const own = report.operator_accounts.map(({ balance, ...account }) => ({
     ...account,
     balance: formatUnits(balance),
@@ -64,7 +76,7 @@ export function addLedger(program: Command): void {
   databaseCommand(group, 'verify', ['florin ledger verify', 'florin ledger verify --json > report.json'])
     .description(
       'Recompute every balance from its entries and compare the books with the chains. ' +
-        'Exit code 0: all agrees; 1: differences, listed; 2: the database or a chain could not be looked at.',
+        'Exit code 0: nothing is missing (strangers’ coins are listed apart); 1: differences, listed; 2: the database or a chain could not be looked at.',
     )
     .action(async (flags: DatabaseFlags, command: Command) => {
       const report = await look(flags);
@@ -73,14 +85,40 @@ export function addLedger(program: Command): void {
       process.exitCode = exitCodeOf(report);
     });
 
+  addAdoptHistory(group);
+}
+
+interface AdoptFlags extends DatabaseFlags {
+  unchecked?: boolean;
+  merchant?: string;
+  as?: string;
+  tokenFile?: string;
+}
+
+/** Without a look at the books it is a decision, which registered approvers make. */
+async function wordOf({ unchecked, merchant, as, tokenFile }: AdoptFlags) {
+  if (unchecked !== true) return undefined;
+  if (as === undefined)
+    throw new CommandFailure('usage', '--unchecked takes two approvers: name yourself with --as.', {
+      exitCode: COULD_NOT_LOOK,
+    });
+  return { merchant, as, token: await findToken({ as, ...(tokenFile === undefined ? {} : { tokenFile }) }) };
+}
+
+function addAdoptHistory(group: Command): void {
   databaseCommand(group, 'adopt-history', [
-    'florin ledger adopt-history               # after a failover or a restore, once all is final: checks, then goes on',
-    'florin ledger adopt-history --unchecked   # the replica was synchronous, so that nothing can be missing',
+    'florin ledger adopt-history                                   # after a failover or a restore, once all is final: checks, then goes on',
+    'florin ledger adopt-history --unchecked --as "Ada Lovelace"   # the replica was synchronous, so that nothing can be missing; and a second person',
   ])
-    .description('Let payouts go on after a replica or a backup has become the database')
-    .option('--unchecked', 'without comparing the books with the chains')
-    .action(async (flags: DatabaseFlags & { unchecked?: boolean }, command: Command) => {
-      const unchecked = flags.unchecked ?? false;
+    .description(
+      `Let payouts go on after a copy has become the database, and stop all other copies. ${TOKEN_WAYS}`,
+    )
+    .option('--unchecked', 'without comparing the books with the chains, once a second approver says so')
+    .option('--as <name>', 'with --unchecked: the registered approver who decides')
+    .option('--token-file <file>', "with --unchecked: file that holds the approver's token")
+    .option('--merchant <id>', 'with --unchecked: whose approvers decide, where there are several merchants')
+    .action(async (flags: AdoptFlags, command: Command) => {
+      const unchecked = await wordOf(flags);
       show(command, await withOperator(flags, (operator) => operator.ledger.adoptHistory({ unchecked })));
     });
 }

@@ -25,7 +25,7 @@ export function addMerchants(program: Command): void {
     });
 
   databaseCommand(group, 'suspend <merchant>', ['florin merchants suspend mer_01…'])
-    .description('Refuse all requests of a merchant (403) until it is resumed')
+    .description('Begin nothing for a merchant until it is resumed: its requests are 403, its pages say so')
     .action(async (merchant: string, flags: DatabaseFlags, command: Command) => {
       show(command, await withOperator(flags, (operator) => operator.merchants.suspend(merchant)));
     });

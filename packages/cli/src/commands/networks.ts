@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type ApproverFlags, approverCommand, findToken, TOKEN_WAYS } from '../approver.ts';
 import { examples } from '../examples.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
 import { show } from '../show.ts';
@@ -6,6 +7,23 @@ import { show } from '../show.ts';
 interface FillFlags extends DatabaseFlags {
   reference: string;
   merchant?: string;
+}
+
+function addBookSurplus(group: Command): void {
+  const lines = ['florin networks book-surplus erc20 USDT 5.00 --reference 0x9f… --as "Ada Lovelace"'];
+  approverCommand(group, 'book-surplus <network> <currency> <amount>', lines)
+    .description(
+      'Book coins that a stranger sent to the hot wallet (`florin ledger verify` names them) as your own, once a second ' +
+        `approver says the same. ${TOKEN_WAYS}`,
+    )
+    .requiredOption('--reference <text>', 'your name for it, the same for both: booked once')
+    .option('--merchant <id>', 'whose wallet (needed where there are several merchants)')
+    .action(async (...args: [string, string, string, ApproverFlags & FillFlags, Command]) => {
+      const [network, currency, amount, flags, command] = args;
+      const { reference, merchant, as } = flags;
+      const words = { network, currency, amount, reference, as, token: await findToken(flags) };
+      show(command, await withOperator(flags, (operator) => operator.networks.bookSurplus(words, merchant)));
+    });
 }
 
 export function addNetworks(program: Command): void {
@@ -40,6 +58,8 @@ export function addNetworks(program: Command): void {
       const words = { network, currency, amount, reference };
       show(command, await withOperator(flags, (operator) => operator.networks.fill(words, merchant)));
     });
+
+  addBookSurplus(group);
 
   databaseCommand(group, 'adopt-sequence <network>', [
     'florin ledger verify                   # first: do the books agree?',

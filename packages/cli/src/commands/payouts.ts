@@ -36,6 +36,36 @@ function addVerdict(group: Command, verb: 'approve' | 'reject', description: str
     });
 }
 
+const LOST = {
+  repay: {
+    description: 'Pay an item anew that a reorganisation took for good, once a second approver says so.',
+    run: 'repay',
+  },
+  'give-back': {
+    description:
+      'Give back the money of an item that a reorganisation took for good, once a second approver says so.',
+    run: 'giveBack',
+  },
+} as const;
+
+function addLostVerdict(group: Command, verb: keyof typeof LOST): void {
+  const { description, run } = LOST[verb];
+  approverCommand(group, `${verb} <item>`, [`florin payouts ${verb} pbi_01… --as "Ada Lovelace"`])
+    .description(`${description} ${TOKEN_WAYS}`)
+    .action(async (item: string, flags: ApproverFlags, command: Command) => {
+      const verdict = { item, as: flags.as, token: await findToken(flags) };
+      const decided = await withOperator(flags, (operator) => operator.payouts[run](verdict));
+      show(command, decided, ({ item: one, ...count }) => ({
+        ...count,
+        item: one.item_id,
+        status: one.status,
+        amount: one.amount,
+        lost: one.lost_at === null ? null : timeOf(one.lost_at),
+        tx_id: one.tx_id,
+      }));
+    });
+}
+
 export function addPayouts(program: Command): void {
   const group = program.command('payouts').description('Payout batches, and approval of large ones');
   examples(group, [
@@ -44,6 +74,8 @@ export function addPayouts(program: Command): void {
   ]);
   addVerdict(group, 'approve', 'Approve a batch that is pending_approval.');
   addVerdict(group, 'reject', 'Reject a batch that is pending_approval; what it reserved is given back.');
+  addLostVerdict(group, 'repay');
+  addLostVerdict(group, 'give-back');
 
   const lines = [
     'florin payouts list --status pending_approval',

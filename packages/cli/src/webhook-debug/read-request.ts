@@ -7,7 +7,7 @@ export interface GivenRequest {
 }
 
 /** A header line, also as curl -v, a proxy's log or a person indents and marks it. */
-const HEADER_LINE = /^[<>\s]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)\s*:\s*(.*?)\s*$/;
+const HEADER_LINE = /^[<>\s]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)\s*:(.*)$/;
 const REQUEST_LINE = /^[<>\s]*[A-Z]+ \S+ HTTP\/\d/;
 const HEAD_END = /\r?\n[<>]?[ \t]*\r?\n/;
 
@@ -30,7 +30,7 @@ function headerLines(text: string): [name: string, value: string][] {
         `This is no header line: ${JSON.stringify(line.slice(0, 80))}. Headers are written "Name: value".`,
       );
     }
-    return [name, value];
+    return [name, value.trim()];
   });
 }
 

@@ -5,7 +5,8 @@ import { CLOSED, ListOf, PAGE_QUERY, Seconds } from './shared.ts';
 export const ExternalCustomerId = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: 'Your own id of the customer; it may not begin with cus_.',
+  description:
+    'Your own id of the customer; it may not begin with cus_. A new one is in NFC, without control and zero-width characters.',
   examples: ['customer-17'],
 });
 /** Letters of all scripts; what mail servers do not take without quotes is left out. */

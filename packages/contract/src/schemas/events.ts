@@ -23,6 +23,8 @@ export const EVENT_TYPES = [
 /** Recorded always, delivered to endpoints that ask for them. */
 export const OPT_IN_EVENT_TYPES = [
   'payout_batch.updated',
+  'payout_item.updated',
+  'refund.updated',
   'payment_method.updated',
   'payment.updated',
   'webhook_endpoint.disabled',

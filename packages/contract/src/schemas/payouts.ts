@@ -119,6 +119,11 @@ export const PayoutItem = Type.Object(
     failure_message: OrNull(Type.String()),
     created_at: Seconds('Creation'),
     completed_at: OrNull(Seconds('When the item succeeded or failed')),
+    lost_at: OrNull(
+      Seconds(
+        'When a reorganisation was found to have taken its transaction for good; its operator decides what follows',
+      ),
+    ),
   },
   { ...CLOSED, $id: 'PayoutItem' },
 );

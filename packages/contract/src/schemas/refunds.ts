@@ -31,7 +31,7 @@ export const RefundInput = Type.Object(
         minLength: 1,
         maxLength: 256,
         description:
-          'Where the money goes, on the network it came on. Left out: the wallet that the payer has proved, else the payer names it behind claim_url.',
+          'Where the money goes, on the network it came on. Left out: the wallet that was proved, for no more than it sent; else the payer names it behind claim_url.',
       }),
     ),
     tx_id: Type.Optional(
@@ -68,6 +68,11 @@ export const Refund = Type.Object(
     metadata: Metadata,
     created: Seconds('When it was made'),
     completed_at: OrNull(Seconds('When it succeeded, failed or was canceled')),
+    lost_at: OrNull(
+      Seconds(
+        'When a reorganisation was found to have taken its transaction for good; its operator decides what follows',
+      ),
+    ),
   },
   { ...CLOSED, $id: 'Refund' },
 );

@@ -21,13 +21,20 @@ export const Units = (description: string) =>
 export const Decimal = (description: string) =>
   Type.String({ pattern: NON_NEGATIVE_AMOUNT_PATTERN, description: `${description}, a decimal string.` });
 
+/** Every id that a list shows is taken back by it: a simulated transfer's names its transaction. */
+const LIST_ID_LENGTH_MAX = 128;
+
 /** `limit` and `starting_after` of every list but the subscription list. */
 export const PAGE_QUERY = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'How many to return at most.' }),
   ),
   starting_after: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'Id of the last item of the page before.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: LIST_ID_LENGTH_MAX,
+      description: 'Id of the last item of the page before.',
+    }),
   ),
 };
 

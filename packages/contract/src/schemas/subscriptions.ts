@@ -62,7 +62,11 @@ export const Subscription = Type.Object(
     items: Type.Array(SubscriptionItem),
     payment_method_id: Type.Optional(Type.String({ description: 'What its invoices are charged to.' })),
     billing_cycle_anchor: Seconds('From where its periods are counted'),
-    current_period_start: Type.Optional(Seconds('Where the last period that was paid, or the trial, begins')),
+    current_period_start: Type.Optional(
+      Seconds(
+        'Where the last period that was paid, or the trial, begins; before the first payment that of the first invoice',
+      ),
+    ),
     current_period_end: Type.Optional(Seconds('Where it ends')),
     canceled_at: Type.Optional(Seconds('When it was canceled')),
     cancel_at: Type.Optional(Seconds('When it is to be canceled')),

@@ -1,6 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { describe, expect, test } from 'vitest';
 import type { ChainEnvironment } from './conformance-environment.ts';
+import { nextSigning } from './next-signing.ts';
 import {
   ChainUnavailable,
   type ChargeSpec,
@@ -66,6 +67,7 @@ class Collector {
     const window = { windowStart: START, windowEnd: START + WINDOW };
     const own = { chargeId: `charge-${made}`, amount: AMOUNT, subscriptionId: 'subscription', ...window };
     return chain.buildCharge({
+      signing: nextSigning(),
       keyRef,
       mandate,
       ...own,
@@ -210,7 +212,7 @@ function describeCharging(open: () => Collector): void {
     expect(await collector.settle(payer)).toMatchObject(taken);
     const sequence = await chain.nextSequence(await chain.sender(keyRef));
     const item = { itemId: `all-${made}`, to: environment.recipient(8_000 + made), amount: held + AMOUNT };
-    const spec = { keyRef, asset: ASSET, batchId: item.itemId, items: [item] };
+    const spec = { signing: nextSigning(), keyRef, asset: ASSET, batchId: item.itemId, items: [item] };
     const tx = await chain.buildTransfer(sequence === null ? spec : { ...spec, sequence });
     await chain.broadcast(tx);
     await collector.finalize();

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { keyOf, Watcher } from './conformance-watcher.ts';
-import { DEPOSIT_INDEX_MAX } from './port.ts';
+import { nextSigning } from './next-signing.ts';
+import { ChainUnavailable, DEPOSIT_INDEX_MAX } from './port.ts';
 
 type GetEnvironment = () => ChainEnvironment;
 
@@ -12,6 +13,7 @@ export function describeDeposits(get: GetEnvironment): void {
   describeAddresses(get);
   describeArrival(get);
   describeMovedBlocks(get);
+  describeHashes(get);
   describeTokens(get);
   describeLeaving(get);
   describeBalances(get);
@@ -25,6 +27,7 @@ function describeAddresses(get: GetEnvironment): void {
     const numbers = [0, 1, 2, 99, DEPOSIT_INDEX_MAX];
     const deposits = await Promise.all(numbers.map((index) => chain.depositAddress({ index })));
     const again = await Promise.all(numbers.map((index) => chain.depositAddress({ index })));
+    const wallets = await chain.ownWallets();
     await environment.outage(false);
     expect(again).toEqual(deposits);
     const addresses = deposits.map(({ address }) => address);
@@ -35,6 +38,10 @@ function describeAddresses(get: GetEnvironment): void {
       environment.recipient(1),
     ];
     expect(new Set([...addresses, ...others]).size).toBe(numbers.length + others.length);
+    // Our own wallets are no deposit addresses, and whoever compares with them has one spelling.
+    expect(wallets).toContain(await chain.sender(keyRef));
+    expect(wallets.filter((wallet) => addresses.includes(wallet))).toEqual([]);
+    for (const wallet of wallets) expect((await chain.validateAddress(wallet)).canonical).toBe(wallet);
     for (const address of addresses) {
       expect(await chain.validateAddress(address)).toMatchObject({ ok: true, canonical: address });
     }
@@ -117,6 +124,48 @@ function describeMovedBlocks(get: GetEnvironment): void {
   });
 }
 
+/** What a block is known by, beyond what lies in it. */
+function describeHashes(get: GetEnvironment): void {
+  test('hashes change from the first replaced block on and nowhere else; what is not final is not shown', async () => {
+    const environment = get();
+    const { chain, finalBlocks } = environment;
+    await environment.mine(12);
+    const { height, finalHeight } = await chain.head();
+    const heights = Array.from({ length: 12 }, (_, i) => finalHeight - BigInt(i));
+    const before = await chain.blockHashes([...heights, height + 1n]);
+    expect(new Set(before.keys())).toEqual(new Set(heights));
+    expect(new Set(before.values()).size).toBe(heights.length);
+    expect(await chain.blockHashes(heights)).toEqual(before);
+    const depth = finalBlocks + 4;
+    await environment.reorg(depth, { remine: true });
+    await environment.mine(1);
+    const after = await chain.blockHashes(heights);
+    const changed = heights.filter((one) => after.get(one) !== before.get(one));
+    expect(changed.length).toBeGreaterThanOrEqual(1);
+    // Blocks come by the clock too: which of them were the newest is known by what changed.
+    const lowest = changed.at(-1) ?? 0n;
+    expect(changed).toEqual(heights.filter((one) => one >= lowest));
+    await environment.reorg(1);
+    expect(await chain.blockHashes(heights)).toEqual(after);
+  });
+
+  test('a node that lags shows no block that it does not know', async () => {
+    const environment = get();
+    const { chain } = environment;
+    await environment.mine(12);
+    const { finalHeight } = await chain.head();
+    const before = await chain.blockHashes([finalHeight, finalHeight - 8n]);
+    await environment.lag(5);
+    expect(await chain.blockHashes([finalHeight, finalHeight - 8n])).toEqual(
+      new Map([[finalHeight - 8n, before.get(finalHeight - 8n)]]),
+    );
+    await environment.lag(0);
+    await environment.outage(true);
+    await expect(chain.blockHashes([finalHeight])).rejects.toThrow(ChainUnavailable);
+    await environment.outage(false);
+  });
+}
+
 function describeTokens(get: GetEnvironment): void {
   test('K4: several transfers of one transaction: listed, unlisted, to others, and of nothing', async () => {
     const environment = get();
@@ -149,6 +198,7 @@ function describeTokens(get: GetEnvironment): void {
     const watcher = await Watcher.open(environment);
     const sequence = await chain.nextSequence(await chain.sender(keyRef));
     const tx = await chain.buildTransfer({
+      signing: nextSigning(),
       keyRef,
       asset: 'USDT',
       batchId: 'to ourselves',
@@ -180,6 +230,7 @@ function describeLeaving(get: GetEnvironment): void {
     for (const amount of [2n * UNITS, 3n * UNITS]) {
       const sequence = await chain.nextSequence(address);
       const tx = await chain.buildTransfer({
+        signing: nextSigning(),
         keyRef: key,
         asset: 'USDT',
         batchId: `sweep of ${amount}`,

@@ -1,9 +1,12 @@
 import type { Asset } from '@florin/contract/money';
 import type { Chain, KeyRef, Mandate, MandateSetup, ScanQuery } from './port.ts';
+import type { WalletHolder } from './wallet-holder.ts';
 
 /** What the suite needs around an adapter: a chain of its own that it may move. */
 export interface ChainEnvironment {
   chain: Chain;
+  /** Who holds the wallets of that chain's merchant. */
+  holder: WalletHolder;
   /** A key whose wallet starts with sequence 0. */
   keyRef: KeyRef;
   /** Gives the wallet of `keyRef` that much, final. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { keyOf, Watcher } from './conformance-watcher.ts';
+import { nextSigning } from './next-signing.ts';
 import { type Chain, type ChainTransfer, ChainUnavailable, type ScanQuery, type WatchSet } from './port.ts';
 
 type GetEnvironment = () => ChainEnvironment;
@@ -155,7 +156,14 @@ function describeNodesThatLie(get: GetEnvironment): void {
     const sequence = await chain.nextSequence(sender);
     const items = [{ itemId: 'lagging', to: environment.recipient(7_006), amount: UNITS }];
     const own = sequence === null ? {} : { sequence };
-    const tx = await chain.buildTransfer({ keyRef, asset: 'USDT', batchId: 'lagging', items, ...own });
+    const tx = await chain.buildTransfer({
+      signing: nextSigning(),
+      keyRef,
+      asset: 'USDT',
+      batchId: 'lagging',
+      items,
+      ...own,
+    });
     await chain.broadcast(tx);
     await environment.mine(finalBlocks);
     await environment.lag(finalBlocks);

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeCharges } from './conformance-charges.ts';
 import { describeDeposits } from './conformance-deposits.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
+import { describeHolding } from './conformance-holding.ts';
 import { describeScans } from './conformance-scans.ts';
+import { nextSigning } from './next-signing.ts';
 import { type Chain, type SignedTx, type TransferItem, type TxStatus, UnbuildableTransfer } from './port.ts';
 
 const ASSET: Asset = 'USDT';
@@ -33,7 +35,8 @@ class Sender {
 
   async build(items: TransferItem[], sequence?: bigint): Promise<SignedTx> {
     const { chain, keyRef } = this.environment;
-    const spec = { keyRef, asset: ASSET, batchId: `batch-${this.#items}`, items };
+    const batchId = `batch-${this.#items}`;
+    const spec = { signing: nextSigning(), keyRef, asset: ASSET, batchId, items };
     if ((await chain.nextSequence(await chain.sender(keyRef))) === null) return chain.buildTransfer(spec);
     const own = sequence ?? this.#sequence;
     if (sequence === undefined) this.#sequence += 1n;
@@ -89,6 +92,7 @@ export function describeChain(name: string, open: () => Promise<ChainEnvironment
     describeDeposits(() => get().environment);
     describeScans(() => get().environment);
     describeCharges(() => get().environment);
+    describeHolding(open);
   });
 }
 

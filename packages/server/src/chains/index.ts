@@ -24,7 +24,12 @@ export type {
   TxStatus,
   WatchSet,
 } from './port.ts';
-export { CHARGE_FAULTS, ChainUnavailable, DEPOSIT_INDEX_MAX, UnbuildableTransfer } from './port.ts';
+export {
+  CHARGE_FAULTS,
+  ChainUnavailable,
+  DEPOSIT_INDEX_MAX,
+  UnbuildableTransfer,
+} from './port.ts';
 export { type ChainOwner, type ChainRegistry, openChains } from './registry.ts';
 export { addRiskAddress, isListed, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
 export { migrateSimulatedChain } from './simulated/migrate.ts';
@@ -32,3 +37,4 @@ export type { NodeFault, ScanFault } from './simulated/node-faults.ts';
 export type { PaidTransfer } from './simulated/receive.ts';
 export type { SimulatedChain, SimulatedTransfer } from './simulated/simulated-chain.ts';
 export { testAddresses } from './simulated/test-addresses.ts';
+export { SigningRefused } from './wallet-holder.ts';

@@ -1,4 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
+import type { SigningRequest } from './wallet-holder.ts';
+
+export { ChainUnavailable, UnbuildableTransfer } from './port-errors.ts';
 
 /** A key of ours: of the wallet that pays out, or of the deposit address with that number. */
 export type KeyRef = 'hot' | `deposit:${number}`;
@@ -8,8 +11,9 @@ export type KeyRef = 'hot' | `deposit:${number}`;
  * was the first. Amounts are bigint in the token's smallest unit (6 digits); heights are block numbers (slots count as
  * blocks on spl); `native` amounts are the network's own coin in its smallest unit.
  *
- * Every call but `validateAddress`, `sender`, `depositAddress`, `cursorAt`, `mandateSetup` and `health` throws
- * `ChainUnavailable` when the network cannot be asked. After a throw from `broadcast` nothing is known: the transaction may have been accepted.
+ * Every call but `validateAddress`, `sender`, `ownWallets`, `depositAddress`, `cursorAt`, `mandateSetup` and `health`
+ * throws `ChainUnavailable` when the network cannot be asked. After a throw from `broadcast` nothing is known: the
+ * transaction may have been accepted.
  */
 export interface Chain {
   readonly network: Network;
@@ -21,6 +25,9 @@ export interface Chain {
   /** The address that a key of ours sends from, in canonical form; a deposit's is its `depositAddress`. Needs no node. */
   sender(keyRef: KeyRef): Promise<string>;
 
+  /** Our canonical addresses but the deposit ones, those that merchants share (payers of fees) included. Needs no node. */
+  ownWallets(): Promise<readonly string[]>;
+
   /**
    * The lowest sequence that no transaction of the sender has used, as decimal digits; null where the network has none
    * (trc20, spl). What waits in the mempool is not counted.
@@ -28,6 +35,12 @@ export interface Chain {
   nextSequence(sender: string): Promise<string | null>;
 
   head(): Promise<Head>;
+
+  /**
+   * The hashes of those of these blocks that the node shows as final. A hash changes when its block or any block before
+   * it was replaced, which is how a reorganisation deeper than finality is noticed.
+   */
+  blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string>>;
 
   /** `final` counts only what no reorganisation can take away; `tip` is the newest block's view. */
   balance(address: string, asset: Asset, at: BalanceView): Promise<bigint>;
@@ -59,10 +72,10 @@ export interface Chain {
   cursorAt(height: bigint): Promise<string>;
 
   /**
-   * Builds and signs, and sends nothing. On erc20 the same spec gives the same bytes for ever; on trc20 and spl the
-   * bytes carry their own end of validity, counted from now.
+   * Builds and signs, and sends nothing. On trc20 and spl the bytes carry their own end of validity, counted from now.
+   * Asked again for the same attempt, whoever holds the wallet gives the bytes of the first time.
    *
-   * @throws UnbuildableTransfer when the spec can never become a transaction: a bug of the caller, never transient.
+   * @throws UnbuildableTransfer when the spec can never become one: a bug of the caller; SigningRefused
    */
   buildTransfer(spec: TransferSpec): Promise<SignedTx>;
 
@@ -77,7 +90,7 @@ export interface Chain {
    * and watched like any other; on erc20 the network itself takes no second charge of one id. Where it fails,
    * `TxStatus.reason` is a `ChargeFault`, or the network's own word.
    *
-   * @throws UnbuildableTransfer
+   * @throws UnbuildableTransfer, SigningRefused
    */
   buildCharge(spec: ChargeSpec): Promise<SignedTx>;
 
@@ -236,6 +249,7 @@ export interface TransferItem {
 }
 
 export interface TransferSpec {
+  signing: SigningRequest;
   /** Who pays the network's fee for a deposit address, which has none of the network's own coin, is the adapter's matter. */
   keyRef: KeyRef;
   asset: Asset;
@@ -304,6 +318,7 @@ export interface MandateStatesAnswer {
 }
 
 export interface ChargeSpec {
+  signing: SigningRequest;
   /** Whose transaction it is. */
   keyRef: KeyRef;
   mandate: Mandate;
@@ -355,6 +370,7 @@ export interface TxStatus {
    */
   state: 'unknown' | 'pending' | 'included' | 'final' | 'failed' | 'dead';
   final: boolean;
+  /** Its block; of one that is `dead`, the final block that proves it. */
   height?: bigint;
   /**
    * Of one that is not final: when that is expected, in Unix seconds of the merchant's clock. Undefined where the network
@@ -382,16 +398,3 @@ export interface ChainHealth {
   lagMs: number;
   detail?: string;
 }
-
-/** The network could not be asked, or its answer was none. The outcome of a call that sent something is unknown. */
-export class ChainUnavailable extends Error {
-  readonly network: Network;
-
-  constructor(network: Network, detail: string, cause?: unknown) {
-    super(`${network}: ${detail}`, { cause });
-    this.network = network;
-  }
-}
-
-/** The spec breaks a rule of the network: too many items, a bad address, no sequence. */
-export class UnbuildableTransfer extends Error {}

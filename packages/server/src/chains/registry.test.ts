@@ -39,6 +39,8 @@ describe('registry', () => {
       '0001_simulated_chain',
       '0002_deposits',
       '0003_mandates',
+      '0004_forks',
+      '0005_wallet_holder',
     ]);
     await sql`drop database ${sql.id(name)} with (force)`.execute(db);
   });

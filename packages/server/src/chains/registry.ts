@@ -3,7 +3,9 @@ import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Chain } from './port.ts';
 import { Gathers } from './simulated/gathers.ts';
+import { SimulatedHolder } from './simulated/holder.ts';
 import { openSimulatedChain, type SimulatedChain } from './simulated/simulated-chain.ts';
+import type { WalletHolder } from './wallet-holder.ts';
 
 export interface ChainOwner {
   merchantId: string;
@@ -14,6 +16,13 @@ export interface ChainOwner {
 export interface ChainRegistry {
   /** @throws Fail `service_unavailable` for a live merchant on a network that this installation has no node for. */
   of(merchant: ChainOwner, network: Network): Chain;
+  /**
+   * `Chain.ownWallets` of the merchant's chain. Where this installation has no node for it there is no such wallet: a
+   * payout can be drafted before its network is set up.
+   */
+  ownWallets(merchant: ChainOwner, network: Network): Promise<readonly string[]>;
+  /** Who holds the keys of a merchant's wallets; undefined where this installation has none of them. */
+  holder(merchant: ChainOwner): WalletHolder | undefined;
   /** The chain of a sandbox merchant with its controls. The caller knows that the merchant is one. */
   sandbox(merchantId: string, network: Network): SimulatedChain;
 }
@@ -31,6 +40,10 @@ export function openChains({ simulatedDb, merchantNow }: ChainsOptions): ChainRe
     openSimulatedChain({ ...common, merchantId, network, now: () => merchantNow(merchantId) });
   return {
     sandbox,
+    ownWallets: async (merchant, network) =>
+      merchant.mode === 'sandbox' ? await sandbox(merchant.merchantId, network).ownWallets() : [],
+    holder: ({ merchantId, mode }) =>
+      mode === 'sandbox' ? new SimulatedHolder(simulatedDb, merchantId) : undefined,
     of: (merchant, network) => {
       // Sandbox and live never meet: a live merchant gets no simulated money, whatever is missing.
       if (merchant.mode === 'sandbox') return sandbox(merchant.merchantId, network);

@@ -1,16 +1,14 @@
-import type { Network } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
 import type { ChainTransfer } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import { RateRefused } from '../rates/index.ts';
-import { applyTransfers, type Reading, saysSomething } from './apply-transfers.ts';
+import type { Rate } from '../rates/index.ts';
+import { applyTransfers, foreseen, type Reading } from './apply-transfers.ts';
 import { listPaymentsSeen } from './deposit-queries.ts';
 import { type CheckoutContext, type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
-import { currentOption } from './present.ts';
-import { type PaymentView, readPayments } from './queries.ts';
-import { hasMoved, type Quote, quoteOf, readRate } from './quote.ts';
-import { QUOTE_GRACE_SECONDS } from './states.ts';
+import { readPayments } from './queries.ts';
+import { findRate } from './quote.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
 
 /** Payments that change in one transaction: what a commit costs is shared by so many. */
@@ -87,39 +85,21 @@ async function readingsOf(
   for (const view of await readPayments(deps.db, merchant.merchantId, [...found.keys()])) {
     const id = view.payment.payment_id;
     const { final, seen } = found.get(id) ?? { final: [], seen: [] };
-    const plain = { network, final, seen, readTo, listed, freshQuote: undefined, rateMoved: false };
-    if (!saysSomething(view, plain, context)) continue;
-    const rates = await ratesFor(deps, merchant, { view, reading: plain }, context);
-    readings.set(id, { ...plain, ...rates });
+    const plain: Reading = { network, final, seen, readTo, listed, rates: new Map() };
+    const change = foreseen(view, plain, context);
+    if (change === undefined) continue;
+    readings.set(id, { ...plain, rates: await ratesOf(deps, merchant, view.payment.currency, change.token) });
   }
   return readings;
 }
 
-/** Rates are asked for before the payment is locked: a provider may take its time. */
-async function ratesFor(
+/** Asked for before the payment is locked: a provider may take its time. One that refuses leaves nothing to go by. */
+async function ratesOf(
   deps: CheckoutDeps,
   merchant: MerchantRef,
-  { view, reading: { network, final, seen } }: { view: PaymentView; reading: Reading },
-  { settings, occasion }: CheckoutContext,
-): Promise<{ freshQuote: Quote | undefined; rateMoved: boolean }> {
-  const { payment, options } = view;
-  const option = currentOption(view);
-  const rateMoved =
-    payment.status === 'expired' && payment.expires_at !== null && option !== undefined
-      ? await hasMoved(deps, merchant, { payment, option }, settings)
-      : false;
-  const [first] = [...final, ...seen];
-  const paid = options.find((o) => o.network === network && o.address === first?.to);
-  const isQuoteOver =
-    paid !== undefined && occasion.seconds > Number(paid.quote_ends_at) + QUOTE_GRACE_SECONDS;
-  if (!isQuoteOver || payment.fixed_currency !== null || payment.currency === paid.currency)
-    return { freshQuote: undefined, rateMoved };
-  try {
-    const rate = await readRate(deps, merchant, payment.currency, paid.currency);
-    const endsAt = occasion.seconds + settings.quoteSeconds;
-    return { freshQuote: quoteOf(payment, paid.currency, rate, endsAt), rateMoved };
-  } catch (error) {
-    if (error instanceof RateRefused) return { freshQuote: undefined, rateMoved: true };
-    throw error;
-  }
+  currency: string,
+  token: Asset | undefined,
+): Promise<ReadonlyMap<Asset, Rate>> {
+  const rate = token && (await findRate(deps, merchant, currency, token));
+  return new Map(token === undefined || rate === undefined ? [] : [[token, rate]]);
 }

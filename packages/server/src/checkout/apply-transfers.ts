@@ -1,17 +1,18 @@
-import type { Network } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
 import type { ChainTransfer } from '../chains/index.ts';
 import { type Posting, postAll } from '../ledger/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { enqueue, type JobSpec } from '../platform/jobs/index.ts';
 import type { Occasion } from '../platform/occasion.ts';
+import type { Rate } from '../rates/index.ts';
 import { auditJob } from '../transfers/index.ts';
 import { recordChanges, rulesOf } from './change-payment.ts';
 import { markMinedAgain } from './coin-queries.ts';
 import type { CheckoutContext } from './deps.ts';
 import { creditedJob } from './jobs.ts';
 import { arrivalPostings, minedAgainPostings, releaseHeldPostings } from './postings.ts';
-import { factsOf, fixedOptionOf } from './present.ts';
+import { factsOf, fixedOptionOf, isQuoteDue } from './present.ts';
 import {
   type DepositChange,
   lockPayments,
@@ -25,8 +26,8 @@ import {
   upsertTransactions,
   viewsOf,
 } from './queries.ts';
-import type { Quote } from './quote.ts';
-import { kindOf, nextStatus, QUOTE_GRACE_SECONDS, receivedOf } from './states.ts';
+import { freshQuote, hasMoved } from './quote.ts';
+import { kindOf, nextStatus, receivedOf } from './states.ts';
 
 // Credit happens here and nowhere else: once for each (network, tx, index), in the transaction that makes its row final,
 // under the lock of its payment. A transfer that is final already is passed over, so blocks may be read again, by
@@ -42,9 +43,8 @@ export interface Reading {
   readTo: bigint | undefined;
   /** Senders that are listed. */
   listed: ReadonlySet<string>;
-  /** A new quote for the option that this reading fixes, if its old one has ended. */
-  freshQuote: Quote | undefined;
-  rateMoved: boolean;
+  /** What each token costs in the payment's currency, of those that were asked for and not refused. */
+  rates: ReadonlyMap<Asset, Rate>;
 }
 
 interface Found {
@@ -62,8 +62,8 @@ interface Plan {
   before: PaymentView;
   reading: Reading;
   fixed: OptionRow | undefined;
-  /** A new quote of the option that is fixed now. */
-  requoted: OptionRow | undefined;
+  /** The fixed option's quote ended before the money came, so that it needs a new one. */
+  isQuoteDue: boolean;
   transactions: readonly TransactionChange[];
   /** Of these: what has become final. */
   arrived: readonly TransactionChange[];
@@ -71,9 +71,21 @@ interface Plan {
   minedAgain: readonly MinedAgain[];
 }
 
-/** Whether a reading says anything that a payment does not know yet. */
-export function saysSomething(view: PaymentView, reading: Reading, context: CheckoutContext): boolean {
-  return planOf(view, reading, context) !== undefined;
+/**
+ * What a reading changes in a payment, as far as others prepare it; undefined: nothing. `token`: the one whose rate the
+ * change has to know, which is that of the option that the reading leaves fixed.
+ */
+export function foreseen(
+  view: PaymentView,
+  reading: Reading,
+  context: CheckoutContext,
+): { token: Asset | undefined } | undefined {
+  const plan = planOf(view, reading, context);
+  if (plan === undefined) return undefined;
+  const { expires_at: expiresAt, currency } = view.payment;
+  const mayBeLate = expiresAt !== null && context.occasion.seconds > Number(expiresAt);
+  const needsRate = plan.fixed?.currency !== currency && (plan.isQuoteDue || mayBeLate);
+  return { token: needsRate ? plan.fixed?.currency : undefined };
 }
 
 /** Undefined: it is as it was a moment ago, and what follows from the facts was decided with them. */
@@ -88,15 +100,11 @@ function planOf(before: PaymentView, reading: Reading, context: CheckoutContext)
   const transactions = [...changed, ...gone];
   const minedAgain = lostOnes(before, reading);
   if (transactions.length + minedAgain.length === 0) return undefined;
-  const requoted =
-    fixed !== undefined && before.payment.fixed_currency === null
-      ? requotedOption(fixed, reading, found)
-      : undefined;
   return {
     before,
     reading,
     fixed,
-    requoted,
+    isQuoteDue: isQuoteDue(viewAfter(before, fixed, transactions)),
     transactions,
     arrived: changed.filter(isNewlyFinal(before)),
     minedAgain,
@@ -120,7 +128,10 @@ export async function applyTransfers(
     return (reading && planOf(before, reading, context)) ?? [];
   });
   if (plans.length === 0) return false;
-  for (const { requoted } of plans) if (requoted !== undefined) await upsertOption(tx, requoted);
+  for (const plan of plans) {
+    const requoted = requotedOption(plan, context);
+    if (requoted !== undefined) await upsertOption(tx, requoted);
+  }
   await upsertTransactions(
     tx,
     merchantId,
@@ -165,16 +176,41 @@ function fixedOption(
   return first && options.find((o) => o.network === network && o.address === first.to);
 }
 
-/** Money first seen well after its quote's end counts at a new one. */
+/** The payment as a reading leaves it, before anything of that is written. */
+function viewAfter(
+  before: PaymentView,
+  fixed: OptionRow | undefined,
+  changes: readonly TransactionChange[],
+): PaymentView {
+  const { merchant_id } = before.payment;
+  const fresh = { merchant_id, pulled: false, refunded_amount: 0n, refunding_amount: 0n, swept_amount: 0n };
+  const transactions = new Map(before.transactions.map((t) => [transactionKey(t), t]));
+  for (const change of changes) {
+    const known = transactions.get(transactionKey(change));
+    transactions.set(transactionKey(change), {
+      ...(known ?? { ...fresh, sweep_id: null, swept_amount: 0n, lost_at: null }),
+      ...change,
+    });
+  }
+  const payment = { ...before.payment, ...fixesOf(fixed) };
+  return { ...before, payment, transactions: [...transactions.values()] };
+}
+
+/** Money that came too late for a quote counts at a new one; without a rate, once there is one (fresh-quote.ts). */
 function requotedOption(
-  option: OptionRow,
-  { freshQuote }: Reading,
-  found: readonly Found[],
+  { before: { payment }, reading, fixed, isQuoteDue: isDue }: Plan,
+  { settings, occasion }: CheckoutContext,
 ): OptionRow | undefined {
-  const firstSeen = Math.min(...found.map(({ transfer }) => transfer.time));
-  if (freshQuote === undefined || firstSeen <= Number(option.quote_ends_at) + QUOTE_GRACE_SECONDS)
-    return undefined;
-  return { ...option, ...freshQuote };
+  if (fixed === undefined || !isDue) return undefined;
+  const endsAt = occasion.seconds + settings.quoteSeconds;
+  const quote = freshQuote(payment, fixed, reading.rates.get(fixed.currency), endsAt);
+  return quote && { ...fixed, ...quote };
+}
+
+/** Judged by the token that the payment is paid in, as it was quoted before. */
+function rateMovedOf({ before: { payment }, reading, fixed }: Plan, { settings }: CheckoutContext): boolean {
+  if (fixed === undefined) return false;
+  return hasMoved(payment, fixed, reading.rates.get(fixed.currency), settings);
 }
 
 function transactionChanges(
@@ -267,7 +303,11 @@ async function settle(
     plans.map(({ before, fixed }) => ({ ...before.payment, ...fixesOf(fixed) })),
   );
   const outcomes = plans.map((plan, i) =>
-    decide({ ...plan, rateMoved: plan.reading.rateMoved }, now[i] ?? plan.before, context),
+    decide(
+      { ...plan, isJudged: isCountedAmong(plan.arrived), rateMoved: rateMovedOf(plan, context) },
+      now[i] ?? plan.before,
+      context,
+    ),
   );
   await postAll(
     tx,
@@ -303,8 +343,13 @@ const fixesOf = (fixed: OptionRow | undefined) => ({
 });
 
 interface Arrival extends Pick<Plan, 'before' | 'fixed' | 'arrived' | 'minedAgain'> {
+  /** Late money completes only as it becomes final, or as what it counts for becomes known. */
+  isJudged: boolean;
   rateMoved: boolean;
 }
+
+export const isCountedAmong = (arrived: readonly Pick<TransactionChange, 'kind'>[]) =>
+  arrived.some(({ kind }) => kind === 'counted');
 
 /**
  * What follows for a payment from transfers that arrived.
@@ -312,7 +357,7 @@ interface Arrival extends Pick<Plan, 'before' | 'fixed' | 'arrived' | 'minedAgai
  * @param now the payment with its transactions as they are written
  */
 export function decide(
-  { before, fixed, arrived, minedAgain, rateMoved }: Arrival,
+  { before, fixed, arrived, minedAgain, isJudged, rateMoved }: Arrival,
   now: PaymentView,
   { settings, occasion }: CheckoutContext,
 ): { change: DepositChange; postings: Posting[] } {
@@ -323,7 +368,7 @@ export function decide(
     now: occasion.seconds,
     // Expiry waits for all networks of the payment: the job that expires it looks at them.
     mayExpire: false,
-    hasNewMoney: counted.length > 0,
+    hasNewMoney: isJudged,
     rateMoved,
   });
   const wasCompleted = before.payment.status === 'completed';

@@ -5,8 +5,8 @@ import type { Tables, Tx } from '../platform/db.ts';
 import { encodeId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { CheckoutContext, CheckoutSettings } from './deps.ts';
-import { invoiceNewsJob } from './jobs.ts';
-import { currentOption, factsOf, presentPayment } from './present.ts';
+import { invoiceNewsJob, quoteJob } from './jobs.ts';
+import { currentOption, factsOf, isQuoteDue, presentPayment } from './present.ts';
 import { lockPayment, type PaymentView, transactionKey, updatePayment } from './queries.ts';
 import { invoicePageState, type Rules, toleranceOf } from './states.ts';
 
@@ -54,12 +54,14 @@ export async function recordChanges(
     tx,
     changed.flatMap((one) => newsOf(one, context) ?? []),
   );
+  const { realMs } = context.occasion;
   const ofInvoices = changed.filter(isNewsOfInvoice);
-  if (ofInvoices.length === 0) return;
-  await enqueue(
-    tx,
-    ofInvoices.map(({ after }) => invoiceNewsJob(after.payment, context.occasion.realMs)),
-  );
+  const unquoted = changed.filter(({ after }) => isQuoteDue(after));
+  if (ofInvoices.length + unquoted.length === 0) return;
+  await enqueue(tx, [
+    ...ofInvoices.map(({ after }) => invoiceNewsJob(after.payment, realMs)),
+    ...unquoted.map(({ after: { payment } }) => quoteJob(payment.merchant_id, payment.payment_id, realMs)),
+  ]);
 }
 
 /** Whoever keeps invoices follows in a transaction of its own: that one fails does not take a credit back. */
@@ -112,7 +114,8 @@ function eventType({ before, after }: Changed): EventType | undefined {
   // One of an invoice that another payment has paid: that it ends is no news of its own.
   if (from === 'processing' && to === 'expired' && after.payment.closed_at !== null) return 'payment.updated';
   if (from !== to) return STATUS_EVENTS[to] ?? 'payment.updated';
-  if (isDecision({ before, after })) return 'payment.updated';
+  if (isDecision({ before, after }) || before.payment.amount !== after.payment.amount)
+    return 'payment.updated';
   const known = byKey(before.transactions);
   const isEnded = to !== 'pending' && to !== 'processing';
   const isNews = after.transactions.some((t) => {

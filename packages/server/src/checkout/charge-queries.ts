@@ -116,6 +116,7 @@ type PulledRow = Pick<
   | 'address'
   | 'sender'
   | 'amount'
+  | 'kind'
   | 'seen_at'
 >;
 
@@ -124,7 +125,6 @@ export async function insertPulled(tx: Tx, row: PulledRow): Promise<TransactionR
   const pulled: TransactionRow = {
     ...row,
     index: 0,
-    kind: 'counted',
     status: 'final',
     decision: null,
     pulled: true,
@@ -132,6 +132,7 @@ export async function insertPulled(tx: Tx, row: PulledRow): Promise<TransactionR
     refunded_amount: 0n,
     refunding_amount: 0n,
     sweep_id: null,
+    swept_amount: 0n,
     // Its attempt knows its block: whoever looks at that again begins there.
     height: 0,
     final_at: row.seen_at,

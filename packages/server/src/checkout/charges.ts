@@ -1,4 +1,5 @@
 import type { Asset, Network } from '@florin/contract/money';
+import type { EventType, PaymentStatus } from '@florin/contract/schemas';
 import type { Change } from '../events/index.ts';
 import { type Posting, post, postAll } from '../ledger/index.ts';
 import type { Tx } from '../platform/db.ts';
@@ -14,11 +15,11 @@ import {
   type NewChargeRow,
 } from './charge-queries.ts';
 import type { CheckoutContext, CheckoutDeps, MerchantRef } from './deps.ts';
-import { lostPostings, minedAgainPostings, pulledPostings } from './postings.ts';
+import { arrivalPostings, lostPostings, minedAgainPostings, releaseHeldPostings } from './postings.ts';
 import { fixedOptionOf } from './present.ts';
 import { lockPayment, type PaymentView } from './queries.ts';
 import { type Quote, quoteOf, readRate } from './quote.ts';
-import { afterCharge } from './states.ts';
+import { afterCharge, type ChargeOutcome } from './states.ts';
 
 // The payment of a charge is made with the order to pull and ends with what became of that. Its events are returned
 // instead of recorded: payment, invoice and subscription change together, and their events have one order.
@@ -125,6 +126,8 @@ export interface Pulled {
   txId: string;
   /** False: its invoice is paid otherwise or void, so that its money lies in `held`, refundable, and completes nothing. */
   isNeeded: boolean;
+  /** Its wallet was listed while it was on its way: what it took is seized, and pays nothing until people decide. */
+  isListed: boolean;
 }
 
 /** A charge that is credited in a transaction, and what that is to book before it ends. */
@@ -143,14 +146,16 @@ export interface CompletedCharge {
 export async function completeCharge(
   tx: Tx,
   { merchantId, paymentId }: ChargeKey,
-  { txId, isNeeded }: Pulled,
+  { txId, isNeeded, isListed }: Pulled,
   context: CheckoutContext,
 ): Promise<CompletedCharge | undefined> {
   const before = await lockCharge(tx, { merchantId, paymentId });
-  const status = afterCharge(before.payment.status, isNeeded ? 'made' : 'unneeded');
+  const made = isNeeded ? 'made' : 'unneeded';
+  const status = outcomeOf(before, isListed ? 'seized' : made);
   if (status === undefined) return undefined;
   const { seconds } = context.occasion;
   const { currency, network, pay_amount: amount, address } = optionOf(before);
+  const kind = isListed ? 'seized' : 'counted';
   const sender = before.payment.wallet_address ?? '';
   const pulled = await insertPulled(tx, {
     merchant_id: merchantId,
@@ -161,14 +166,56 @@ export async function completeCharge(
     address,
     sender,
     amount,
+    kind,
     seen_at: seconds,
   });
-  const end = isNeeded ? { completed_at: seconds } : { closed_at: seconds, held_amount: amount };
-  const ended = await endCharge(tx, before, { status, received_amount: amount, ...end });
-  const type = status === 'completed' ? 'payment.completed' : 'payment.updated';
-  const change = paymentChange({ before, after: { ...ended, transactions: [pulled] } }, type, context);
-  const journal = pulledPostings(paymentId, { currency, network, amount }, isNeeded);
+  const end = isListed ? {} : { received_amount: amount, ...endOf(isNeeded, amount, seconds) };
+  const ended = await endCharge(tx, before, { status, ...end });
+  const after = { ...ended, transactions: [pulled] };
+  const change = paymentChange({ before, after }, EVENTS[status] ?? 'payment.updated', context);
+  const journal = arrivalPostings(paymentId, { currency, network, amount, kind }, isNeeded);
   return { change, journal, seconds };
+}
+
+const EVENTS: Partial<Record<PaymentStatus, EventType>> = {
+  completed: 'payment.completed',
+  frozen: 'payment.failed',
+};
+
+/** Undefined where it was decided before: one that was released is on its way again, but not on the chain. */
+function outcomeOf({ payment }: PaymentView, outcome: ChargeOutcome): PaymentStatus | undefined {
+  return payment.received_amount > 0n ? undefined : afterCharge(payment.status, outcome);
+}
+
+function endOf(isNeeded: boolean, amount: bigint, seconds: number) {
+  return isNeeded ? { completed_at: seconds, held_amount: 0n } : { closed_at: seconds, held_amount: amount };
+}
+
+/**
+ * A charge that two people have released pays its invoice as if it arrived now, or lies in `held` where that needs it no
+ * more, or asks for another amount by now; `bookCharges` follows in the same transaction.
+ *
+ * @param asked what the invoice asks for; undefined where none needs it
+ * @returns whether it pays, its event, and what it books; undefined where there is nothing released to decide
+ */
+export async function completeReleased(
+  tx: Tx,
+  { merchantId, paymentId }: ChargeKey,
+  asked: bigint | undefined,
+  context: CheckoutContext,
+): Promise<(CompletedCharge & { isNeeded: boolean }) | undefined> {
+  const before = await lockPayment(tx, merchantId, paymentId);
+  const isReleased = before.transactions.some((t) => t.pulled && t.decision === 'released');
+  const isNeeded = asked === before.payment.amount;
+  const status = afterCharge(before.payment.status, isNeeded ? 'made' : 'unneeded');
+  if (!isReleased || status === undefined) return undefined;
+  const { seconds } = context.occasion;
+  const { currency, network } = optionOf(before);
+  const amount = before.payment.held_amount;
+  const after = await endCharge(tx, before, { status, ...endOf(isNeeded, amount, seconds) });
+  const change = paymentChange({ before, after }, EVENTS[status] ?? 'payment.updated', context);
+  const journal = isNeeded ? releaseHeldPostings(paymentId, { currency, network, amount }) : [];
+  return { change, journal, seconds, isNeeded };
 }
 
 /** Books charges of a merchant, last of all: whoever else books waits for these rows until the transaction ends. */
@@ -191,7 +238,7 @@ export async function failCharge(
   context: CheckoutContext,
 ): Promise<Change | undefined> {
   const before = await lockCharge(tx, charge);
-  const status = afterCharge(before.payment.status, 'failed');
+  const status = outcomeOf(before, 'failed');
   if (status === undefined) return undefined;
   const after = await endCharge(tx, before, { status, decline_code: declineCode });
   return paymentChange({ before, after }, 'payment.failed', context);

@@ -7,6 +7,7 @@ import { transact } from '../platform/transact.ts';
 import { insertAddress, nextAddressIndex } from './deposit-queries.ts';
 import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
 import { scanJob } from './jobs.ts';
+import { currentOption, quoteLifeOf } from './present.ts';
 import {
   lockPayment,
   type PaymentView,
@@ -86,11 +87,18 @@ export async function chooseOption(
 const optionOf = ({ options }: PaymentView, { currency, network }: PaymentOption) =>
   options.find((option) => option.currency === currency && option.network === network);
 
-/** The option with its quote, where that holds: its time is not over, or money was seen. */
+/**
+ * The option with its quote, where that stands: its time is not over, or money was seen that is more than dust, or the
+ * payment is over and only tells what it asked for.
+ */
 function standingQuote(view: PaymentView, choice: PaymentOption, nowSeconds: number) {
   const option = optionOf(view, choice);
-  const isFixed = view.payment.fixed_currency !== null;
-  return option !== undefined && (isFixed || Number(option.quote_ends_at) > nowSeconds) ? option : undefined;
+  if (option === undefined) return undefined;
+  const { status } = view.payment;
+  if (status !== 'pending' && status !== 'processing') return option;
+  const isAnother = view.payment.fixed_currency !== null && option !== currentOption(view);
+  // What is due counts at a new quote together with what follows from that (fresh-quote.ts).
+  return isAnother || quoteLifeOf(view, option, nowSeconds) !== 'over' ? option : undefined;
 }
 
 async function newAddress(

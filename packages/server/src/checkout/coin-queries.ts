@@ -1,77 +1,14 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
 import { lockPayments, transactionKey } from './queries.ts';
 import './tables.ts';
 
-// Where credited coins lie: for whoever moves them or looks after them.
+// What became of credited coins: for whoever looks after them.
 
 interface Place {
   merchantId: string;
   network: Network;
-}
-
-/** Coins of one token at one deposit address, taken for a sweep. */
-export interface SweptCoins {
-  sweepId: string;
-  currency: Asset;
-  addressIndex: number;
-  amount: bigint;
-}
-
-/**
- * Takes what was credited at deposit addresses and belongs to no sweep yet, where it adds up to the minimum, and marks
- * it as the sweep's. Of two callers at once each coin goes to one.
- */
-export async function takeUnswept(
-  tx: Tx,
-  { merchantId, network }: Place,
-  { minimum, limit }: { minimum: bigint; limit: number },
-): Promise<SweptCoins[]> {
-  const { rows: worth } = await sql<{ address: string; currency: Asset }>`
-    select address, currency from payment_transaction
-    where merchant_id = ${merchantId} and network = ${network} and status = 'final' and sweep_id is null
-      and kind in ('counted', 'wrong_token') and lost_at is null and not pulled
-    group by address, currency having sum(amount) >= ${minimum} order by address, currency limit ${limit}`.execute(
-    tx,
-  );
-  if (worth.length === 0) return [];
-  const { rows } = await sql<{ sweep_id: string; currency: Asset; address_index: bigint; amount: string }>`
-    with taken as (
-      update payment_transaction t set sweep_id = w.sweep_id
-      from unnest(${worth.map((w) => w.address)}::text[], ${worth.map((w) => w.currency)}::text[],
-                  ${worth.map(() => newId())}::uuid[]) as w (address, currency, sweep_id)
-      where t.merchant_id = ${merchantId} and t.network = ${network} and t.status = 'final' and t.sweep_id is null
-        and t.kind in ('counted', 'wrong_token') and t.lost_at is null and not t.pulled
-        and t.address = w.address and t.currency = w.currency
-      returning t.sweep_id, t.payment_id, t.address, t.currency, t.amount
-    )
-    select t.sweep_id, t.currency, d.address_index, sum(t.amount)::text as amount
-    from taken t
-    join payment_option o on o.merchant_id = ${merchantId} and o.payment_id = t.payment_id
-      and o.network = ${network} and o.address = t.address
-    join deposit_address d on d.merchant_id = ${merchantId} and d.network = ${network} and d.watch = o.watch
-    group by t.sweep_id, t.currency, d.address_index`.execute(tx);
-  return rows.map((row) => ({
-    sweepId: row.sweep_id,
-    currency: row.currency,
-    addressIndex: Number(row.address_index),
-    amount: BigInt(row.amount),
-  }));
-}
-
-/** The coins of sweeps that moved nothing belong to none again. @returns the networks that they lie on */
-export async function returnUnswept(
-  tx: Tx,
-  merchantId: string,
-  sweepIds: readonly string[],
-): Promise<Network[]> {
-  const { rows } = await sql<{ network: Network }>`
-    update payment_transaction set sweep_id = null
-    where merchant_id = ${merchantId} and sweep_id = any(${sweepIds}::uuid[])
-    returning network`.execute(tx);
-  return [...new Set(rows.map((row) => row.network))];
 }
 
 /** A credited transfer, and where the chain is asked about it. */

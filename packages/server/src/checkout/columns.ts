@@ -60,6 +60,7 @@ export const PAYMENT_TRANSACTION = new Columns('payment_transaction', {
   refunded_amount: 'bigint',
   refunding_amount: 'bigint',
   sweep_id: 'uuid',
+  swept_amount: 'bigint',
   height: 'bigint',
   seen_at: 'bigint',
   final_at: 'bigint',

@@ -42,7 +42,7 @@ export async function createCheckoutSession(
   { caller, body, idempotencyKey, maker = 'checkout_session.create' }: SessionOrder,
 ): Promise<MadeSession> {
   const occasion = occasionOf(deps, caller);
-  checkPageUrls(body, caller.mode);
+  const urls = normalPageUrls(body, caller.mode);
   if (body.customer !== undefined) checkExternalId(body.customer, 'customer');
   const options = await payableOptions(deps, caller, body);
   const { merchantId, storeId } = caller;
@@ -73,8 +73,8 @@ export async function createCheckoutSession(
       order_id: body.order_id ?? null,
       description: body.description ?? null,
       customer_email: body.customer_email ?? null,
-      success_url: body.success_url ?? null,
-      cancel_url: body.cancel_url ?? null,
+      success_url: urls.success_url ?? null,
+      cancel_url: urls.cancel_url ?? null,
       options,
       period_start: null,
       period_end: null,
@@ -100,26 +100,37 @@ export async function createCheckoutSession(
 }
 
 const PAGE_URLS = ['success_url', 'cancel_url', 'return_url'] as const;
+const PAGE_URL_LENGTH_MAX = 2_048;
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Where a payer may be sent on from a page. @throws Fail `invalid_request` with the name of the field */
-export function checkPageUrls(
-  body: Partial<Record<(typeof PAGE_URLS)[number], string | undefined>>,
+type PageUrls = Partial<Record<(typeof PAGE_URLS)[number], string>>;
+
+/**
+ * Where a payer may be sent on from a page, in the URL standard's normal form: what is stored is what a browser opens.
+ *
+ * @throws Fail `invalid_request` with the name of the field
+ */
+export function normalPageUrls(
+  body: { [name in keyof PageUrls]: string | undefined },
   mode: Caller['mode'],
-): void {
+): PageUrls {
+  const urls: PageUrls = {};
   for (const param of PAGE_URLS) {
     const text = body[param];
-    if (text === undefined) continue;
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    const isLocal = mode === 'sandbox' && url?.protocol === 'http:' && LOOPBACK.test(url?.hostname ?? '');
-    if (
-      url !== undefined &&
-      (url.protocol === 'https:' || isLocal) &&
-      url.username === '' &&
-      url.password === ''
-    )
-      continue;
+    if (text !== undefined) urls[param] = normalPageUrl(text, { param, mode });
+  }
+  return urls;
+}
+
+function normalPageUrl(text: string, { param, mode }: { param: string; mode: Caller['mode'] }): string {
+  const url = URL.parse(text);
+  const isLocal = mode === 'sandbox' && url?.protocol === 'http:' && LOOPBACK.test(url.hostname);
+  if (url === null || (url.protocol !== 'https:' && !isLocal) || url.username !== '' || url.password !== '') {
     const message = `${param} must be an https address${mode === 'sandbox' ? ', or http on localhost' : ''}, without user name.`;
     throw new Fail('invalid_request', { message, param });
   }
+  // Escapes make it longer than what was given.
+  if (url.href.length <= PAGE_URL_LENGTH_MAX) return url.href;
+  const message = `${param} is longer than ${PAGE_URL_LENGTH_MAX} characters in its normal form.`;
+  throw new Fail('invalid_request', { message, param });
 }

@@ -1,15 +1,19 @@
+import type { Asset } from '@florin/contract/money';
 import { post } from '../ledger/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
-import { decide } from './apply-transfers.ts';
+import type { Rate } from '../rates/index.ts';
+import { castVote, type VoteCount } from '../stores/index.ts';
+import { decide, isCountedAmong } from './apply-transfers.ts';
 import { changePayment } from './change-payment.ts';
 import { type CheckoutContext, type CheckoutDeps, checkoutContext, type MerchantRef } from './deps.ts';
+import { requotedIfDue } from './fresh-quote.ts';
 import { creditedJob, expireJob } from './jobs.ts';
 import { findTransfer } from './name-transfer.ts';
-import { keptPostings, unseizePostings } from './postings.ts';
-import { currentOption, fixedOptionOf } from './present.ts';
+import { arrivalPostings, keptPostings, unseizePostings } from './postings.ts';
+import { fixedOptionOf } from './present.ts';
 import {
   lockPayment,
   type PaymentView,
@@ -18,12 +22,8 @@ import {
   type TransactionRow,
   upsertTransactions,
 } from './queries.ts';
-import { hasMoved } from './quote.ts';
-import { castVote } from './seizure-queries.ts';
+import { findRate, hasMoved } from './quote.ts';
 import { kindOf } from './states.ts';
-
-/** People who must agree before seized coins go anywhere. */
-const PEOPLE = 2;
 
 export type SeizureDecision = 'release' | 'keep';
 
@@ -35,12 +35,8 @@ export interface SeizureVote {
   decision: SeizureDecision;
 }
 
-export interface SeizureCount {
+export interface SeizureCount extends VoteCount {
   view: PaymentView;
-  /** How many have decided so. */
-  agreed: number;
-  required: number;
-  isDone: boolean;
 }
 
 /**
@@ -57,45 +53,58 @@ export async function decideSeizure(
   const { settings, occasion } = await checkoutContext(deps, merchant);
   // A provider of rates may take its time: it is asked before the payment is locked.
   const known = await readPayment(deps.db, merchant.merchantId, vote.paymentId);
-  const option = currentOption(known);
-  const expiresAt = Number(known.payment.expires_at ?? occasion.seconds);
-  const isLate = vote.decision === 'release' && occasion.seconds > expiresAt && option !== undefined;
-  const rateMoved = isLate && (await hasMoved(deps, merchant, { payment: known.payment, option }, settings));
-  const context = { settings, occasion, rateMoved };
-  const count = await transact(deps.db, async (tx) => {
+  // What is seized has fixed its option, and no other one counts until it is decided.
+  const option = fixedOptionOf(known);
+  const { currency, expires_at: expiresAt } = known.payment;
+  const isPriced = vote.decision === 'release' && option !== undefined && option.currency !== currency;
+  const rate = isPriced ? await findRate(deps, merchant, currency, option.currency) : undefined;
+  const isLate = isPriced && occasion.seconds > Number(expiresAt ?? occasion.seconds);
+  const rateMoved = isLate && hasMoved(known.payment, option, rate, settings);
+  const context = { settings, occasion, rateMoved, rate };
+  const decided = await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchant.merchantId, vote.paymentId);
     const row = findTransfer(view, vote.txId, {
       is: (t) => t.kind === 'seized' && t.status === 'final' && t.decision === null,
       called: 'a seized transfer of this payment that is final and undecided',
     });
-    const agreed = await castVote(tx, row, { ...vote, nowSeconds: occasion.seconds });
+    const { approverId, decision } = vote;
+    const subject = `${row.network}/${row.tx_id}:${row.index}`;
+    const cast = { action: 'payments.seizure', subject, approverId, decision };
+    const count = await castVote(tx, merchant.merchantId, cast, occasion.seconds);
     crashPoint('seizure.voted');
-    const isDone = agreed >= PEOPLE;
-    const after = isDone ? await carryOut(tx, { view, row, decision: vote.decision }, context) : view;
+    const after = count.isDone ? await carryOut(tx, { view, row, decision }, context) : view;
     crashPoint('seizure.before-commit');
-    return { view: after, agreed, required: PEOPLE, isDone };
+    return { view: after, ...count };
   });
   crashPoint('seizure.after-commit');
-  return count;
+  return decided;
 }
 
 async function carryOut(
   tx: Tx,
   { view, row, decision }: { view: PaymentView; row: TransactionRow; decision: SeizureDecision },
-  context: CheckoutContext & { rateMoved: boolean },
+  context: CheckoutContext & { rateMoved: boolean; rate: Rate | undefined },
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = view.payment;
   const { currency } = row;
   if (currency === null) throw new Error('a seized transfer is of a listed token');
+  if (row.pulled) return await carryOutCharge(tx, view, { row: { ...row, currency }, decision }, context);
   const { occasion } = context;
   const released = decision === 'release' ? asArrivedNow(view, row, occasion.seconds) : undefined;
   await upsertTransactions(tx, merchantId, [released ?? { ...row, decision: 'kept' }]);
   crashPoint('seizure.marked');
   const fixed = fixedOptionOf(view);
-  const now = await readPayment(tx, merchantId, paymentId);
+  const now = await requotedIfDue(tx, { merchantId, paymentId }, context.rate, context);
   const arrived = released === undefined ? [] : [released];
   const settled = decide(
-    { before: view, fixed, arrived, minedAgain: [], rateMoved: context.rateMoved },
+    {
+      before: view,
+      fixed,
+      arrived,
+      minedAgain: [],
+      isJudged: isCountedAmong(arrived),
+      rateMoved: context.rateMoved,
+    },
     now,
     context,
   );
@@ -108,6 +117,34 @@ async function carryOut(
   if (released !== undefined) await enqueue(tx, [creditedJob(merchantId, row.network, occasion.realMs)]);
   await watchExpiry(tx, after, occasion);
   return after;
+}
+
+/**
+ * What a charge took has no page to thaw: kept, its payment is over; released, it lies in `held` until whoever keeps its
+ * invoice has decided whether that is still to be paid, in one change with what follows from it.
+ */
+async function carryOutCharge(
+  tx: Tx,
+  view: PaymentView,
+  { row, decision }: { row: TransactionRow & { currency: Asset }; decision: SeizureDecision },
+  context: CheckoutContext,
+): Promise<PaymentView> {
+  const { merchant_id: merchantId, payment_id: paymentId } = view.payment;
+  const { seconds } = context.occasion;
+  const isReleased = decision === 'release';
+  const released = isReleased ? asArrivedNow(view, row, seconds) : undefined;
+  await upsertTransactions(tx, merchantId, [released ?? { ...row, decision: 'kept' }]);
+  crashPoint('seizure.marked');
+  const postings = isReleased
+    ? [...unseizePostings(paymentId, row), ...arrivalPostings(paymentId, { ...row, kind: 'counted' }, false)]
+    : keptPostings(paymentId, row);
+  await post(tx, merchantId, postings, seconds);
+  crashPoint('seizure.posted');
+  const { amount } = row;
+  const change = isReleased
+    ? ({ status: 'processing', received_amount: amount, held_amount: amount } as const)
+    : ({ status: 'expired', closed_at: seconds } as const);
+  return await changePayment(tx, view, change, context);
 }
 
 function asArrivedNow(view: PaymentView, row: TransactionRow, seconds: number): TransactionChange {

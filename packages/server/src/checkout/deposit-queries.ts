@@ -2,6 +2,7 @@ import type { Network } from '@florin/contract/money';
 import { type Insertable, sql } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { kept } from '../platform/kept-plans.ts';
+import { CreditedKeys } from './credited-keys.ts';
 import './tables.ts';
 
 // How far networks were read, and for whom.
@@ -143,24 +144,16 @@ export interface DepositBooks {
   addresses: string[];
   cursor: string | null;
   /** `<tx_id>/<index>` of every transfer that is credited. */
-  credited: ReadonlySet<string>;
+  credited: CreditedKeys;
 }
 
-/** For reconciliation: it reads all deposits there ever were. */
+/** For reconciliation: all addresses there ever were, and 8 bytes of each deposit. */
 export async function readDepositBooks(db: Db, merchantId: string, network: Network): Promise<DepositBooks> {
   const places = await listAddresses(db, merchantId, network);
-  const credited = await db
-    .selectFrom('payment_transaction')
-    .select(['tx_id', 'index'])
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('status', '=', 'final')
-    .where('lost_at', 'is', null)
-    .execute();
   return {
     watch: places.map((row) => row.watch),
     addresses: places.map((row) => row.address),
     cursor: await findCursor(db, merchantId, network),
-    credited: new Set(credited.map((row) => `${row.tx_id}/${row.index}`)),
+    credited: await CreditedKeys.read(db, merchantId, network),
   };
 }

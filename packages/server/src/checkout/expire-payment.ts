@@ -5,7 +5,7 @@ import { getMerchant } from '../stores/index.ts';
 import { changePayment, rulesOf } from './change-payment.ts';
 import { type CheckoutDeps, checkoutSettings } from './deps.ts';
 import { isSure, laterOf, scansOf, unreadNetworks } from './look-for-money.ts';
-import { factsOf } from './present.ts';
+import { factsOf, isQuoteDue } from './present.ts';
 import { lockPayment, readPayment } from './queries.ts';
 import { nextStatus } from './states.ts';
 
@@ -23,7 +23,9 @@ export async function expirePayment(deps: CheckoutDeps, job: Job): Promise<JobOu
   const expiresAt = Number(payment.expires_at ?? 0);
   const unread = await unreadNetworks(deps, merchant, [known], expiresAt);
   const occasion = occasionOf(deps, merchant);
-  const again = await laterOf(deps, merchant, unread);
+  const soon = await laterOf(deps, merchant, unread);
+  // A rate that is not there comes in real time: a clock that is moved ahead would stop at each look.
+  const again = isQuoteDue(known) ? { ...soon, followsClock: false } : soon;
   const isEnding = payment.status === 'pending' && unread.length === 0 && occasion.seconds >= expiresAt;
   if (isEnding && !(await isSure(deps, merchant, known))) return { ...again, followsClock: false };
   const isOver = await transact(deps.db, async (tx) => {

@@ -1,4 +1,5 @@
 export { findHeld } from './accept-payment.ts';
+export { creditedRows, paymentRows } from './book-queries.ts';
 export { rulesOf } from './change-payment.ts';
 export { sumPulled } from './charge-queries.ts';
 export {
@@ -6,6 +7,7 @@ export {
   type ChargeQuote,
   type CompletedCharge,
   completeCharge,
+  completeReleased,
   failCharge,
   insertCharge,
   loseCharge,
@@ -16,8 +18,7 @@ export {
   regainCharge,
 } from './charges.ts';
 export { chooseOption } from './choose-option.ts';
-export { returnUnswept, takeUnswept } from './coin-queries.ts';
-export { checkPageUrls } from './create-session.ts';
+export { normalPageUrls } from './create-session.ts';
 export { decideSeizure } from './decide-seizure.ts';
 export { type DepositBooks, listCursors, readDepositBooks } from './deposit-queries.ts';
 export {
@@ -27,7 +28,9 @@ export {
   checkoutSettings,
   type MerchantRef,
 } from './deps.ts';
+export { endPaymentNow } from './end-now.ts';
 export { expirePayment } from './expire-payment.ts';
+export { quoteAfresh } from './fresh-quote.ts';
 export {
   closeInvoicePage,
   type InvoicePage,
@@ -36,9 +39,19 @@ export {
   openInvoicePage,
   readInvoicePage,
 } from './invoice-pages.ts';
-export { CREDITED_JOB, creditedJob, EXPIRE_JOB, INVOICE_NEWS_JOB, SCAN_JOB, scanJob } from './jobs.ts';
+export {
+  CREDITED_JOB,
+  creditedJob,
+  EXPIRE_JOB,
+  INVOICE_NEWS_JOB,
+  QUOTE_JOB,
+  SCAN_JOB,
+  scanJob,
+} from './jobs.ts';
 export { paymentLinkPages } from './links/pages.ts';
 export { type LookAgain, lookForMoney, type PagesDue } from './look-for-money.ts';
+export { ownAddressFinder } from './own-addresses.ts';
+export { ownerOfPayment } from './owner-of-payment.ts';
 export { type FoundPage, findPage } from './page/find-page.ts';
 export { languageOf, queryOf } from './page/language.ts';
 export {
@@ -60,10 +73,17 @@ export { offeredOptions, payableOptions } from './payable-options.ts';
 export { currentOption, presentPayment } from './present.ts';
 export { proveWallet } from './prove-wallet.ts';
 export { findPaymentId, getSession, lockPayment, type PaymentView, readPayment } from './queries.ts';
-export { moveRefundable, paymentHolds, type RefundMove, type TransferKey } from './refund-books.ts';
+export { moveRefundable, type RefundMove, type TransferKey } from './refund-books.ts';
+export { repriceInvoicePage } from './reprice-invoice-page.ts';
 export { checkoutRoutes } from './routes.ts';
 export { scanDeposits } from './scan.ts';
 export { readAgain } from './second-pass.ts';
-export { ownerOfPayment } from './seizure-queries.ts';
 export { CHECKOUT_SETTINGS } from './settings.ts';
 export type { InvoicePageState, PageEnd } from './states.ts';
+export {
+  followSweptAgain,
+  listUnswept,
+  returnUnswept,
+  takeUnswept,
+  type UnsweptAddress,
+} from './sweep-queries.ts';

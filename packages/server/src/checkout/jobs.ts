@@ -12,6 +12,9 @@ export const SCAN_JOB = 'checkout.scan';
 /** Ends a payment that nobody has paid in time; payload `{ paymentId }`. */
 export const EXPIRE_JOB = 'checkout.expire';
 
+/** Counts money at a new quote that came too late for its own; payload `{ paymentId }`. */
+export const QUOTE_JOB = 'checkout.quote';
+
 /** News for whoever looks after coins: some were credited; payload `{ network }`. */
 export const CREDITED_JOB = 'checkout.credited';
 
@@ -41,6 +44,11 @@ export function scanJob(merchantId: string, network: Network, dueAtMs: number): 
 export function expireJob(merchantId: string, paymentId: string, dueAtMs: number): JobSpec {
   const payload = { paymentId };
   return { merchantId, kind: EXPIRE_JOB, uniqueKey: paymentId, dueAtMs, followsClock: true, payload };
+}
+
+export function quoteJob(merchantId: string, paymentId: string, dueAtMs: number): JobSpec {
+  const payload = { paymentId };
+  return { merchantId, kind: QUOTE_JOB, uniqueKey: paymentId, dueAtMs, followsClock: true, payload };
 }
 
 export function creditedJob(merchantId: string, network: Network, dueAtMs: number): JobSpec {

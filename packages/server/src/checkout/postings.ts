@@ -35,11 +35,6 @@ export function arrivalPostings(
 
 type Coins = Omit<Arrived, 'kind'>;
 
-/** What a charge has pulled into the merchant's wallet: its money to spend, or only held where nothing was due any more. */
-export function pulledPostings(paymentId: string, coins: Coins, isNeeded: boolean): Posting[] {
-  return arrivalPostings(paymentId, { ...coins, kind: 'counted' }, isNeeded);
-}
-
 /** A reorganisation deeper than finality took coins away: the merchant keeps what was credited, the operator bears it. */
 export function lostPostings({ paymentId, ...coins }: Coins & { paymentId: string }): Posting[] {
   const { currency, network, amount } = coins;

@@ -1,6 +1,7 @@
 import type { CheckoutSession, Payment, PaymentTransaction } from '@florin/contract/schemas';
 import { encodeId } from '../platform/ids.ts';
-import type { PaymentView, SessionRow, TransactionRow } from './queries.ts';
+import type { OptionRow, PaymentView, SessionRow, TransactionRow } from './queries.ts';
+import { type QuoteLife, quoteLife } from './quote-life.ts';
 import type { PaymentFacts, Rules } from './states.ts';
 import { exceptionsOf, sessionStatus } from './states.ts';
 
@@ -14,15 +15,40 @@ export function fixedOptionOf({ payment, options }: PaymentView) {
   return options.find((o) => o.currency === payment.fixed_currency && o.network === payment.fixed_network);
 }
 
+/** @param option the one that counts now */
+export function quoteLifeOf(
+  { payment, transactions }: PaymentView,
+  option: OptionRow,
+  nowSeconds: number,
+): QuoteLife {
+  const givenBack = payment.refunded_amount + payment.refunding_amount;
+  return quoteLife(option, { transfers: transactions, givenBack }, nowSeconds);
+}
+
+/** These count at no other quote any more. */
+const SETTLED = new Set<PaymentView['payment']['status']>(['completed', 'failed']);
+
+/** Money came too late for the quote of its option, and there is no new one yet. */
+export function isQuoteDue(view: PaymentView): boolean {
+  const { payment } = view;
+  const option = fixedOptionOf(view);
+  // A charge takes what it was quoted; a price in the token itself is the same in every quote.
+  if (option === undefined || option.watch === null || option.currency === payment.currency) return false;
+  if (SETTLED.has(payment.status) || payment.closed_at !== null) return false;
+  return quoteLifeOf(view, option, 0) === 'due';
+}
+
 export function factsOf(view: PaymentView): PaymentFacts {
   const { payment, transactions } = view;
+  const isDue = isQuoteDue(view);
   return {
     status: payment.status,
     expiresAt: seconds(payment.expires_at),
     canceledAt: seconds(payment.canceled_at),
     closedAt: seconds(payment.closed_at),
     completedAt: seconds(payment.completed_at),
-    payAmount: fixedOptionOf(view)?.pay_amount ?? null,
+    payAmount: (isDue ? undefined : fixedOptionOf(view)?.pay_amount) ?? null,
+    isQuoteDue: isDue,
     refunded: payment.refunded_amount,
     refunding: payment.refunding_amount,
     transactions: transactions.map((t) => ({

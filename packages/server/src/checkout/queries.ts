@@ -277,7 +277,7 @@ export async function upsertOption(tx: Tx, row: Insertable<Tables['payment_optio
 /** A transfer as it is from now on; refunds of it are others' business. */
 export type TransactionChange = Omit<
   TransactionRow,
-  'merchant_id' | 'refunded_amount' | 'refunding_amount' | 'sweep_id' | 'lost_at' | 'pulled'
+  'merchant_id' | 'refunded_amount' | 'refunding_amount' | 'sweep_id' | 'swept_amount' | 'lost_at' | 'pulled'
 >;
 
 export async function upsertTransactions(

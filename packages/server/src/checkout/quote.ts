@@ -1,4 +1,5 @@
 import type { Asset } from '@florin/contract/money';
+import { Fail } from '../platform/fail.ts';
 import { formatRate, movedBeyond, parseRate, payAmount, type Rate, RateRefused } from '../rates/index.ts';
 import type { CheckoutDeps, CheckoutSettings, MerchantRef } from './deps.ts';
 import type { OptionRow, PaymentRow } from './queries.ts';
@@ -48,19 +49,45 @@ export async function rateLater(...deal: Parameters<typeof readRate>): Promise<R
   });
 }
 
-/** Whether the rate has moved too far since an option's quote for late money to count; unknown counts as moved. */
-export async function hasMoved(
-  deps: CheckoutDeps,
-  merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
-  { payment, option }: { payment: PaymentRow; option: OptionRow },
-  settings: CheckoutSettings,
-): Promise<boolean> {
-  if (payment.currency === option.currency) return false;
+/** A new quote of an option, by the rate of its own token; undefined where nothing can be sold at it. */
+export function freshQuote(
+  payment: Pick<PaymentRow, 'amount' | 'currency'>,
+  option: Pick<OptionRow, 'currency'>,
+  rate: Rate | undefined,
+  endsAt: number,
+): Quote | undefined {
+  if (rate === undefined) return undefined;
   try {
-    const now = await readRate(deps, merchant, payment.currency, option.currency);
-    return movedBeyond(now, parseRate(option.exchange_rate), settings.lateRateBasisPoints);
+    return quoteOf(payment, option.currency, rate, endsAt);
   } catch (error) {
-    if (error instanceof RateRefused) return true;
+    // More than can be paid in a token: a better rate may come.
+    if (error instanceof Fail) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Whether the rate of an option's token has moved too far since its quote for late money to count; unknown counts as
+ * moved.
+ */
+export function hasMoved(
+  payment: Pick<PaymentRow, 'currency'>,
+  option: Pick<OptionRow, 'currency' | 'exchange_rate'>,
+  rate: Rate | undefined,
+  settings: Pick<CheckoutSettings, 'lateRateBasisPoints'>,
+): boolean {
+  if (payment.currency === option.currency) return false;
+  return (
+    rate === undefined || movedBeyond(rate, parseRate(option.exchange_rate), settings.lateRateBasisPoints)
+  );
+}
+
+/** What one token costs now; undefined where a rate is refused. */
+export async function findRate(...deal: Parameters<typeof readRate>): Promise<Rate | undefined> {
+  try {
+    return await readRate(...deal);
+  } catch (error) {
+    if (error instanceof RateRefused) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db.ts';
 import type { PaymentRow } from './queries.ts';
 
 /** By how much a refund changes what is noted of the money that it takes from. */
@@ -45,17 +45,4 @@ export async function moveRefundable(
     where merchant_id = ${merchantId} and network = ${network} and tx_id = ${txId} and index = ${index}`.execute(
     tx,
   );
-}
-
-/** What payments keep in `held`, per currency: their own money, and wrong tokens nobody decided on. */
-export async function paymentHolds(db: Db, merchantId: string): Promise<ReadonlyMap<string, bigint>> {
-  const { rows } = await sql<{ currency: string; held: string }>`
-    select currency, sum(held)::text as held from (
-      select fixed_currency as currency, held_amount as held from payment
-      where merchant_id = ${merchantId} and held_amount > 0
-      union all
-      select currency, held_amount from payment_transaction
-      where merchant_id = ${merchantId} and held_amount > 0
-    ) as kept group by currency`.execute(db);
-  return new Map(rows.map(({ currency, held }) => [currency, BigInt(held)]));
 }

@@ -7,6 +7,7 @@ import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
+import { checkFinalBlocks } from '../transfers/index.ts';
 import { applyPage } from './apply-page.ts';
 import { type NetworkState, readNetworkState, saveCursor } from './deposit-queries.ts';
 import type { CheckoutDeps, MerchantRef } from './deps.ts';
@@ -105,12 +106,17 @@ async function readNetwork(
     cursor = next.cursor;
   };
   let tip = cursor === null ? undefined : await chain.scan({ level: 'tip', cursor, watch });
+  const { finalHeight } = tip?.head ?? (await chain.head());
+  const moves = isDue || tip === undefined || !tip.complete || holdsFinal(tip);
+  const newest = moves ? { newest: finalHeight } : {};
+  // Read on from here, blocks that were replaced would be passed over: the audit reads them first.
+  if (!(await checkFinalBlocks(deps, merchant, { network, ...newest }))) return true;
   let ahead = cursor;
   // From the tip it is known whether a final block holds anything: only then, or now and then, the cursor moves.
-  if (isDue || tip === undefined || !tip.complete || holdsFinal(tip)) {
+  if (moves || tip === undefined) {
     for (let complete = false; !complete; ) {
       signal.throwIfAborted();
-      const page = await chain.scan({ level: 'final', cursor: ahead, watch });
+      const page = await chain.scan({ level: 'final', cursor: ahead, watch, upTo: finalHeight });
       ({ cursor: ahead, complete } = page);
       if (page.transfers.length === 0) continue;
       const final = { network, watch, final: page.transfers, seen: [], readTo: undefined };

@@ -10,7 +10,7 @@ import { applyPage } from './apply-page.ts';
 import { type FinalTransfer, listFinalTransfers, markLost, moveCursorBack } from './coin-queries.ts';
 import { findCursor } from './deposit-queries.ts';
 import type { CheckoutDeps, MerchantRef } from './deps.ts';
-import { scanJob } from './jobs.ts';
+import { creditedJob, scanJob } from './jobs.ts';
 import { lostPostings } from './postings.ts';
 import { transactionKey } from './queries.ts';
 import { WatchedAddresses } from './watched-addresses.ts';
@@ -134,7 +134,9 @@ async function bookLost(
     await moveCursorBack(tx, { merchantId, network }, before);
     const reason = `a reorganisation deeper than finality took ${rows.length} credited transfers`;
     await stopNetwork(tx, merchant, network, { reason, nowSeconds: occasion.seconds });
-    await enqueue(tx, [scanJob(merchantId, network, occasion.realMs)]);
+    // Sweeps of what is gone end.
+    const sweepJob = creditedJob(merchantId, network, occasion.realMs);
+    await enqueue(tx, [scanJob(merchantId, network, occasion.realMs), sweepJob]);
     crashPoint('second-pass.before-commit');
     return rows;
   });

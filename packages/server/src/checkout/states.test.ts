@@ -41,6 +41,7 @@ const payment = (transactions: TransactionFact[], changed: Partial<PaymentFacts>
   closedAt: null,
   completedAt: null,
   payAmount: transactions.length === 0 ? null : 100n * TOKEN,
+  isQuoteDue: false,
   refunded: 0n,
   refunding: 0n,
   transactions,
@@ -263,7 +264,7 @@ test('a page of an invoice: no time ends it, closed it never completes, and it i
 });
 
 test('a charge is decided once, and nothing but its outcome decides it', () => {
-  const outcomes = fc.constantFrom('made', 'unneeded', 'failed') as fc.Arbitrary<ChargeOutcome>;
+  const outcomes = fc.constantFrom('made', 'unneeded', 'seized', 'failed') as fc.Arbitrary<ChargeOutcome>;
   fc.assert(
     fc.property(statuses, outcomes, outcomes, (status, first, second) => {
       const decided = afterCharge(status, first);
@@ -271,9 +272,9 @@ test('a charge is decided once, and nothing but its outcome decides it', () => {
       if (decided === undefined) return;
       expect(afterCharge(decided, second)).toBeUndefined();
       expect(decided === 'completed').toBe(first === 'made');
-      expect(
-        nextStatus(payment([transfer()], { status: decided, expiresAt: null, closedAt: T0 }), RULES, MOMENT),
-      ).toBe(decided);
+      const took = transfer({ kind: first === 'seized' ? 'seized' : 'counted' });
+      const facts = payment([took], { status: decided, expiresAt: null, closedAt: T0 });
+      expect(nextStatus(facts, RULES, MOMENT)).toBe(decided);
     }),
   );
 });

@@ -7,15 +7,14 @@ import type {
 } from '@florin/contract/schemas';
 
 // A payment: pending ⇄ processing → completed | expired | frozen; pending → expired | cancelled | completed (accepted);
-// expired, cancelled → completed (late or accepted); frozen → pending | completed | expired. `completed` is final.
+// expired, cancelled → completed (late or accepted); frozen → pending | completed | expired, and processing while more was
+// seen or there is no rate for what was released. `completed` is final.
 // One of an invoice has no expiry: it is closed once that is paid by another payment or void, at once or as soon as what
 // was seen of money is decided. A closed one never completes: its money lies in `held`. A charge of a wallet has neither
-// session nor address: processing → completed | failed | expired (made in vain), once.
+// session nor address: processing → completed | failed | expired (made in vain) | frozen, once. A frozen one is kept, and
+// expired, or released, and processing again until whoever keeps its invoice says whether that needs it.
 // Invariant: the status follows from the facts (what was received, when, and what was decided), so that reading a block
 // again, or twice at once, changes nothing. A crash between a block's reading and its cursor repeats the reading.
-
-/** Money seen later than this after its quote's end counts at a new quote. */
-export const QUOTE_GRACE_SECONDS = 120;
 
 export interface TransactionFact {
   kind: PaymentTransactionKind;
@@ -35,8 +34,10 @@ export interface PaymentFacts {
   /** Its invoice was paid by another payment, or void. */
   closedAt: number | null;
   completedAt: number | null;
-  /** What the fixed option's quote asks for; null while no option is fixed. */
+  /** What the fixed option's quote asks for; null while no option is fixed, or its quote is due. */
   payAmount: bigint | null;
+  /** Money came that counts at a new quote, and there is no rate for one yet. */
+  isQuoteDue: boolean;
   refunded: bigint;
   refunding: bigint;
   transactions: readonly TransactionFact[];
@@ -95,7 +96,7 @@ export function nextStatus(facts: PaymentFacts, rules: Rules, moment: Moment): P
         return 'completed';
       if (transactions.some((t) => t.kind === 'seized' && t.status === 'final' && !t.isDecided))
         return 'frozen';
-      if (hasUndecided(transactions)) return 'processing';
+      if (hasUndecided(transactions) || facts.isQuoteDue) return 'processing';
       if (isClosed) return 'expired';
       const isOver = facts.expiresAt !== null && moment.now >= facts.expiresAt;
       // What was decided by people waits for no network: the payment was held up long enough.
@@ -111,12 +112,14 @@ const hasUndecided = (transactions: readonly TransactionFact[]) =>
 /** How the page of an invoice stands. `busy`: money was seen that may yet pay it. */
 export type InvoicePageState = 'open' | 'busy' | 'frozen' | 'paid' | 'over';
 
-export function invoicePageState({ status, closedAt, transactions }: PaymentFacts): InvoicePageState {
+export function invoicePageState(facts: PaymentFacts): InvoicePageState {
+  const { status, closedAt, transactions } = facts;
   if (status === 'completed') return 'paid';
   if (status === 'expired' || status === 'cancelled' || status === 'failed') return 'over';
   if (hasUndecided(transactions)) return 'busy';
   if (closedAt !== null) return 'over';
-  return status === 'frozen' ? 'frozen' : 'open';
+  if (status === 'frozen') return 'frozen';
+  return facts.isQuoteDue ? 'busy' : 'open';
 }
 
 /** Why an invoice needs its page no longer: another payment has paid it, or it is void for one of two reasons. */
@@ -140,12 +143,16 @@ export function endOfPage(facts: PaymentFacts, end: PageEnd): PaymentStatus | un
   }
 }
 
-/** What became of a charge. `unneeded`: it was made, for an invoice that is paid otherwise or void. */
-export type ChargeOutcome = 'made' | 'unneeded' | 'failed';
+/**
+ * What became of a charge. `unneeded`: it was made, for an invoice that is paid otherwise or void · `seized`: its wallet was
+ * listed by the time it was final.
+ */
+export type ChargeOutcome = 'made' | 'unneeded' | 'seized' | 'failed';
 
 const CHARGED: Record<ChargeOutcome, PaymentStatus> = {
   made: 'completed',
   unneeded: 'expired',
+  seized: 'frozen',
   failed: 'failed',
 };
 

@@ -106,20 +106,13 @@ declare module '../platform/db.ts' {
       held_amount: Generated<bigint>;
       refunded_amount: Generated<bigint>;
       refunding_amount: Generated<bigint>;
+      /** The newest sweep that took any of it, and what all of them took. */
       sweep_id: ColumnType<string | null, string | null | undefined, string | null>;
+      swept_amount: Generated<bigint>;
       height: Int8;
       seen_at: Int8;
       final_at: Int8 | null;
       lost_at: ColumnType<Int8 | null, Int8 | null | undefined, Int8 | null>;
-    };
-    seizure_vote: {
-      merchant_id: string;
-      network: Network;
-      tx_id: string;
-      index: number;
-      approver_id: string;
-      decision: 'release' | 'keep';
-      created_at: Int8;
     };
   }
 }

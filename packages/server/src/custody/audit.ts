@@ -1,19 +1,18 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
-import {
-  type CheckoutDeps,
-  creditedJob,
-  loseCharge,
-  readAgain,
-  regainCharge,
-  returnUnswept,
-} from '../checkout/index.ts';
-import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
+import { type CheckoutDeps, loseCharge, readAgain, regainCharge } from '../checkout/index.ts';
+import type { Job, JobOutcome } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { readSettings } from '../platform/settings.ts';
-import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
-import { type ChargeBooks, recheckFinal } from '../transfers/index.ts';
+import {
+  type ChargeBooks,
+  checkFinalBlocks,
+  findReplaced,
+  forgetReplaced,
+  type Replaced,
+  recheckFinal,
+} from '../transfers/index.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 
 const EVERY_MS = 60_000;
@@ -29,22 +28,31 @@ export async function auditNetwork(deps: CheckoutDeps, job: Job): Promise<JobOut
   const again = { againAtMs: deps.clock.nowMs() + EVERY_MS };
   try {
     const { finalHeight: upTo } = await deps.chains.of(merchant, network).head();
-    const blocks = { network, above: upTo - BigInt(auditBlocks), upTo };
+    await checkFinalBlocks(deps, merchant, { network, newest: upTo });
+    const replaced = await findReplaced(deps.db, { merchantId: merchant.merchantId, network });
+    const blocks = { network, above: aboveOf(upTo, BigInt(auditBlocks), replaced), upTo };
     const { known: came } = await readAgain(deps, merchant, blocks);
     const nowSeconds = occasionOf(deps, merchant).seconds;
     const books = chargeBooks(merchant.merchantId, nowSeconds);
-    const { known: went, failedOwners } = await recheckFinal(
-      deps,
-      merchant,
-      { ...blocks, nowSeconds },
-      books,
-    );
-    if (failedOwners.length > 0) await sweepAnew(deps, merchant.merchantId, failedOwners);
+    const { known: went } = await recheckFinal(deps, merchant, { ...blocks, nowSeconds }, books);
+    if (replaced !== undefined) {
+      // The new blocks have not come up to the old ones yet: what lay there is looked for later.
+      if (replaced.highest > upTo) return again;
+      await forgetReplaced(deps.db, { merchantId: merchant.merchantId, network }, replaced);
+    }
     return came + went === 0 ? 'done' : again;
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     return again;
   }
+}
+
+/** Reads back to before whatever is known to be replaced. */
+function aboveOf(upTo: bigint, depth: bigint, replaced: Replaced | undefined): bigint {
+  const usual = upTo - depth;
+  if (replaced === undefined) return usual;
+  const before = replaced.intact ?? replaced.lowest - depth;
+  return before < usual ? before : usual;
 }
 
 /** What a charge brought and a reorganisation took is the operator's loss, until the same bytes are final again. */
@@ -53,16 +61,4 @@ function chargeBooks(merchantId: string, seconds: number): ChargeBooks {
     lose: (tx, paymentId) => loseCharge(tx, { merchantId, paymentId }, { seconds }),
     regain: (tx, paymentId) => regainCharge(tx, { merchantId, paymentId }, { seconds }),
   };
-}
-
-/** Coins of sweeps that a reorganisation has undone lie at their addresses: another sweep may move them. */
-async function sweepAnew(deps: CheckoutDeps, merchantId: string, sweepIds: readonly string[]): Promise<void> {
-  await transact(deps.db, async (tx) => {
-    const networks = await returnUnswept(tx, merchantId, sweepIds);
-    const nowMs = deps.clock.nowMs();
-    await enqueue(
-      tx,
-      networks.map((network) => creditedJob(merchantId, network, nowMs)),
-    );
-  });
 }

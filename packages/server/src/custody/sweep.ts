@@ -1,6 +1,13 @@
-import type { Network } from '@florin/contract/money';
-import type { ChainRegistry } from '../chains/index.ts';
-import { creditedJob, returnUnswept, takeUnswept } from '../checkout/index.ts';
+import type { Asset, Network } from '@florin/contract/money';
+import { type ChainRegistry, ChainUnavailable, type KeyRef } from '../chains/index.ts';
+import {
+  creditedJob,
+  followSweptAgain,
+  listUnswept,
+  returnUnswept,
+  takeUnswept,
+  type UnsweptAddress,
+} from '../checkout/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
@@ -8,13 +15,22 @@ import { enqueue, type Job, type JobOutcome, type JobRun } from '../platform/job
 import { occasionOf } from '../platform/occasion.ts';
 import type { Platform } from '../platform/platform.ts';
 import { readSettings } from '../platform/settings.ts';
-import { getMerchant } from '../stores/index.ts';
-import { decidedJob, listDecided, requestTransfers, type TransferOrder } from '../transfers/index.ts';
+import { getMerchant, type Merchant } from '../stores/index.ts';
+import {
+  decidedJob,
+  listDecided,
+  listQueuedFromDeposits,
+  requestTransfers,
+  sumLeaving,
+  type TransferOrder,
+  withdrawQueued,
+} from '../transfers/index.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 
 // Payers' coins lie at deposit addresses, payouts and refunds leave from the hot wallet: a sweep brings them there. It
-// changes nothing in the ledger, whose custody is both places. Each credited transfer belongs to one sweep, named in its
-// row in the transaction that orders the sweep, so two sweeps never want the same coins; one that failed gives them back.
+// changes nothing in the ledger, whose custody is both places. A sweep takes what the chain shows at an address, and its
+// parts say of which deposits that is, in the transaction that orders it: two sweeps never want the same coins, and one
+// that failed gives them back.
 // Seized coins stay where they are until people release them: at an address of their own nothing can spend them, and
 // what is kept for good never mixes with a merchant's coins.
 
@@ -27,6 +43,8 @@ export const SWEPT_JOB = decidedJob(OWNER_TYPE);
 /** Addresses swept in one group, so that a run of it stays short. */
 const SWEEPS_MAX = 50;
 const TRY_AGAIN_MS = 600_000;
+/** When to look again at a network that cannot be asked. */
+const AWAY_MS = 30_000;
 
 /** Handles the news that coins were credited: orders the sweep of what is worth it. */
 export async function sweepDeposits(deps: CustodyDeps, job: Job, run: JobRun): Promise<JobOutcome> {
@@ -40,48 +58,119 @@ export async function sweepAll(deps: CustodyDeps, job: Job, run: JobRun): Promis
   return await sweep(deps, { job, run, minimum: 0n });
 }
 
+interface Sweep extends Pick<JobRun, 'step' | 'signal'> {
+  deps: CustodyDeps;
+  merchant: Merchant;
+  network: Network;
+  /** Less than that stays where it is. */
+  minimum: bigint;
+}
+
 async function sweep(
   deps: CustodyDeps,
   { job, run, minimum }: { job: Job; run: JobRun; minimum: bigint },
 ): Promise<JobOutcome> {
-  const { merchantId } = job;
+  const merchant = await getMerchant(deps.db, job.merchantId);
   const network = job.payload.network as Network;
-  const merchant = await getMerchant(deps.db, merchantId);
-  const home = await deps.chains.of(merchant, network).sender('hot');
-  const occasion = occasionOf(deps, merchant);
-  const count = await run.step(async (tx) => {
-    const coins = await takeUnswept(tx, { merchantId, network }, { minimum, limit: SWEEPS_MAX });
-    for (const [currency, own] of Map.groupBy(coins, (one) => one.currency)) {
-      const groupId = newId();
-      const orders = own.map(
-        ({ sweepId, addressIndex, amount }): TransferOrder => ({
-          ownerType: OWNER_TYPE,
-          ownerId: sweepId,
-          groupId,
-          network,
-          currency,
-          keyRef: `deposit:${addressIndex}`,
-          address: home,
-          amount,
-          memo: null,
-        }),
-      );
-      await requestTransfers(tx, merchantId, orders, occasion);
-    }
-    crashPoint('sweep.before-commit');
-    return coins.length;
-  });
-  crashPoint('sweep.after-commit');
-  return count < SWEEPS_MAX ? 'done' : { againAtMs: deps.clock.nowMs() };
+  const { step, signal } = { step: run.step.bind(run), signal: run.signal };
+  const again = { againAtMs: deps.clock.nowMs() + AWAY_MS, followsClock: false };
+  const own: Sweep = { deps, merchant, network, minimum, step, signal };
+  try {
+    await endShort(own);
+    const place = { merchantId: merchant.merchantId, network };
+    let after: UnsweptAddress | undefined;
+    let isBehind = false;
+    do {
+      signal.throwIfAborted();
+      const page = await listUnswept(deps.db, place, { minimum, after, limit: SWEEPS_MAX });
+      for (const [currency, addresses] of Map.groupBy(page, (one) => one.currency))
+        isBehind = !(await orderSweeps(own, currency, addresses)) || isBehind;
+      after = page.length < SWEEPS_MAX ? undefined : page.at(-1);
+    } while (after !== undefined);
+    return isBehind ? again : 'done';
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+    return again;
+  }
 }
 
-/** Handles `SWEPT_JOB`: coins that did not move can be swept again. */
+/** Orders the sweeps of what lies at addresses, as the chain shows it. @returns false where the node is too far behind to say */
+async function orderSweeps(
+  { deps, merchant, network, minimum, step }: Sweep,
+  currency: Asset,
+  addresses: readonly UnsweptAddress[],
+): Promise<boolean> {
+  const { merchantId } = merchant;
+  const chain = deps.chains.of(merchant, network);
+  const home = await chain.sender('hot');
+  const { height, balances } = await chain.balances(
+    addresses.map(({ address }) => address),
+    currency,
+    'final',
+  );
+  const occasion = occasionOf(deps, merchant);
+  await step(async (tx) => {
+    const groupId = newId();
+    const orders: TransferOrder[] = [];
+    for (const from of addresses) {
+      const keyRef: KeyRef = `deposit:${from.addressIndex}`;
+      const coinsOf = async (within: Tx) =>
+        (balances.get(from.address) ?? 0n) -
+        from.seized -
+        (await sumLeaving(within, { merchantId, network, currency }, { keyRef, height }));
+      const taken = await takeUnswept(tx, { merchantId, network }, from, { minimum, coinsOf });
+      if (taken === undefined) continue;
+      const owner = { ownerType: OWNER_TYPE, ownerId: taken.sweepId, groupId };
+      orders.push({ ...owner, network, currency, keyRef, address: home, amount: taken.amount, memo: null });
+    }
+    await requestTransfers(tx, merchantId, orders, occasion);
+    crashPoint('sweep.before-commit');
+  });
+  crashPoint('sweep.after-commit');
+  return addresses.every(({ newest }) => newest <= height);
+}
+
+/** Sweeps that have no transaction and not the coins for one end: a reorganisation took these away. */
+async function endShort({ deps, merchant, network, step }: Sweep): Promise<void> {
+  const { merchantId } = merchant;
+  const queued = await listQueuedFromDeposits(deps.db, { merchantId, network });
+  const chain = deps.chains.of(merchant, network);
+  const short: string[] = [];
+  for (const [currency, own] of Map.groupBy(queued, (one) => one.currency)) {
+    const addresses = await Promise.all(own.map(({ keyRef }) => chain.sender(keyRef)));
+    const { balances } = await chain.balances(addresses, currency, 'final');
+    for (const [i, { transferId, amount }] of own.entries())
+      if ((balances.get(addresses[i] ?? '') ?? 0n) < amount) short.push(transferId);
+  }
+  if (short.length === 0) return;
+  const message = 'The coins do not lie at the address any more. Nothing was moved.';
+  const nowSeconds = occasionOf(deps, merchant).seconds;
+  const ended = await step(async (tx) => {
+    const sweepIds = await withdrawQueued(tx, merchantId, short, { message, nowSeconds });
+    await returnUnswept(tx, merchantId, sweepIds);
+    return sweepIds.length;
+  });
+  deps.log.warn({ merchantId, network, sweeps: ended }, 'sweeps ended: their coins are gone');
+}
+
+/**
+ * Handles `SWEPT_JOB`: coins that did not move, or that a reorganisation put back, can be swept again; a sweep that is
+ * mined again has taken whatever lay at its address, and what it left is swept by another.
+ */
 export async function settleSweeps(deps: CustodyDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const { merchantId } = job;
   const groupId = String(job.payload.groupId);
   await run.step(async (tx) => {
-    const failed = (await listDecided(tx, merchantId, groupId)).filter((one) => one.status === 'failed');
-    if (failed.length > 0) await tryAgain(tx, deps, { merchantId, failed });
+    const decided = await listDecided(tx, merchantId, groupId);
+    const unmoved = decided.filter((one) => one.status === 'failed' || one.lost_at !== null);
+    if (unmoved.length > 0) await tryAgain(tx, deps, { merchantId, unmoved });
+    const moved = decided.filter((one) => one.status === 'succeeded' && one.lost_at === null);
+    const networks = await followSweptAgain(
+      tx,
+      merchantId,
+      moved.map((one) => one.owner_id),
+    );
+    await sweepSoon(tx, { merchantId, networks, dueAtMs: deps.clock.nowMs() });
   });
   return 'done';
 }
@@ -89,17 +178,25 @@ export async function settleSweeps(deps: CustodyDeps, job: Job, run: JobRun): Pr
 async function tryAgain(
   tx: Tx,
   deps: CustodyDeps,
-  { merchantId, failed }: { merchantId: string; failed: Awaited<ReturnType<typeof listDecided>> },
+  { merchantId, unmoved }: { merchantId: string; unmoved: Awaited<ReturnType<typeof listDecided>> },
 ): Promise<void> {
   const networks = await returnUnswept(
     tx,
     merchantId,
-    failed.map((one) => one.owner_id),
+    unmoved.map((one) => one.owner_id),
   );
   if (networks.length === 0) return;
-  const reasons = [...new Set(failed.map((one) => one.failure_message))];
-  deps.log.error({ merchantId, networks, sweeps: failed.length, reasons }, 'coins could not be swept');
-  const dueAtMs = deps.clock.nowMs() + TRY_AGAIN_MS;
+  const reasons = [...new Set(unmoved.map((one) => one.failure_message))];
+  deps.log.error({ merchantId, networks, sweeps: unmoved.length, reasons }, 'coins could not be swept');
+  // What failed once may fail again; what a reorganisation undid did not.
+  const waitMs = unmoved.every((one) => one.lost_at === null) ? TRY_AGAIN_MS : 0;
+  await sweepSoon(tx, { merchantId, networks, dueAtMs: deps.clock.nowMs() + waitMs });
+}
+
+async function sweepSoon(
+  tx: Tx,
+  { merchantId, networks, dueAtMs }: { merchantId: string; networks: readonly Network[]; dueAtMs: number },
+): Promise<void> {
   await enqueue(
     tx,
     networks.map((network) => ({ ...creditedJob(merchantId, network, dueAtMs), followsClock: false })),

@@ -3,12 +3,14 @@ import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { newId } from '../platform/ids.ts';
 import { occasionOf } from '../platform/occasion.ts';
+import { checkPlainText } from '../platform/plain-text.ts';
 import type { Platform } from '../platform/platform.ts';
 import { checkExternalId } from './ensure-customer.ts';
 import { presentCustomer } from './present.ts';
 import { insertCustomer } from './queries.ts';
 
-/** @throws Fail `invalid_request` with param `external_customer_id` for one that is known, or looks like an id of ours */
+/** @throws Fail `invalid_request` with param `external_customer_id` for one that is known, looks like an id of ours,
+ * or holds what nobody sees */
 export async function createCustomer(
   platform: Platform,
   caller: Caller,
@@ -16,6 +18,7 @@ export async function createCustomer(
 ): Promise<Customer> {
   const param = 'external_customer_id';
   checkExternalId(input.external_customer_id, param);
+  checkPlainText(input.external_customer_id, param);
   const row = await insertCustomer(platform.db, {
     merchant_id: caller.merchantId,
     customer_id: newId(),

@@ -1,6 +1,7 @@
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
+import { checkPlainText } from '../platform/plain-text.ts';
 import { findCustomer, upsertCustomer } from './queries.ts';
 
 /** Of our own ids. */
@@ -26,6 +27,8 @@ export interface NamedCustomer {
 /**
  * The customer whom a request names: made if new, in the transaction of what names it. Fields that the customer lacks
  * are filled; what is there is never overwritten.
+ *
+ * @throws Fail `invalid_request` with param `customer` for a new one whose id holds what nobody sees
  */
 export async function ensureCustomer(tx: Tx, customer: NamedCustomer): Promise<void> {
   const { merchantId, externalId, email = null, name = null, phone = null } = customer;
@@ -36,6 +39,8 @@ export async function ensureCustomer(tx: Tx, customer: NamedCustomer): Promise<v
     (['email', 'name', 'phone'] as const).every((field) => known[field] !== null || brings[field] === null);
   // Sessions of one customer that come at once would else wait for each other at its row.
   if (isComplete) return;
+  // Customers from before this rule keep their ids, and stay usable by them.
+  if (known === undefined) checkPlainText(externalId, 'customer');
   await upsertCustomer(tx, {
     merchant_id: merchantId,
     customer_id: newId(),

@@ -29,6 +29,10 @@ const ToSign = Type.Object(
   },
   { additionalProperties: false },
 );
+
+/** Of the request that is signed, and what JSON adds to it. */
+const BODY_BYTES_MAX = 1_048_576;
+
 const checkToSign = compileShape(ToSign);
 
 /**
@@ -41,6 +45,7 @@ export function signPage(key: TryOutKey, clock: Clock): PublicPage {
   return {
     method: 'POST',
     path: '/docs/sign',
+    bodyBytesMax: BODY_BYTES_MAX,
     handle: async (request) => {
       refuseForeign(request);
       bucket.takeOrRefuse('all', clock.nowMs(), 'Too many requests to sign.');

@@ -16,6 +16,23 @@ export const openInvoicesLock = (
   order by created_at, invoice_id
   for update`;
 
+/** The paid ones of a period, newest first; the caller has the lock of their subscription, under which alone they change. */
+export async function listCovering(
+  tx: Tx,
+  {
+    merchantId,
+    subscriptionId,
+    periodEnd,
+  }: { merchantId: string; subscriptionId: string; periodEnd: bigint | number },
+): Promise<InvoiceRow[]> {
+  const { rows } = await sql<InvoiceRow>`${kept}
+    select ${INVOICE.list} from invoice
+    where merchant_id = ${merchantId} and subscription_id = ${subscriptionId} and status = 'paid'
+      and period_end = ${periodEnd}
+    order by created_at desc, invoice_id desc`.execute(tx);
+  return rows;
+}
+
 /** A second invoice for a period fails the transaction. */
 export async function insertInvoice(tx: Tx, row: InvoiceRow): Promise<void> {
   await INVOICE.insert(tx, row);

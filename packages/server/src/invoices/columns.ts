@@ -9,6 +9,9 @@ export const INVOICE = new Columns('invoice', {
   customer_id: 'uuid',
   customer: 'text',
   amount_due: 'bigint',
+  credit_applied_amount: 'bigint',
+  credited_amount: 'bigint',
+  reduction_amount: 'bigint',
   currency: 'text',
   status: 'text',
   payment_status: 'text',
@@ -31,6 +34,7 @@ export const INVOICE = new Columns('invoice', {
   overdue_from: 'bigint',
   dunning_days_spent: 'integer',
   due_date: 'bigint',
+  suspended_seconds: 'bigint',
   paid_at: 'bigint',
   created_at: 'bigint',
 });

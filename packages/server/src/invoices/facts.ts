@@ -13,6 +13,9 @@ export function factsOfInvoice(row: InvoiceRow, page: PageState): InvoiceFacts {
     id: row.invoice_id,
     reason: row.billing_reason,
     amount: row.amount_due,
+    creditApplied: row.credit_applied_amount,
+    credited: row.credited_amount,
+    reduction: row.reduction_amount,
     status: row.status,
     paymentStatus: row.payment_status,
     periodStart: Number(row.period_start),
@@ -28,6 +31,7 @@ export function factsOfInvoice(row: InvoiceRow, page: PageState): InvoiceFacts {
     overdueFrom: seconds(row.overdue_from),
     daysSpent: row.dunning_days_spent,
     dueDate: Number(row.due_date),
+    suspendedSeconds: Number(row.suspended_seconds),
     paidAt: seconds(row.paid_at),
     createdAt: Number(row.created_at),
   };
@@ -36,6 +40,10 @@ export function factsOfInvoice(row: InvoiceRow, page: PageState): InvoiceFacts {
 /** What decisions change of an invoice that exists. */
 export function changingColumns(facts: InvoiceFacts) {
   return {
+    amount_due: facts.amount,
+    credit_applied_amount: facts.creditApplied,
+    credited_amount: facts.credited,
+    reduction_amount: facts.reduction,
     status: facts.status,
     payment_status: facts.paymentStatus,
     live_attempt: facts.liveAttempt,
@@ -48,6 +56,8 @@ export function changingColumns(facts: InvoiceFacts) {
     charges_ended: facts.chargesEnded,
     overdue_from: facts.overdueFrom,
     dunning_days_spent: facts.daysSpent,
+    due_date: facts.dueDate,
+    suspended_seconds: facts.suspendedSeconds,
     paid_at: facts.paidAt,
   } satisfies Updateable<Tables['invoice']>;
 }
@@ -56,12 +66,10 @@ export function changingColumns(facts: InvoiceFacts) {
 export function lastingColumns(facts: InvoiceFacts) {
   return {
     invoice_id: facts.id,
-    amount_due: facts.amount,
     billing_reason: facts.reason,
     period_start: facts.periodStart,
     period_end: facts.periodEnd,
     skipped: facts.isSkipped,
-    due_date: facts.dueDate,
     created_at: facts.createdAt,
   } satisfies Updateable<Tables['invoice']>;
 }

@@ -2,10 +2,12 @@ export {
   capUsed,
   freeCap,
   insertInvoice,
+  listCovering,
   listOpenInvoices,
   openInvoicesLock,
   updateInvoice,
 } from './billing-queries.ts';
+export { invoiceRows } from './book-queries.ts';
 export { changingColumns, factsOfInvoice, lastingColumns } from './facts.ts';
 export { presentInterval, presentInvoice } from './present.ts';
 export { findInvoice, getInvoice, type InvoiceRow, listInvoices } from './queries.ts';
@@ -13,6 +15,7 @@ export { invoiceRoutes } from './routes.ts';
 export {
   type CapUse,
   type InvoiceFacts,
+  isBusy,
   isLive,
   isOverdue,
   isPageInvoice,

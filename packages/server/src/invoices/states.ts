@@ -4,7 +4,8 @@ import { invariant } from '../platform/fail.ts';
 // An invoice: open → paid | void. `payment_status`: pending ⇄ processing → completed | failed (open, tried again) |
 // canceled | expired.
 // Invariant: at most one attempt of a mandate is live (`liveAttempt`), none of an invoice that is not open, and no
-// invoice becomes void while an attempt or a deposit for it is not final. A void or paid invoice never changes again.
+// invoice becomes void while an attempt or a deposit for it is not final. A void or paid invoice never changes again, but
+// for how much of a paid one was given back as a credit, which callers do not see.
 // It changes only in transactions that hold the lock of its subscription; a crash between two of them leaves what the
 // last one wrote, and the job of the subscription goes on from there.
 
@@ -32,7 +33,14 @@ export interface CapUse {
 export interface InvoiceFacts {
   id: string;
   reason: BillingReason;
+  /** What is due for it, less what earlier credits pay. */
   amount: bigint;
+  /** What earlier credits pay of it. */
+  creditApplied: bigint;
+  /** What its own payment has been given back as a credit; of a paid one only, and never more than `amount`. */
+  credited: bigint;
+  /** Given back while a payment of it was on its way: taken off once that fails, a credit once it succeeds. */
+  reduction: bigint;
   status: InvoiceStatus;
   paymentStatus: InvoicePaymentStatus;
   periodStart: number;
@@ -55,6 +63,8 @@ export interface InvoiceFacts {
   overdueFrom: number | null;
   daysSpent: number;
   dueDate: number;
+  /** How much of its merchant's suspensions these times are moved by: no day of them counts. */
+  suspendedSeconds: number;
   paidAt: number | null;
   createdAt: number;
 }
@@ -65,6 +75,9 @@ export const isPageInvoice = ({ dueDate, createdAt }: InvoiceFacts) => dueDate >
 /** Whether money for it is on its way, or has come without its knowing: nothing may be given up meanwhile. */
 export const isLive = ({ status, liveAttempt, page }: InvoiceFacts) =>
   status === 'open' && (liveAttempt !== null || page === 'money' || page === 'paid');
+
+/** Whether a payment of its present amount may come about: until that is decided the amount stays. */
+export const isBusy = (invoice: InvoiceFacts) => isLive(invoice) || invoice.page === 'frozen';
 
 export const isOverdue = ({ status, overdueFrom }: InvoiceFacts) => status === 'open' && overdueFrom !== null;
 
@@ -94,5 +107,12 @@ export function paidInvoice(invoice: InvoiceFacts, now: number): InvoiceFacts {
 
 export function voidInvoice(invoice: InvoiceFacts, as: 'canceled' | 'expired'): InvoiceFacts {
   const page = invoice.page === 'open' ? as : invoice.page;
-  return { ...invoice, status: move(invoice, 'void'), paymentStatus: as, page, nextTryAt: null };
+  return {
+    ...invoice,
+    status: move(invoice, 'void'),
+    paymentStatus: as,
+    page,
+    nextTryAt: null,
+    reduction: 0n,
+  };
 }

@@ -19,6 +19,9 @@ declare module '../platform/db.ts' {
       /** The merchant's own id of the customer. */
       customer: string;
       amount_due: bigint;
+      credit_applied_amount: Generated<bigint>;
+      credited_amount: Generated<bigint>;
+      reduction_amount: Generated<bigint>;
       currency: string;
       status: InvoiceStatus;
       payment_status: InvoicePaymentStatus;
@@ -41,6 +44,7 @@ declare module '../platform/db.ts' {
       overdue_from: ColumnType<Int8 | null, Int8 | null | undefined>;
       dunning_days_spent: Generated<number>;
       due_date: Int8;
+      suspended_seconds: ColumnType<Int8, Int8 | undefined>;
       paid_at: Int8 | null;
       created_at: Int8;
     };

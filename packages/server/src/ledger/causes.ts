@@ -5,6 +5,7 @@ import type { IdKind } from '../platform/ids.ts';
 export const CAUSE_KINDS = {
   fund: 'fund',
   fill: 'fill',
+  surplus: 'surplus',
   payout_batch: 'payoutBatch',
   payout_item: 'payoutItem',
   payment: 'payment',

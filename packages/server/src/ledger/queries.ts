@@ -37,6 +37,13 @@ export async function lockBalance(
   return row?.balance ?? 0n;
 }
 
+/** Whether anything was booked for it. */
+export async function isCauseBooked(db: Db, merchantId: string, causeId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from ledger_entry where merchant_id = ${merchantId} and cause_id = ${causeId} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 export interface EntryFilter {
   limit: number;
   after?: string | undefined;

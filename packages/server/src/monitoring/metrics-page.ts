@@ -82,7 +82,7 @@ function showJobs(metrics: Metrics, { jobs, workers, atMs }: ServiceState): void
 function showTransfers(metrics: Metrics, { transfers, stops, historyChanged, atMs }: ServiceState): void {
   metrics.setGauge(
     'florin_history_changed',
-    'Whether payouts wait, as a replica or a backup became the database.',
+    'Whether payouts wait, as the database is a copy or another copy of it sends.',
     [{ value: historyChanged ? 1 : 0 }],
   );
   metrics.setGauge(

@@ -27,8 +27,11 @@ const OK: Finding = { status: 'ok' };
 const failed = (message: string): Finding => ({ status: 'failed', message });
 const warning = (message: string): Finding => ({ status: 'warning', message });
 
-/** `/healthz`: the process answers. `/readyz`: it can serve, and if not, why. */
-export function healthPages(deps: ReadinessDeps): PublicPage[] {
+/**
+ * `/healthz`: the process answers. `/readyz`: it can serve, and if not, why, which is told to monitoring alone: names of
+ * migrations, networks and numbers of jobs are nobody else's business.
+ */
+export function healthPages(deps: ReadinessDeps, told: 'status' | 'checks'): PublicPage[] {
   return [
     { path: '/healthz', handle: async () => json(200, { status: 'ok' }) },
     {
@@ -36,7 +39,8 @@ export function healthPages(deps: ReadinessDeps): PublicPage[] {
       handle: async () => {
         const checks = await checkAll(deps);
         const isReady = checks.every((check) => check.status !== 'failed');
-        return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', checks });
+        const status = isReady ? 'ready' : 'not_ready';
+        return json(isReady ? 200 : 503, told === 'checks' ? { status, checks } : { status });
       },
     },
   ];
@@ -57,6 +61,7 @@ async function checkAll(deps: ReadinessDeps): Promise<Check[]> {
     clock: Promise.resolve(checkClock(clock.offsetMs)),
     workers: checkWorkers(readState),
     networks: checkNetworks(readState),
+    history: checkHistory(readState),
   };
   return await Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ...(await check) })));
 }
@@ -112,6 +117,18 @@ async function checkNetworks(readState: ReadinessDeps['readState']): Promise<Fin
     if (stops.length === 0) return OK;
     const names = [...new Set(stops.map((stop) => stop.network))].join(', ');
     return warning(`sending is stopped on ${names} (florin networks list)`);
+  } catch {
+    return warning('unknown, as the database does not answer');
+  }
+}
+
+async function checkHistory(readState: ReadinessDeps['readState']): Promise<Finding> {
+  try {
+    const { historyChanged } = await within(readState());
+    if (!historyChanged) return OK;
+    return warning(
+      'history_changed: this database is a copy, or another copy of it sends; payouts wait (florin ledger adopt-history)',
+    );
   } catch {
     return warning('unknown, as the database does not answer');
   }

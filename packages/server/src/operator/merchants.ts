@@ -173,6 +173,7 @@ export function approverCommands(app: App) {
       return approvers.map((approver) => ({
         approver_id: encodeId('approver', approver.approver_id),
         name: approver.name,
+        looks_like: approver.looks_like,
         created_at: seconds(approver.created_at),
       }));
     },

@@ -3,7 +3,8 @@ import type { App } from '../app.ts';
 import { isoOf } from '../platform/clock.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId, NIL_ID } from '../platform/ids.ts';
-import { fillFloat } from '../reconciliation/index.ts';
+import { bookSurplus, fillFloat } from '../reconciliation/index.ts';
+import { identifyApprover } from '../stores/index.ts';
 import { adoptSequence, listStops, resumeNetwork } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 
@@ -28,8 +29,15 @@ export interface FillWords {
   reference: string;
 }
 
+/** What an operator typed of coins that a stranger sent, and who says so. */
+export interface SurplusWords extends FillWords {
+  /** Name of the registered approver. */
+  as: string;
+  token: string;
+}
+
 /** @throws Fail for what is no such currency, amount or reference */
-function fillBy({ currency: text, amount, reference }: FillWords) {
+function coinsBy({ currency: text, amount, reference }: FillWords) {
   const refuse = (param: keyof FillWords, message: string) => new Fail('invalid_request', { message, param });
   const currency = ASSETS.find((known) => known === text);
   if (currency === undefined) throw refuse('currency', `The currency is one of ${ASSETS.join(', ')}.`);
@@ -88,7 +96,7 @@ export function networkCommands(app: App) {
     /** Books coins that the operator has sent for what a reorganisation took. */
     fill: async (words: FillWords, merchantText?: string) => {
       const network = networkBy(words.network);
-      const { currency, amount, reference } = fillBy(words);
+      const { currency, amount, reference } = coinsBy(words);
       const merchant = await merchantBy(app, merchantText);
       const { missing, ...filled } = await fillFloat(
         app,
@@ -98,6 +106,19 @@ export function networkCommands(app: App) {
       const merchant_id = encodeId('merchant', merchant.merchantId);
       const tokens = { amount: formatTokens(amount), still_missing: formatTokens(missing) };
       return { ...filled, merchant_id, network, currency, ...tokens, reference };
+    },
+    /** Books coins that a stranger sent to the hot wallet, once a second registered person says the same. */
+    bookSurplus: async (words: SurplusWords, merchantText?: string) => {
+      const network = networkBy(words.network);
+      const coins = coinsBy(words);
+      const merchant = await merchantBy(app, merchantText);
+      const credentials = { name: words.as, token: words.token };
+      const { approverId } = await identifyApprover(app, merchant.merchantId, credentials);
+      const vote = { ...coins, approverId };
+      const { isDone: done, ...booked } = await bookSurplus(app, { merchant, network }, vote);
+      const merchant_id = encodeId('merchant', merchant.merchantId);
+      const { currency, amount, reference } = coins;
+      return { ...booked, done, merchant_id, network, currency, amount: formatTokens(amount), reference };
     },
     /** Lets a wallet send again that was used elsewhere: after `ledger verify` said what that did. */
     adoptSequence: async (networkText: string, merchantText?: string) => {

@@ -1,12 +1,28 @@
 import { PAYOUT_BATCH_STATUSES, type PayoutBatchStatus } from '@florin/contract/schemas';
 import type { App } from '../app.ts';
-import { batchIdOf, decideApproval, listBatches, merchantOfBatch, presentBatch } from '../payouts/index.ts';
+import {
+  batchIdOf,
+  decideApproval,
+  decideLost,
+  type LostVerdict,
+  listBatches,
+  merchantOfBatch,
+  placeOfItem,
+  presentBatch,
+} from '../payouts/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { getMerchant, identifyApprover, listMerchants } from '../stores/index.ts';
 import { merchantBy } from './context.ts';
 
 export interface Verdict {
   batch: string;
+  /** Name of the registered approver. */
+  as: string;
+  token: string;
+}
+
+export interface LostItemVerdict {
+  item: string;
   /** Name of the registered approver. */
   as: string;
   token: string;
@@ -29,7 +45,22 @@ export function payoutCommands(app: App) {
     const { approverId } = await identifyApprover(app, merchantId, credentials);
     return await decideApproval(app, merchant, { batchId, approverId, decision });
   };
+  const decideItem = (decision: LostVerdict['decision']) => async (verdict: LostItemVerdict) => {
+    const { merchantId, ...place } = await placeOfItem(app.db, verdict.item);
+    const merchant = await getMerchant(app.db, merchantId);
+    const credentials = { name: verdict.as, token: verdict.token };
+    const { approverId } = await identifyApprover(app, merchantId, credentials);
+    const { item, agreed, required, isDone } = await decideLost(app, merchant, {
+      ...place,
+      approverId,
+      decision,
+    });
+    return { decision, agreed, required, done: isDone, item };
+  };
   return {
+    /** Of an item whose transaction a reorganisation took for good. */
+    repay: decideItem('repay'),
+    giveBack: decideItem('give_back'),
     approve: decide('approved'),
     reject: decide('rejected'),
     /** Of one merchant, or of all; at most 100 each, newest first. */

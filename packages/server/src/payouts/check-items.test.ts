@@ -3,7 +3,7 @@ import type { PayoutItemInput } from '@florin/contract/schemas';
 import { expect, test } from 'vitest';
 import { testAddresses } from '../chains/index.ts';
 import type { Db } from '../platform/db.ts';
-import type { Screen } from '../transfers/index.ts';
+import type { FindOwnAddresses, Screen } from '../transfers/index.ts';
 import { type CheckContext, checkItems } from './check-items.ts';
 import { PAYOUT_SETTINGS } from './settings.ts';
 
@@ -16,6 +16,12 @@ const listing =
   async (_db, _mode, request) =>
     new Set(addresses.filter((address) => request.addresses.includes(address)));
 
+/** As for the risk list, the merchant's own addresses. */
+const owning =
+  (...addresses: string[]): FindOwnAddresses =>
+  async (_db, _merchant, request) =>
+    new Set(addresses.filter((address) => request.addresses.includes(address)));
+
 function context(changed: Partial<CheckContext> = {}): CheckContext {
   const rules = {
     tokens: PAYOUT_SETTINGS.tokens.fallback('sandbox'),
@@ -26,8 +32,10 @@ function context(changed: Partial<CheckContext> = {}): CheckContext {
     feeSpl: 100_000n,
   };
   const screen = listing();
-  const at = { mode: 'sandbox', currency: 'USDT', network: 'erc20', moment: 'creation' } as const;
-  return { db: undefined as unknown as Db, rules, screen, ...at, ...changed };
+  const merchant = { merchantId: 'a merchant', mode: 'sandbox' } as const;
+  const at = { merchant, currency: 'USDT', network: 'erc20', moment: 'creation' } as const;
+  const findOwnAddresses = owning();
+  return { db: undefined as unknown as Db, rules, screen, findOwnAddresses, ...at, ...changed };
 }
 const item = (address: string, changed: Partial<PayoutItemInput> = {}): PayoutItemInput => ({
   network: 'erc20',
@@ -84,7 +92,8 @@ test('USDC on trc20 is paid out in the sandbox and not in live', async () => {
         const inputs = [item(testAddresses(network).succeed, { network })];
         const rules = { ...context().rules, tokens: PAYOUT_SETTINGS.tokens.fallback(mode) };
         const closed = mode === 'live' && currency === 'USDC' && network === 'trc20';
-        const found = await findings(inputs, { currency, network, mode, rules });
+        const merchant = { merchantId: 'a merchant', mode };
+        const found = await findings(inputs, { currency, network, merchant, rules });
         expect(found).toEqual(closed ? ['items[0].network token_not_supported'] : []);
       }
     }
@@ -113,6 +122,20 @@ test('a listed address is found in whatever spelling it is given, every item of 
   const canonical = (await checkItems([{ index: 0, input: item(MIXED) }], context()))[0]?.canonical ?? '';
   const inputs = [item(MIXED), item(testAddresses('erc20').succeed), item(MIXED.toLowerCase())];
   expect(await findings(inputs, { screen: listing(canonical) })).toEqual([
+    'items[0].address address_risk',
+    'items[2].address address_risk',
+  ]);
+});
+
+test('an own address is found in whatever spelling it is given; one that is listed too is a risk', async () => {
+  const canonical = (await checkItems([{ index: 0, input: item(MIXED) }], context()))[0]?.canonical ?? '';
+  const inputs = [item(MIXED), item(testAddresses('erc20').succeed), item(MIXED.toLowerCase())];
+  const findOwnAddresses = owning(canonical);
+  expect(await findings(inputs, { findOwnAddresses })).toEqual([
+    'items[0].address address_invalid',
+    'items[2].address address_invalid',
+  ]);
+  expect(await findings(inputs, { findOwnAddresses, screen: listing(canonical) })).toEqual([
     'items[0].address address_risk',
     'items[2].address address_risk',
   ]);

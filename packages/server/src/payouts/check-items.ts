@@ -2,7 +2,7 @@ import { type Asset, type Network, parseAmount } from '@florin/contract/money';
 import type { PayoutItemInput, ValidationError } from '@florin/contract/schemas';
 import type { Db } from '../platform/db.ts';
 import type { MerchantMode } from '../platform/settings.ts';
-import { checkRecipient, type Screen } from '../transfers/index.ts';
+import { checkRecipient, type FindOwnAddresses, OWN_ADDRESS, type Screen } from '../transfers/index.ts';
 import { type FeeRule, feeFor } from './settings.ts';
 import type { Sized } from './states.ts';
 
@@ -14,12 +14,13 @@ export interface ItemRules extends FeeRule {
 /** What an item is checked against. */
 export interface CheckContext {
   db: Db;
-  mode: MerchantMode;
+  merchant: { merchantId: string; mode: MerchantMode };
   currency: Asset;
   /** The batch's network: that of its first item at creation. */
   network: Network;
   rules: ItemRules;
   screen: Screen;
+  findOwnAddresses: FindOwnAddresses;
   moment: 'creation' | 'submit';
 }
 
@@ -74,20 +75,34 @@ export async function checkItems(
   const inspected = inputs.map(({ index, input }) => ({ index, input, ...inspect(input, index, context) }));
   const clean = inspected.filter((item) => item.errors.length === 0);
   const addresses = [...new Set(clean.map((item) => item.canonical))];
-  const { db, mode, network, moment } = context;
-  const listed =
-    addresses.length === 0 ? new Set() : await context.screen(db, mode, { network, addresses, moment });
+  const refusalOf = await askAbout(addresses, context);
   return inspected.map(({ index, input, errors, canonical }) => {
     const amount = parseAmount(input.amount);
-    const risky = errors.length === 0 && listed.has(canonical);
-    const risk = finding(index, 'address', 'address_risk', 'The address is on the risk list.');
+    const refusal = errors.length === 0 ? refusalOf(canonical) : undefined;
     return {
       index,
       input,
       canonical,
       amount,
       fee: feeFor(context.rules, input.network, amount),
-      errors: risky ? [risk] : errors,
+      errors: refusal === undefined ? errors : [finding(index, 'address', ...refusal)],
     };
   });
+}
+
+type Refusal = [code: ValidationError['code'], message: string];
+
+/** What only the database knows of addresses, each in its canonical form. */
+async function askAbout(
+  addresses: readonly string[],
+  context: CheckContext,
+): Promise<(address: string) => Refusal | undefined> {
+  if (addresses.length === 0) return () => undefined;
+  const { db, merchant, network, moment, screen, findOwnAddresses } = context;
+  const listed = await screen(db, merchant.mode, { network, addresses, moment });
+  const own = await findOwnAddresses(db, merchant, { network, addresses });
+  return (address) => {
+    if (listed.has(address)) return ['address_risk', 'The address is on the risk list.'];
+    return own.has(address) ? ['address_invalid', OWN_ADDRESS] : undefined;
+  };
 }

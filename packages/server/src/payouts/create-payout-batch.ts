@@ -12,7 +12,7 @@ import { checkItems } from './check-items.ts';
 import { type PayoutDeps, payoutSettings } from './deps.ts';
 import { presentBatch } from './present.ts';
 import { type BatchRow, getBatch, insertBatch, totalColumns } from './queries.ts';
-import { checkLimits, type Totals, totalsOf } from './states.ts';
+import { checkLimits, type Totals, totalsOf, withOwner } from './states.ts';
 
 const OPERATION = 'payout_batch.create';
 
@@ -41,7 +41,7 @@ export async function createPayoutBatch(
     body.items.map((input, index) => ({ index, input })),
     {
       ...deps,
-      mode: caller.mode,
+      merchant: caller,
       currency: body.currency,
       network: first.network,
       rules: settings,
@@ -103,7 +103,7 @@ function draftOf(
     frozen_amount: 0n,
     charged_service_fee_amount: 0n,
     items_digest: null,
-    submitted_by_owner: null,
+    owners: withOwner([], caller.ownerId),
     submitted_day: null,
     required_approvals: 0,
     created_at: nowSeconds,

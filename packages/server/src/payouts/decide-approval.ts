@@ -12,6 +12,7 @@ import { boundDigest } from './items-digest.ts';
 import { PROCESS_JOB } from './jobs.ts';
 import { presentBatch } from './present.ts';
 import { type BatchRow, lockBatch, readItems } from './queries.ts';
+import { mayDecide } from './states.ts';
 
 export interface Approval {
   batchId: string;
@@ -26,8 +27,11 @@ function checkMayDecide(batch: BatchRow, approval: Approval): void {
       `The batch is ${batch.status}; only a batch that is pending_approval is decided.`,
     );
   }
-  if (batch.submitted_by_owner === approval.approverId) {
-    throw new Fail('forbidden', 'Nobody approves what was submitted with a key of their own.');
+  if (!mayDecide(batch.owners, approval.approverId)) {
+    throw new Fail(
+      'forbidden',
+      'Nobody decides on a batch that a key of their own created, edited or submitted.',
+    );
   }
 }
 
@@ -56,7 +60,7 @@ async function record(tx: Tx, batch: BatchRow, approval: Approval, nowSeconds: n
  * A registered approver approves or rejects a batch. Enough approvals send it on; one rejection ends it and gives the
  * money back.
  *
- * @throws Fail `forbidden` for the owner of the submitting key; `invalid_request` in every other state
+ * @throws Fail `forbidden` for the owner of a key that created, edited or submitted it; `invalid_request` in every other state
  */
 export async function decideApproval(
   deps: PayoutDeps,

@@ -2,12 +2,13 @@ import type { ChainRegistry } from '../chains/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type MerchantMode, readSettings } from '../platform/settings.ts';
-import type { Screen } from '../transfers/index.ts';
+import type { FindOwnAddresses, Screen } from '../transfers/index.ts';
 import { PAYOUT_SETTINGS } from './settings.ts';
 
 export interface PayoutDeps extends Platform {
   chains: ChainRegistry;
   screen: Screen;
+  findOwnAddresses: FindOwnAddresses;
 }
 
 export async function payoutSettings(deps: PayoutDeps, merchant: { merchantId: string; mode: MerchantMode }) {

@@ -2,11 +2,12 @@ import { formatAmount } from '@florin/contract/money';
 import type { PayoutBatch, PayoutItem, PayoutItemInput } from '@florin/contract/schemas';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
+import type { Caller } from '../platform/http/index.ts';
 import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { changeBatch } from './change-batch.ts';
 import { type CheckedItem, checkItems } from './check-items.ts';
-import { type Actor, type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
+import { type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
 import { presentBatch, presentItem } from './present.ts';
 import {
   type BatchRow,
@@ -18,7 +19,7 @@ import {
   replaceItem,
   totalColumns,
 } from './queries.ts';
-import { checkLimits, mayEdit, type Sized, totalsOf } from './states.ts';
+import { checkLimits, mayEdit, type Sized, totalsOf, withOwner } from './states.ts';
 
 const sized = (item: ItemRow): Sized => ({
   amount: item.amount,
@@ -29,11 +30,11 @@ const sized = (item: ItemRow): Sized => ({
 /** An item that is not there is told before the state that would forbid its edit. */
 async function lockForEdit(
   tx: Tx,
-  actor: Actor,
+  caller: Caller,
   { batchId, itemId }: Pick<ItemEdit, 'batchId' | 'itemId'>,
 ): Promise<{ batch: BatchRow; item: ItemRow }> {
-  const batch = await lockBatch(tx, actor.merchantId, batchId);
-  const item = await getItem(tx, actor.merchantId, batchId, itemId);
+  const batch = await lockBatch(tx, caller.merchantId, batchId);
+  const item = await getItem(tx, caller.merchantId, batchId, itemId);
   if (mayEdit(batch.status)) return { batch, item };
   throw new Fail('invalid_request', `The items of a batch that is ${batch.status} cannot be changed.`);
 }
@@ -42,13 +43,13 @@ async function lockForEdit(
 async function resum(
   tx: Tx,
   batch: BatchRow,
-  settings: PayoutSettings,
-  occasion: Occasion,
+  { caller, settings, occasion }: { caller: Caller; settings: PayoutSettings; occasion: Occasion },
 ): Promise<BatchRow> {
   const items = await readItems(tx, batch.merchant_id, batch.batch_id);
   const totals = totalsOf(items.map(sized));
   checkLimits(totals.requested, { ...settings, format: formatAmount });
-  return await changeBatch(tx, batch, totalColumns(totals), occasion);
+  const owners = withOwner(batch.owners, caller.ownerId);
+  return await changeBatch(tx, batch, { ...totalColumns(totals), owners }, occasion);
 }
 
 export interface ItemEdit {
@@ -63,14 +64,18 @@ export interface ItemEdit {
  *
  * @throws Fail `invalid_request` in other states; `batch_amount_too_low`, `batch_amount_limit_exceeded`
  */
-export async function updatePayoutItem(deps: PayoutDeps, actor: Actor, edit: ItemEdit): Promise<PayoutItem> {
-  const settings = await payoutSettings(deps, actor);
+export async function updatePayoutItem(
+  deps: PayoutDeps,
+  caller: Caller,
+  edit: ItemEdit,
+): Promise<PayoutItem> {
+  const settings = await payoutSettings(deps, caller);
   return await transact(deps.db, async (tx) => {
-    const { batch, item } = await lockForEdit(tx, actor, edit);
+    const { batch, item } = await lockForEdit(tx, caller, edit);
     const [checked] = await checkItems([{ index: item.index, input: edit.input }], {
       ...deps,
       db: tx,
-      mode: actor.mode,
+      merchant: caller,
       currency: batch.currency,
       network: batch.network,
       rules: settings,
@@ -79,8 +84,8 @@ export async function updatePayoutItem(deps: PayoutDeps, actor: Actor, edit: Ite
     // A sum that no limit allows may not fit the column either: it is refused before it is written.
     checkLimits(requestedWith(batch, item, checked), { ...settings, format: formatAmount });
     if (checked !== undefined) await replaceItem(tx, batch, checked);
-    await resum(tx, batch, settings, occasionOf(deps, actor));
-    return presentItem(await getItem(tx, actor.merchantId, edit.batchId, edit.itemId));
+    await resum(tx, batch, { caller, settings, occasion: occasionOf(deps, caller) });
+    return presentItem(await getItem(tx, caller.merchantId, edit.batchId, edit.itemId));
   });
 }
 
@@ -91,16 +96,16 @@ function requestedWith(batch: BatchRow, item: ItemRow, checked: CheckedItem | un
 /** @throws Fail `batch_empty_items` for the last item; `invalid_request` in other states */
 export async function deletePayoutItem(
   deps: PayoutDeps,
-  actor: Actor,
+  caller: Caller,
   target: Pick<ItemEdit, 'batchId' | 'itemId'>,
 ): Promise<PayoutBatch> {
-  const settings = await payoutSettings(deps, actor);
+  const settings = await payoutSettings(deps, caller);
   return await transact(deps.db, async (tx) => {
-    const { batch, item } = await lockForEdit(tx, actor, target);
+    const { batch, item } = await lockForEdit(tx, caller, target);
     if (batch.total_count === 1) {
       throw new Fail('batch_empty_items', 'This is the last item of the batch. Cancel the batch instead.');
     }
     await deleteItem(tx, item);
-    return presentBatch(await resum(tx, batch, settings, occasionOf(deps, actor)));
+    return presentBatch(await resum(tx, batch, { caller, settings, occasion: occasionOf(deps, caller) }));
   });
 }

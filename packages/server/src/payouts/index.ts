@@ -1,4 +1,6 @@
+export { payoutBatchRows, payoutItemRows } from './book-queries.ts';
 export { decideApproval } from './decide-approval.ts';
+export { decideLost, type LostVerdict } from './decide-lost.ts';
 export type { PayoutDeps } from './deps.ts';
 export {
   EXPIRE_APPROVAL_JOB,
@@ -9,6 +11,6 @@ export {
   settleBatch,
 } from './jobs.ts';
 export { presentBatch } from './present.ts';
-export { batchIdOf, listBatches, merchantOfBatch, payoutHolds } from './queries.ts';
+export { batchIdOf, listBatches, merchantOfBatch, placeOfItem } from './queries.ts';
 export { payoutRoutes } from './routes.ts';
 export { PAYOUT_SETTINGS } from './settings.ts';

@@ -9,6 +9,7 @@ import { decidedJob, listDecided, requestTransfers, type TransferOrder } from '.
 import { endUnsent } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
 import type { PayoutDeps } from './deps.ts';
+import { followLost } from './follow-lost.ts';
 import { boundDigest } from './items-digest.ts';
 import { releasePostings, settlePostings } from './postings.ts';
 import {
@@ -22,16 +23,21 @@ import {
 } from './queries.ts';
 import { finalStatus } from './states.ts';
 
-const OWNER_TYPE = 'payout_item';
+export const OWNER_TYPE = 'payout_item';
 export const PROCESS_JOB = 'payouts.process';
 export const EXPIRE_APPROVAL_JOB = 'payouts.expire-approval';
 export const SETTLE_JOB = decidedJob(OWNER_TYPE);
+
+/** How often a batch asks whether its merchant is still suspended. */
+const SUSPENDED_RETRY_MS = 60_000;
 
 /** pending → processing: the batch is taken, and its transfers are ordered in the same change. */
 export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   crashPoint('process.claimed');
   const merchant = await getMerchant(deps.db, job.merchantId);
   const occasion = occasionOf(deps, merchant);
+  if (merchant.status === 'suspended')
+    return { againAtMs: occasion.realMs + SUSPENDED_RETRY_MS, followsClock: false };
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
     // Canceled in the meantime, or taken by a run whose answer was lost.
@@ -53,7 +59,7 @@ export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Pro
   return 'done';
 }
 
-function orderOf(batch: BatchRow, item: ItemRow): TransferOrder {
+export function orderOf(batch: BatchRow, item: ItemRow): TransferOrder {
   return {
     ownerType: OWNER_TYPE,
     ownerId: item.item_id,
@@ -72,22 +78,38 @@ export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Prom
   const occasion = occasionOf(deps, merchant);
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.groupId));
-    if (batch.status !== 'processing') return;
     crashPoint('settle.before');
-    await settle(tx, batch, occasion);
+    const transfers = await listDecided(tx, batch.merchant_id, batch.batch_id);
+    const decided = new Map(transfers.map((t) => [t.owner_id, t]));
+    const items = await readItems(tx, batch.merchant_id, batch.batch_id);
+    if (batch.status === 'processing') await settle(tx, batch, { items, decided }, occasion);
+    const isAnyLost = [...transfers, ...items].some((one) => one.lost_at !== null);
+    if (isAnyLost) await followAsSettled(tx, batch, decided, occasion);
     crashPoint('settle.before-commit');
   });
   crashPoint('settle.after-commit');
   return 'done';
 }
 
-async function settle(tx: Tx, batch: BatchRow, occasion: Occasion): Promise<void> {
-  const decided = new Map(
-    (await listDecided(tx, batch.merchant_id, batch.batch_id)).map((t) => [t.owner_id, t]),
-  );
-  const open = (await readItems(tx, batch.merchant_id, batch.batch_id)).filter(
-    (item) => item.status === 'processing',
-  );
+/** A transfer may be lost before its item is settled: items are read as they were just settled. */
+async function followAsSettled(
+  tx: Tx,
+  { merchant_id: merchantId, batch_id: batchId }: BatchRow,
+  decided: Parameters<typeof followLost>[2]['decided'],
+  occasion: Occasion,
+): Promise<void> {
+  const batch = await lockBatch(tx, merchantId, batchId);
+  const items = await readItems(tx, merchantId, batchId);
+  await followLost(tx, batch, { items, decided }, occasion);
+}
+
+async function settle(
+  tx: Tx,
+  batch: BatchRow,
+  { items, decided }: Parameters<typeof followLost>[2],
+  occasion: Occasion,
+): Promise<void> {
+  const open = items.filter((item) => item.status === 'processing');
   const settled = open.flatMap((item): { item: ItemRow; outcome: SettledItem }[] => {
     const transfer = decided.get(item.item_id);
     if (transfer === undefined) return [];

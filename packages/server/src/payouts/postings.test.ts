@@ -3,7 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Posting } from '../ledger/index.ts';
 import { newId } from '../platform/ids.ts';
-import { releaseBatchPostings, releasePostings, reservePostings, settlePostings } from './postings.ts';
+import {
+  giveBackPostings,
+  releaseBatchPostings,
+  releasePostings,
+  reservePostings,
+  settlePostings,
+} from './postings.ts';
 import type { BatchRow, ItemRow } from './queries.ts';
 
 const NORMAL_DEBIT = ['custody', 'custody_hold'];
@@ -46,6 +52,26 @@ test('what is released as a whole leaves no trace', () => {
   fc.assert(
     fc.property(sample, ({ batch }) => {
       expect(effect([...reservePostings(batch), ...releaseBatchPostings(batch)])).toEqual({});
+    }),
+  );
+});
+
+test('fault 50: an item that was paid and is given back is as if it had failed at once', () => {
+  fc.assert(
+    fc.property(sample, ({ batch, items }) => {
+      const paidAndBack = items.flatMap((item) => [
+        ...settlePostings(batch, item),
+        ...giveBackPostings(batch, item),
+      ]);
+      const failed = items.flatMap((item) => releasePostings(batch, item));
+      expect(effect(paidAndBack)).toEqual(effect(failed));
+      // Entries of an item come once each.
+      const keys = items.flatMap((item) =>
+        [...settlePostings(batch, item), ...giveBackPostings(batch, item)].map(
+          ({ debit, credit, cause }) => `${cause.id} ${debit} ${credit}`,
+        ),
+      );
+      expect(new Set(keys).size).toBe(keys.length);
     }),
   );
 });

@@ -63,3 +63,13 @@ export function releasePostings(batch: BatchRow, item: ItemRow): Posting[] {
     },
   ];
 }
+
+/** An item that was paid and is lost: what settling it booked is booked back, and it is released as one that failed. */
+export function giveBackPostings(batch: BatchRow, item: ItemRow): Posting[] {
+  const unsettled = settlePostings(batch, item).map(({ debit, credit, ...posting }) => ({
+    debit: credit,
+    credit: debit,
+    ...posting,
+  }));
+  return [...unsettled, ...releasePostings(batch, item)];
+}

@@ -49,5 +49,6 @@ export function presentItem(row: ItemRow): PayoutItem {
     failure_message: row.failure_message,
     created_at: Number(row.created_at),
     completed_at: seconds(row.completed_at),
+    lost_at: seconds(row.lost_at),
   };
 }

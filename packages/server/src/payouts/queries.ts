@@ -117,6 +117,13 @@ export async function getItem(
   return item;
 }
 
+/** @throws Fail `resource_not_found` */
+export async function getItemById(db: Db, batch: BatchRow, itemId: string): Promise<ItemRow> {
+  const item = await findItem(db, batch.merchant_id, batch.batch_id, itemId);
+  if (item === undefined) throw itemNotFound();
+  return item;
+}
+
 /** The item as a caller would send it. */
 export function inputOf(item: ItemRow): PayoutItemInput {
   return {
@@ -141,12 +148,12 @@ export async function insertBatch(tx: Tx, batch: BatchRow, items: readonly NewIt
       insert into payout_batch (merchant_id, batch_id, store_id, key_id, idempotency_key, currency, network, status,
         description, total_count, valid_count, invalid_count, success_count, failed_count, requested_amount,
         total_amount, service_fee_amount, debit_amount, frozen_amount, charged_service_fee_amount, validation_errors,
-        items_digest, submitted_by_owner, submitted_day, required_approvals, created_at, submitted_at, completed_at)
+        items_digest, owners, submitted_day, required_approvals, created_at, submitted_at, completed_at)
       values (${b.merchant_id}, ${b.batch_id}, ${b.store_id}, ${b.key_id}, ${b.idempotency_key}, ${b.currency},
         ${b.network}, ${b.status}, ${b.description}, ${b.total_count}, ${b.valid_count}, ${b.invalid_count},
         ${b.success_count}, ${b.failed_count}, ${b.requested_amount}, ${b.total_amount}, ${b.service_fee_amount},
         ${b.debit_amount}, ${b.frozen_amount}, ${b.charged_service_fee_amount},
-        ${JSON.stringify(b.validation_errors)}, ${b.items_digest}, ${b.submitted_by_owner}, ${b.submitted_day},
+        ${JSON.stringify(b.validation_errors)}, ${b.items_digest}, ${arrayText(b.owners)}::uuid[], ${b.submitted_day},
         ${b.required_approvals}, ${b.created_at}, ${b.submitted_at}, ${b.completed_at})
       returning merchant_id, batch_id, created_at
     )
@@ -263,6 +270,39 @@ export async function deleteItem(tx: Tx, item: ItemRow): Promise<void> {
     .execute();
 }
 
+/** Updates an item of a locked batch and reads it back. */
+export async function updateItem(
+  tx: Tx,
+  item: ItemRow,
+  change: UpdateObject<Tables, 'payout_item'>,
+): Promise<ItemRow> {
+  return await tx
+    .updateTable('payout_item')
+    .set(change)
+    .where('merchant_id', '=', item.merchant_id)
+    .where('batch_id', '=', item.batch_id)
+    .where('index', '=', item.index)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** An operator names an item by its id alone. @throws Fail `resource_not_found` */
+export async function placeOfItem(
+  db: Db,
+  itemText: string,
+): Promise<{ merchantId: string; batchId: string; itemId: string }> {
+  const itemId = decodeId('payoutItem', itemText);
+  const row =
+    itemId &&
+    (await db
+      .selectFrom('payout_item')
+      .select(['merchant_id', 'batch_id'])
+      .where('item_id', '=', itemId)
+      .executeTakeFirst());
+  if (itemId === undefined || row === undefined || row === '') throw itemNotFound();
+  return { merchantId: row.merchant_id, batchId: row.batch_id, itemId };
+}
+
 export interface SettledItem {
   index: number;
   status: 'succeeded' | 'failed';
@@ -285,14 +325,6 @@ export async function writeSettled(tx: Tx, batch: BatchRow, items: readonly Sett
     where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index`.execute(
     tx,
   );
-}
-
-/** What unfinished batches have frozen, per currency: what payout_hold must hold. */
-export async function payoutHolds(db: Db, merchantId: string): Promise<Map<Asset, bigint>> {
-  const { rows } = await sql<{ currency: Asset; frozen: string }>`
-    select currency, sum(frozen_amount)::text as frozen from payout_batch
-    where merchant_id = ${merchantId} group by currency`.execute(db);
-  return new Map(rows.map(({ currency, frozen }) => [currency, BigInt(frozen)]));
 }
 
 /** An operator names a batch by its id alone: the merchant is looked for. @throws Fail `resource_not_found` */

@@ -105,7 +105,7 @@ function lifeRoutes(deps: PayoutDeps): Route[] {
       tag,
       summary: 'Submit a payout batch',
       description:
-        'Checks every item anew, reserves the balance and hands the batch on, above the approval threshold to the approvers.',
+        'Checks every item anew, reserves the balance and hands the batch on, above a limit of approval to the approvers.',
       scope: 'payouts',
       alwaysCommits: true,
       params: PayoutBatchPath,

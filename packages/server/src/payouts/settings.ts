@@ -1,5 +1,11 @@
 import { ASSETS, feeOf, NETWORKS, type Network } from '@florin/contract/money';
-import { flagSetting, integerSetting, listSetting, moneySetting } from '../platform/settings.ts';
+import {
+  flagSetting,
+  integerSetting,
+  listSetting,
+  moneyOrWordSetting,
+  moneySetting,
+} from '../platform/settings.ts';
 
 const TOKENS = ASSETS.flatMap((asset) => NETWORKS.map((network) => `${asset}:${network}`));
 /** Circle ended USDC on Tron in 2025: the sandbox keeps it for tests. */
@@ -10,6 +16,13 @@ export const PAYOUT_SETTINGS = {
     name: 'payouts.approval_above',
     description: 'A batch whose items add up to more than this waits for approval.',
     fallback: '10000.00',
+  }),
+  unapprovedPerDay: moneyOrWordSetting({
+    name: 'payouts.unapproved_per_day',
+    description:
+      'What may be submitted in 24 hours without approval, all batches together; threshold: as much as approval_above.',
+    fallback: { sandbox: '100000.00', live: 'threshold' },
+    words: ['threshold', 'off'],
   }),
   approvals: integerSetting({
     name: 'payouts.approvals',

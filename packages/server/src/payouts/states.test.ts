@@ -121,22 +121,30 @@ test('a submit goes where the sum and the findings lead, and only along the move
     { maxLength: 4 },
   );
   fc.assert(
-    fc.property(errors, errors, fc.bigInt(1n, 200n), (before, now, requested) => {
-      const findings = now.map(([index, code]) => finding(index, code));
-      const totals = { ...totalsOf([]), invalid: findings.length, errors: findings, requested };
-      const known = before.map(([index, code]) => finding(index, code));
-      const decision = decideSubmit(known, totals, 100n);
-      expect(MOVES.draft).toContain(decision.to);
-      expect(MOVES.needs_fix).toContain(decision.to);
-      expect(decision.to === 'needs_fix').toBe(findings.length > 0);
-      if (decision.to !== 'needs_fix') {
-        expect(decision.to).toBe(requested > 100n ? 'pending_approval' : 'pending');
-        return;
-      }
-      const listedBefore = new Set(before.filter(([, code]) => code === 'address_risk').map(([i]) => i));
-      const isNew = now.some(([i, code]) => code === 'address_risk' && !listedBefore.has(i));
-      expect(decision.refusal).toBe(isNew ? 'address_risk_rejected' : 'batch_cannot_submit');
-    }),
+    fc.property(
+      errors,
+      errors,
+      fc.bigInt(1n, 200n),
+      fc.bigInt(0n, 150n),
+      (before, now, requested, unapproved) => {
+        const findings = now.map(([index, code]) => finding(index, code));
+        const totals = { ...totalsOf([]), invalid: findings.length, errors: findings, requested };
+        const known = before.map(([index, code]) => finding(index, code));
+        const decision = decideSubmit(known, totals, { limits: { above: 100n, perDay: 150n }, unapproved });
+        expect(MOVES.draft).toContain(decision.to);
+        expect(MOVES.needs_fix).toContain(decision.to);
+        expect(decision.to === 'needs_fix').toBe(findings.length > 0);
+        if (decision.to !== 'needs_fix') {
+          expect(decision.to).toBe(
+            requested > 100n || unapproved + requested > 150n ? 'pending_approval' : 'pending',
+          );
+          return;
+        }
+        const listedBefore = new Set(before.filter(([, code]) => code === 'address_risk').map(([i]) => i));
+        const isNew = now.some(([i, code]) => code === 'address_risk' && !listedBefore.has(i));
+        expect(decision.refusal).toBe(isNew ? 'address_risk_rejected' : 'batch_cannot_submit');
+      },
+    ),
   );
 });
 

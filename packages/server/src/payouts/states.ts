@@ -1,5 +1,6 @@
 import type { PayoutBatchStatus, ValidationError } from '@florin/contract/schemas';
 import { Fail } from '../platform/fail.ts';
+import { type ApprovalLimits, needsApproval } from '../stores/index.ts';
 
 // A batch: draft → (needs_fix ⇄ submit) → pending_approval → pending → processing → completed | partially_completed |
 // failed. Until a worker takes it, it can be canceled; while it waits for approval it can be rejected.
@@ -25,6 +26,14 @@ export const mayEdit = (status: PayoutBatchStatus) => status === 'draft' || stat
 /** Money is reserved for the batch and goes back when it is canceled or rejected. */
 export const isReserved = (status: PayoutBatchStatus) =>
   status === 'pending' || status === 'pending_approval';
+
+/** The people behind a batch, once somebody's key has created, edited or submitted it; keys without an owner add nobody. */
+export function withOwner(owners: readonly string[], ownerId: string | null): string[] {
+  return ownerId === null || owners.includes(ownerId) ? [...owners] : [...owners, ownerId];
+}
+
+/** Whether a registered approver may approve or reject a batch: nobody decides on what they had a hand in. */
+export const mayDecide = (owners: readonly string[], approverId: string) => !owners.includes(approverId);
 
 /** What one item amounts to in its batch. */
 export interface Sized {
@@ -91,18 +100,20 @@ export function checkMaySubmit(status: PayoutBatchStatus): void {
  * What a submit does, after every item was checked anew.
  *
  * @param before findings as last stored; an address listed since is told apart
+ * @param approval what may go unapproved, and what did in the 24 hours before
  */
 export function decideSubmit(
   before: readonly ValidationError[],
   now: Totals,
-  approvalAbove: bigint,
+  approval: { limits: ApprovalLimits; unapproved: bigint },
 ): SubmitDecision {
   if (now.invalid > 0) {
     const known = new Set(before.filter((e) => e.code === 'address_risk').map((e) => e.field));
     const newlyListed = now.errors.some((e) => e.code === 'address_risk' && !known.has(e.field));
     return { to: 'needs_fix', refusal: newlyListed ? 'address_risk_rejected' : 'batch_cannot_submit' };
   }
-  return { to: now.requested > approvalAbove ? 'pending_approval' : 'pending' };
+  const isHeld = needsApproval(now.requested, approval.unapproved, approval.limits);
+  return { to: isHeld ? 'pending_approval' : 'pending' };
 }
 
 /** Where a batch ends once each item is decided; undefined while one is not. */

@@ -7,6 +7,7 @@ import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
+import { approvalLimitsOf, dependsOnWindow, lockApprovals } from '../stores/index.ts';
 import { isPaused } from '../transfers/index.ts';
 import { changeBatch } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
@@ -25,7 +26,15 @@ import {
   totalColumns,
   writeFindings,
 } from './queries.ts';
-import { checkMaySubmit, decideSubmit, type SubmitDecision, type Totals, totalsOf } from './states.ts';
+import {
+  checkMaySubmit,
+  decideSubmit,
+  type SubmitDecision,
+  type Totals,
+  totalsOf,
+  withOwner,
+} from './states.ts';
+import { unapprovedPayouts } from './unapproved.ts';
 
 const DAY_SECONDS = 86_400;
 const APPROVAL_WAITS_DAYS = 7;
@@ -75,14 +84,15 @@ async function submitIn(
   const batch = await lockBatch(tx, submit.caller.merchantId, batchId);
   checkMaySubmit(batch.status);
   const { checked, totals } = await recheck(tx, submit, batch);
-  const decision = decideSubmit(batch.validation_errors, totals, submit.settings.approvalAbove);
+  const decision = decideSubmit(batch.validation_errors, totals, await readApproval(tx, submit, totals));
   if (decision.to !== 'needs_fix') {
     await checkOpen(tx, submit, batch);
     await writeFindings(tx, batch, checked);
     return { batch: await reserve(tx, submit, batch, { to: decision.to, totals }) };
   }
   await writeFindings(tx, batch, checked);
-  const change = { status: decision.to, ...totalColumns(totals) };
+  const owners = withOwner(batch.owners, submit.caller.ownerId);
+  const change = { status: decision.to, owners, ...totalColumns(totals) };
   return { batch: await changeBatch(tx, batch, change, submit.occasion), refusal: decision.refusal };
 }
 
@@ -93,7 +103,7 @@ async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchR
   const checked = await checkItems(inputs, {
     ...deps,
     db: tx,
-    mode: caller.mode,
+    merchant: caller,
     currency: batch.currency,
     network: batch.network,
     rules: settings,
@@ -101,6 +111,14 @@ async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchR
   });
   const quoted = checked.map((item, i) => ({ ...item, fee: items[i]?.service_fee_amount ?? item.fee }));
   return { checked, totals: totalsOf(quoted) };
+}
+
+/** What may go unapproved, and what went; those who submit at once wait for each other only where that decides. */
+async function readApproval(tx: Tx, { caller: { merchantId }, settings, occasion }: Submit, totals: Totals) {
+  const limits = approvalLimitsOf(settings);
+  if (totals.invalid > 0 || !dependsOnWindow(totals.requested, limits)) return { limits, unapproved: 0n };
+  await lockApprovals(tx, merchantId, 'payouts');
+  return { limits, unapproved: await unapprovedPayouts(tx, merchantId, occasion.seconds) };
 }
 
 /** No item's fault: the caller comes back, and the batch stays as it is. */
@@ -130,7 +148,7 @@ async function reserve(
     status: to,
     submitted_at: occasion.seconds,
     submitted_day: day,
-    submitted_by_owner: caller.ownerId,
+    owners: withOwner(batch.owners, caller.ownerId),
     items_digest: itemsDigest(batch, items),
     required_approvals: to === 'pending_approval' ? settings.approvals : 0,
     frozen_amount: totals.amount + totals.fees,

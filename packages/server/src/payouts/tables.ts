@@ -29,7 +29,8 @@ declare module '../platform/db.ts' {
       charged_service_fee_amount: Generated<bigint>;
       validation_errors: JSONColumnType<ValidationError[]>;
       items_digest: Buffer | null;
-      submitted_by_owner: string | null;
+      /** Of all keys that created, edited or submitted it. */
+      owners: Generated<string[]>;
       submitted_day: number | null;
       required_approvals: Generated<number>;
       created_at: Int8;
@@ -54,6 +55,7 @@ declare module '../platform/db.ts' {
       failure_message: string | null;
       created_at: Int8;
       completed_at: Int8 | null;
+      lost_at: Int8 | null;
     };
     payout_quota: { merchant_id: string; currency: Asset; day: number; amount: bigint };
     payout_approval: {

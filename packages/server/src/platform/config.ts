@@ -248,7 +248,7 @@ export function readConfig(
     databaseUrl: read.url('databaseUrl', ['postgres:', 'postgresql:']),
     simchainUrl: read.url('simchainUrl', ['postgres:', 'postgresql:']),
     masterKey: readMasterKey(read),
-    publicUrl: read.url('publicUrl', ['https:', 'http:'])?.replace(/\/+$/, ''),
+    publicUrl: read.url('publicUrl', ['https:', 'http:'])?.replace(/(?<!\/)\/+$/, ''),
     tls: readTls(read),
     trustedProxy: readFlag(read, 'trustedProxy'),
     logLevel: readLogLevel(read, defaults.logLevel),

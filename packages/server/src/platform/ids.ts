@@ -14,6 +14,7 @@ export const ID_PREFIXES = {
   transfer: 'tr',
   fund: 'fund',
   fill: 'fill',
+  surplus: 'sur',
   event: 'evt',
   checkoutSession: 'cs',
   payment: 'pay',

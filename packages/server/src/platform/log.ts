@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
 import { type Logger as PinoLogger, pino } from 'pino';
 import { createRedactor } from './redact.ts';
+import { shorten } from './shorten.ts';
 
 /** What the product writes to: `log.info({ fields }, 'message')`. */
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'child' | 'level'>;
@@ -25,21 +26,27 @@ const SECRET_FIELDS = [
 const redactPaths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
 
 const CAUSES_MAX = 5;
+/** A message that quotes more was given too much to say. */
+const MESSAGE_LENGTH_MAX = 2_000;
 /** SQLSTATE class whose messages quote the value that was refused. */
 const DATA_EXCEPTION = /^22/;
+/** The last may have been cut in its middle. */
+const QUOTED = /"[^"]*(?:"|$)/g;
 
 /**
  * An error for the log: class, code, message, frames, causes. Its other fields are left out, as a driver puts
  * parameters, rows and addresses with passwords there.
  */
 function describeFault(error: unknown, depth = 0): object {
-  if (!(error instanceof Error)) return { message: inspect(error, { depth: 0 }) };
+  if (!(error instanceof Error))
+    return { message: shorten(inspect(error, { depth: 0 }), MESSAGE_LENGTH_MAX) };
   const { code, cause, errors } = error as Error & { code?: unknown; errors?: unknown };
+  const message = shorten(error.message, MESSAGE_LENGTH_MAX);
   const quotes = typeof code === 'string' && DATA_EXCEPTION.test(code);
   return {
     type: error.constructor.name,
     ...(typeof code === 'string' ? { code } : {}),
-    message: quotes ? error.message.replaceAll(/"[^"]*"/g, '"…"') : error.message,
+    message: quotes ? message.replaceAll(QUOTED, '"…"') : message,
     stack: framesOf(error),
     ...(cause === undefined || depth >= CAUSES_MAX ? {} : { cause: describeFault(cause, depth + 1) }),
     ...(Array.isArray(errors) && depth < CAUSES_MAX

@@ -9,6 +9,7 @@ import {
   flagSetting,
   integerSetting,
   listSetting,
+  moneyOrWordSetting,
   moneySetting,
   readSettings,
   type Setting,
@@ -111,4 +112,26 @@ test('what is written is what is read, for every allowed value', () => {
       expect(SETTINGS.open.read(SETTINGS.open.write(flag))).toBe(flag);
     }),
   );
+});
+
+const dayLimit = moneyOrWordSetting({
+  name: 'test.limit',
+  description: 'A limit.',
+  fallback: { sandbox: 'off', live: '12.50' },
+  words: ['threshold', 'off'],
+});
+
+test('an amount or one of its words is read, and written as it was typed', () => {
+  expect([dayLimit.fallback('sandbox'), dayLimit.fallback('live')]).toEqual(['off', 12_500_000n]);
+  expect(['off', 'threshold', '0', '10000.00'].map((text) => dayLimit.read(text))).toEqual([
+    'off',
+    'threshold',
+    0n,
+    10_000_000_000n,
+  ]);
+  for (const value of ['off', 'threshold', '12.50']) expect(dayLimit.write(dayLimit.read(value))).toBe(value);
+});
+
+test.each(['', 'OFF', 'none', '-1', '1.001', '1e3', true, null, 10n ** 20n])('%s is neither', (value) => {
+  expect(() => dayLimit.read(value)).toThrow(Fail);
 });

@@ -57,6 +57,27 @@ export function moneySetting(definition: Definition<string>): Setting<bigint> {
   return { ...definition, fallback: (mode) => read(fallback(mode)), read, write: formatAmount };
 }
 
+/** An amount of money as above, or one of some words that stand for a rule. */
+export function moneyOrWordSetting<const Word extends string>(
+  definition: Definition<string> & { words: readonly Word[] },
+): Setting<bigint | Word> {
+  const money = moneySetting({ ...definition, fallback: '0.00' });
+  const fallback = byMode(definition.fallback);
+  const read = (value: unknown): bigint | Word => {
+    const word = definition.words.find((known) => known === value);
+    if (word !== undefined) return word;
+    if (!AMOUNT_FORM.test(String(value)))
+      throw refuse(definition.name, `an amount such as 10000.00, or ${definition.words.join(' or ')}`);
+    return money.read(value);
+  };
+  return {
+    ...definition,
+    fallback: (mode) => read(fallback(mode)),
+    read,
+    write: (value) => (typeof value === 'bigint' ? formatAmount(value) : value),
+  };
+}
+
 export function integerSetting(
   definition: Definition<number> & { min: number; max: number },
 ): Setting<number> {

@@ -5,10 +5,13 @@ import { type Balances, coinsOn, readBalances, sumOfEntries } from '../ledger/in
 import type { Db } from '../platform/db.ts';
 import type { Merchant } from '../stores/index.ts';
 import { listUnsettled, paidByTransfers, signedOf } from '../transfers/index.ts';
+import { type ExpectedCoins, expectedAtDeposits } from './deposit-coins.ts';
+import { type DepositCoins, judgeCoins } from './judge-coins.ts';
 
 // The books are read as of one moment, then the chain as of one final block that is newer. Whatever the books call paid
 // was final before, so it is in that block; what they do not call decided is asked about and counted up to that block;
-// and what begins after the books were read cannot be final yet. So money that moves meanwhile makes no difference.
+// and what begins after the books were read cannot be final yet. So money that moves meanwhile makes no difference. A node
+// that lags may call a charge undecided whose coins its balance shows: they are no surplus.
 
 export interface Place {
   merchant: Merchant;
@@ -28,26 +31,28 @@ interface Books {
   unbooked: ReadonlyMap<Asset, bigint>;
   undecided: Awaited<ReturnType<typeof listUnsettled>>;
   deposits: DepositBooks;
+  /** What should lie at deposit addresses. */
+  deposited: readonly ExpectedCoins[];
 }
 
-/** What the books expect of a currency in a network's final blocks, and what lies there. */
-export interface Standing extends ChainDifference {
-  /** What of `expected` is the operator's own; below zero, what a reorganisation took away. */
+/** How the books of a currency stand to what lies in a network's final blocks. */
+export interface Standing {
+  currency: Asset;
+  /** What is missing, and what nobody was credited for. */
+  differences: ChainDifference[];
+  /** What lies in the hot wallet beyond what the books expect there: a stranger's coins, or the operator's. */
+  surplus: bigint;
+  /** The hot wallet. */
+  wallet: string;
+  /** What of the merchant's coins is the operator's own; below zero, what a reorganisation took away. */
   float: bigint;
 }
 
-/** @throws ChainUnavailable; Fail where the installation has no node for the network */
-export async function compareWithChain(
-  deps: { db: Db; chains: ChainRegistry },
-  place: Place,
-): Promise<ChainDifference[]> {
-  const standings = await readStandings(deps, place);
-  return standings
-    .filter(({ expected, found }) => expected !== found)
-    .map(({ currency, what, expected, found }) => ({ currency, what, expected, found }));
-}
-
-/** One of each currency. @throws as `compareWithChain` */
+/**
+ * One of each currency.
+ *
+ * @throws ChainUnavailable; Fail where the installation has no node for the network
+ */
 export async function readStandings(
   deps: { db: Db; chains: ChainRegistry },
   { merchant, network }: Place,
@@ -57,17 +62,45 @@ export async function readStandings(
   const books = await readBooks(deps.db, { merchant, network });
   const { addresses } = books.deposits;
   const { height, found } = await readFinal(chain, [sender, ...addresses]);
-  const paid = await paidUpTo(chain, books, height);
+  const { paid, incoming } = await paidUpTo(chain, books, height);
   const arrived = await arrivedUpTo(chain, books.deposits, height);
-  const others = addresses.length === 0 ? '' : ` and ${addresses.length} deposit addresses`;
-  const what = `custody on ${network}: balance of ${sender}${others} on the chain`;
   return ASSETS.map((currency) => {
     const unbooked = (books.unbooked.get(currency) ?? 0n) + (paid.get(currency) ?? 0n);
     // The operator's own lie there too: what was kept of seizures and filled up; below zero, what is missing.
     const float = books.balances.get(currency)?.get(`float:${network}`) ?? 0n;
     const credited = coinsOn(books.balances.get(currency), network) + float;
-    const expected = credited - unbooked + (arrived.get(currency) ?? 0n);
-    return { currency, what, expected, found: found.get(currency) ?? 0n, float };
+    const coins = found.get(currency) ?? new Map<string, bigint>();
+    const { mismatches, surplus } = judgeCoins({
+      expected: credited - unbooked + sumOf(arrived.get(currency)),
+      hot: { address: sender, found: coins.get(sender) ?? 0n, incoming: incoming.get(currency) ?? 0n },
+      deposits: depositsOf(books, currency, { coins, arrived: arrived.get(currency) }),
+    });
+    const differences = mismatches.map(({ address, ...amounts }) => {
+      const what = `custody on ${network}: balance of ${address} on the chain`;
+      return { currency, what, ...amounts };
+    });
+    return { currency, differences, surplus, wallet: sender, float };
+  });
+}
+
+type ByAddress = ReadonlyMap<string, bigint>;
+
+const sumOf = (amounts: ByAddress | undefined) =>
+  [...(amounts?.values() ?? [])].reduce((sum, amount) => sum + amount, 0n);
+
+/** Each deposit address with what lies there and should. */
+function depositsOf(
+  { deposits, deposited }: Books,
+  currency: Asset,
+  { coins, arrived }: { coins: ByAddress; arrived: ByAddress | undefined },
+): DepositCoins[] {
+  const expected = new Map(
+    deposited.filter((one) => one.currency === currency).map((one) => [one.address, one]),
+  );
+  return deposits.addresses.map((address) => {
+    const { least = 0n, most = 0n } = expected.get(address) ?? {};
+    const isNew = arrived?.get(address) ?? 0n;
+    return { address, found: coins.get(address) ?? 0n, least: least + isNew, most: most + isNew };
   });
 }
 
@@ -83,12 +116,17 @@ async function readBooks(db: Db, { merchant, network }: Place): Promise<Books> {
         const coins = { credit: `custody_hold:${network}`, currency } as const;
         const batches = await sumOfEntries(tx, merchantId, { ...coins, debit: 'payout_hold' });
         const refunds = await sumOfEntries(tx, merchantId, { ...coins, debit: 'refund_hold' });
+        const back = { debit: `custody_hold:${network}`, currency } as const;
+        const givenBack =
+          (await sumOfEntries(tx, merchantId, { ...back, credit: 'payout_hold' })) +
+          (await sumOfEntries(tx, merchantId, { ...back, credit: 'refund_hold' }));
         const pulled = await sumPulled(tx, merchantId, { network, currency });
-        unbooked.set(currency, paid + pulled - batches - refunds);
+        unbooked.set(currency, paid + pulled - batches - refunds + givenBack);
       }
       const undecided = await listUnsettled(tx, merchantId, network);
       const deposits = await readDepositBooks(tx, merchantId, network);
-      return { balances: await readBalances(tx, merchantId), unbooked, undecided, deposits };
+      const deposited = await expectedAtDeposits(tx, merchantId, network);
+      return { balances: await readBalances(tx, merchantId), unbooked, undecided, deposits, deposited };
     });
 }
 
@@ -96,45 +134,66 @@ async function readBooks(db: Db, { merchant, network }: Place): Promise<Books> {
 async function readFinal(
   chain: Chain,
   addresses: readonly string[],
-): Promise<{ height: bigint; found: Map<Asset, bigint> }> {
+): Promise<{ height: bigint; found: Map<Asset, ByAddress> }> {
   for (;;) {
-    const found = new Map<Asset, bigint>();
+    const found = new Map<Asset, ByAddress>();
     const heights = new Set<bigint>();
     for (const currency of ASSETS) {
       const { height, balances } = await chain.balances(addresses, currency, 'final');
       heights.add(height);
-      const sum = [...balances.values()].reduce((total, balance) => total + balance, 0n);
-      found.set(currency, sum);
+      found.set(currency, balances);
     }
     const [height, ...others] = heights;
     if (height !== undefined && others.length === 0) return { height, found };
   }
 }
 
-/** What has arrived in final blocks up to that one and is not credited yet. */
-async function arrivedUpTo(chain: Chain, books: DepositBooks, height: bigint): Promise<Map<Asset, bigint>> {
-  const arrived = new Map<Asset, bigint>();
+/** What has arrived in final blocks up to that one and is not credited yet, by address. */
+async function arrivedUpTo(
+  chain: Chain,
+  books: DepositBooks,
+  height: bigint,
+): Promise<Map<Asset, ByAddress>> {
+  const arrived = new Map<Asset, Map<string, bigint>>();
   if (books.watch.length === 0) return arrived;
   for (let { cursor } = books, complete = false; !complete; ) {
     const page = await chain.scan({ level: 'final', cursor, watch: books.watch, upTo: height });
-    for (const { asset, txId, index, amount } of page.transfers) {
+    for (const { asset, txId, index, amount, to } of page.transfers) {
       if (asset === null || books.credited.has(`${txId}/${index}`)) continue;
-      arrived.set(asset, (arrived.get(asset) ?? 0n) + amount);
+      const ofAsset = arrived.get(asset) ?? new Map<string, bigint>();
+      arrived.set(asset, ofAsset.set(to, (ofAsset.get(to) ?? 0n) + amount));
     }
     ({ cursor, complete } = page);
   }
   return arrived;
 }
 
-/** What undecided transactions have paid up to a block. */
-async function paidUpTo(chain: Chain, { undecided }: Books, height: bigint): Promise<Map<Asset, bigint>> {
-  const paid = new Map<Asset, bigint>();
-  for (const attempt of undecided) {
-    const status = await chain.status(signedOf(attempt));
-    if (status.state !== 'final' || status.height === undefined || status.height > height) continue;
-    const amounts = attempt.amounts.filter((_, i) => status.itemOk?.[i] ?? true);
-    const sum = amounts.reduce((total, amount) => total + amount, 0n);
-    paid.set(attempt.currency, (paid.get(attempt.currency) ?? 0n) + sum);
+/**
+ * What undecided transactions have paid up to a block, beyond what the books count; a charge brings coins and pays less
+ * than nothing.
+ *
+ * @returns with what the others may bring
+ */
+async function paidUpTo(chain: Chain, { undecided }: Books, height: bigint) {
+  const [paid, incoming] = [new Map<Asset, bigint>(), new Map<Asset, bigint>()];
+  const add = (sums: Map<Asset, bigint>, currency: Asset, amounts: readonly bigint[]) =>
+    sums.set(
+      currency,
+      amounts.reduce((total, amount) => total + amount, sums.get(currency) ?? 0n),
+    );
+  for (const { amounts, counted: booked, currency, ...attempt } of undecided) {
+    // What the books count of one that has left its block is in none until it is final again.
+    add(paid, currency, [-booked]);
+    const { state, height: at, itemOk } = await chain.status(signedOf({ ...attempt, currency }));
+    const isPaid = state === 'final' && at !== undefined && at <= height;
+    const counted = amounts.filter((amount, i) => (isPaid ? (itemOk?.[i] ?? true) : amount < 0n));
+    if (isPaid) add(paid, currency, counted);
+    else
+      add(
+        incoming,
+        currency,
+        counted.map((amount) => -amount),
+      );
   }
-  return paid;
+  return { paid, incoming };
 }

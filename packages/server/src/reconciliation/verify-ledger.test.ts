@@ -141,7 +141,8 @@ const TAMPERING: [what: string, table: string, change: string, found: RegExp][] 
   [
     'a transfer that was paid and is denied',
     'transfer',
-    `update transfer set status = 'failed' where merchant_id = $1 and status = 'succeeded'`,
+    `update transfer set status = 'failed', failure_code = 'transfer_failed'
+     where merchant_id = $1 and status = 'succeeded'`,
     /custody on erc20: balance of/,
   ],
 ];

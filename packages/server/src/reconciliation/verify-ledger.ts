@@ -1,35 +1,22 @@
-import { ASSETS, type Asset, NETWORKS } from '@florin/contract/money';
+import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
-import { paymentHolds } from '../checkout/index.ts';
-import {
-  type Account,
-  coinsOn,
-  imbalance,
-  isOperators,
-  readBalances,
-  recomputeBalances,
-} from '../ledger/index.ts';
-import { payoutHolds } from '../payouts/index.ts';
-import type { Db } from '../platform/db.ts';
+import { type Account, type Balances, coinsOn, isOperators, readBalances } from '../ledger/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
-import { refundHolds } from '../refunds/index.ts';
-import { listMerchants, type Merchant } from '../stores/index.ts';
-import { type ChainDifference, compareWithChain, type Place } from './compare-with-chain.ts';
+import { listMerchants } from '../stores/index.ts';
+import { type Place, readStandings, type Standing } from './compare-with-chain.ts';
+import type { Deviation } from './comparison.ts';
 import { rememberReport } from './last-report.ts';
+import { verifyBooks } from './verify-books.ts';
 
 export interface VerifyDeps extends Platform {
   chains: ChainRegistry;
 }
 
-/** One thing that does not agree. Amounts are in the smallest unit. */
-export interface Difference {
+/** One thing that does not agree. */
+export interface Difference extends Deviation {
   merchant_id: string;
-  currency: Asset;
-  what: string;
-  expected: bigint;
-  found: bigint;
 }
 
 /** What is the operator's own among a merchant's coins, and owed or lost because of them. */
@@ -40,11 +27,26 @@ export interface OperatorBalance {
   balance: bigint;
 }
 
+/** Coins in a hot wallet that the books do not know: a stranger's, which are no fault of the books. */
+export interface Surplus {
+  merchant_id: string;
+  network: Network;
+  currency: Asset;
+  wallet: string;
+  /** Smallest unit, above 0. */
+  amount: bigint;
+}
+
 export interface VerifyReport {
   merchants: number;
-  /** Accounts and chain balances that were compared. */
+  /** Accounts, chain balances and kinds of resources that were compared. */
   checks: number;
+  /** Of each kind of resource the first hundred of a merchant. */
   differences: Difference[];
+  /** How many more there are. */
+  omitted: number;
+  /** Apart from differences, and never set off against one. */
+  surpluses: Surplus[];
   /** Those that are not 0. */
   operator_accounts: OperatorBalance[];
   /** What could not be looked at, in words. */
@@ -56,8 +58,8 @@ const LOOKS_MAX = 5;
 const LOOK_AGAIN_MS = 300;
 
 /**
- * Recomputes every balance from its entries, checks the rules between accounts, and compares what the ledger says lies
- * on each network with what the chain says.
+ * Recomputes every balance from its entries, compares what each module's rows say of money with each other and with the
+ * books, and what the ledger says lies on each network with what the chain says.
  */
 export async function verifyLedger(
   deps: VerifyDeps,
@@ -68,92 +70,53 @@ export async function verifyLedger(
     merchants: merchants.length,
     checks: 0,
     differences: [],
+    surpluses: [],
+    omitted: 0,
     operator_accounts: [],
     unseen: [],
   };
   for (const [done, merchant] of merchants.entries()) {
-    const books = await verifyBooks(deps.db, merchant);
+    const merchantId = encodeId('merchant', merchant.merchantId);
+    const books = await verifyBooks(deps.db, merchant.merchantId);
     report.checks += books.checks;
-    report.differences.push(...books.differences);
-    report.operator_accounts.push(...books.operator_accounts);
+    report.omitted += books.omitted;
+    report.differences.push(...books.deviations.map((one) => ({ merchant_id: merchantId, ...one })));
+    report.operator_accounts.push(...operatorBalances(merchantId, books.balances));
     for (const network of NETWORKS) await verifyNetwork(deps, { merchant, network }, report);
     onProgress(done + 1, merchants.length);
   }
-  const { differences, unseen } = report;
-  const summary = { differences: differences.length, unseen: unseen.length };
+  const { differences, omitted, unseen } = report;
+  const summary = { differences: differences.length + omitted, unseen: unseen.length };
   await rememberReport(deps.db, { at_ms: deps.clock.nowMs(), ...summary });
   return report;
 }
 
-interface Checked {
-  checks: number;
-  differences: Difference[];
-  operator_accounts: OperatorBalance[];
-}
-
-/** Everything that the database can tell by itself, as of one moment. */
-async function verifyBooks(db: Db, merchant: Merchant): Promise<Checked> {
-  return await db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .execute(async (tx) => {
-      const stored = await readBalances(tx, merchant.merchantId);
-      const recomputed = await recomputeBalances(tx, merchant.merchantId);
-      const holds = {
-        payout_hold: ['frozen by batches', await payoutHolds(tx, merchant.merchantId)],
-        refund_hold: ['set aside by refunds', await refundHolds(tx, merchant.merchantId)],
-        held: ['undecided of payments', await paymentHolds(tx, merchant.merchantId)],
-      } as const;
-      const merchantId = encodeId('merchant', merchant.merchantId);
-      const report: Checked = { checks: 0, differences: [], operator_accounts: [] };
-      const compare = (currency: Asset, what: string, expected: bigint, found: bigint) => {
-        report.checks++;
-        if (expected === found) return;
-        report.differences.push({
-          merchant_id: encodeId('merchant', merchant.merchantId),
-          currency,
-          what,
-          expected,
-          found,
-        });
-      };
-      for (const currency of ASSETS) {
-        const balances = stored.get(currency) ?? new Map<Account, bigint>();
-        const entries = recomputed.get(currency) ?? new Map<Account, bigint>();
-        for (const account of new Set([...balances.keys(), ...entries.keys()])) {
-          compare(
-            currency,
-            `${account}: sum of its entries`,
-            entries.get(account) ?? 0n,
-            balances.get(account) ?? 0n,
-          );
-        }
-        for (const [account, balance] of balances) {
-          if (balance === 0n || !isOperators(account)) continue;
-          report.operator_accounts.push({ merchant_id: merchantId, account, currency, balance });
-        }
-        compare(currency, 'what is owed against what lies on the networks', 0n, imbalance(balances));
-        for (const account of ['payout_hold', 'refund_hold', 'held'] as const) {
-          const [what, sums] = holds[account];
-          compare(currency, `${account}: ${what}`, sums.get(currency) ?? 0n, balances.get(account) ?? 0n);
-        }
-      }
-      return report;
-    });
+function operatorBalances(merchantId: string, balances: Balances): OperatorBalance[] {
+  return ASSETS.flatMap((currency) =>
+    [...(balances.get(currency) ?? [])]
+      .filter(([account, balance]) => balance !== 0n && isOperators(account))
+      .map(([account, balance]) => ({ merchant_id: merchantId, account, currency, balance })),
+  );
 }
 
 /** A change under way may still be seen on one side only, so a difference is looked at again before it counts. */
 async function verifyNetwork(deps: VerifyDeps, place: Place, report: VerifyReport): Promise<void> {
   try {
-    let differences: ChainDifference[] = [];
+    let standings: Standing[] = [];
     for (let look = 1; look <= LOOKS_MAX; look++) {
-      differences = await compareWithChain(deps, place);
-      if (differences.length === 0) break;
+      standings = await readStandings(deps, place);
+      if (standings.every(({ differences }) => differences.length === 0)) break;
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
     }
     report.checks += ASSETS.length;
-    const merchantId = encodeId('merchant', place.merchant.merchantId);
-    report.differences.push(...differences.map((difference) => ({ merchant_id: merchantId, ...difference })));
+    const merchant_id = encodeId('merchant', place.merchant.merchantId);
+    const { network } = place;
+    for (const { currency, differences, surplus: amount, wallet } of standings) {
+      report.differences.push(
+        ...differences.map((difference) => ({ merchant_id, resource: null, ...difference })),
+      );
+      if (amount > 0n) report.surpluses.push({ merchant_id, network, currency, wallet, amount });
+    }
   } catch (error) {
     if (!(error instanceof ChainUnavailable || error instanceof Fail)) throw error;
     if (await isEmpty(deps, place)) return;

@@ -3,14 +3,16 @@ import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
+import { getMerchant } from '../stores/index.ts';
+import { addressColumns, nextJob } from './approval.ts';
 import { checkRefundAddress } from './check-address.ts';
 import { type RefundDeps, refundSettings } from './deps.ts';
-import { sendJob } from './jobs.ts';
 import { awaitsClaim } from './present.ts';
 import { lockRefund, type RefundRow, updateRefund } from './queries.ts';
 
 /**
- * The payer says where the money goes: once, as long as the link lasts. From then on the refund waits for its delay.
+ * The payer says where the money goes: once, as long as the link lasts. From then on the refund waits for
+ * its delay, or first for approval.
  *
  * @throws Fail `invalid_request`, with param `address` where that is the cause, else as the link is used or over
  */
@@ -20,17 +22,20 @@ export async function claimRefund(
   refundId: string,
   address: string,
 ): Promise<RefundRow> {
-  const { allowProgramOwned, delaySeconds } = await refundSettings(deps, merchant);
+  const settings = await refundSettings(deps, merchant);
+  const { allowProgramOwned } = settings;
   return await transact(deps.db, async (tx) => {
+    if ((await getMerchant(tx, merchant.merchantId)).status === 'suspended')
+      throw new Fail('forbidden', 'This merchant is suspended.');
     const { refund } = await lockRefund(tx, merchant.merchantId, refundId);
     const occasion = occasionOf(deps, merchant);
     if (!awaitsClaim(refund) || occasion.seconds >= Number(refund.claim_ends_at ?? 0))
       throw new Fail('invalid_request', 'The link of this refund is used or over.');
     const { network } = refund;
-    const { mode } = merchant;
-    await checkRefundAddress(tx, deps, { mode, network, address, allowProgramOwned });
-    const claimed = await updateRefund(tx, refund, { address });
-    await enqueue(tx, [sendJob(refund, occasion, delaySeconds)]);
+    await checkRefundAddress(tx, deps, { merchant, network, address, allowProgramOwned });
+    const columns = await addressColumns(tx, { ...refund, address }, { settings, occasion });
+    const claimed = await updateRefund(tx, refund, columns);
+    await enqueue(tx, [nextJob(claimed, occasion, settings)]);
     return claimed;
   });
 }

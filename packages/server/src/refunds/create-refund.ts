@@ -17,12 +17,15 @@ import { newId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
+import { checkRecipient } from '../transfers/index.ts';
+import { addressColumns, nextJob, UNADDRESSED } from './approval.ts';
 import { checkRefundAddress, provenWallet } from './check-address.ts';
 import { newClaimSecret } from './claim-link.ts';
 import { type RefundDeps, type RefundSettings, refundSettings } from './deps.ts';
-import { expireClaimJob, sendJob } from './jobs.ts';
+import { expireClaimJob } from './jobs.ts';
 import { reservePostings } from './postings.ts';
-import { getRefund, insertRefund, type RefundRow, takeQuota } from './queries.ts';
+import { mayReturnTo } from './proven-wallet.ts';
+import { getRefund, insertRefund, listReturned, type RefundRow, takeQuota } from './queries.ts';
 import { amountOf, type Pot, placeOf, potOf } from './states.ts';
 
 const OPERATION = 'refund.create';
@@ -92,20 +95,20 @@ async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: str
   const { deps, caller, body, settings, occasion } = creation;
   const { pot, transfer } = sourceOf(view, body.tx_id);
   const amount = sizeOf(pot, body);
-  const address = await recipientOf(tx, creation, pot, view);
+  const address = await recipientOf(tx, creation, view, { pot, transfer, amount });
   const key = { merchant_id: caller.merchantId, refund_id: refundId };
+  const sum = { ...key, currency: pot.currency, network: pot.network, amount };
+  const addressed = address === null ? UNADDRESSED : await addressColumns(tx, { ...sum, address }, creation);
   const row = {
-    ...key,
+    ...sum,
     own_id: body.refund_id,
     store_id: caller.storeId,
     payment_id: view.payment.payment_id,
     source_tx_id: transfer?.txId ?? null,
     source_index: transfer?.index ?? null,
-    currency: pot.currency,
-    network: pot.network,
-    amount,
-    address,
+    ...addressed,
     status: 'pending' as const,
+    created_by_owner: caller.ownerId,
     reason: body.reason ?? null,
     metadata: body.metadata ?? {},
     claim_secret: address === null ? newClaimSecret(deps.vault, key) : null,
@@ -120,9 +123,7 @@ async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: str
   await reserve(tx, refund, pot, transfer);
   crashPoint('refund.reserved');
   const job =
-    address === null
-      ? expireClaimJob(refund, occasion, CLAIM_SECONDS)
-      : sendJob(refund, occasion, settings.delaySeconds);
+    address === null ? expireClaimJob(refund, occasion, CLAIM_SECONDS) : nextJob(refund, occasion, settings);
   await enqueue(tx, [job]);
   crashPoint('refund.before-commit');
   return refund;
@@ -160,19 +161,49 @@ function sizeOf(pot: Pot, { amount, currency }: RefundInput): bigint {
   throw refuse('amount', `${pot.left} is all that is left to refund.`);
 }
 
-/** Where it goes: as given, else the proven wallet; null: the payer is asked. @throws Fail with param `address` */
+/** Where it goes: as given, else to the proven wallet that sent it; null: the payer is asked. @throws Fail with param `address` */
 async function recipientOf(
   tx: Tx,
   { deps, caller, body, settings }: Creation,
-  { network }: Pot,
-  { payment }: PaymentView,
+  view: PaymentView,
+  taken: Taken,
 ): Promise<string | null> {
-  const wallet = provenWallet(network, payment.wallet_address);
-  const address = body.address ?? wallet;
+  const { network } = taken.pot;
+  const address = body.address ?? (await provenSender(tx, view, taken));
   if (address === null) return null;
-  const allowProgramOwned = settings.allowProgramOwned || address === wallet;
-  await checkRefundAddress(tx, deps, { mode: caller.mode, network, address, allowProgramOwned });
+  const allowProgramOwned = settings.allowProgramOwned || body.address === undefined;
+  await checkRefundAddress(tx, deps, { merchant: caller, network, address, allowProgramOwned });
   return address;
+}
+
+/** What a refund takes, and from where. */
+interface Taken extends Source {
+  amount: bigint;
+}
+
+/** The wallet that was proven for the payment, where it sent what is refunded and has not had it back. */
+async function provenSender(
+  tx: Tx,
+  view: PaymentView,
+  { pot, transfer, amount }: Taken,
+): Promise<string | null> {
+  const { network } = pot;
+  const wallet = provenWallet(network, view.payment.wallet_address);
+  if (wallet === null) return null;
+  const sent = view.transactions.filter((t) => isTakenFrom(t, transfer) && t.lost_at === null);
+  const refunds = await listReturned(tx, view.payment, transfer);
+  const returned = refunds.map((refund) => ({
+    ...refund,
+    address: checkRecipient(network, refund.address, { allowProgramOwned: true }).canonical,
+  }));
+  return mayReturnTo(wallet, amount, { sent, returned }) ? wallet : null;
+}
+
+/** Whether a refund of that transfer, or of the payment's own money (null), takes from this one. */
+function isTakenFrom(t: PaymentView['transactions'][number], transfer: TransferKey | null): boolean {
+  if (t.status !== 'final') return false;
+  if (transfer === null) return t.kind === 'counted';
+  return t.network === transfer.network && t.tx_id === transfer.txId && t.index === transfer.index;
 }
 
 const limitExceeded = () =>

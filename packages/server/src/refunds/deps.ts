@@ -3,12 +3,13 @@ import type { MerchantRef } from '../checkout/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { readSettings } from '../platform/settings.ts';
-import type { Screen } from '../transfers/index.ts';
+import type { FindOwnAddresses, Screen } from '../transfers/index.ts';
 import { REFUND_SETTINGS } from './settings.ts';
 
 export interface RefundDeps extends Platform {
   chains: ChainRegistry;
   screen: Screen;
+  findOwnAddresses: FindOwnAddresses;
 }
 
 /** Recipients are judged by the rule that payouts have. */

@@ -16,6 +16,11 @@ export type Outcome =
   | { status: 'failed'; reason: RefundFailure; txId: string | null }
   | { status: 'canceled' };
 
+/** The one transfer that a refund takes from; null: the payment's own money. */
+export function sourceOf({ source_tx_id: txId, source_index: index, network }: RefundRow) {
+  return txId === null || index === null ? null : { network, txId, index };
+}
+
 /**
  * Ends a refund, once: its money is gone, or back where the payment's money lies by now. The caller holds the payment's
  * lock.
@@ -26,10 +31,10 @@ export async function endRefund(
   outcome: Outcome,
   occasion: Occasion,
 ): Promise<RefundRow> {
-  const { merchant_id: merchantId, source_tx_id: txId, source_index: index, network, amount } = refund;
+  const { merchant_id: merchantId, amount } = refund;
   const { status } = outcome;
   invariant(MOVES[refund.status].includes(status), `a refund goes from ${refund.status} to ${status}`);
-  const transfer = txId === null || index === null ? null : { network, txId, index };
+  const transfer = sourceOf(refund);
   const place = placeOf(view.payment.status, transfer !== null);
   const isPaid = status === 'succeeded';
   if (!isPaid) await giveQuotaBack(tx, refund);
@@ -50,11 +55,28 @@ export async function endRefund(
 
 /** A refund that awaits its claim ends canceled alone, so no event tells of a link. */
 async function recordEnd(tx: Tx, before: RefundRow, after: RefundRow, occasion: Occasion): Promise<void> {
+  await recordRefund(
+    tx,
+    { before, after, type: after.status === 'succeeded' ? 'refund.succeeded' : 'refund.failed' },
+    occasion,
+  );
+}
+
+/** Records the news of a refund that has its address. */
+export async function recordRefund(
+  tx: Tx,
+  {
+    before,
+    after,
+    type,
+  }: { before: RefundRow; after: RefundRow; type: 'refund.succeeded' | 'refund.failed' | 'refund.updated' },
+  occasion: Occasion,
+): Promise<void> {
   await recordEvent(tx, {
     merchantId: after.merchant_id,
     storeId: after.store_id,
     livemode: occasion.livemode,
-    type: after.status === 'succeeded' ? 'refund.succeeded' : 'refund.failed',
+    type,
     resource: resourceOf('refund', after.own_id),
     before: presentRefund(before, null),
     after: presentRefund(after, null),

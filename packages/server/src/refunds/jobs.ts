@@ -8,8 +8,12 @@ export const OWNER_TYPE = 'refund';
 export const SEND_REFUND_JOB = 'refunds.send';
 /** Ends a refund whose payer has named no address in time; payload as above. */
 export const EXPIRE_CLAIM_JOB = 'refunds.expire-claim';
+/** Cancels a refund that nobody has approved in time; payload as above. */
+export const EXPIRE_REFUND_APPROVAL_JOB = 'refunds.expire-approval';
 /** Books what became of a refund's transfer; payload `{ groupId }`. */
 export const SETTLE_REFUND_JOB = decidedJob(OWNER_TYPE);
+
+const APPROVAL_WAITS_SECONDS = 7 * 86_400;
 
 type Keyed = Pick<RefundRow, 'merchant_id' | 'refund_id'>;
 
@@ -27,4 +31,9 @@ export function sendJob(refund: Keyed, { realMs }: Occasion, delaySeconds: numbe
 export function expireClaimJob(refund: Keyed, { realMs }: Occasion, seconds: number): JobSpec {
   const dueAtMs = realMs + seconds * 1000;
   return { ...jobOf(refund), kind: EXPIRE_CLAIM_JOB, dueAtMs, followsClock: true };
+}
+
+export function expireApprovalJob(refund: Keyed, { realMs }: Occasion): JobSpec {
+  const dueAtMs = realMs + APPROVAL_WAITS_SECONDS * 1000;
+  return { ...jobOf(refund), kind: EXPIRE_REFUND_APPROVAL_JOB, dueAtMs, followsClock: true };
 }

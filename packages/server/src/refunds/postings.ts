@@ -34,3 +34,12 @@ export function givenBackPostings(refund: Sum, place: MoneyPlace, wasSent: boole
   if (!wasSent) return [money];
   return [money, { ...common(refund), debit: `custody:${network}`, credit: `custody_hold:${network}` }];
 }
+
+/** It was paid and is lost: what that booked is booked back. */
+export function unpaidPostings(refund: Sum): Posting[] {
+  return paidPostings(refund).map(({ debit, credit, ...posting }) => ({
+    ...posting,
+    debit: credit,
+    credit: debit,
+  }));
+}

@@ -25,5 +25,6 @@ export function presentRefund(refund: RefundRow, claimUrl: string | null): Refun
     metadata: refund.metadata,
     created: Number(refund.created_at),
     completed_at: refund.completed_at === null ? null : Number(refund.completed_at),
+    lost_at: refund.lost_at === null ? null : Number(refund.lost_at),
   };
 }

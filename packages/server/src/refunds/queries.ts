@@ -1,7 +1,7 @@
-import type { Asset, Network } from '@florin/contract/money';
+import type { Network } from '@florin/contract/money';
 import { REFUND_ID_PATTERN } from '@florin/contract/schemas';
 import { type Insertable, sql, type UpdateObject } from 'kysely';
-import { lockPayment, type PaymentView } from '../checkout/index.ts';
+import { lockPayment, type PaymentView, type TransferKey } from '../checkout/index.ts';
 import type { CauseNames } from '../ledger/index.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
@@ -54,6 +54,28 @@ export async function lockRefund(tx: Tx, merchantId: string, refundId: string): 
   return { refund, view };
 }
 
+/**
+ * Refunds of the same money (one transfer, or the payment's own: null) that were paid or are under way to an address that
+ * somebody named. The caller holds the payment's lock.
+ */
+export async function listReturned(
+  tx: Tx,
+  payment: { merchant_id: string; payment_id: string },
+  transfer: TransferKey | null,
+): Promise<{ address: string; amount: bigint }[]> {
+  return await tx
+    .selectFrom('refund')
+    .select(['address', 'amount'])
+    .where('merchant_id', '=', payment.merchant_id)
+    .where('payment_id', '=', payment.payment_id)
+    .where('source_tx_id', 'is not distinct from', transfer?.txId ?? null)
+    .where('source_index', 'is not distinct from', transfer?.index ?? null)
+    .where('status', 'in', ['pending', 'processing', 'succeeded'])
+    .where('address', 'is not', null)
+    .$narrowType<{ address: string }>()
+    .execute();
+}
+
 export async function insertRefund(tx: Tx, row: Insertable<Tables['refund']>): Promise<RefundRow> {
   return await tx.insertInto('refund').values(row).returningAll().executeTakeFirstOrThrow();
 }
@@ -94,14 +116,6 @@ export async function giveQuotaBack(tx: Tx, refund: Counted): Promise<void> {
     where merchant_id = ${refund.merchant_id} and store_id = ${refund.store_id} and day = ${refund.day}`.execute(
     tx,
   );
-}
-
-/** What refunds under way have set aside, per currency: what refund_hold must hold. */
-export async function refundHolds(db: Db, merchantId: string): Promise<Map<Asset, bigint>> {
-  const { rows } = await sql<{ currency: Asset; amount: string }>`
-    select currency, sum(amount)::text as amount from refund
-    where merchant_id = ${merchantId} and status in ('pending', 'processing') group by currency`.execute(db);
-  return new Map(rows.map(({ currency, amount }) => [currency, BigInt(amount)]));
 }
 
 export interface ShortRefunds {

@@ -1,3 +1,5 @@
+import type { Network } from '@florin/contract/money';
+import type { RefundFailure } from '@florin/contract/schemas';
 import { BelowFloor, post } from '../ledger/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
@@ -5,14 +7,17 @@ import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { checkRecipient, isPaused, listDecided, requestTransfers, retryMs } from '../transfers/index.ts';
+import { boundDigest } from './approval.ts';
+import { followLostRefund } from './decide-lost.ts';
 import type { RefundDeps } from './deps.ts';
-import { endRefund } from './end-refund.ts';
+import { endRefund, type Outcome } from './end-refund.ts';
 import { OWNER_TYPE } from './jobs.ts';
 import { reserveCoinsPostings } from './postings.ts';
 import { findRefund, lockRefund, type RefundRow, updateRefund } from './queries.ts';
+import { maySend } from './states.ts';
 
 /** Why a refund is not sent yet. */
-type Hindrance = 'paused' | 'short';
+type Hindrance = 'suspended' | 'paused' | 'short';
 
 interface Sending {
   deps: RefundDeps;
@@ -33,20 +38,22 @@ export async function sendRefund(deps: RefundDeps, job: Job, run: JobRun): Promi
 }
 
 async function trySend(sending: Sending): Promise<Hindrance | undefined> {
-  const { deps, job, run, merchant } = sending;
+  const { job, run, merchant } = sending;
   try {
     return await run.step(async (tx) => {
       const locked = await lockRefund(tx, job.merchantId, String(job.payload.refundId));
       const { refund } = locked;
       // Canceled in the meantime, or sent by a run whose answer was lost.
-      if (refund.status !== 'pending' || refund.address === null) return undefined;
+      if (!maySend(refund) || refund.address === null) return undefined;
+      if (merchant.status === 'suspended') return 'suspended';
+      // A row that somebody changed behind the service's back pays nobody: the job says so until a person cancels.
+      if (refund.required_approvals > 0) boundDigest(refund);
       if (await isPaused(tx, merchant, refund.network, refund.currency)) return 'paused';
       // Judged when it was given; here only its one spelling is asked for.
       const { canonical } = checkRecipient(refund.network, refund.address, { allowProgramOwned: true });
-      const question = { network: refund.network, addresses: [canonical], moment: 'submit' as const };
-      if ((await deps.screen(tx, merchant.mode, question)).has(canonical)) {
-        const outcome = { status: 'failed', reason: 'address_risk', txId: null } as const;
-        await endRefund(tx, locked, outcome, sending.occasion);
+      const reason = await refusalOf(tx, sending, refund.network, canonical);
+      if (reason !== undefined) {
+        await endRefund(tx, locked, { status: 'failed', reason, txId: null }, sending.occasion);
         return undefined;
       }
       await order(tx, refund, canonical, sending.occasion);
@@ -57,6 +64,19 @@ async function trySend(sending: Sending): Promise<Hindrance | undefined> {
     if (error instanceof BelowFloor) return 'short';
     throw error;
   }
+}
+
+/** Why an address that was good when it was given is paid no more: it was listed, or given out to a payer, since. */
+async function refusalOf(
+  tx: Tx,
+  { deps, merchant }: Sending,
+  network: Network,
+  address: string,
+): Promise<RefundFailure | undefined> {
+  const question = { network, addresses: [address] };
+  if ((await deps.screen(tx, merchant.mode, { ...question, moment: 'submit' })).has(address))
+    return 'address_risk';
+  return (await deps.findOwnAddresses(tx, merchant, question)).has(address) ? 'transfer_failed' : undefined;
 }
 
 /** @throws BelowFloor where too few coins lie on the network */
@@ -84,7 +104,8 @@ async function waitFor(sending: Sending, hindrance: Hindrance): Promise<JobOutco
   if (refund === undefined) return 'done';
   const { network, currency, own_id: ownId, short_since: shortSince } = refund;
   const fields = { merchantId: job.merchantId, refund_id: ownId, network, currency };
-  if (hindrance === 'paused') deps.log.warn(fields, 'paused, a refund waits');
+  if (hindrance === 'suspended') deps.log.info(fields, 'the merchant is suspended, a refund waits');
+  else if (hindrance === 'paused') deps.log.warn(fields, 'paused, a refund waits');
   else deps.log.error(fields, 'too few coins lie on the network for a refund: it waits');
   const againAtMs = occasion.realMs + retryMs(occasion.seconds - Number(shortSince ?? occasion.seconds));
   if (hindrance === 'short' && shortSince === null)
@@ -102,18 +123,17 @@ export async function settleRefund(deps: RefundDeps, job: Job, run: JobRun): Pro
   await run.step(async (tx) => {
     const locked = await lockRefund(tx, job.merchantId, String(job.payload.groupId));
     const { refund } = locked;
-    if (refund.status !== 'processing') return;
-    const [transfer] = await listDecided(tx, job.merchantId, refund.refund_id);
+    const transfer = (await listDecided(tx, job.merchantId, refund.refund_id)).at(-1);
     if (transfer === undefined) return;
+    const occasion = occasionOf(deps, merchant);
+    if (refund.status !== 'processing') return await followLostRefund(tx, refund, transfer, occasion);
     crashPoint('refund-settle.before');
     const { tx_id: txId, status } = transfer;
     const reason = transfer.failure_code === 'address_risk' ? 'address_risk' : 'transfer_failed';
-    await endRefund(
-      tx,
-      locked,
-      status === 'succeeded' ? { status, txId } : { status: 'failed', reason, txId },
-      occasionOf(deps, merchant),
-    );
+    const outcome: Outcome = status === 'succeeded' ? { status, txId } : { status: 'failed', reason, txId };
+    const ended = await endRefund(tx, locked, outcome, occasion);
+    // It may be lost before it was settled.
+    await followLostRefund(tx, ended, transfer, occasion);
     crashPoint('refund-settle.before-commit');
   });
   crashPoint('refund-settle.after-commit');

@@ -1,4 +1,4 @@
-import { integerSetting, moneySetting } from '../platform/settings.ts';
+import { integerSetting, moneyOrWordSetting, moneySetting } from '../platform/settings.ts';
 
 export const REFUND_SETTINGS = {
   delaySeconds: integerSetting({
@@ -12,5 +12,25 @@ export const REFUND_SETTINGS = {
     name: 'refunds.daily_limit',
     description: 'The most that a store may refund in a UTC day, USDT and USDC added up.',
     fallback: '100000.00',
+  }),
+  approvalAbove: moneyOrWordSetting({
+    name: 'refunds.approval_above',
+    description: 'A refund above this waits for approval; off: none does for its amount.',
+    fallback: { sandbox: 'off', live: '10000.00' },
+    words: ['off'],
+  }),
+  unapprovedPerDay: moneyOrWordSetting({
+    name: 'refunds.unapproved_per_day',
+    description:
+      'What may be refunded in 24 hours without approval, all refunds together; threshold: as much as approval_above.',
+    fallback: { sandbox: 'off', live: 'threshold' },
+    words: ['threshold', 'off'],
+  }),
+  approvals: integerSetting({
+    name: 'refunds.approvals',
+    description: 'How many registered approvers must approve such a refund.',
+    fallback: 1,
+    min: 1,
+    max: 10,
   }),
 };

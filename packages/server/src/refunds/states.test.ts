@@ -3,7 +3,20 @@ import { REFUND_STATUSES } from '@florin/contract/schemas';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { retryMs } from '../transfers/index.ts';
-import { amountOf, endMove, MOVES, type OwnMoney, placeOf, potOf } from './states.ts';
+import {
+  type ApprovalFacts,
+  afterVerdict,
+  amountOf,
+  awaitsApproval,
+  delayLeft,
+  endMove,
+  MOVES,
+  maySend,
+  type OwnMoney,
+  placeOf,
+  potOf,
+  type RefundVerdict,
+} from './states.ts';
 
 const MONEY: OwnMoney = {
   status: 'completed',
@@ -126,6 +139,53 @@ test('what waits longer is tried less often, within a second and a quarter of a 
       expect(retryMs(seconds)).toBeGreaterThanOrEqual(1_000);
       expect(retryMs(seconds)).toBeLessThanOrEqual(15_000);
       expect(retryMs(seconds + 1)).toBeGreaterThanOrEqual(retryMs(seconds));
+    }),
+  );
+});
+
+const facts: fc.Arbitrary<ApprovalFacts> = fc.record({
+  status: fc.constantFrom(...REFUND_STATUSES),
+  address: fc.constantFrom(null, '0x1'),
+  required_approvals: fc.nat({ max: 3 }),
+  approved_at: fc.constantFrom(null, 5n),
+});
+
+test('a refund is sent or waits for approval, never both; without an address, and once it is over, neither', () => {
+  fc.assert(
+    fc.property(facts, (refund) => {
+      const open = refund.status === 'pending' && refund.address !== null;
+      expect([awaitsApproval(refund), maySend(refund)].filter(Boolean)).toHaveLength(open ? 1 : 0);
+      if (maySend(refund)) expect(refund.required_approvals === 0 || refund.approved_at !== null).toBe(true);
+    }),
+  );
+});
+
+test('whatever approvers say in whatever order: sent after enough approvals and no rejection, and decided once', () => {
+  const verdicts = fc.array(fc.constantFrom<RefundVerdict>('approved', 'rejected'), { maxLength: 8 });
+  fc.assert(
+    fc.property(verdicts, fc.integer({ min: 1, max: 5 }), (said, required) => {
+      let agreed = 0;
+      let end: string = 'waits';
+      for (const verdict of said) {
+        if (end !== 'waits') break;
+        if (verdict === 'approved') agreed += 1;
+        end = afterVerdict(verdict, { agreed, required });
+      }
+      const rejection = said.indexOf('rejected');
+      const before = rejection === -1 ? said.length : rejection;
+      const expected = before >= required ? 'approved' : rejection === -1 ? 'waits' : 'canceled';
+      expect(end).toBe(expected);
+    }),
+  );
+});
+
+test('what is left of a delay is never negative, and never more than the delay', () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 86_400 }), fc.integer({ min: -100, max: 700_000 }), (delay, passed) => {
+      const left = delayLeft(delay, passed);
+      expect(left).toBeGreaterThanOrEqual(0);
+      expect(left).toBeLessThanOrEqual(delay);
+      if (passed >= 0 && passed <= delay) expect(left + passed).toBe(delay);
     }),
   );
 });

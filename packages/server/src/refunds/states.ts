@@ -2,10 +2,13 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentStatus, RefundStatus } from '@florin/contract/schemas';
 
 // A refund: pending → processing → succeeded | failed; pending → canceled | failed (its address is listed by then).
+// Above a limit it waits in `pending` until it is approved, from when its address is known.
 // It takes its money into `refund_hold` when it is made and its coins into `custody_hold` when it is sent; success
 // takes both away, any other end gives both back.
 // Invariant: of what was received, refunds that succeeded and refunds under way together never take more than all. Each
 // change holds the lock of the payment, so that of refunds made at once each sees the ones before it.
+// One that succeeded and that a deep reorganisation took for good (`lost_at`) fails where two people give its money back
+// (`decide-lost.ts`); no other way leads out of an end.
 // A crash between two steps leaves the refund in the state of the last commit; the job of that state goes on with it.
 
 /** Every allowed move, and no other. */
@@ -16,6 +19,40 @@ export const MOVES: Record<RefundStatus, readonly RefundStatus[]> = {
   failed: [],
   canceled: [],
 };
+
+/** What approval depends on. */
+export interface ApprovalFacts {
+  status: RefundStatus;
+  /** Null while the payer has not named it: nobody can approve what has no address. */
+  address: string | null;
+  required_approvals: number;
+  approved_at: bigint | number | null;
+}
+
+export const awaitsApproval = (refund: ApprovalFacts) =>
+  refund.status === 'pending' &&
+  refund.address !== null &&
+  refund.required_approvals > 0 &&
+  refund.approved_at === null;
+
+/** Whether nothing but its delay, and coins on its network, keeps a refund from being sent. */
+export const maySend = (refund: ApprovalFacts) =>
+  refund.status === 'pending' && refund.address !== null && !awaitsApproval(refund);
+
+export type RefundVerdict = 'approved' | 'rejected';
+
+/** What an approver's word does; one rejection outweighs all approvals. */
+export function afterVerdict(
+  verdict: RefundVerdict,
+  { agreed, required }: { agreed: number; required: number },
+): 'approved' | 'canceled' | 'waits' {
+  if (verdict === 'rejected') return 'canceled';
+  return agreed >= required ? 'approved' : 'waits';
+}
+
+/** What is left of a refund's delay, which runs from when its address was known. */
+export const delayLeft = (delaySeconds: number, passedSeconds: number) =>
+  Math.max(0, delaySeconds - Math.max(0, passedSeconds));
 
 /** Where the merchant's money of a payment lies. */
 export type MoneyPlace = 'available' | 'held';
@@ -80,4 +117,9 @@ export function endMove(end: End, amount: bigint, place: MoneyPlace) {
     refunded: isPaid ? amount : 0n,
     held: !isPaid && place === 'held' ? amount : 0n,
   };
+}
+
+/** What a refund that succeeded and was lost changes as its money is given back. */
+export function takenBackMove(amount: bigint, place: MoneyPlace) {
+  return { refunding: 0n, refunded: -amount, held: place === 'held' ? amount : 0n };
 }

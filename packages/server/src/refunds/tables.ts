@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Metadata, RefundFailure, RefundStatus } from '@florin/contract/schemas';
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 type Int8 = bigint | number;
 
@@ -26,10 +26,16 @@ declare module '../platform/db.ts' {
       metadata: Generated<Metadata>;
       claim_secret: Buffer | null;
       claim_ends_at: Int8 | null;
+      created_by_owner: string | null;
+      addressed_at: Int8 | null;
+      required_approvals: Generated<number>;
+      approval_digest: Buffer | null;
+      approved_at: Int8 | null;
       short_since: Int8 | null;
       day: number;
       created_at: Int8;
       completed_at: Int8 | null;
+      lost_at: ColumnType<Int8 | null, Int8 | null | undefined, Int8 | null>;
     };
     refund_quota: { merchant_id: string; store_id: string; day: number; amount: bigint };
   }

@@ -8,9 +8,10 @@ import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
+import type { RefundDeps } from '../refunds/index.ts';
 import type { SubscriptionDeps } from '../subscriptions/index.ts';
 
-export type SandboxDeps = SubscriptionDeps;
+export type SandboxDeps = SubscriptionDeps & RefundDeps;
 export const FUND_JOB = 'sandbox.fund';
 
 interface Funding {

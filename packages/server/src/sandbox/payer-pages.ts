@@ -4,6 +4,7 @@ import {
   afterForm,
   chooseOption,
   currentOption,
+  endPaymentNow,
   type FoundPage,
   findPage,
   notFoundPage,
@@ -16,9 +17,7 @@ import {
 import { Fail } from '../platform/fail.ts';
 import { formOf, type PublicPage, TokenBuckets } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import { advanceClock } from './advance-clock.ts';
 import type { SandboxDeps } from './fund.ts';
 import { payAs, type Sent } from './pay-session.ts';
 import { reachChain } from './reach-chain.ts';
@@ -33,7 +32,11 @@ const MORE_UNITS = 5n * UNITS_PER_TOKEN;
 const ACTIONS = ['wallet', 'exact', 'less', 'more', 'wrong', 'frozen', 'late', 'expire', 'reorg'] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** What the panel of a sandbox merchant's page and its simulated wallet call. A live merchant's page has none of it. */
+/**
+ * What the panel of a sandbox merchant's page and its simulated wallet call. Whoever has the page's address may: so each
+ * concerns the page's own payment, and the clock of the merchant is moved by signed calls alone. A live merchant's page has
+ * none of it.
+ */
 export function payerPages(deps: SandboxDeps): PublicPage[] {
   const buckets = new TokenBuckets(PLAYS.perSecond, PLAYS.burst, BUCKETS_MAX);
   return [
@@ -46,6 +49,8 @@ export function payerPages(deps: SandboxDeps): PublicPage[] {
         buckets.takeOrRefuse(page.session.session_id, deps.clock.nowMs(), 'Too many plays on this page.');
         const action = ACTIONS.find((known) => known === formOf(request).get('action'));
         if (action === undefined) throw new Fail('invalid_request', 'The test panel has no such action.');
+        // The page says that nothing can be paid.
+        if (page.merchant.isSuspended) return await afterForm(deps, page, request);
         try {
           await play(deps, page, action);
         } catch (error) {
@@ -63,11 +68,10 @@ async function play(deps: SandboxDeps, page: FoundPage, action: Action): Promise
   const view = await readPayment(deps.db, merchant.merchantId, session.payment_id);
   switch (action) {
     case 'expire':
-      return await passExpiry(deps, page, view);
+      return await endPaymentNow(deps, merchant, view.payment.payment_id);
     case 'late':
-      await passExpiry(deps, page, view);
-      // What is over is looked at once a minute: nobody waits for that here.
-      return await pay(deps, page, view, { final: true });
+      await endPaymentNow(deps, merchant, view.payment.payment_id);
+      return await pay(deps, page, view, {});
     case 'reorg':
       return await dropBlocks(deps, page, view);
     case 'wrong': {
@@ -122,18 +126,7 @@ async function amountOf(
   return { amount: Number(action === 'less' ? (rest * LESS_PERCENT) / 100n : rest + MORE_UNITS) };
 }
 
-/** The clock of the whole merchant moves to the moment at which the payment ends. */
-async function passExpiry(
-  deps: SandboxDeps,
-  { merchant }: FoundPage,
-  { payment }: PaymentView,
-): Promise<void> {
-  if (payment.expires_at === null) throw new Fail('invalid_request', 'This payment never expires.');
-  const left = Number(payment.expires_at) - occasionOf(deps, merchant).seconds;
-  if (left >= 0) await advanceClock(deps, merchant.merchantId, left + 1);
-}
-
-/** The blocks from the one that holds the payment's newest transfer; one is sent first where none is on its way. */
+/** Replaces the blocks from the one that holds the payment's newest transfer; one is sent first where none is on its way. */
 async function dropBlocks(deps: SandboxDeps, page: FoundPage, before: PaymentView): Promise<void> {
   const { merchantId } = page.merchant;
   const isSeen = before.transactions.some((t) => t.status === 'seen');
@@ -148,7 +141,9 @@ async function dropBlocks(deps: SandboxDeps, page: FoundPage, before: PaymentVie
     if (BigInt(newest.height) <= finalHeight) {
       throw new Fail('invalid_request', 'The payment was final before it could be dropped.');
     }
-    await chain.reorg(Number(height - BigInt(newest.height)) + 1, { remine: false });
+    // What others have sent is mined again.
+    const vanishing = view.transactions.map((t) => t.tx_id);
+    await chain.reorg(Number(height - BigInt(newest.height)) + 1, { remine: true, vanishing });
   });
   await transact(deps.db, (tx) => enqueue(tx, [scanJob(merchantId, newest.network, deps.clock.nowMs())]));
 }

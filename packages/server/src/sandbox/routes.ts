@@ -217,7 +217,7 @@ function checkoutHelperRoutes(deps: SandboxDeps): Route[] {
       answer: Subscription,
       refusals: ['resource_not_found', 'service_unavailable'],
       handle: async ({ caller, params, body }) => ({
-        body: await authorizeMandate(deps, caller, { id: params.subscription_id, body }),
+        body: await authorizeMandate(deps, caller, { id: params.subscription_id, body, mines: true }),
       }),
     }),
     defineRoute({

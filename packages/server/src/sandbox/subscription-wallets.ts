@@ -28,13 +28,14 @@ const BUCKETS_MAX = 1_000;
 /** A click on the simulated wallet of a page. */
 interface Click {
   caller: StoreCaller;
+  isSuspended: boolean;
   /** Of the subscription that gets the mandate. */
   id: string;
 }
 
 /**
- * The simulated wallet behind the pages of subscriptions: one click gives a mandate, and what is due is charged. A live
- * merchant's pages have none of it.
+ * The simulated wallet behind the pages of subscriptions: one click gives a mandate, and what is due is charged, at the
+ * pace of the merchant's clock, which no visitor moves. A live merchant's pages have none of it.
  */
 export function walletPages(deps: SubscriptionDeps): PublicPage[] {
   const buckets = new TokenBuckets(CLICKS.perSecond, CLICKS.burst, BUCKETS_MAX);
@@ -45,7 +46,8 @@ export function walletPages(deps: SubscriptionDeps): PublicPage[] {
       const click = await find(request);
       if (click?.caller.mode !== 'sandbox') return missingPage(request);
       buckets.takeOrRefuse(click.id, deps.clock.nowMs(), 'Too many clicks on this page.');
-      await connect(deps, click, formOf(request).get('option') ?? '');
+      // Suspended, the page itself says that nothing can be begun.
+      if (!click.isSuspended) await connect(deps, click, formOf(request).get('option') ?? '');
       return back(request);
     },
   });
@@ -62,7 +64,8 @@ async function fromSubscribePage(
   const page = await findSubscribePage(deps.db, params.token ?? '');
   if (page === undefined) return undefined;
   const { merchant, storeId, subscription } = page;
-  return { caller: { ...merchant, storeId }, id: encodeId('subscription', subscription.subscription_id) };
+  const id = encodeId('subscription', subscription.subscription_id);
+  return { caller: { ...merchant, storeId }, isSuspended: merchant.isSuspended, id };
 }
 
 async function fromPortal(deps: SubscriptionDeps, request: PageRequest): Promise<Click | undefined> {
@@ -73,7 +76,9 @@ async function fromPortal(deps: SubscriptionDeps, request: PageRequest): Promise
     if (error instanceof Fail) return undefined;
     throw error;
   });
-  return row?.customer_id === portal.session.customer_id ? { caller: portal.caller, id } : undefined;
+  const { caller, merchant, session } = portal;
+  if (row?.customer_id !== session.customer_id) return undefined;
+  return { caller, isSuspended: merchant.isSuspended, id };
 }
 
 /** Refused, nothing has happened: the page itself shows that. */
@@ -83,7 +88,7 @@ async function connect(deps: SubscriptionDeps, { caller, id }: Click, text: stri
     const subscription = await getSubscription(deps.db, caller, id);
     const cap = await mandateCap(deps, caller, subscription, currency);
     const body = { currency, network, ...(cap === undefined ? {} : { cap: Number(cap) }) };
-    await authorizeMandate(deps, caller, { id, body });
+    await authorizeMandate(deps, caller, { id, body, mines: false });
   } catch (error) {
     if (!(error instanceof Fail)) throw error;
     deps.log.warn({ err: error }, 'a simulated wallet was refused');

@@ -1,7 +1,13 @@
 import { isNonce, isSignature, isTimestamp, TIMESTAMP_SKEW_MAX_SECONDS } from '@florin/contract/signing';
 import type { Db } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
-import type { Authenticate, Authenticated, Caller, RawRequest } from '../platform/http/index.ts';
+import type {
+  Authenticated,
+  Authentication,
+  Caller,
+  RawRequest,
+  RequestHead,
+} from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type ParsedApiKey, parseApiKey, type SignedParts, secretOfSignature } from './credentials.ts';
 import { isCurrent, KnownSecrets } from './known-secrets.ts';
@@ -47,7 +53,7 @@ interface Admitted {
 }
 
 /** Undefined unless each header is there once and has its form. */
-function readCredentials(raw: RawRequest): Credentials | undefined {
+function readCredentials(raw: RequestHead): Omit<Credentials, 'body'> | undefined {
   if (SIGNED_HEADERS.some((name) => raw.repeated.has(name))) return undefined;
   const apiKey = /^Bearer ([\x21-\x7e]+)$/i.exec(raw.headers.authorization ?? '')?.[1];
   const timestamp = raw.headers['x-service-timestamp'] ?? '';
@@ -55,14 +61,19 @@ function readCredentials(raw: RawRequest): Credentials | undefined {
   const signature = raw.headers['x-service-signature'] ?? '';
   if (apiKey === undefined || !isTimestamp(timestamp) || !isNonce(nonce) || !isSignature(signature))
     return undefined;
-  return { apiKey, timestamp, nonce, signature, body: raw.body };
+  return { apiKey, timestamp, nonce, signature };
 }
 
 function readPresented(raw: RawRequest, nowMs: number): Presented {
   const credentials = readCredentials(raw);
   if (credentials === undefined) throw refusal('headers');
   const timestamp = Number(credentials.timestamp);
-  return { credentials, key: parseApiKey(credentials.apiKey), timestamp, nowMs };
+  return {
+    credentials: { ...credentials, body: raw.body },
+    key: parseApiKey(credentials.apiKey),
+    timestamp,
+    nowMs,
+  };
 }
 
 function isStale(timestamp: number, nowMs: number): boolean {
@@ -131,7 +142,7 @@ async function recordNonce<T>(record: () => Promise<T>): Promise<T> {
  * The checks of the specification, section 5: key, signature over the raw bytes, timestamp within 300 s by the
  * database's clock, nonce never seen before for this key. Only a request that passes them all writes anything.
  */
-export function createAuthenticate(platform: Platform): Authenticate {
+export function createAuthentication(platform: Platform): Authentication {
   const known = new KnownSecrets(platform.vault);
 
   /** By a secret that is known: one statement. Undefined where nothing was decided and nothing written. */
@@ -163,8 +174,19 @@ export function createAuthenticate(platform: Platform): Authenticate {
     return { access, nonce, spentAtMs };
   };
 
-  return async (raw, willCommit): Promise<Authenticated> => {
+  const knowsKey = async (head: RequestHead): Promise<boolean> => {
+    const key = parseApiKey(readCredentials(head)?.apiKey ?? '');
+    if (key === undefined) return false;
+    if (known.of(key).length > 0) return true;
+    const access = await findKeyAccess(platform.db, key.merchantId, key.digest);
+    if (access === undefined) return false;
+    known.learn(key, access, platform.clock.nowMs());
+    return true;
+  };
+
+  const authenticate = async (raw: RawRequest, willCommit: boolean): Promise<Authenticated> => {
     const request = readPresented(raw, platform.clock.nowMs());
+    if (raw.bodyIsPast) throw refusal('key');
     const db = willCommit ? platform.fastDb : platform.db;
     const { access, nonce, spentAtMs } = (await admitKnown(request, db)) ?? (await admitUnknown(request, db));
     // A node that slept, or has not yet heard that the database's clock was set, was wrong about the time: it must not
@@ -179,4 +201,5 @@ export function createAuthenticate(platform: Platform): Authenticate {
     }
     return { caller: callerOf(access), hardenNonce };
   };
+  return { authenticate, knowsKey };
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
@@ -29,6 +30,7 @@ export async function createMerchant(
     mode: input.mode,
     status: 'active',
     clockOffset: 0,
+    suspendedSeconds: 0,
     createdAt: platform.clock.nowSeconds(),
   };
   await platform.db
@@ -43,13 +45,29 @@ export async function createMerchant(
   return merchant;
 }
 
-/** A suspended merchant's requests are 403; nothing of it is lost. */
+/**
+ * Suspended, a merchant's requests are 403 and nothing new begins for it; what was begun is followed. How long it lasts is
+ * counted by the merchant's clock: what waits meanwhile goes on from where it was.
+ */
 export async function setMerchantStatus(
   platform: Platform,
   merchantId: string,
   status: 'active' | 'suspended',
 ): Promise<void> {
-  await platform.db.updateTable('merchant').set({ status }).where('merchant_id', '=', merchantId).execute();
+  const now = sql<bigint>`${platform.clock.nowSeconds()}::bigint + clock_offset`;
+  const change =
+    status === 'suspended'
+      ? { suspended_at: now }
+      : {
+          suspended_at: null,
+          suspended_seconds: sql<bigint>`suspended_seconds + greatest(0, ${now} - suspended_at)`,
+        };
+  await platform.db
+    .updateTable('merchant')
+    .set({ status, ...change })
+    .where('merchant_id', '=', merchantId)
+    .where('status', '<>', status)
+    .execute();
 }
 
 /** Moves a sandbox merchant's clock; it only ever goes on. The caller moves what is due by it in the same change. */

@@ -1,4 +1,12 @@
-export { createAuthenticate, listAdmittedKeys } from './authenticate.ts';
+export {
+  APPROVAL_WINDOW_SECONDS,
+  type ApprovalLimits,
+  approvalLimitsOf,
+  dependsOnWindow,
+  lockApprovals,
+  needsApproval,
+} from './approval-limits.ts';
+export { createAuthentication, listAdmittedKeys } from './authenticate.ts';
 export { createMerchant, moveClock, setMerchantStatus } from './create-merchant.ts';
 export { macOf } from './credentials.ts';
 export { addApprover, identifyApprover, listApprovers, removeApprover } from './manage-approvers.ts';
@@ -6,4 +14,5 @@ export { createKey, type KeySecrets, listKeys, revokeKey, rotateKey } from './ma
 export { changeStore, createStore, listStores, type StoreChange } from './manage-stores.ts';
 export { deleteOldNonces } from './nonces.ts';
 export { findMerchant, getMerchant, getStore, listMerchants, type Merchant, merchantOf } from './queries.ts';
+export { castVote, type Vote, type VoteCount } from './votes.ts';
 export { confirmWebhookKey, lockStore, readWebhookSecrets, setWebhookKey } from './webhook-keys.ts';

@@ -1,53 +1,86 @@
 import { timingSafeEqual } from 'node:crypto';
-import { codeOf } from '../platform/db.ts';
+import { codeOf, type Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
+import { checkPlainText } from '../platform/plain-text.ts';
 import type { Platform } from '../platform/platform.ts';
+import { transact } from '../platform/transact.ts';
 import { checkName } from './create-merchant.ts';
 import { digestOf, makeApproverToken } from './credentials.ts';
-import { findApproverByName, getMerchant } from './queries.ts';
+import { nameSkeleton } from './name-skeleton.ts';
+import { type Approver, findApproverByName, getMerchant, lockApprovers } from './queries.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Registers a person who may approve payouts. A name that was registered before is the same person again, under the
+ * Registers a person who may approve payouts and refunds. A name that was registered before is the same person again, under the
  * same id: what that person has approved, and the keys they own, still count as theirs.
  *
  * @returns the token, shown once; only its digest is kept
  */
 export async function addApprover(platform: Platform, merchantId: string, typed: string): Promise<string> {
   const merchant = await getMerchant(platform.db, merchantId);
+  checkPlainText(typed, 'name');
   const name = checkName(typed, 'name');
   const token = makeApproverToken();
-  const approver = { name, token_digest: digestOf(token), removed_at: null };
+  const createdAt = platform.clock.nowSeconds() + merchant.clockOffset;
   try {
-    if (await takeBack(platform, merchantId, approver)) return token;
-    const createdAt = platform.clock.nowSeconds() + merchant.clockOffset;
-    await platform.db
-      .insertInto('approver')
-      .values({ ...approver, merchant_id: merchantId, approver_id: newId(), created_at: createdAt })
-      .execute();
+    await transact(platform.db, (tx) => register(tx, { merchantId, name, token, createdAt }));
   } catch (error) {
+    // Registered at the same time by somebody else.
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
-    throw new Fail('invalid_request', { message: `${name} is an approver already.`, param: 'name' });
+    throw refuseName(`${name} is an approver already, or can be taken for one.`);
   }
   return token;
 }
 
-/** @returns false where nobody of that name was removed */
-async function takeBack(
-  platform: Platform,
-  merchantId: string,
-  approver: { name: string; token_digest: Buffer; removed_at: null },
-): Promise<boolean> {
-  const { numUpdatedRows } = await platform.db
+const refuseName = (message: string) => new Fail('invalid_request', { message, param: 'name' });
+
+interface Registration {
+  merchantId: string;
+  name: string;
+  token: string;
+  createdAt: number;
+}
+
+async function register(tx: Tx, { merchantId, name, token, createdAt }: Registration): Promise<void> {
+  const known = await lockApprovers(tx, merchantId);
+  const same = known.find((one) => one.name === name);
+  if (same?.removed_at === null) throw refuseName(`${name} is an approver already.`);
+  checkLooksLikeNobody(name, known, same);
+  const token_digest = digestOf(token);
+  if (same === undefined) {
+    const row = { merchant_id: merchantId, approver_id: newId(), name, skeleton: nameSkeleton(name) };
+    await tx
+      .insertInto('approver')
+      .values({ ...row, token_digest, removed_at: null, created_at: createdAt })
+      .execute();
+    return;
+  }
+  await tx
     .updateTable('approver')
-    .set(approver)
+    .set({ token_digest, removed_at: null })
     .where('merchant_id', '=', merchantId)
-    .where('name', '=', approver.name)
-    .where('removed_at', 'is not', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+    .where('approver_id', '=', same.approver_id)
+    .execute();
+}
+
+/**
+ * Two names that look alike would be two people to the service and one to whoever reads them. Approvers from before names
+ * were compared have no skeleton in their rows, so all are compared here; the unique index stops those who come at once.
+ */
+function checkLooksLikeNobody(name: string, known: readonly Approver[], same: Approver | undefined): void {
+  const skeleton = nameSkeleton(name);
+  const alike = known.find(
+    (one) =>
+      one !== same &&
+      nameSkeleton(one.name) === skeleton &&
+      // Whoever comes back was let in before: only those who are there now are in the way.
+      (same === undefined || one.removed_at === null),
+  );
+  if (alike === undefined) return;
+  const is = alike.removed_at === null ? 'is' : 'was';
+  throw refuseName(`${name} can be taken for ${alike.name}, who ${is} an approver. Choose another name.`);
 }
 
 /** The row stays: approvals point to it, and the name stays this person's. */
@@ -62,14 +95,20 @@ export async function removeApprover(platform: Platform, merchantId: string, nam
     .execute();
 }
 
+/** With who else each can be taken for: names from before they were compared may look alike. */
 export async function listApprovers(platform: Platform, merchantId: string) {
-  return await platform.db
+  const rows = await platform.db
     .selectFrom('approver')
     .select(['approver_id', 'name', 'created_at'])
     .where('merchant_id', '=', merchantId)
     .where('removed_at', 'is', null)
     .orderBy('name')
     .execute();
+  const alike = Map.groupBy(rows, ({ name }) => nameSkeleton(name));
+  return rows.map((row) => {
+    const other = alike.get(nameSkeleton(row.name))?.find(({ name }) => name !== row.name);
+    return { ...row, looks_like: other?.name ?? null };
+  });
 }
 
 /** Who approves: name and token together. @throws Fail `forbidden` with one text for both being wrong */

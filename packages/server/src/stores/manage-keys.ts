@@ -20,7 +20,7 @@ export interface KeyInput {
   /** 0: does not expire. */
   validityDays: number;
   scopes: readonly string[];
-  /** Name of the registered approver who owns the key, and who may then not approve what it submits. */
+  /** Name of the registered approver who owns the key, and who may then not approve what it creates, edits or submits. */
   ownerName?: string;
 }
 

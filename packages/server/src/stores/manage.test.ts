@@ -1,13 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase } from '../../../../test/database.ts';
-import { Clock } from '../platform/clock.ts';
-import { connect } from '../platform/db.ts';
+import { openPlatform } from '../../../../test/platform.ts';
 import { Fail } from '../platform/fail.ts';
 import { newId } from '../platform/ids.ts';
-import { createLogger } from '../platform/log.ts';
 import type { Platform } from '../platform/platform.ts';
-import { Vault } from '../platform/vault.ts';
+import { digestOf } from './credentials.ts';
 import {
   addApprover,
   changeStore,
@@ -29,16 +25,7 @@ let platform: Platform;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  const database = await createDatabase();
-  const db = connect({ url: database.url, poolSize: 4 });
-  const clock = new Clock();
-  await clock.measure(db);
-  const vault = await Vault.unlock(db, randomBytes(32), clock.nowMs());
-  platform = { db, fastDb: db, clock, vault, log: createLogger('silent') };
-  close = async () => {
-    await db.destroy();
-    await database.drop();
-  };
+  ({ platform, close } = await openPlatform());
 });
 afterAll(() => close());
 
@@ -245,6 +232,63 @@ test('approvers of one name at once: one of them is registered', async () => {
   );
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   expect(await listApprovers(platform, merchantId)).toHaveLength(1);
+});
+
+test('of names that look alike one is registered, whoever comes first, and nobody looks like somebody removed', async () => {
+  const { merchantId } = await openStore();
+  const add = (name: string) => addApprover(platform, merchantId, name);
+  const token = await add('Ann Miller');
+  const alike = [
+    'ann miller',
+    'ANN MILLER',
+    '\u0410nn Miller',
+    'Ann\u00a0Miller',
+    'Ａｎｎ Miller',
+    'Ann Mi11er',
+  ];
+  for (const name of alike) expect([name, await refusal(add(name))]).toEqual([name, 'invalid_request name']);
+  for (const name of ['Ann\u200b', '\ufeffBea', 'Bea\u202e', 'Jose\u0301', 'Bea\n'])
+    expect([name, await refusal(add(name))]).toEqual([name, 'invalid_request name']);
+  const before = await identifyApprover(platform, merchantId, { name: 'Ann Miller', token });
+  await removeApprover(platform, merchantId, 'Ann Miller');
+  expect(await refusal(add('ann miller'))).toBe('invalid_request name');
+  const anew = await add('Ann Miller');
+  expect(await identifyApprover(platform, merchantId, { name: 'Ann Miller', token: anew })).toEqual(before);
+  const other = await openStore();
+  const made = await Promise.allSettled(alike.map((name) => addApprover(platform, other.merchantId, name)));
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect(await listApprovers(platform, other.merchantId)).toHaveLength(1);
+});
+
+test('approvers from before names were compared stay as they are, are shown, and are not multiplied', async () => {
+  const { merchantId } = await openStore();
+  const names = ['Ann', '\u0410nn', 'Bo\u200bb'];
+  for (const name of names)
+    await platform.db
+      .insertInto('approver')
+      .values({
+        merchant_id: merchantId,
+        approver_id: newId(),
+        name,
+        token_digest: digestOf(name),
+        removed_at: null,
+        created_at: 0,
+      })
+      .execute();
+  for (const name of names)
+    expect((await identifyApprover(platform, merchantId, { name, token: name })).name).toBe(name);
+  const listed = await listApprovers(platform, merchantId);
+  expect(Object.fromEntries(listed.map((one) => [one.name, one.looks_like]))).toEqual({
+    Ann: '\u0410nn',
+    '\u0410nn': 'Ann',
+    'Bo\u200bb': null,
+  });
+  expect(await refusal(addApprover(platform, merchantId, 'ann'))).toBe('invalid_request name');
+  // Removed, one of the two cannot come back beside the other.
+  await removeApprover(platform, merchantId, '\u0410nn');
+  expect(await refusal(addApprover(platform, merchantId, '\u0410nn'))).toBe('invalid_request name');
+  await removeApprover(platform, merchantId, 'Ann');
+  expect(await addApprover(platform, merchantId, 'Ann')).toMatch(/^fla_/);
 });
 
 test('merchants are listed in the order in which they came', async () => {

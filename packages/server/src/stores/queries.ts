@@ -14,6 +14,8 @@ export interface Merchant {
   mode: MerchantMode;
   status: 'active' | 'suspended';
   clockOffset: number;
+  /** How long it was suspended in all, by its clock; what lasts yet is not in it. */
+  suspendedSeconds: number;
   createdAt: number;
 }
 
@@ -153,13 +155,22 @@ export async function deleteNoncesBefore(db: Db, cutoffMs: number): Promise<void
   await sql`delete from nonce where spent_at_ms < ${cutoffMs}`.execute(db);
 }
 
-const merchantColumns = ['merchant_id', 'name', 'mode', 'status', 'clock_offset', 'created_at'] as const;
+const merchantColumns = [
+  'merchant_id',
+  'name',
+  'mode',
+  'status',
+  'clock_offset',
+  'suspended_seconds',
+  'created_at',
+] as const;
 interface MerchantRow {
   merchant_id: string;
   name: string;
   mode: MerchantMode;
   status: 'active' | 'suspended';
   clock_offset: bigint;
+  suspended_seconds: bigint;
   created_at: bigint | number;
 }
 const toMerchant = (row: MerchantRow): Merchant => ({
@@ -168,6 +179,7 @@ const toMerchant = (row: MerchantRow): Merchant => ({
   mode: row.mode,
   status: row.status,
   clockOffset: Number(row.clock_offset),
+  suspendedSeconds: Number(row.suspended_seconds),
   createdAt: Number(row.created_at),
 });
 
@@ -254,4 +266,17 @@ export async function findApproverByName(db: Db, merchantId: string, name: strin
     .where('name', '=', name)
     .where('removed_at', 'is', null)
     .executeTakeFirst();
+}
+
+export type Approver = Awaited<ReturnType<typeof lockApprovers>>[number];
+
+/** All approvers of a merchant, removed ones too: whoever holds the rows adds one or counts a vote. */
+export async function lockApprovers(tx: Tx, merchantId: string) {
+  return await tx
+    .selectFrom('approver')
+    .select(['approver_id', 'name', 'removed_at'])
+    .where('merchant_id', '=', merchantId)
+    .orderBy('approver_id')
+    .forNoKeyUpdate()
+    .execute();
 }

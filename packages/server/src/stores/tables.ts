@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 import type { Scope } from '../platform/http/index.ts';
 
 type Int8 = bigint | number;
@@ -11,6 +11,8 @@ declare module '../platform/db.ts' {
       mode: 'sandbox' | 'live';
       status: Generated<'active' | 'suspended'>;
       clock_offset: Generated<bigint>;
+      suspended_at: ColumnType<Int8 | null, Int8 | null | undefined>;
+      suspended_seconds: Generated<bigint>;
       created_at: Int8;
     };
     store: {
@@ -30,10 +32,13 @@ declare module '../platform/db.ts' {
       merchant_id: string;
       approver_id: string;
       name: string;
+      /** What names that look alike share; null for those from before they were compared. */
+      skeleton: Generated<string | null>;
       token_digest: Buffer;
       removed_at: bigint | number | null;
       created_at: Int8;
     };
+    approval_lock: { merchant_id: string; kind: 'payouts' | 'refunds' };
     api_key: {
       merchant_id: string;
       key_id: string;
@@ -50,6 +55,14 @@ declare module '../platform/db.ts' {
       previous_secret_signs: Generated<boolean>;
       expires_at_ms: bigint | number | null;
       revoked_at_ms: bigint | number | null;
+      created_at: Int8;
+    };
+    vote: {
+      merchant_id: string;
+      action: string;
+      subject: string;
+      approver_id: string;
+      decision: string;
       created_at: Int8;
     };
     nonce: { merchant_id: string; key_id: string; nonce: string; spent_at_ms: Int8 };

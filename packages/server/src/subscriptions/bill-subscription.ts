@@ -113,14 +113,22 @@ async function step(
     const changed = await writeDecision(tx, billing, { decision, context, additions: { isDueJob } });
     return nextOf(billingAfter(billing, decision, changed), occasion, mayGiveUp);
   }
-  const { methodId } = billing.facts.subscription;
-  const isRead =
-    due.do === 'try' && tried?.invoice.invoice_id === due.invoiceId && tried.methodId === methodId;
-  if (!isRead) return nextOf(billing, occasion, mayGiveUp);
+  if (due.do !== 'try' || tried === undefined || !isOf(tried, billing, due.invoiceId))
+    return nextOf(billing, occasion, mayGiveUp);
   const draft = new Draft(billing.facts, occasion);
   const trial = { draft, invoiceId: due.invoiceId, read: tried.read, context, isDueJob };
   const { changed } = await chargeInvoice(tx, billing, trial);
   return nextOf(billingAfter(billing, draft.decision, changed), occasion, mayGiveUp);
+}
+
+/** Whether what was read of a mandate and a rate is of this invoice, as it is under the locks. */
+function isOf(tried: ToTry, { facts, invoices }: Billing, invoiceId: string): boolean {
+  const invoice = invoices.find((row) => row.invoice_id === invoiceId);
+  return (
+    tried.invoice.invoice_id === invoiceId &&
+    tried.invoice.amount_due === invoice?.amount_due &&
+    tried.methodId === facts.subscription.methodId
+  );
 }
 
 /** The pages of a subscription that money may have come to; undefined where it has none. */

@@ -31,7 +31,8 @@ export async function cancelSubscription(
 function timeOf(body: SubscriptionCancelInput, subscription: SubscriptionFacts, now: number): 'now' | number {
   if (body.cancel_at_period_end !== undefined) {
     if (subscription.status !== 'incomplete') return periodEndAt(subscription, now);
-    const message = 'A subscription that is incomplete has no period yet. Cancel it now, or at a time.';
+    const message =
+      'A subscription that is incomplete has no period that is paid. Cancel it now, or at a time.';
     throw new Fail('invalid_request', { message, param: 'cancel_at_period_end' });
   }
   if (body.cancel_at === undefined) return 'now';

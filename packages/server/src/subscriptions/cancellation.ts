@@ -6,7 +6,7 @@ import { boundary, periodIndex } from './periods.ts';
 /** The end of the period that `now` lies in: a later one than the last paid one's while a renewal is unpaid. */
 export function periodEndAt(subscription: SubscriptionFacts, now: number): number {
   const { anchor, interval, periodEnd } = subscription;
-  if (periodEnd !== null && periodEnd > now) return periodEnd;
+  if (periodEnd > now) return periodEnd;
   return boundary(anchor, interval, periodIndex(anchor, interval, now) + 1);
 }
 

@@ -69,7 +69,7 @@ function needOf(row: SubscriptionRow, open: InvoiceRow | undefined): Need {
   const { currency, credit_amount: credit } = row;
   const methodId = row.payment_method_id ?? '';
   if (open !== undefined) return { methodId, currency, amount: open.amount_due, at: open.created_at };
-  const at = row.current_period_end ?? row.billing_cycle_anchor;
+  const at = row.current_period_end;
   if (row.cancel_at !== null && row.cancel_at <= at) return { methodId, currency, amount: 0n, at };
   const sum = row.pending_items === null ? row.amount : sumOf(row.pending_items);
   return { methodId, currency, amount: takeCredit(sum, credit).amount, at };

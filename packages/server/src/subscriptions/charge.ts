@@ -1,4 +1,4 @@
-import { type CapUse, type InvoiceFacts, isPageInvoice } from '../invoices/index.ts';
+import { type CapUse, type InvoiceFacts, isBusy, isPageInvoice } from '../invoices/index.ts';
 import type { Draft } from './draft.ts';
 import {
   dunningOffsets,
@@ -9,6 +9,7 @@ import {
   type Schedule,
 } from './dunning.ts';
 import { cancelIfDue, cancelUnpaid } from './end.ts';
+import { takeOff } from './give-back.ts';
 import { invoicePaid } from './pay.ts';
 import { boundary, periodIndex } from './periods.ts';
 
@@ -98,6 +99,18 @@ export function chargeSucceeded(draft: Draft, invoiceId: string): void {
 /** A charge that was sent has failed for good. */
 export function chargeFailed(draft: Draft, invoiceId: string, code: string): void {
   draft.tell('payment.failed', invoiceId);
+  // What was given back meanwhile is not asked for again, and an invoice of nothing else has not failed.
+  const failed = { ...draft.invoice(invoiceId), liveAttempt: null };
+  if (failed.reduction > 0n && !isBusy(failed)) {
+    draft.put(failed);
+    takeOff(draft, invoiceId);
+    const reduced = draft.invoice(invoiceId);
+    if (reduced.status !== 'open') {
+      draft.put({ ...reduced, capUse: null });
+      cancelIfDue(draft);
+      return;
+    }
+  }
   if (OURS.has(code)) {
     const nextTryAt = draft.now + TROUBLE_RETRY_SECONDS;
     draft.put({ ...draft.invoice(invoiceId), liveAttempt: null, capUse: null, nextTryAt });
@@ -107,8 +120,18 @@ export function chargeFailed(draft: Draft, invoiceId: string, code: string): voi
   tryFailed(draft, invoiceId, code);
 }
 
+/**
+ * A charge that was sent is final, but its wallet was listed meanwhile: nothing is paid by it, and its mandate is charged
+ * no more. It has taken its part of the cap all the same.
+ */
+export function chargeSeized(draft: Draft, invoiceId: string): void {
+  draft.tell('payment.failed', invoiceId);
+  const { capUse } = draft.invoice(invoiceId);
+  tryFailed(draft, invoiceId, 'address_risk', capUse);
+}
+
 /** A try that counts: its invoice gets a page, its subscription falls behind, and after the last one it ends. */
-function tryFailed(draft: Draft, invoiceId: string, code: string): void {
+function tryFailed(draft: Draft, invoiceId: string, code: string, taken: CapUse | null = null): void {
   const failed = draft.invoice(invoiceId);
   draft.tell('invoice.payment_failed', invoiceId);
   const overdueFrom = overdueFromNow(draft, failed);
@@ -119,7 +142,7 @@ function tryFailed(draft: Draft, invoiceId: string, code: string): void {
   draft.put({
     ...failed,
     liveAttempt: null,
-    capUse: null,
+    capUse: taken,
     tries: failed.tries + 1,
     chargesEnded: failed.chargesEnded || (isOfLast && ENDING.has(code)),
     overdueFrom,

@@ -19,6 +19,7 @@ export const SUBSCRIPTION = new Columns('subscription', {
   trial_end: 'bigint',
   current_period_start: 'bigint',
   current_period_end: 'bigint',
+  skipped_until: 'bigint',
   cancel_at: 'bigint',
   canceled_at: 'bigint',
   credit_amount: 'bigint',

@@ -1,6 +1,6 @@
 import { isCurrency } from '@florin/contract/currencies';
 import type { Subscription, SubscriptionInput } from '@florin/contract/schemas';
-import { checkPageUrls, newPageSecret, payableOptions } from '../checkout/index.ts';
+import { newPageSecret, normalPageUrls, payableOptions } from '../checkout/index.ts';
 import { checkExternalId, ensureCustomer, findCustomerId } from '../customers/index.ts';
 import { findInvoice } from '../invoices/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
@@ -110,7 +110,7 @@ async function make(
   const { merchantId, storeId } = caller;
   const now = context.occasion.seconds;
   checkExternalId(body.customer, 'customer');
-  checkPageUrls(body, caller.mode);
+  const urls = normalPageUrls(body, caller.mode);
   const { items, amount, interval } = read(body);
   checkTimes(body, interval, now);
   const customerId = await customerOf(tx, merchantId, body, now);
@@ -138,8 +138,8 @@ async function make(
     description: body.description ?? null,
     items: JSON.stringify(items),
     pending_items: null,
-    success_url: body.success_url ?? null,
-    cancel_url: body.cancel_url ?? null,
+    success_url: urls.success_url ?? null,
+    cancel_url: urls.cancel_url ?? null,
     page_token: newPageSecret(),
     metadata: body.metadata ?? {},
     created_at: now,

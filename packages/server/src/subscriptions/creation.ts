@@ -35,17 +35,20 @@ export function startTrial(draft: Draft): void {
   draft.tell('subscription.trialing');
 }
 
-function fresh({ trialDays, anchor, ...given }: Creation, now: number): SubscriptionFacts {
+function fresh({ trialDays, anchor: given, ...rest }: Creation, now: number): SubscriptionFacts {
   const trialEnd = trialDays > 0 ? now + trialDays * DAY_SECONDS : null;
+  const anchor = given ?? trialEnd ?? now;
   return {
-    ...given,
+    ...rest,
     status: 'incomplete',
     billed: levelsTo(0n),
     pendingAmount: null,
-    anchor: anchor ?? trialEnd ?? now,
+    anchor,
     trialEnd,
-    periodStart: trialEnd === null ? null : now,
-    periodEnd: trialEnd,
+    periodStart: now,
+    // The trial, else the first period, or the stub up to an anchor that is ahead.
+    periodEnd: anchor > now ? anchor : boundary(anchor, rest.interval, 1),
+    skippedUntil: null,
     canceledAt: null,
     credit: 0n,
     latestInvoiceId: null,
@@ -53,15 +56,13 @@ function fresh({ trialDays, anchor, ...given }: Creation, now: number): Subscrip
   };
 }
 
-/** For the first period, or for the stub up to an anchor that is ahead. */
 function openFirst(draft: Draft): void {
   const { now } = draft;
-  const { amount: sum, anchor, interval } = draft.subscription;
-  const isStub = anchor > now;
+  const { amount: sum, anchor, interval, periodStart, periodEnd } = draft.subscription;
   draft.change({ billed: levelsTo(sum) });
   openInvoice(draft, {
     reason: 'subscription_create',
-    amount: isStub ? stubAmount(sum, now, { anchor, interval }) : sum,
-    period: { start: now, end: isStub ? anchor : boundary(anchor, interval, 1) },
+    amount: anchor > now ? stubAmount(sum, now, { anchor, interval }) : sum,
+    period: { start: periodStart, end: periodEnd },
   });
 }

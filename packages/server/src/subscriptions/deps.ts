@@ -10,7 +10,8 @@ import { newId } from '../platform/ids.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { readSettings } from '../platform/settings.ts';
-import type { Occasion } from './draft.ts';
+import { getMerchant, type Merchant } from '../stores/index.ts';
+import type { Occasion, Suspension } from './draft.ts';
 import type { BillingRules } from './facts.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
 
@@ -26,12 +27,15 @@ const DAY_SECONDS = 86_400;
 /** What a change of a subscription has to know, read before its transaction begins. */
 export interface BillingContext extends CheckoutContext {
   rules: BillingRules;
+  suspension: Suspension;
 }
 
 export async function billingContext(
   deps: Pick<SubscriptionDeps, 'db' | 'clock'>,
-  merchant: MerchantRef,
+  merchant: MerchantRef | Merchant,
 ): Promise<BillingContext> {
+  const { status, suspendedSeconds: seconds } =
+    'suspendedSeconds' in merchant ? merchant : await getMerchant(deps.db, merchant.merchantId);
   const { dunningDays, pageDueDays, ...settings } = await readSettings(deps.db, merchant, {
     ...SUBSCRIPTION_SETTINGS,
     ...CHECKOUT_SETTINGS,
@@ -40,12 +44,14 @@ export async function billingContext(
     dunningDays: dunningDays.map(Number).sort((a, b) => a - b),
     pageDueSeconds: pageDueDays * DAY_SECONDS,
   };
-  return { settings, occasion: occasionOf(deps, merchant), rules };
+  const suspension = { isSuspended: status === 'suspended', seconds };
+  return { settings, occasion: occasionOf(deps, merchant), rules, suspension };
 }
 
 /** What decisions know of it. */
-export const occasionFor = ({ rules, occasion }: BillingContext): Occasion => ({
+export const occasionFor = ({ rules, occasion, suspension }: BillingContext): Occasion => ({
   rules,
+  suspension,
   now: occasion.seconds,
   newId,
 });

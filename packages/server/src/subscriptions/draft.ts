@@ -9,22 +9,35 @@ export class Draft {
   subscription: SubscriptionFacts;
   readonly rules: BillingRules;
   readonly now: number;
+  /** How long the merchant was suspended in all before. */
+  readonly suspendedSeconds: number;
   readonly #before: ReadonlyMap<string, InvoiceFacts>;
   readonly #invoices: Map<string, InvoiceFacts>;
   readonly #events: DecidedEvent[] = [];
   readonly #newId: () => string;
 
-  constructor(facts: Facts, { rules, now, newId }: Occasion) {
+  constructor(facts: Facts, { rules, now, newId, suspension }: Occasion) {
     this.subscription = facts.subscription;
     this.rules = rules;
     this.now = now;
+    this.suspendedSeconds = suspension?.seconds ?? 0;
     this.#newId = newId;
-    this.#before = new Map(facts.invoices.map((invoice) => [invoice.id, invoice]));
+    this.#before = new Map(
+      [...(facts.covering ?? []), ...facts.invoices].map((invoice) => [invoice.id, invoice]),
+    );
     this.#invoices = new Map(this.#before);
   }
 
   get openInvoices(): InvoiceFacts[] {
     return [...this.#invoices.values()].filter(({ status }) => status === 'open');
+  }
+
+  /** Paid ones of the current period that it knows. */
+  get covering(): InvoiceFacts[] {
+    const { periodEnd } = this.subscription;
+    return [...this.#invoices.values()].filter(
+      (invoice) => invoice.status === 'paid' && invoice.periodEnd === periodEnd,
+    );
   }
 
   get isAnyLive(): boolean {
@@ -78,6 +91,15 @@ export interface Occasion {
   now: number;
   /** Ids of invoices that it makes. */
   newId: () => string;
+  /** Absent: its merchant never was suspended. */
+  suspension?: Suspension;
+}
+
+export interface Suspension {
+  /** Nothing new begins now. */
+  isSuspended: boolean;
+  /** How long it was suspended in all before. */
+  seconds: number;
 }
 
 function isSame(a: InvoiceFacts, b: InvoiceFacts | undefined): boolean {

@@ -1,11 +1,15 @@
-import { type InvoiceFacts, isLive, isPageInvoice } from '../invoices/index.ts';
+import { type InvoiceFacts, isBusy, isLive, isPageInvoice } from '../invoices/index.ts';
 import { fallBehind, pagePaid } from './charge.ts';
 import { Draft, type Occasion } from './draft.ts';
 import { dunningOffsets, FIRST_PAYMENT_SECONDS, nextTry, overdueSince, scheduleEnd } from './dunning.ts';
 import { cancel, cancelUnpaid, expireIncomplete } from './end.ts';
 import type { BillingRules, Decision, Facts } from './facts.ts';
-import { openCycle } from './open-invoice.ts';
+import { takeOff } from './give-back.ts';
+import { nextPeriodStart, openCycle, skipCycle } from './open-invoice.ts';
 import { isFinal, isRunning } from './states.ts';
+
+/** How often open invoices of a suspended merchant are looked at: whether they may go on. */
+const SUSPENDED_LOOK_SECONDS = 900;
 
 /** What time alone brings next: a change, a charge to try, or nothing before `at` (null: nothing at all). */
 export type Due =
@@ -21,7 +25,7 @@ export type Due =
 /**
  * One step at a time, whatever has come due meanwhile: payments of pages, then cancels, then the 23 hours of a first
  * payment, then due dates, then tries, then renewals. Nothing is given up while money for it is on its way; whatever
- * makes that final asks again.
+ * makes that final asks again. While the merchant is suspended nothing is tried, overdue or billed.
  *
  * @param mayGiveUp false: whether money came in time is not known yet, and what does not depend on it goes on meanwhile
  */
@@ -36,17 +40,30 @@ export function decideDue(facts: Facts, occasion: Occasion, mayGiveUp = true): D
   }
   const { now, rules } = occasion;
   if (isEnding(facts, now)) return { do: 'wait', at: null };
+  if (isSuspended(occasion)) return dueSuspended(facts, occasion);
   const tried = invoices.find((invoice) => {
     const at = tryAt(facts, invoice);
     return at !== null && at <= now;
   });
   if (tried !== undefined) return { do: 'try', invoiceId: tried.id };
-  if (renewsAt(facts, now)) {
-    const draft = new Draft(facts, occasion);
-    openCycle(draft);
-    return { do: 'change', decision: draft.decision, deadline: null };
-  }
+  if (renewsAt(facts, now)) return changeTo(facts, occasion, openCycle);
   return { do: 'wait', at: nextInstant(facts, rules, now) };
+}
+
+function changeTo(facts: Facts, occasion: Occasion, change: (draft: Draft) => unknown): Due {
+  const draft = new Draft(facts, occasion);
+  change(draft);
+  return { do: 'change', decision: draft.decision, deadline: null };
+}
+
+const isSuspended = ({ suspension }: Occasion) => suspension?.isSuspended === true;
+
+/** Open invoices wait and are looked at from time to time; what is to be renewed is recorded as skipped. */
+function dueSuspended(facts: Facts, occasion: Occasion): Due {
+  const { now } = occasion;
+  if (renewsAt(facts, now)) return changeTo(facts, occasion, skipCycle);
+  const look = facts.invoices.length === 0 ? null : now + SUSPENDED_LOOK_SECONDS;
+  return { do: 'wait', at: earliest([...ownInstants(facts), look], now) };
 }
 
 interface ChangeDue {
@@ -55,10 +72,13 @@ interface ChangeDue {
 }
 
 /** What comes before tries. */
-function changeDue(facts: Facts, { now, rules }: Occasion): ChangeDue | undefined {
+function changeDue(facts: Facts, occasion: Occasion): ChangeDue | undefined {
+  const { now } = occasion;
   const { subscription, invoices } = facts;
   const paid = invoices.find(({ page }) => page === 'paid');
   if (paid !== undefined) return { change: (draft) => pagePaid(draft, paid.id), deadline: null };
+  const reduced = invoices.find((invoice) => invoice.reduction > 0n && !isBusy(invoice));
+  if (reduced !== undefined) return { change: (draft) => takeOff(draft, reduced.id), deadline: null };
   const isAnyLive = invoices.some(isLive);
   const { cancelAt } = subscription;
   if (cancelAt !== null && cancelAt <= now)
@@ -67,11 +87,19 @@ function changeDue(facts: Facts, { now, rules }: Occasion): ChangeDue | undefine
     const deadline = endsFirst(facts);
     return deadline <= now && !isAnyLive ? { change: expireIncomplete, deadline } : undefined;
   }
+  return isSuspended(occasion) ? undefined : dunningDue(facts, occasion);
+}
+
+/** What time brings to invoices that nobody has paid. */
+function dunningDue(facts: Facts, { now, rules, suspension }: Occasion): ChangeDue | undefined {
+  const { invoices } = facts;
+  const isBehind = (invoice: InvoiceFacts) => invoice.suspendedSeconds < (suspension?.seconds ?? 0);
+  if (invoices.some(isBehind)) return { change: goOn, deadline: null };
   const late = invoices.find((invoice) => isDueUnpaid(invoice, now));
   if (late !== undefined) return { change: (draft) => dueUnpaid(draft, late.id), deadline: late.dueDate };
   const ends = invoices.map((invoice) => silentEnd(facts, invoice, rules));
   const deadline = ends.find((at) => at !== null && at <= now) ?? null;
-  return deadline !== null && !isAnyLive ? { change: cancelUnpaid, deadline } : undefined;
+  return deadline !== null && !invoices.some(isLive) ? { change: cancelUnpaid, deadline } : undefined;
 }
 
 const endsFirst = ({ subscription }: Facts) => subscription.createdAt + FIRST_PAYMENT_SECONDS;
@@ -110,27 +138,53 @@ function silentEnd(facts: Facts, invoice: InvoiceFacts, rules: BillingRules): nu
 
 /** Whether the next period is to be billed: the last paid one is over and no cycle invoice is open. */
 function renewsAt({ subscription, invoices }: Facts, now: number): boolean {
-  const { status, periodEnd } = subscription;
-  if (!isRunning(status) || periodEnd === null || periodEnd > now) return false;
+  if (!isRunning(subscription.status) || nextPeriodStart(subscription) > now) return false;
   return !invoices.some(({ reason }) => reason === 'subscription_cycle');
+}
+
+/** The merchant is no more suspended: whatever waited goes on from where it was, and no day of it has passed. */
+function goOn(draft: Draft): void {
+  for (const invoice of draft.openInvoices) {
+    const seconds = draft.suspendedSeconds - invoice.suspendedSeconds;
+    const later = (at: number | null) => (at === null ? null : at + seconds);
+    const isYetDue = isPageInvoice(invoice) && invoice.overdueFrom === null;
+    draft.put({
+      ...invoice,
+      dueDate: isYetDue ? invoice.dueDate + seconds : invoice.dueDate,
+      overdueFrom: later(invoice.overdueFrom),
+      nextTryAt: later(invoice.nextTryAt),
+      suspendedSeconds: draft.suspendedSeconds,
+    });
+  }
 }
 
 /** The next time at which something comes due by itself. */
 function nextInstant(facts: Facts, rules: BillingRules, now: number): number | null {
   const { subscription, invoices } = facts;
   const isFirst = subscription.status === 'incomplete';
+  const ofInvoices = invoices.flatMap((invoice) => [
+    tryAt(facts, invoice),
+    silentEnd(facts, invoice, rules),
+    !isFirst && isPageInvoice(invoice) && invoice.overdueFrom === null && !isLive(invoice)
+      ? invoice.dueDate
+      : null,
+  ]);
+  return earliest([...ownInstants(facts), ...ofInvoices], now);
+}
+
+/** When the subscription itself changes, whatever becomes of its invoices: it ends, or is to be renewed. */
+function ownInstants(facts: Facts): (number | null)[] {
+  const { subscription, invoices } = facts;
+  const isFirst = subscription.status === 'incomplete';
   const hasCycle = invoices.some(({ reason }) => reason === 'subscription_cycle');
-  const times = [
+  return [
     subscription.cancelAt,
     isFirst ? endsFirst(facts) : null,
-    hasCycle || isFirst ? null : subscription.periodEnd,
-    ...invoices.flatMap((invoice) => [
-      tryAt(facts, invoice),
-      silentEnd(facts, invoice, rules),
-      !isFirst && isPageInvoice(invoice) && invoice.overdueFrom === null && !isLive(invoice)
-        ? invoice.dueDate
-        : null,
-    ]),
-  ].filter((time) => time !== null && time > now);
-  return times.length === 0 ? null : Math.min(...(times as number[]));
+    hasCycle || isFirst ? null : nextPeriodStart(subscription),
+  ];
+}
+
+function earliest(times: readonly (number | null)[], now: number): number | null {
+  const ahead = times.filter((time) => time !== null && time > now);
+  return ahead.length === 0 ? null : Math.min(...(ahead as number[]));
 }

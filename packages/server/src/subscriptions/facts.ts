@@ -15,9 +15,11 @@ export interface SubscriptionFacts {
   /** From where periods are counted. */
   anchor: number;
   trialEnd: number | null;
-  /** The last period that was paid, or the trial; null before. */
-  periodStart: number | null;
-  periodEnd: number | null;
+  /** The last period that was paid, or the trial; before the first payment the period that this is for. */
+  periodStart: number;
+  periodEnd: number;
+  /** Where the newest period ends whose renewal is recorded as skipped; null: none since the last paid one. */
+  skippedUntil: number | null;
   cancelAt: number | null;
   canceledAt: number | null;
   /** What is left of changes to smaller items. */
@@ -31,6 +33,8 @@ export interface Facts {
   subscription: SubscriptionFacts;
   /** The open ones, oldest first. */
   invoices: readonly InvoiceFacts[];
+  /** The paid ones of the current period, newest first, where a change may give some of them back. */
+  covering?: readonly InvoiceFacts[];
 }
 
 /** What the merchant's settings say. */

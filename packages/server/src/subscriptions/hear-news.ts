@@ -1,6 +1,12 @@
-import { bookCharges, type CompletedCharge, completeCharge, failCharge } from '../checkout/index.ts';
+import {
+  bookCharges,
+  type CompletedCharge,
+  completeCharge,
+  completeReleased,
+  failCharge,
+} from '../checkout/index.ts';
 import { type Change, recordEvents } from '../events/index.ts';
-import { findInvoice, freeCap } from '../invoices/index.ts';
+import { findInvoice, freeCap, type InvoiceFacts } from '../invoices/index.ts';
 import {
   type ChargeOutcome,
   chargeOutcome,
@@ -14,10 +20,11 @@ import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant } from '../stores/index.ts';
 import { listOfMethods } from './billing-queries.ts';
 import { type Billing, lockBilling, writeDecision } from './change-subscription.ts';
-import { chargeFailed, chargeSucceeded, pagePaid } from './charge.ts';
+import { chargeFailed, chargeSeized, chargeSucceeded, pagePaid } from './charge.ts';
 import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps } from './deps.ts';
 import { Draft } from './draft.ts';
 import { decideTopUp } from './mandate.ts';
+import { isWalletListed } from './screen-wallets.ts';
 
 /** What is left to do for all charges that are settled together. */
 interface Settled {
@@ -48,11 +55,13 @@ export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun
   const outcome = await chargeOutcome(deps.db, merchantId, paymentId);
   if (outcome === undefined) return 'done';
   const { subscriptionId, wallet } = outcome;
-  const context = await billingContext(deps, await getMerchant(deps.db, merchantId));
+  const merchant = await getMerchant(deps.db, merchantId);
+  const context = await billingContext(deps, merchant);
+  const isListed = outcome.status === 'succeeded' && (await isWalletListed(deps, merchant.mode, wallet));
   const change = async (tx: Tx) => {
     const billing = await lockBilling(tx, merchantId, subscriptionId);
     crashPoint('billing.charge-locked');
-    return await settle(tx, billing, { paymentId, outcome, context });
+    return await settle(tx, billing, { paymentId, outcome, isListed, context });
   };
   // They book in the same accounts.
   const group = `${wallet.network} ${wallet.currency}`;
@@ -64,6 +73,8 @@ export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun
 interface Decided {
   paymentId: string;
   outcome: ChargeOutcome;
+  /** The charged wallet, as it was made final. */
+  isListed: boolean;
   context: BillingContext;
 }
 
@@ -71,7 +82,7 @@ interface Decided {
 async function settle(
   tx: Tx,
   billing: Billing,
-  { paymentId, outcome, context }: Decided,
+  { paymentId, outcome, isListed, context }: Decided,
 ): Promise<Settled | undefined> {
   const waiting = billing.facts.invoices.find(({ liveAttempt }) => liveAttempt === paymentId);
   // The invoice that waits for it; none, where that is void or paid otherwise, which it may not know yet.
@@ -83,8 +94,9 @@ async function settle(
       return;
     }
     const draft = new Draft(billing.facts, occasionFor(context));
-    if (outcome.status === 'succeeded') chargeSucceeded(draft, invoiceId);
-    else chargeFailed(draft, invoiceId, outcome.failureCode);
+    if (outcome.status === 'failed') chargeFailed(draft, invoiceId, outcome.failureCode);
+    else if (isListed) chargeSeized(draft, invoiceId);
+    else chargeSucceeded(draft, invoiceId);
     const additions = { charge: { invoiceId, paymentId, change } };
     await writeDecision(tx, billing, { decision: draft.decision, context, additions });
   };
@@ -98,30 +110,62 @@ async function settle(
     if (invoiceId === undefined) await freeCap(tx, { ...key, subscriptionId: outcome.subscriptionId });
     return { wallet, completed: undefined, context };
   }
-  const pulled = { txId: outcome.txId, isNeeded: invoiceId !== undefined };
+  const pulled = { txId: outcome.txId, isNeeded: invoiceId !== undefined, isListed };
   const completed = await completeCharge(tx, key, pulled, context);
   if (completed === undefined) return undefined;
   await follow(completed.change);
   return { wallet, completed, context };
 }
 
-/** The page of an invoice stands differently: it has paid it, or money for it is on its way, or no more. */
+/**
+ * A payment of an invoice stands differently: its page has paid it, or money is on its way there, or no more; or people have
+ * released what a charge took.
+ */
 export async function followPage(deps: SubscriptionDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const invoiceId = String(job.payload.invoiceId);
+  const [invoiceId, paymentId] = [String(job.payload.invoiceId), String(job.payload.paymentId)];
   const invoice = await findInvoice(deps.db, job.merchantId, invoiceId);
   if (invoice === undefined) return 'done';
   const context = await billingContext(deps, merchant);
   await run.finish(async (tx) => {
     const billing = await lockBilling(tx, job.merchantId, invoice.subscription_id);
     const facts = billing.facts.invoices.find(({ id }) => id === invoiceId);
-    if (facts === undefined) return;
+    const needing = facts?.page === 'paid' ? undefined : facts;
+    const isPaid = await settleReleased(tx, billing, { paymentId, needing }, context);
+    if (facts === undefined || isPaid) return;
     const draft = new Draft(billing.facts, occasionFor(context));
     if (facts.page === 'paid') pagePaid(draft, invoiceId);
     await writeDecision(tx, billing, { decision: draft.decision, context });
   });
   crashPoint('billing.page-followed');
   return 'done';
+}
+
+/**
+ * What a charge took is released: it pays its invoice, in one change with what follows, or lies in `held`.
+ *
+ * @param released `needing`: the invoice; undefined where none needs the money any more
+ * @returns whether the invoice is paid by it
+ */
+async function settleReleased(
+  tx: Tx,
+  billing: Billing,
+  { paymentId, needing }: { paymentId: string; needing: InvoiceFacts | undefined },
+  context: BillingContext,
+): Promise<boolean> {
+  const { merchant_id: merchantId } = billing.subscription;
+  const completed = await completeReleased(tx, { merchantId, paymentId }, needing?.amount, context);
+  if (completed === undefined) return false;
+  const { change, isNeeded } = completed;
+  if (needing === undefined || !isNeeded) await recordEvents(tx, [change]);
+  else {
+    const draft = new Draft(billing.facts, occasionFor(context));
+    chargeSucceeded(draft, needing.id);
+    const additions = { charge: { invoiceId: needing.id, paymentId, change } };
+    await writeDecision(tx, billing, { decision: draft.decision, context, additions });
+  }
+  await bookCharges(tx, merchantId, [completed]);
+  return isNeeded;
 }
 
 /** A mandate can pay again: whatever waits for its money is tried at once. */

@@ -1,5 +1,6 @@
 export { billSubscription } from './bill-subscription.ts';
 export { hasTryUnderWay } from './billing-queries.ts';
+export { creditRows } from './book-queries.ts';
 export { chargeNeeds } from './charge-needs.ts';
 export type { StoreCaller, SubscriptionDeps } from './deps.ts';
 export { followPage, retryCharges, settleCharge } from './hear-news.ts';

@@ -52,15 +52,17 @@ async function tryNow(
 ): Promise<Charged> {
   const { merchant_id: merchantId, subscription_id: subscriptionId, invoice_id: invoiceId } = invoice;
   const context = await billingContext(deps, caller);
+  if (context.suspension.isSuspended) throw new Fail('forbidden', 'This merchant is suspended.');
   return await transact(deps.db, async (tx) => {
     const billing = await lockBilling(tx, merchantId, subscriptionId);
     const facts = billing.facts.invoices.find((one) => one.id === invoiceId);
     if (facts === undefined) throw notOpen('over by now');
     if (isLive(facts))
       throw new Fail('invalid_request', 'A payment of this invoice is on its way. Wait until it is final.');
-    if (billing.facts.subscription.methodId !== read.method.payment_method_id)
+    const isRead = billing.facts.subscription.methodId === read.method.payment_method_id;
+    if (!isRead || facts.amount !== invoice.amount_due)
       throw new Fail('service_unavailable', {
-        message: 'The payment method has just changed.',
+        message: 'The invoice or its payment method has just changed.',
         retryAfterSeconds: 1,
       });
     const draft = new Draft(billing.facts, occasionFor(context));

@@ -19,10 +19,10 @@ beforeAll(async () => {
   // One customer has a quarter of all, and hardly any is past_due: what a plan that filters would have to pass over.
   await sql`
     insert into subscription (merchant_id, subscription_id, store_id, customer_id, customer, currency, status, items,
-      amount, interval, billing_cycle_anchor, page_token, created_at, canceled_at)
+      amount, interval, billing_cycle_anchor, current_period_start, current_period_end, page_token, created_at, canceled_at)
     select ${owner.merchantId}, gen_random_uuid(), ${owner.storeId}, gen_random_uuid(),
       case when n % 4 = 0 then 'big' else 'customer-' || n % 4000 end, 'USD',
-      case when n % 5000 = 0 then 'past_due' when n % 2 = 0 then 'canceled' else 'active' end, '[]', 1, 'month', 0, '',
+      case when n % 5000 = 0 then 'past_due' when n % 2 = 0 then 'canceled' else 'active' end, '[]', 1, 'month', 0, 0, 1, '',
       n, case when n % 5000 <> 0 and n % 2 = 0 then n end
     from generate_series(1, ${ROWS}::int) as n`.execute(db);
   await sql`vacuum analyze subscription`.execute(db);

@@ -34,8 +34,9 @@ declare module '../platform/db.ts' {
       payment_method_id: string | null;
       billing_cycle_anchor: Int8;
       trial_end: Int8 | null;
-      current_period_start: Int8 | null;
-      current_period_end: Int8 | null;
+      current_period_start: Int8;
+      current_period_end: Int8;
+      skipped_until: ColumnType<Int8 | null, Int8 | null | undefined>;
       cancel_at: Int8 | null;
       canceled_at: Int8 | null;
       credit_amount: Generated<bigint>;

@@ -1,5 +1,5 @@
 import type { InvoicePreview, SubscriptionUpdateInput } from '@florin/contract/schemas';
-import { presentInterval } from '../invoices/index.ts';
+import { factsOfInvoice, listCovering, presentInterval } from '../invoices/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId } from '../platform/ids.ts';
@@ -81,15 +81,16 @@ async function withUpdate<T>(
   const { merchant_id, subscription_id } = await getSubscription(deps.db, caller, id);
   const context = await billingContext(deps, caller);
   return await transact(deps.db, async (tx) => {
-    const billing = await lockBilling(tx, merchant_id, subscription_id);
-    const { status } = billing.subscription;
+    const locked = await lockBilling(tx, merchant_id, subscription_id);
+    const { status } = locked.subscription;
     if (isFinal(status))
       throw new Fail('invalid_request', `A subscription that is ${status} cannot be changed.`);
     const { cancel_at: cancelAt } = body;
     if (cancelAt !== undefined && cancelAt !== null && cancelAt <= context.occasion.seconds)
       throw new Fail('invalid_request', { message: 'cancel_at must lie in the future.', param: 'cancel_at' });
-    const methodId = await newMethod(tx, billing.subscription, body.payment_method_id);
-    const { update: items, additions } = newItems(billing.subscription, body);
+    const methodId = await newMethod(tx, locked.subscription, body.payment_method_id);
+    const { update: items, additions } = newItems(locked.subscription, body);
+    const billing = items === undefined ? locked : await withCovering(tx, locked);
     const update: Update = {
       ...(items === undefined ? {} : { items }),
       ...(methodId === undefined ? {} : { methodId }),
@@ -98,6 +99,16 @@ async function withUpdate<T>(
     };
     return await use({ tx, billing, context, update, additions: { ...additions, metadata: body.metadata } });
   });
+}
+
+/** With the paid invoices of its period, of which a smaller sum may give some back. */
+async function withCovering(tx: Tx, billing: Billing): Promise<Billing> {
+  const { merchant_id: merchantId, subscription_id: subscriptionId } = billing.subscription;
+  const period = { merchantId, subscriptionId, periodEnd: billing.facts.subscription.periodEnd };
+  const rows = await listCovering(tx, period);
+  // Their pages are over: nothing of them is read or written.
+  const covering = rows.map((row) => factsOfInvoice(row, 'paid'));
+  return { ...billing, invoices: [...billing.invoices, ...rows], facts: { ...billing.facts, covering } };
 }
 
 /** Undefined: it stays as it is. @throws Fail */

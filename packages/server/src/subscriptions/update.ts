@@ -1,7 +1,8 @@
 import { Draft, type Occasion } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';
+import { giveBack } from './give-back.ts';
 import { giveMandate } from './mandate.ts';
-import { openCycle, openInvoice } from './open-invoice.ts';
+import { nextPeriodStart, openCycle, openInvoice } from './open-invoice.ts';
 import { prorate } from './proration.ts';
 
 export interface Update {
@@ -34,14 +35,15 @@ function changeItems(draft: Draft, { amount: after, proration }: NonNullable<Upd
     draft.change({ pendingAmount: after });
     return;
   }
-  const { amount: before, billed, anchor, interval, status, credit } = subscription;
+  const { amount: before, billed, anchor, interval, status } = subscription;
   const { periodStart, periodEnd } = subscription;
   draft.change({ amount: after, pendingAmount: null });
-  const isPaidFor = status !== 'trialing' && periodStart !== null && periodEnd !== null && now < periodEnd;
+  const isPaidFor = status !== 'trialing' && status !== 'incomplete' && now < periodEnd;
   if (proration === 'none' || !isPaidFor) return;
   const period = { start: periodStart, end: periodEnd };
   const adjustment = prorate({ before, after, billed }, period, { anchor, interval }, now);
-  draft.change({ billed: adjustment.billed, credit: credit + adjustment.credit });
+  draft.change({ billed: adjustment.billed });
+  if (adjustment.credit > 0n) giveBack(draft, adjustment.credit);
   if (adjustment.due === 0n) return;
   const rest = { start: now, end: periodEnd };
   openInvoice(draft, { reason: 'subscription_update', amount: adjustment.due, period: rest });
@@ -50,13 +52,14 @@ function changeItems(draft: Draft, { amount: after, proration }: NonNullable<Upd
 /** The invoice that an update would open: at once, or else the next cycle's. */
 export function previewUpdate(facts: Facts, update: Update, occasion: Occasion) {
   const { subscription, invoices } = decideUpdate(facts, update, occasion);
-  const own = invoices.find((invoice) => !facts.invoices.some(({ id }) => id === invoice.id));
+  const known = new Set([...facts.invoices, ...(facts.covering ?? [])].map(({ id }) => id));
+  const own = invoices.find(({ id }) => !known.has(id));
   if (own !== undefined) return own;
   // What is open is billed already: the next cycle follows it.
   const ends = facts.invoices
     .filter(({ reason }) => reason !== 'subscription_update')
     .map(({ periodEnd }) => periodEnd);
-  const periodEnd = Math.max(subscription.periodEnd ?? subscription.anchor, ...ends);
+  const periodEnd = Math.max(nextPeriodStart(subscription), ...ends);
   const next = { subscription: { ...subscription, periodEnd }, invoices: [] };
   return openCycle(new Draft(next, { ...occasion, now: Math.max(occasion.now, periodEnd) }));
 }

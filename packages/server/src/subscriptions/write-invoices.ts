@@ -1,4 +1,9 @@
-import { type CheckoutContext, closeInvoicePage, openInvoicePage } from '../checkout/index.ts';
+import {
+  type CheckoutContext,
+  closeInvoicePage,
+  openInvoicePage,
+  repriceInvoicePage,
+} from '../checkout/index.ts';
 import { readCustomer } from '../customers/index.ts';
 import type { Change } from '../events/index.ts';
 import {
@@ -53,7 +58,10 @@ export async function writeInvoice(
     ...(needsPage ? await openPage(tx, facts, owner, context) : {}),
     ...(chargePaymentId === undefined ? {} : { charge_payment_id: chargePaymentId }),
   };
-  if (known !== undefined) return await updateInvoice(tx, known, facts, payments);
+  if (known !== undefined) {
+    await repricePage(tx, { known, facts }, context);
+    return await updateInvoice(tx, known, facts, payments);
+  }
   const { merchant_id, store_id, subscription_id, customer_id, customer, currency, interval } = owner;
   const made: InvoiceRow = {
     merchant_id,
@@ -72,6 +80,14 @@ export async function writeInvoice(
   };
   await insertInvoice(tx, made);
   return made;
+}
+
+/** An invoice that is reduced asks for less on its page; one that is over has its page closed instead. */
+async function repricePage(tx: Tx, { known, facts }: Invoice, context: CheckoutContext): Promise<void> {
+  const paymentId = known?.page_payment_id ?? null;
+  if (known === undefined || paymentId === null || facts.status !== 'open') return;
+  if (known.amount_due !== facts.amount)
+    await repriceInvoicePage(tx, { merchantId: known.merchant_id, paymentId }, facts.amount, context);
 }
 
 async function openPage(tx: Tx, facts: InvoiceFacts, owner: SubscriptionRow, context: CheckoutContext) {

@@ -6,7 +6,11 @@ export const AUDIT_JOB = 'custody.audit';
 const AUDIT_AFTER_MS = 60_000;
 
 export function auditJob(merchantId: string, network: Network, nowMs: number): JobSpec {
-  const dueAtMs = nowMs + AUDIT_AFTER_MS;
+  return auditAtOnce(merchantId, network, nowMs + AUDIT_AFTER_MS);
+}
+
+/** The same where something is known to be wrong. */
+export function auditAtOnce(merchantId: string, network: Network, dueAtMs: number): JobSpec {
   return {
     merchantId,
     kind: AUDIT_JOB,

@@ -1,10 +1,23 @@
 export { adoptSequence } from './adopt-sequence.ts';
 export { AUDIT_JOB, auditJob } from './audit-job.ts';
+export { strayRows, transferRows } from './book-queries.ts';
 export { type ChargedWallet, findDecidedCharge, openChargesOf, sumOpenCharges } from './charge-queries.ts';
 export { checkRecipient } from './check-recipient.ts';
+export { listQueuedFromDeposits, sumLeaving, withdrawQueued } from './deposit-keys.ts';
+export { findReplaced, forgetReplaced, type Replaced } from './final-block-queries.ts';
+export { checkFinalBlocks } from './final-blocks.ts';
 export { type TransferHealth, transferHealth } from './health.ts';
-export { adoptHistory, hasHistoryChanged, noteHistory } from './history.ts';
+export {
+  claimHolders,
+  decideAdoption,
+  hasHistoryChanged,
+  historyToAdopt,
+  isAdoptionOpen,
+  noteHistory,
+} from './history.ts';
+export { closeLost, lockLost } from './lost.ts';
 export { listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
+export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
 export { isPaused, TRANSFER_SETTINGS } from './pauses.ts';
 export {
   listDecided,

@@ -4,6 +4,7 @@ import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import { chargeOf } from './charges.ts';
 import { assertSameHistory } from './history.ts';
+import { OWN_ADDRESS } from './own-addresses.ts';
 import {
   type AttemptRow,
   closeAttempts,
@@ -18,7 +19,7 @@ import {
   type TransferRow,
 } from './queries.ts';
 import { fitting, judgeUnbuildable, type MemberVerdict, planAttempts } from './states.ts';
-import { lockWallet, sumOutgoing, takeSequences, type Wallet } from './wallet-queries.ts';
+import { attemptsBefore, lockWallet, sumOutgoing, takeNumbers, type Wallet } from './wallet-queries.ts';
 import { callForEach, tellOwners, type Work } from './work.ts';
 
 /** A wallet with what it holds at a final block. */
@@ -40,9 +41,9 @@ export async function reserveAttempts(work: Work, queued: readonly TransferRow[]
   const purses = await openPurses(work, queued);
   crashPoint('reserve.before');
   const isShort = await work.run.step(async (tx) => {
-    await assertSameHistory(tx);
+    work.history.name = await assertSameHistory(tx);
     const locked = await lockQueued(tx, work.merchant.merchantId, work.groupIds);
-    const clean = await refuseListed(tx, work, locked);
+    const clean = await refuseUnpayable(tx, work, locked);
     const attempts: NewAttempt[] = [];
     for (const purse of purses) {
       const own = clean.filter((transfer) => transfer.key_ref === purse.keyRef);
@@ -99,38 +100,41 @@ async function reserveFrom(
     : fitting(planAttempts(transfers, work.chain.caps.maxItemsPerTx), await coinsIn(tx, work, purse, first));
   const attempts = groups.map((members) => ({ attemptId: newId(), members }));
   const ids = attempts.map((attempt) => attempt.attemptId);
-  const sequences = purse.chainNext === null ? [] : await takeSequences(tx, { ...purse, first: next }, ids);
-  return attempts.map((attempt, i) => ({
-    ...attempt,
-    sender: purse.sender,
-    sequence: sequences[i] ?? null,
-  }));
+  const numbers = await takeNumbers(tx, purse, { next, attemptIds: ids });
+  return attempts.flatMap((attempt, i) => {
+    const taken = numbers[i];
+    return taken === undefined ? [] : [{ ...attempt, sender: purse.sender, ...taken }];
+  });
 }
 
 async function coinsIn(tx: Tx, { merchant }: Work, purse: Purse, { currency }: TransferRow): Promise<bigint> {
   return purse.balance - (await sumOutgoing(tx, merchant.merchantId, { ...purse, currency }));
 }
 
-/** An address listed since it was submitted fails before anything is signed for it. @returns the others */
-async function refuseListed(tx: Tx, work: Work, queued: readonly TransferRow[]): Promise<TransferRow[]> {
+const LISTED = { code: 'address_risk', message: 'The address is on the risk list.' } as const;
+const OWN = { code: 'transfer_failed', message: `${OWN_ADDRESS} Nothing was paid.` } as const;
+
+/**
+ * An address that was listed or given out to a payer since it was submitted fails before anything is signed for it.
+ *
+ * @returns the others
+ */
+async function refuseUnpayable(tx: Tx, work: Work, queued: readonly TransferRow[]): Promise<TransferRow[]> {
   const { deps, merchant, chain } = work;
+  const { network } = chain;
   const addresses = queued.map((transfer) => transfer.address);
-  const listed = await deps.screen(tx, merchant.mode, {
-    network: chain.network,
-    addresses,
-    moment: 'submit',
+  const listed = await deps.screen(tx, merchant.mode, { network, addresses, moment: 'submit' });
+  // A sweep goes to the hot wallet, and a charge comes from its address.
+  const paid = work.isCharge ? [] : queued.filter((transfer) => transfer.key_ref === KEY_REF);
+  const recipients = { network, addresses: paid.map((transfer) => transfer.address) };
+  const own = await deps.findOwnAddresses(tx, merchant, recipients);
+  const verdicts = queued.flatMap(({ transfer_id: transferId, address }): MemberVerdict[] => {
+    if (listed.has(address)) return [{ transferId, to: 'failed', ...LISTED }];
+    return own.has(address) ? [{ transferId, to: 'failed', ...OWN }] : [];
   });
-  const refused = queued.filter((transfer) => listed.has(transfer.address));
-  const verdicts = refused.map(
-    ({ transfer_id: transferId }): MemberVerdict => ({
-      transferId,
-      to: 'failed',
-      code: 'address_risk',
-      message: 'The address is on the risk list.',
-    }),
-  );
-  await writeUnsent(tx, work, verdicts, refused);
-  return queued.filter((transfer) => !listed.has(transfer.address));
+  const refused = new Set(verdicts.map(({ transferId }) => transferId));
+  await writeUnsent(tx, work, verdicts, queued);
+  return queued.filter((transfer) => !refused.has(transfer.transfer_id));
 }
 
 /** Transfers that end or go back without a transaction. */
@@ -152,11 +156,18 @@ async function writeUnsent(
 
 type Built = { attempt: AttemptRow; signed: SignedTx } | { attempt: AttemptRow; fault: UnbuildableTransfer };
 
-/** Builds and signs what is reserved, and stores the bytes before anybody can send them. @throws HistoryChanged */
+/**
+ * Builds and signs what is reserved, and stores the bytes before anybody can send them.
+ *
+ * @throws HistoryChanged, SigningRefused
+ */
 export async function signReserved(work: Work, reserved: readonly AttemptRow[]): Promise<void> {
   const { deps, run, merchant, groupIds } = work;
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
-  const built = await callForEach(work, reserved, (attempt) => build(work, attempt, transfers));
+  // A copy that knows that it is one asks for no signature: it would take a number of the original's.
+  work.history.name ??= await assertSameHistory(deps.db);
+  const history = work.history.name;
+  const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
   crashPoint('build.after');
   await run.step(async (tx) => {
     await assertSameHistory(tx);
@@ -170,11 +181,19 @@ export async function signReserved(work: Work, reserved: readonly AttemptRow[]):
   crashPoint('store.after-commit');
 }
 
-async function build(work: Work, attempt: AttemptRow, transfers: readonly TransferRow[]): Promise<Built> {
+async function build(
+  work: Work,
+  { attempt, history }: { attempt: AttemptRow; history: string },
+  transfers: readonly TransferRow[],
+): Promise<Built> {
   const { deps, chain } = work;
-  const { attempt_id: attemptId, group_id: groupId, sequence } = attempt;
+  const { attempt_id: attemptId, group_id: groupId, sequence, ordinal } = attempt;
+  if (ordinal === null) throw new Error('an attempt that waits for its bytes has an ordinal');
   try {
-    const by = { keyRef: attempt.key_ref, ...(sequence === null ? {} : { sequence: String(sequence) }) };
+    const before = (from: bigint | null) => attemptsBefore(deps.db, { ...attempt, ordinal }, from);
+    const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before };
+    const numbered = sequence === null ? {} : { sequence: String(sequence) };
+    const by = { keyRef: attempt.key_ref, signing, ...numbered };
     const transfer = { ...by, asset: attempt.currency, batchId: attemptId };
     if (isEmptied(attempt)) {
       return { attempt, signed: await chain.buildTransfer({ ...transfer, items: [itemToUs(attempt)] }) };

@@ -57,6 +57,8 @@ export interface NewAttempt {
   attemptId: string;
   sender: string;
   sequence: bigint | null;
+  ordinal: bigint;
+  previous: string | null;
   /** Of one group; they leave with the same key. */
   members: readonly TransferRow[];
 }
@@ -79,15 +81,16 @@ export async function insertAttempts(
       select * from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
         with ordinality as b (attempt_id, transfer_id, place)
     )
-    insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, sequence, status,
-                                  item_ids, created_at)
+    insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, sequence, ordinal, previous_id,
+                                  status, item_ids, created_at)
     select ${first.merchant_id}::uuid, a.attempt_id, a.group_id, ${first.network}, ${first.currency},
-           a.key_ref, a.sender, a.sequence, 'reserved',
+           a.key_ref, a.sender, a.sequence, a.ordinal, a.previous_id, 'reserved',
            (select array_agg(b.transfer_id order by b.place) from bound b where b.attempt_id = a.attempt_id),
            ${nowSeconds}::bigint
     from unnest(${column((a) => a.attemptId)}::uuid[], ${column((a) => a.members[0]?.group_id)}::uuid[], ${column((a) => a.members[0]?.key_ref)}::text[],
-                ${column((a) => a.sender)}::text[], ${column((a) => a.sequence)}::bigint[])
-      as a (attempt_id, group_id, key_ref, sender, sequence)`.execute(tx);
+                ${column((a) => a.sender)}::text[], ${column((a) => a.sequence)}::bigint[],
+                ${column((a) => a.ordinal)}::bigint[], ${column((a) => a.previous)}::uuid[])
+      as a (attempt_id, group_id, key_ref, sender, sequence, ordinal, previous_id)`.execute(tx);
   await sql`${unawaited}
     update transfer t set status = 'sending', attempt_id = b.attempt_id, tries = t.tries + 1
     from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
@@ -257,18 +260,22 @@ export async function insertTransfers(
   );
 }
 
-/** What was decided of a group's transfers, for their owner to book. */
+/** What was decided of a group's transfers, for their owner to book; of one that was ordered again, the newest last. */
 export async function listDecided(db: Db, merchantId: string, groupId: string) {
   return await db
     .selectFrom('transfer')
-    .select(['owner_id', 'status', 'tx_id', 'failure_code', 'failure_message', 'completed_at'])
+    .select(['owner_id', 'status', 'tx_id', 'failure_code', 'failure_message', 'completed_at', 'lost_at'])
     .where('merchant_id', '=', merchantId)
     .where('group_id', '=', groupId)
     .where('status', 'in', ['succeeded', 'failed'])
+    .orderBy('transfer_id')
     .execute();
 }
 
-/** Attempts of the hot wallet that may be on the chain and are not decided, with what each of their items pays out of it, in order. */
+/**
+ * Attempts of the hot wallet that may be on the chain or not, with what each of their items pays out of it, in order: those
+ * that are not decided, and those that have left their final block, whose payments the books count (`counted`).
+ */
 export async function listUnsettled(db: Db, merchantId: string, network: Network) {
   const attempts = await db
     .selectFrom('transfer_attempt')
@@ -276,17 +283,24 @@ export async function listUnsettled(db: Db, merchantId: string, network: Network
     .where('merchant_id', '=', merchantId)
     .where('network', '=', network)
     .where('key_ref', '=', KEY_REF)
-    .where('status', 'in', ['signed', 'sent'])
+    .where((e) =>
+      e.or([
+        e('status', 'in', ['signed', 'sent']),
+        e.and([e('status', '=', 'succeeded'), e('gone_at', 'is not', null)]),
+      ]),
+    )
     .execute();
   const ids = attempts.flatMap((attempt) => attempt.item_ids);
-  const { rows } = await sql<{ transfer_id: string; amount: bigint }>`
-    select transfer_id, ${PAID_OUT} as amount from transfer
+  const { rows } = await sql<{ transfer_id: string; amount: bigint; is_counted: boolean }>`
+    select transfer_id, ${PAID_OUT} as amount, charge is null and status = 'succeeded' and lost_at is null as is_counted
+    from transfer
     where merchant_id = ${merchantId} and transfer_id = any(${ids}::uuid[])`.execute(db);
-  const amounts = new Map(rows.map((row) => [row.transfer_id, row.amount]));
-  return attempts.map((attempt) => ({
-    ...attempt,
-    amounts: attempt.item_ids.map((id) => amounts.get(id) ?? 0n),
-  }));
+  const known = new Map(rows.map((row) => [row.transfer_id, row]));
+  return attempts.map((attempt) => {
+    const items = attempt.item_ids.map((id) => known.get(id));
+    const counted = items.reduce((sum, item) => sum + (item?.is_counted === true ? item.amount : 0n), 0n);
+    return { ...attempt, amounts: items.map((item) => item?.amount ?? 0n), counted };
+  });
 }
 
 /** What a transfer takes out of our wallet: a charge brings it in. */
@@ -304,6 +318,8 @@ export async function paidByTransfers(
   const { rows } = await sql<{ total: string | null }>`
     select sum(${PAID_OUT})::text as total from transfer
     where merchant_id = ${merchantId} and network = ${network} and currency = ${currency}
-      and key_ref = ${KEY_REF} and status = 'succeeded'`.execute(db);
+      and key_ref = ${KEY_REF} and status = 'succeeded' and (lost_at is null or charge is not null)`.execute(
+    db,
+  );
   return BigInt(rows[0]?.total ?? 0);
 }

@@ -1,10 +1,12 @@
-import { ChainUnavailable } from '../chains/index.ts';
+import { ChainUnavailable, SigningRefused } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import { gatherBy } from '../platform/gather.ts';
 import { enqueue, type Job, type JobOutcome, type JobRun, joinRuns } from '../platform/jobs/index.ts';
+import { isLineDue } from '../platform/log-rarely.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { findChargeLane } from './charge-queries.ts';
-import { HistoryChanged } from './history.ts';
+import { checkFinalBlocks } from './final-blocks.ts';
+import { HistoryChanged, noteRefusal } from './history.ts';
 import { reserveAttempts, signReserved } from './make-attempts.ts';
 import { isStopped } from './network-stops.ts';
 import { isHeldBack } from './pauses.ts';
@@ -84,7 +86,7 @@ async function bringOnTogether(deps: TransferDeps, groups: readonly GroupRun[]):
   const chain = deps.chains.of(merchant, first.network);
   const isCharge = first.charge !== null;
   const run = joinRuns(groups.map((group) => group.run));
-  const work: Work = { deps, run, merchant, groupIds, chain, isCharge, nowSeconds };
+  const work: Work = { deps, run, merchant, groupIds, chain, isCharge, nowSeconds, history: {} };
   return await next(work, await advance(work, transfers));
 }
 
@@ -107,14 +109,17 @@ async function advance(work: Work, transfers: readonly TransferRow[]): Promise<A
   }
 }
 
-async function isNetworkStopped({ deps, merchant, chain, groupIds }: Work): Promise<boolean> {
-  const { network } = chain;
-  if (!(await isStopped(deps.db, merchant, network))) return false;
-  deps.log.error(
-    { network, group_ids: groupIds },
-    'the network is stopped, transfers wait (florin networks list)',
-  );
+async function isNetworkStopped(work: Work): Promise<boolean> {
+  const { deps, merchant, chain } = work;
+  if (!(await isStopped(deps.db, merchant, chain.network))) return false;
+  tellOfAll(work, 'the network is stopped, transfers wait (florin networks list)');
   return true;
+}
+
+/** Each group that waits has the same reason: it is told once a minute for each network. */
+function tellOfAll({ deps, chain: { network }, groupIds }: Work, message: string, fields: object = {}): void {
+  if (!isLineDue(deps.log, `${network} ${message}`)) return;
+  deps.log.error({ network, group_ids: groupIds, ...fields }, message);
 }
 
 async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<Hindrance> {
@@ -123,6 +128,12 @@ async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<H
   const [first] = queued;
   if (first === undefined) return 'none';
   const { network, currency } = first;
+  if (merchant.status === 'suspended') {
+    const fields = { merchantId: merchant.merchantId, network, currency, group_ids: groupIds };
+    deps.log.info(fields, 'the merchant is suspended, transfers wait');
+    return 'held';
+  }
+  if (!(await checkFinalBlocks(deps, merchant, { network }))) return 'stopped';
   if (await isHeldBack(deps.db, merchant, network, currency)) {
     deps.log.warn({ network, currency, group_ids: groupIds }, 'paused, transfers wait');
     return 'held';
@@ -152,20 +163,21 @@ async function askForCoins(
 }
 
 /** Makes what may be sent, and alarms where this database may not know what was sent. */
-async function unlessOld({ deps, groupIds }: Work, make: () => Promise<Hindrance>): Promise<Hindrance> {
+async function unlessOld(work: Work, make: () => Promise<Hindrance>): Promise<Hindrance> {
   try {
     return await make();
   } catch (error) {
     if (error instanceof WalletBehind) {
       const message =
         'a wallet was used elsewhere, or this database is an old copy: nothing new is sent from it';
-      deps.log.error({ group_ids: groupIds, err: error }, message);
+      tellOfAll(work, message, { err: error });
       return 'held';
     }
-    if (!(error instanceof HistoryChanged)) throw error;
+    if (error instanceof SigningRefused) await noteRefusal(work.deps.db, error.history);
+    else if (!(error instanceof HistoryChanged)) throw error;
     const message =
-      'a replica or a backup has become the database: payouts wait (florin ledger adopt-history)';
-    deps.log.error({ group_ids: groupIds, err: error }, message);
+      'this database is a copy, or another copy of it sends: payouts wait (florin ledger adopt-history)';
+    tellOfAll(work, message, { event: 'history_changed', err: error });
     return 'stopped';
   }
 }
@@ -183,6 +195,8 @@ async function bringOut(work: Work, hindrance: Hindrance): Promise<Advanced> {
   const reserved = withStatus(before, 'reserved');
   const isToSign = reserved.length > 0 && hindrance !== 'stopped';
   const sign = async (): Promise<Hindrance> => {
+    // A run that reserved them may have ended long ago.
+    if (!(await checkFinalBlocks(work.deps, work.merchant, work.chain))) return 'stopped';
     await signReserved(work, reserved);
     return 'none';
   };

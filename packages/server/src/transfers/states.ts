@@ -69,7 +69,11 @@ export function judge(status: TxStatus, members: readonly Member[], caps: ChainC
 }
 
 /** Which items a transaction in a final block has paid; undefined where the answer does not say. */
-function paidItems({ state, itemOk }: TxStatus, count: number, caps: ChainCaps): boolean[] | undefined {
+export function paidItems(
+  { state, itemOk }: TxStatus,
+  count: number,
+  caps: ChainCaps,
+): boolean[] | undefined {
   const isFinal = state === 'final';
   if (itemOk === undefined) {
     // Where items go their own way, the transaction's fate is not theirs.

@@ -28,6 +28,7 @@ declare module '../platform/db.ts' {
       failure_message: string | null;
       created_at: bigint | number;
       completed_at: bigint | number | null;
+      lost_at: bigint | number | null;
     };
     transfer_attempt: {
       merchant_id: string;
@@ -38,6 +39,8 @@ declare module '../platform/db.ts' {
       key_ref: ColumnType<KeyRef, KeyRef | undefined, KeyRef>;
       sender: string;
       sequence: bigint | null;
+      ordinal: bigint | null;
+      previous_id: string | null;
       status: AttemptStatus;
       tx_id: string | null;
       raw: string | null;
@@ -46,11 +49,33 @@ declare module '../platform/db.ts' {
       valid_until_ms: bigint | null;
       detail: string | null;
       height: bigint | null;
+      gone_at: bigint | number | null;
+      gap_tx_id: string | null;
+      gap_raw: string | null;
+      gap_id: string | null;
+      gap_ordinal: bigint | null;
+      gap_previous_id: string | null;
+      stray_ids: Generated<string[]>;
+      differs: Generated<boolean>;
       created_at: bigint | number;
       completed_at: bigint | number | null;
     };
     network_stop: { merchant_id: string; network: Network; reason: string; stopped_at: bigint | number };
-    wallet: { network: Network; sender: string; next_sequence: bigint };
+    final_block: {
+      merchant_id: string;
+      network: Network;
+      height: bigint;
+      hash: string;
+      replaced_at: bigint | number | null;
+    };
+    wallet: {
+      network: Network;
+      sender: string;
+      next_sequence: bigint;
+      next_ordinal: bigint;
+      first_ordinal: bigint;
+      last_attempt_id: string | null;
+    };
     wallet_sequence: { network: Network; sender: string; sequence: bigint; attempt_id: string };
   }
 }

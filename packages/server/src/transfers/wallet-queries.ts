@@ -2,6 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db.ts';
 import { kept, unawaited } from '../platform/kept-plans.ts';
+import type { AttemptRow } from './queries.ts';
 import './tables.ts';
 
 /** The chain has seen sequences of a wallet that this database never gave out. */
@@ -25,46 +26,120 @@ export interface Wallet {
   chainNext: bigint | null;
 }
 
+/** A locked wallet's counts. */
+export interface WalletCounts {
+  sequence: bigint;
+  /** Of its attempts, on every network. */
+  ordinal: bigint;
+  /** The attempt with the number before that. */
+  previous: string | null;
+}
+
 /**
  * Locks the wallet's row, which orders everybody who sends from it. The chain's own count begins a wallet that we have
  * not used yet. Read it before: whatever is mined by then was taken before.
  *
- * @returns its next sequence
+ * @returns its next numbers
  * @throws WalletBehind when the chain has seen sequences that were never taken here
  */
-export async function lockWallet(tx: Tx, { network, sender, chainNext }: Wallet): Promise<bigint> {
-  const { rows } = await sql<{ next: bigint }>`${kept}
+export async function lockWallet(tx: Tx, { network, sender, chainNext }: Wallet): Promise<WalletCounts> {
+  const { rows } = await sql<WalletCounts>`${kept}
     insert into wallet as w (network, sender, next_sequence) values (${network}, ${sender}, ${chainNext ?? 0n})
     on conflict (sender, network) do update set next_sequence = w.next_sequence
-    returning next_sequence as next`.execute(tx);
-  const next = rows[0]?.next ?? 0n;
-  if (chainNext !== null && next < chainNext)
-    throw new WalletBehind({ network, sender, ours: next, chains: chainNext });
+    returning next_sequence as sequence, next_ordinal as ordinal, last_attempt_id as previous`.execute(tx);
+  const next = rows[0] ?? { sequence: 0n, ordinal: 0n, previous: null };
+  if (chainNext !== null && next.sequence < chainNext)
+    throw new WalletBehind({ network, sender, ours: next.sequence, chains: chainNext });
   return next;
 }
 
-/** Takes a locked wallet's sequences from `first` on, one for each attempt. */
-export async function takeSequences(
+/** What an attempt takes of its wallet's numbers. */
+export interface Numbers extends Omit<WalletCounts, 'sequence'> {
+  sequence: bigint | null;
+}
+
+/** Takes a locked wallet's numbers, one of each kind for each attempt; sequences only where the network has them. */
+export async function takeNumbers(
   tx: Tx,
-  { network, sender, first }: { network: Network; sender: string; first: bigint },
-  attemptIds: readonly string[],
-): Promise<bigint[]> {
+  { network, sender, chainNext }: Wallet,
+  { next, attemptIds }: { next: WalletCounts; attemptIds: readonly string[] },
+): Promise<Numbers[]> {
   if (attemptIds.length === 0) return [];
+  const isSequenced = chainNext !== null;
+  const count = BigInt(attemptIds.length);
   await sql`${unawaited}
-    update wallet set next_sequence = ${first + BigInt(attemptIds.length)}
+    update wallet set next_sequence = ${next.sequence + (isSequenced ? count : 0n)}, next_ordinal = ${next.ordinal + count},
+      last_attempt_id = ${attemptIds.at(-1) ?? null}
     where sender = ${sender} and network = ${network}`.execute(tx);
-  const sequences = attemptIds.map((_, i) => first + BigInt(i));
+  const ordinals = attemptIds.map((_, i) => ({
+    ordinal: next.ordinal + BigInt(i),
+    previous: attemptIds[i - 1] ?? next.previous,
+  }));
+  if (!isSequenced) return ordinals.map((numbers) => ({ sequence: null, ...numbers }));
+  const sequences = attemptIds.map((_, i) => next.sequence + BigInt(i));
   await sql`${unawaited}
     insert into wallet_sequence (network, sender, sequence, attempt_id)
     select ${network}, ${sender}, u.* from unnest(${sequences}::bigint[], ${attemptIds}::uuid[]) as u`.execute(
     tx,
   );
-  return sequences;
+  return ordinals.map((numbers, i) => ({ sequence: sequences[i] ?? null, ...numbers }));
+}
+
+/**
+ * Attempts of a wallet that were numbered before one of them, in order: from a number on, or from the first one that
+ * counts in the present history.
+ */
+export async function attemptsBefore(
+  db: Db,
+  { merchant_id, network, sender, ordinal }: AttemptRow & { ordinal: bigint },
+  from: bigint | null,
+): Promise<string[]> {
+  const { rows } = await sql<{ attempt_id: string }>`
+    with numbered as (
+      select attempt_id, ordinal from transfer_attempt
+      where merchant_id = ${merchant_id} and network = ${network} and sender = ${sender} and ordinal is not null
+      union all
+      select gap_id, gap_ordinal from transfer_attempt
+      where merchant_id = ${merchant_id} and network = ${network} and sender = ${sender} and gap_ordinal is not null
+    )
+    select attempt_id from numbered
+    where ordinal < ${ordinal} and ordinal >= coalesce(${from}::bigint,
+      (select first_ordinal from wallet where sender = ${sender} and network = ${network}))
+    order by ordinal`.execute(db);
+  return rows.map((row) => row.attempt_id);
+}
+
+/**
+ * Has every wallet count for a new history from its next number on. What waits for its bytes is numbered anew: whoever
+ * signs knows which attempts it has signed before, whatever their numbers.
+ */
+export async function restartNumbers(tx: Tx): Promise<void> {
+  // What was reserved before is seen by the next statement, and nothing is reserved until the commit.
+  await sql`select from wallet order by sender, network for update`.execute(tx);
+  // A payment that takes a sequence gets its number anew when it is signed, under the id that it had.
+  await sql`
+    update transfer_attempt set gap_ordinal = null, gap_previous_id = null
+    where gap_ordinal is not null and gap_raw is null`.execute(tx);
+  await sql`
+    with waiting as materialized (
+      select merchant_id, attempt_id, network, sender,
+        row_number() over (partition by network, sender order by ordinal) - 1 as place
+      from transfer_attempt where status = 'reserved'
+    ), numbered as (
+      update transfer_attempt t set ordinal = w.next_ordinal + n.place, previous_id = null
+      from waiting n join wallet w on w.sender = n.sender and w.network = n.network
+      where t.merchant_id = n.merchant_id and t.attempt_id = n.attempt_id
+    ), counted as materialized (
+      select network, sender, count(*) as count from waiting group by 1, 2
+    )
+    update wallet w set first_ordinal = w.next_ordinal, last_attempt_id = null, next_ordinal = w.next_ordinal + coalesce(
+      (select count from counted c where c.sender = w.sender and c.network = w.network), 0)`.execute(tx);
 }
 
 /**
  * What attempts of a locked wallet take out of it that its balance at a final block does not show: those that are not
- * decided, and those that a later block decided. A wallet is one merchant's.
+ * decided, those that a later block decided, and those that have left theirs and may come again. A wallet is one
+ * merchant's.
  */
 export async function sumOutgoing(
   tx: Tx,
@@ -79,12 +154,12 @@ export async function sumOutgoing(
       union all
       select item_ids, 'succeeded' from transfer_attempt
       where merchant_id = ${merchantId} and network = ${of.network} and sender = ${of.sender}
-        and currency = ${of.currency} and height > ${of.height}
+        and currency = ${of.currency} and status = 'succeeded' and (height > ${of.height} or gone_at is not null)
     )
     select coalesce(sum(t.amount), 0)::text as total
     from open o cross join unnest(o.item_ids) as item (transfer_id)
     join transfer t on t.merchant_id = ${merchantId} and t.transfer_id = item.transfer_id and t.status = o.status
-      and t.charge is null`.execute(tx);
+      and t.charge is null and t.lost_at is null`.execute(tx);
   return BigInt(rows[0]?.total ?? 0);
 }
 

@@ -2,6 +2,7 @@ import { ChainUnavailable } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { auditJob } from './audit-job.ts';
+import { checkFinalBlocks } from './final-blocks.ts';
 import {
   type AttemptRow,
   type Closing,
@@ -65,7 +66,12 @@ export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promis
   const looks = await callForEach(work, sent, (attempt) => look(work, attempt));
   crashPoint('watch.looked');
   const closings = looks.flatMap(({ closing }) => closing ?? []);
-  if (closings.length > 0) await close(work, closings);
+  if (closings.length > 0) {
+    // What is decided in a block is compared with it from now on.
+    const { finalHeight } = await work.chain.head();
+    await checkFinalBlocks(work.deps, work.merchant, { network: work.chain.network, newest: finalHeight });
+    await close(work, closings);
+  }
   return expectedOf(sent, looks);
 }
 

@@ -3,12 +3,14 @@ import type { Tx } from '../platform/db.ts';
 import { enqueue, type JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Merchant } from '../stores/index.ts';
+import type { FindOwnAddresses } from './own-addresses.ts';
 import type { TransferRow } from './queries.ts';
 import type { Screen } from './screen.ts';
 
 export interface TransferDeps extends Platform {
   chains: ChainRegistry;
   screen: Screen;
+  findOwnAddresses: FindOwnAddresses;
 }
 
 /** One run over a group of transfers, or over many groups of charges of one network and token. */
@@ -22,6 +24,8 @@ export interface Work {
   isCharge: boolean;
   /** The merchant's clock as the run began. */
   nowSeconds: number;
+  /** The name of the history that this run sends for, once one of its transactions has read it. */
+  history: { name?: string };
 }
 
 /**

@@ -29,14 +29,16 @@ import {
   type TxStatus,
   type ValidateOptions,
 } from '../port.ts';
+import { SigningRefused, type SigningRequest } from '../wallet-holder.ts';
 import { admit } from './admit.ts';
 import { balancesAt } from './balances.ts';
 import { BlockClock, type BlockSettings } from './block-clock.ts';
 import { buildCharge, buildTransfer } from './build.ts';
 import { type ChainRow, findChain, lockChain, NOWHERE, type Place, updateChain } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
+import { hashesOf } from './forks.ts';
 import { Gathers } from './gathers.ts';
-import { setupOf } from './mandates.ts';
+import { setupOf, spenderOf } from './mandates.ts';
 import { type FaultEffect, isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { cursorBehind, type Recipients, readCursor, readScan, recipientsOf, sift } from './scan.ts';
@@ -44,6 +46,7 @@ import { findNextSequenceAt } from './sequence-queries.ts';
 import { settle } from './settle.ts';
 import { readStatus } from './status.ts';
 import type { ChainId } from './tables.ts';
+import { faucetAddress } from './test-addresses.ts';
 import { findTransaction } from './transaction-queries.ts';
 import { walletOf } from './wallet.ts';
 
@@ -101,6 +104,11 @@ export class SimulatedAdapter implements Chain {
     return walletOf(this.id.merchantId, this.network, keyRef).address;
   }
 
+  async ownWallets(): Promise<readonly string[]> {
+    const hot = walletOf(this.id.merchantId, this.network, 'hot').address;
+    return [...new Set([hot, spenderOf(this.id), faucetAddress(this.network)])];
+  }
+
   async nextSequence(sender: string): Promise<string | null> {
     const { clock } = await this.#nodeView();
     if (!NETWORK_RULES[this.network].sequenced) return null;
@@ -109,6 +117,12 @@ export class SimulatedAdapter implements Chain {
 
   async head(): Promise<Head> {
     return this.headOf(await this.#nodeView());
+  }
+
+  async blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string>> {
+    const { row, clock } = await this.#nodeView();
+    const shown = heights.filter((height) => height <= clock.finalHeight);
+    return await this.reach(() => hashesOf(this.db, this.id, { heights: shown, forks: row.forks }));
   }
 
   async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {
@@ -150,7 +164,7 @@ export class SimulatedAdapter implements Chain {
   }
 
   async buildTransfer(spec: TransferSpec): Promise<SignedTx> {
-    return buildTransfer(this.id, spec, (await this.#nodeView()).clock);
+    return this.#sign(spec.signing, buildTransfer(this.id, spec, (await this.#nodeView()).clock));
   }
 
   async mandateSetup(request: MandateRequest): Promise<MandateSetup> {
@@ -164,7 +178,14 @@ export class SimulatedAdapter implements Chain {
   }
 
   async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
-    return buildCharge(this.id, spec, (await this.#nodeView()).clock);
+    return this.#sign(spec.signing, buildCharge(this.id, spec, (await this.#nodeView()).clock));
+  }
+
+  /** Gives the bytes out once the wallet's holder has them in its memory. */
+  async #sign(signing: SigningRequest, signed: SignedTx): Promise<SignedTx> {
+    const held = await this.reach(() => this.#gathers.sign(this.id, { signing, signed }));
+    if (typeof held === 'string') throw new SigningRefused(this.network, signing.history, held);
+    return held;
   }
 
   async broadcast(signed: SignedTx): Promise<Broadcast> {

@@ -15,6 +15,8 @@ export interface ChainRow {
   drop_next: number;
   faults: string[];
   lag_blocks: bigint;
+  /** Reorganisations so far. */
+  forks: number;
 }
 
 const CHAIN_COLUMNS = [
@@ -28,6 +30,7 @@ const CHAIN_COLUMNS = [
   'drop_next',
   'faults',
   'lag_blocks',
+  'forks',
 ] as const;
 const COLUMNS = sql.raw(CHAIN_COLUMNS.join(', '));
 

@@ -7,9 +7,10 @@ import { walletOfLabel } from './wallet.ts';
 
 for (const network of NETWORKS) {
   describeChain(`simulated ${network}`, async (): Promise<ChainEnvironment> => {
-    const { chain, time, close } = await openTestChain(network);
+    const { chain, holder, time, close } = await openTestChain(network);
     return {
       chain,
+      holder,
       keyRef: 'hot',
       fund: async (asset, amount) => void (await chain.fund(asset, amount)),
       recipient: (number) => walletOfLabel(network, `recipient ${number}`).address,

@@ -46,6 +46,23 @@ export function seal(body: TransferBody, wallet: SimulatedWallet): SignedTx {
   const signature = signMessage(body.network, wallet, message);
   const raw = `${message.toString('base64url')}.${Buffer.from(signature).toString('hex')}`;
   noteSealed(raw);
+  return signedTx(body, { raw, message, signature });
+}
+
+/** Bytes that `seal` has made, as it gave them. */
+export function readSealed(raw: string): SignedTx {
+  const [message = '', signature = ''] = raw.split('.');
+  return signedTx(readBody(raw), {
+    raw,
+    message: Buffer.from(message, 'base64url'),
+    signature: Buffer.from(signature, 'hex'),
+  });
+}
+
+function signedTx(
+  body: TransferBody,
+  { raw, message, signature }: { raw: string; message: Uint8Array; signature: Uint8Array },
+): SignedTx {
   return {
     network: body.network,
     txId: idOf(body.network, message, signature),

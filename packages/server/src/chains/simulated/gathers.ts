@@ -4,6 +4,7 @@ import { Gather, READ_PATIENCE_MS } from '../../platform/gather.ts';
 import type { Broadcast, Mandate, MandateState, SignedTx } from '../port.ts';
 import type { ChainView } from './adapter.ts';
 import { type ChainSight, findChain, NOWHERE } from './chain-queries.ts';
+import { rememberSigned, type ToSign } from './holder.ts';
 import { readMandateStates } from './mandate-states.ts';
 import type { ChainId } from './tables.ts';
 import { findTransactions, type TransactionRow } from './transaction-queries.ts';
@@ -27,6 +28,7 @@ export class Gathers {
   readonly #settled: Gather<() => Promise<ChainView>, ChainView>;
   readonly #transactions: Gather<string, TransactionRow | undefined>;
   readonly #mandates: Gather<readonly Mandate[], MandateState[]>;
+  readonly #signatures: Gather<ToSign, SignedTx | string>;
   readonly #broadcasts: Gather<{ signed: SignedTx; send: Send }, Broadcast | string>;
 
   constructor(db: Db) {
@@ -61,6 +63,7 @@ export class Gathers {
         return lists.map((list) => states.splice(0, list.length));
       },
     });
+    this.#signatures = new Gather({ patienceMs, load: (key, list) => rememberSigned(db, idOf(key), list) });
     this.#broadcasts = new Gather({
       patienceMs,
       most: BROADCASTS_MAX,
@@ -84,6 +87,11 @@ export class Gathers {
 
   mandateStates(id: ChainId, mandates: readonly Mandate[], height: bigint): Promise<MandateState[]> {
     return this.#mandates.ask(`${keyOf(id)} ${height}`, mandates);
+  }
+
+  /** @returns what the wallet's holder gives out; a text: nothing, for that reason */
+  sign(id: ChainId, one: ToSign): Promise<SignedTx | string> {
+    return this.#signatures.ask(keyOf(id), one);
   }
 
   /** @param send of any of those who ask: they are the same chain's */

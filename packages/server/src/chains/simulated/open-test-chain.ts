@@ -2,13 +2,17 @@ import type { Network } from '@florin/contract/money';
 import { createDatabase } from '../../../../../test/database.ts';
 import { connect, type Db } from '../../platform/db.ts';
 import { newId } from '../../platform/ids.ts';
+import { nextSigning } from '../next-signing.ts';
 import type { SignedTx } from '../port.ts';
+import { SimulatedHolder } from './holder.ts';
 import { migrateSimulatedChain } from './migrate.ts';
 import { openSimulatedChain, type SimulatedChain } from './simulated-chain.ts';
 import { walletOfLabel } from './wallet.ts';
 
 export interface TestChain {
   chain: SimulatedChain;
+  /** Of the merchant's keys. */
+  holder: SimulatedHolder;
   /** The merchant's clock, Unix seconds: a test moves it, nothing waits. */
   time: { now: number };
   recipient: (number: number) => string;
@@ -69,6 +73,7 @@ export async function openTestChain(network: Network): Promise<TestChain> {
     };
     return {
       chain,
+      holder: new SimulatedHolder(shared, merchantId),
       time,
       recipient,
       build,
@@ -86,6 +91,7 @@ export async function openTestChain(network: Network): Promise<TestChain> {
 function buildOrder(chain: SimulatedChain, order: TestOrder & { to: string }): Promise<SignedTx> {
   const { itemIds = ['item'], amount = 1_000_000n, sequence = 0, feeMultiplier = 1, to } = order;
   return chain.buildTransfer({
+    signing: nextSigning(),
     keyRef: 'hot',
     asset: 'USDT',
     batchId: 'batch',

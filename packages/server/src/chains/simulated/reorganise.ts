@@ -13,6 +13,8 @@ export interface Reorganisation {
   /** Unix seconds of the newest block. */
   newestTime: number;
   remine: boolean;
+  /** Transactions of payers that vanish all the same. */
+  vanishing: readonly string[];
 }
 
 /**
@@ -23,7 +25,7 @@ export async function reorganise(tx: Tx, id: ChainId, reorganisation: Reorganisa
   const undone = await listTransfersAbove(tx, id, reorganisation.keptHeight);
   const changes = new BalanceChanges();
   for (const transfer of undone) {
-    if (transfer.origin === 'foreign' && reorganisation.remine) continue;
+    if (transfer.origin === 'foreign' && isRemined(reorganisation, transfer.tx_id)) continue;
     if (transfer.currency === null) continue;
     changes.add(transfer.recipient, transfer.currency, -transfer.amount);
     // The accounts of most payers and of the faucet are not kept: outside wallets have what they send.
@@ -36,21 +38,24 @@ export async function reorganise(tx: Tx, id: ChainId, reorganisation: Reorganisa
   await freeSequences(tx, id, reorganisation.keptHeight);
 }
 
+const isRemined = ({ remine, vanishing }: Reorganisation, txId: string) =>
+  remine && !vanishing.includes(txId);
+
 async function remineForeign(
   tx: Tx,
   { merchantId, network }: ChainId,
-  { keptHeight, newestHeight, newestTime }: Reorganisation,
+  { keptHeight, newestHeight, newestTime, vanishing }: Reorganisation,
 ): Promise<void> {
   await sql`
     update simchain.transfer t set height = ${newestHeight}, block_time = ${newestTime}
     from simchain.transaction x
     where t.merchant_id = ${merchantId} and t.network = ${network} and t.height > ${keptHeight}
       and x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
-      and x.origin = 'foreign'`.execute(tx);
+      and x.origin = 'foreign' and x.tx_id <> all(${vanishing}::text[])`.execute(tx);
   await sql`
     update simchain.transaction set height = ${newestHeight}
     where merchant_id = ${merchantId} and network = ${network} and height > ${keptHeight}
-      and origin = 'foreign'`.execute(tx);
+      and origin = 'foreign' and tx_id <> all(${vanishing}::text[])`.execute(tx);
 }
 
 /** What payers' wallets had said in replaced blocks is unsaid, or said in the newest one. */
@@ -68,19 +73,18 @@ async function movePermissions(
 async function removeTransfers(
   tx: Tx,
   { merchantId, network }: ChainId,
-  { keptHeight, remine }: Reorganisation,
+  { keptHeight, remine, vanishing }: Reorganisation,
 ): Promise<void> {
   await sql`
     delete from simchain.transfer t
     using simchain.transaction x
     where t.merchant_id = ${merchantId} and t.network = ${network} and t.height > ${keptHeight}
       and x.merchant_id = t.merchant_id and x.network = t.network and x.tx_id = t.tx_id
-      and (x.origin = 'wallet' or not ${remine}::boolean)`.execute(tx);
-  if (remine) return;
+      and (x.origin = 'wallet' or not ${remine}::boolean or x.tx_id = any(${vanishing}::text[]))`.execute(tx);
   await sql`
     delete from simchain.transaction
     where merchant_id = ${merchantId} and network = ${network} and height > ${keptHeight}
-      and origin = 'foreign'`.execute(tx);
+      and origin = 'foreign' and (not ${remine}::boolean or tx_id = any(${vanishing}::text[]))`.execute(tx);
 }
 
 /** Sequences of the transactions that fell out are free again, and the lowest of them is the next to be mined. */

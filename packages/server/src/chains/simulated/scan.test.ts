@@ -3,6 +3,7 @@ import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scaled } from '../../../../../test/scale.ts';
+import { nextSigning } from '../next-signing.ts';
 import { type ChainTransfer, ChainUnavailable } from '../port.ts';
 import { openTestChain, type TestChain } from './open-test-chain.ts';
 import type { PaidTransfer } from './receive.ts';
@@ -200,6 +201,7 @@ class World {
     const sequence = await chain.nextSequence(await chain.sender('hot'));
     this.#sent += 1;
     const tx = await chain.buildTransfer({
+      signing: nextSigning(),
       keyRef: 'hot',
       asset: 'USDT',
       batchId: 'batch',

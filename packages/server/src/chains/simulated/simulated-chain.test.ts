@@ -75,6 +75,23 @@ describe('blocks follow the clock', () => {
     expect((await chain.mine(1)).height).toBe(height + 1n);
   });
 
+  test('a reorganisation that mines again leaves out what is to vanish, and nothing else', async () => {
+    const { chain } = fresh;
+    const pay = (to: string) => {
+      const transfer = { from: recipient(1), to, asset: 'USDT', amount: UNITS } as const;
+      return chain.pay({ transfers: [transfer] });
+    };
+    const [own, other] = [recipient(2), recipient(3)];
+    const vanishing = [await pay(own)];
+    const kept = await pay(other);
+    await chain.reorg(1, { remine: true, vanishing });
+    const idsAt = async (address: string) =>
+      (await chain.transfers({ address })).data.map(({ txId }) => txId);
+    expect([await idsAt(own), await idsAt(other)]).toEqual([[], [kept]]);
+    const balanceAt = (address: string) => chain.balance(address, 'USDT', 'tip');
+    expect([await balanceAt(own), await balanceAt(other)]).toEqual([0n, UNITS]);
+  });
+
   test('mine makes blocks without the clock and refuses nonsense', async () => {
     const { height } = await fresh.chain.head();
     expect((await fresh.chain.mine(7)).height).toBe(height + 7n);

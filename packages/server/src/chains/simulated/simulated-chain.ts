@@ -5,6 +5,7 @@ import { checkAddress } from '../addresses/check.ts';
 import { type Head, type Mandate, type MandateSetup, UnbuildableTransfer } from '../port.ts';
 import { SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';
 import { updateChain } from './chain-queries.ts';
+import { addFork } from './forks.ts';
 import { spenderOf } from './mandates.ts';
 import type { NodeFault, ScanFault } from './node-faults.ts';
 import { permit, setBalance } from './payer-wallets.ts';
@@ -65,15 +66,20 @@ export class SimulatedChain extends SimulatedAdapter {
 
   /**
    * Replaces the newest `depth` blocks by as many new ones. Our transactions in them must be broadcast again; payers'
-   * transfers vanish or, with `remine`, lie in the newest block. No depth is refused: beyond finality is a test too.
+   * transfers vanish or, with `remine`, lie in the newest block, but those of `vanishing` transactions. No depth is
+   * refused: beyond finality is a test too.
    */
-  reorg(depth: number, options: { remine?: boolean } = {}): Promise<Head> {
+  reorg(
+    depth: number,
+    { remine = false, vanishing = [] }: { remine?: boolean; vanishing?: readonly string[] } = {},
+  ): Promise<Head> {
     assertCount(depth, Number.MAX_SAFE_INTEGER, 'reorg');
     return this.change(async (tx, view) => {
       const newestHeight = view.clock.height;
       const keptHeight = newestHeight > BigInt(depth) ? newestHeight - BigInt(depth) : 0n;
       const newest = { newestHeight, newestTime: view.clock.now };
-      await reorganise(tx, this.id, { keptHeight, ...newest, remine: options.remine ?? false });
+      await reorganise(tx, this.id, { keptHeight, ...newest, remine, vanishing });
+      await addFork(tx, this.id, { forks: view.row.forks, kept: keptHeight });
       return this.headOf(view);
     });
   }

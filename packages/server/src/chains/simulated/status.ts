@@ -18,7 +18,7 @@ export async function readStatus(
   }
   const isHeld = row !== undefined && row.state !== 'gone';
   const reason = findExpiry(signed, clock) ?? (isHeld ? undefined : await findUsurper(db, id, signed, clock));
-  if (reason !== undefined) return { state: 'dead', final: true, reason };
+  if (reason !== undefined) return { state: 'dead', final: true, height: clock.finalHeight, reason };
   // A block that the node has not seen yet leaves the transaction in its mempool.
   return { state: isHeld ? 'pending' : 'unknown', final: false };
 }

@@ -21,6 +21,7 @@ interface ChainTable extends ChainKey {
   drop_next: ColumnType<number, number | undefined, number>;
   faults: ColumnType<string[], string[] | undefined, string[]>;
   lag_blocks: Int8OrZero;
+  forks: ColumnType<number, number | undefined, number>;
 }
 
 interface TransactionTable extends ChainKey {
@@ -77,6 +78,8 @@ declare module '../../platform/db.ts' {
     'simchain.permission': PermissionTable;
     'simchain.account': ChainKey & { address: string; currency: Asset; balance: Int8 };
     'simchain.sender': ChainKey & { address: string; next_sequence: Int8 };
+    'simchain.fork': ChainKey & { number: number; kept_height: Int8 };
+    'simchain.holder': { merchant_id: string; history: string; generation: Int8 };
     'simchain.stuck_item': ChainKey & { sender: string; item_id: string; first_seen_at: Int8 };
   }
 }

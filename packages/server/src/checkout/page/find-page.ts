@@ -6,7 +6,7 @@ import { findSessionOfPage, type PageSession } from './queries.ts';
 /** A session whose page was asked for with the right token. */
 export interface FoundPage {
   token: string;
-  merchant: { merchantId: string; mode: MerchantMode; clockOffset: number };
+  merchant: { merchantId: string; mode: MerchantMode; clockOffset: number; isSuspended: boolean };
   session: PageSession;
 }
 
@@ -16,6 +16,7 @@ export async function findPage(db: Db, token: string): Promise<FoundPage | undef
   if (parsed === undefined) return undefined;
   const session = await findSessionOfPage(db, parsed);
   if (session === undefined || !isPageSecret(parsed, session.page_token)) return undefined;
-  const { merchant_id: merchantId, mode, clock_offset } = session;
-  return { token, merchant: { merchantId, mode, clockOffset: Number(clock_offset) }, session };
+  const { merchant_id: merchantId, mode, clock_offset, merchant_status } = session;
+  const isSuspended = merchant_status === 'suspended';
+  return { token, merchant: { merchantId, mode, clockOffset: Number(clock_offset), isSuspended }, session };
 }

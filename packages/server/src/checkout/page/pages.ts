@@ -55,7 +55,8 @@ export function checkoutPages(deps: CheckoutDeps): PublicPage[] {
           const page = await open(request);
           if (page === undefined) return await notFoundPage(request);
           const choice = readOption(formOf(request).get('option') ?? '');
-          await chooseOption(deps, page.merchant, page.session, choice);
+          // The page then says that nothing can be paid.
+          if (!page.merchant.isSuspended) await chooseOption(deps, page.merchant, page.session, choice);
           return await afterForm(deps, page, request);
         }),
     },

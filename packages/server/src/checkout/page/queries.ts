@@ -11,7 +11,7 @@ const selectSession = (db: Db, merchantId: string, sessionId: string) =>
       join.onRef('o.merchant_id', '=', 's.merchant_id').onRef('o.store_id', '=', 's.store_id'),
     )
     .selectAll('s')
-    .select(['m.mode', 'm.clock_offset', 'o.name as store_name'])
+    .select(['m.mode', 'm.clock_offset', 'm.status as merchant_status', 'o.name as store_name'])
     .where('s.merchant_id', '=', merchantId)
     .where('s.session_id', '=', sessionId);
 
@@ -34,7 +34,7 @@ export async function readVersions(
 ): Promise<Map<string, string>> {
   const { rows } = await sql<{ payment_id: string; version: string }>`${kept}
     select p.payment_id, concat_ws(' ',
-      p.status, p.received_amount, p.chosen_currency, p.chosen_network, p.fixed_currency, p.fixed_network, m.clock_offset,
+      p.status, p.received_amount, p.chosen_currency, p.chosen_network, p.fixed_currency, p.fixed_network, m.clock_offset, m.status,
       (select string_agg(concat_ws(',', o.currency, o.network, o.pay_amount, o.quote_ends_at), ';'
                          order by o.currency, o.network)
        from payment_option o where o.merchant_id = p.merchant_id and o.payment_id = p.payment_id),

@@ -4,7 +4,7 @@ import { occasionOf } from '../../platform/occasion.ts';
 import { rulesOf } from '../change-payment.ts';
 import { chooseOption } from '../choose-option.ts';
 import { type CheckoutDeps, checkoutSettings } from '../deps.ts';
-import { currentOption } from '../present.ts';
+import { currentOption, isQuoteDue, quoteLifeOf } from '../present.ts';
 import { type PaymentView, readPayment } from '../queries.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { checkoutView } from './view.ts';
@@ -36,10 +36,12 @@ async function withFreshQuote(
   const { payment } = view;
   const option = currentOption(view);
   const { seconds } = occasionOf(deps, merchant);
-  const isOpen =
-    payment.status === 'pending' && (payment.expires_at === null || seconds < Number(payment.expires_at));
-  const isOver = option !== undefined && Number(option.quote_ends_at) <= seconds;
-  if (!isOpen || !isOver || payment.fixed_currency !== null) return { view, lacksRate: false };
+  // While dust is on its way, too: it holds no quote.
+  const isUnpaid = payment.status === 'pending' || payment.status === 'processing';
+  const isOpen = isUnpaid && (payment.expires_at === null || seconds < Number(payment.expires_at));
+  if (merchant.isSuspended || !isOpen || option === undefined) return { view, lacksRate: false };
+  if (isQuoteDue(view)) return { view, lacksRate: true };
+  if (quoteLifeOf(view, option, seconds) !== 'over') return { view, lacksRate: false };
   try {
     return { view: await chooseOption(deps, merchant, session, option), lacksRate: false };
   } catch (error) {

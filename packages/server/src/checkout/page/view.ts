@@ -9,7 +9,7 @@ import type {
 } from '@florin/contract/checkout-page';
 import { formatPrice } from '@florin/contract/currencies';
 import { formatTokens } from '@florin/contract/money';
-import { currentOption, presentPayment } from '../present.ts';
+import { currentOption, presentPayment, quoteLifeOf } from '../present.ts';
 import type { OptionRow, PaymentView } from '../queries.ts';
 import type { Rules } from '../states.ts';
 import type { FoundPage } from './find-page.ts';
@@ -27,7 +27,7 @@ export interface Reading {
   language: PageLanguage;
   /** The merchant's clock. */
   nowSeconds: number;
-  /** The chosen option's quote has ended, and there is no rate for another one. */
+  /** The quote of the option that counts has ended, and there is no rate for another one. */
   lacksRate: boolean;
 }
 
@@ -62,11 +62,21 @@ function stateOf(reading: Reading, counted: Counted, secondsLeft: number | null)
       return 'frozen';
     case 'processing':
       // Money that will not count is not told of before it is certain, but in a notice.
-      return counted.missing > 0n && !isOnlySeized(view) ? 'pay' : 'confirming';
+      return counted.missing > 0n && !lacksRate && !isOnlySeized(view) ? 'pay' : 'confirming';
     case 'pending':
       if (secondsLeft !== null && secondsLeft <= 0) return 'closing';
-      return currentOption(view) === undefined || lacksRate ? 'choose' : 'pay';
+      if (!lacksRate) return currentOption(view) === undefined ? 'choose' : 'pay';
+      // What was sent has chosen for good: nothing else is offered while nobody knows the rest.
+      return view.payment.fixed_currency === null ? 'choose' : 'confirming';
   }
+}
+
+/** Nobody is asked for anything while the merchant is suspended; what was sent before is shown. */
+function stateShown(reading: Reading, counted: Counted, secondsLeft: number | null): PageState {
+  const state = stateOf(reading, counted, secondsLeft);
+  const isAsking = state === 'choose' || state === 'pay';
+  if (!reading.page.merchant.isSuspended || !isAsking) return state;
+  return reading.view.payment.status === 'processing' ? 'confirming' : 'suspended';
 }
 
 const isOnlySeized = ({ transactions }: PaymentView) =>
@@ -133,6 +143,7 @@ function noticesOf(reading: Reading, { sent, missing }: Counted, state: PageStat
     const isIncomplete = missing > 0n && !exceptions.includes('late') && !exceptions.includes('canceled');
     notices.push({ code: isIncomplete ? 'incomplete' : 'late', received: tokens(sent, token) });
   }
+  if (sent > 0n && state === 'suspended') notices.push({ code: 'incomplete', received: tokens(sent, token) });
   if (sent > 0n && state === 'over') notices.push({ code: 'not_needed', received: tokens(sent, token) });
   if (state === 'pay' && sent === 0n && view.transactions.length > 0 && there.length === 0)
     notices.push({ code: 'vanished' });
@@ -181,7 +192,7 @@ export function checkoutView(reading: Reading): CheckoutView {
   const counted = countedOf(view, option, rules);
   const expiresAt = payment.expires_at === null ? null : Number(payment.expires_at);
   const secondsLeft = expiresAt === null ? null : expiresAt - nowSeconds;
-  const state = stateOf(reading, counted, secondsLeft);
+  const state = stateShown(reading, counted, secondsLeft);
   const isPayable = option !== undefined && (state === 'pay' || (state === 'choose' && !lacksRate));
   const isFixed = payment.fixed_currency !== null;
   const isOpen = state === 'choose' || state === 'pay';
@@ -202,7 +213,7 @@ export function checkoutView(reading: Reading): CheckoutView {
     secondsLeft: isOpen && secondsLeft !== null ? Math.max(0, secondsLeft) : null,
     secondsTotal: expiresAt === null ? null : expiresAt - Number(payment.created_at),
     rateSecondsLeft:
-      isPayable && !isFixed && payment.currency !== option.currency
+      isPayable && payment.currency !== option.currency && quoteLifeOf(view, option, nowSeconds) !== 'held'
         ? Math.max(0, Number(option.quote_ends_at) - nowSeconds)
         : null,
     receipt: state === 'paid' ? receiptOf(reading, counted) : null,

@@ -7,6 +7,7 @@ import {
 } from '@florin/contract/errors';
 import type { Fail, FailCode } from '../fail.ts';
 import { redact } from '../redact.ts';
+import { shorten } from '../shorten.ts';
 
 export const PAYOUT_PATH = '/api/v1/payout-batches';
 export type Family = 'structured' | 'payout';
@@ -77,6 +78,9 @@ export const WORDS: Record<FailCode, Words> = {
   quota_blocked: payoutOnly('quota_blocked'),
 };
 
+/** Longer than any message of ours with what it quotes. */
+const MESSAGE_LENGTH_MAX = 1_000;
+
 export interface ErrorContext {
   family: Family;
   requestId: string;
@@ -88,8 +92,8 @@ export interface ErrorContext {
 export function errorBody(fail: Fail, context: ErrorContext): object {
   const { status, type, code, payout } = WORDS[fail.code];
   // A name that the caller made up is quoted; one who puts a key there gets it back masked.
-  const message = redact(fail.details.message);
-  const param = fail.details.param === undefined ? undefined : redact(fail.details.param);
+  const message = redact(shorten(fail.details.message, MESSAGE_LENGTH_MAX));
+  const param = fail.details.param === undefined ? undefined : redact(shorten(fail.details.param));
   const { declineCode, charge } = fail.details;
   if (context.family === 'payout') {
     return { code: status, message, errorCode: payout, data: null };

@@ -1,10 +1,11 @@
+export { BodyBudget } from './body.ts';
 export { type Family, familyOf, PAYOUT_PATH, WORDS } from './error-body.ts';
 export { EVENT_STREAM, type OpenStream } from './event-stream.ts';
 export { formOf } from './form.ts';
 export { escapeHtml, htmlPage, pageHeaders } from './html.ts';
 export { openApiDocument } from './openapi.ts';
 export { isLocal, type PageAnswer, type PageRequest, type PublicPage } from './page.ts';
-export type { Authenticate, Authenticated, RawRequest } from './pipeline.ts';
+export type { Authenticate, Authenticated, Authentication, RawRequest, RequestHead } from './pipeline.ts';
 export { type PluginFile, readPluginFile, uncompressed } from './plugin-file.ts';
 export { TokenBuckets } from './rate-limit.ts';
 export { type Answer, type Caller, defineRoute, type Route, SCOPES, type Scope } from './route.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import { rawOf, whileHeld } from './body.ts';
 import type { EventStreams, OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
 import type { RawRequest } from './pipeline.ts';
-import { rawOf } from './raw-request.ts';
 
 /** What a page may know of its caller, whom nobody has authenticated. */
 export type PageRequest = Pick<
@@ -24,9 +24,17 @@ export interface PublicPage {
   method?: 'GET' | 'POST';
   /** With `{name}` for parameters. */
   path: string;
+  /** How much of a body it reads (1,024): a longer one comes as an empty one, as nobody has signed it. */
+  bodyBytesMax?: number;
   /** @throws Fail answered in the structured format */
   handle(request: PageRequest): Promise<PageAnswer>;
 }
+
+const PAGE_BODY_BYTES_MAX = 1_024;
+
+/** How much of a body each page reads, by its path as the router writes it. */
+export const bodyLimitsOf = (pages: readonly PublicPage[]): ReadonlyMap<string | undefined, number> =>
+  new Map(pages.map(({ path, bodyBytesMax = PAGE_BODY_BYTES_MAX }) => [routerPath(path), bodyBytesMax]));
 
 /** OpenAPI writes `{name}`, the router `:name`. */
 export const routerPath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -37,7 +45,8 @@ export function addPage(app: FastifyInstance, streams: EventStreams, page: Publi
     url: routerPath(page.path),
     handler: async (request, reply) => {
       const raw = rawOf(request);
-      const { status, type, body, headers = {} } = await inRequest(raw, page.path, () => page.handle(raw));
+      const answering = () => inRequest(raw, page.path, () => page.handle(raw));
+      const { status, type, body, headers = {} } = await whileHeld(request, answering);
       reply.code(status).headers(headers);
       // A stream has no end that a HEAD could wait for.
       if (typeof body !== 'function') return reply.type(type).send(body);

@@ -8,19 +8,25 @@ import { TokenBuckets } from './rate-limit.ts';
 import type { Answer, Caller, Route, RouteRequest } from './route.ts';
 import { compileShape, type ShapeCheck } from './validate.ts';
 
-/** One request as it came in, before anything of it is believed. */
-export interface RawRequest {
+/** One request as it came in, before anything of it is believed: without its body. */
+export interface RequestHead {
   method: string;
   url: string;
   /** Names in lower case; a name that came twice is in `repeated`. */
   headers: Readonly<Record<string, string | undefined>>;
   repeated: ReadonlySet<string>;
-  body: Buffer;
   /** A body was announced although the method has none. */
   strayBody: boolean;
   params: Readonly<Record<string, string>>;
   requestId: string;
   remoteAddress: string;
+}
+
+export interface RawRequest extends RequestHead {
+  /** As it was signed; empty where there is none. */
+  body: Buffer;
+  /** There was one, which was not kept: nobody can have signed it. */
+  bodyIsPast: boolean;
 }
 
 export interface Authenticated {
@@ -40,8 +46,13 @@ export interface Authenticated {
  */
 export type Authenticate = (request: RawRequest, willCommit: boolean) => Promise<Authenticated>;
 
-export interface PipelineOptions {
+export interface Authentication {
   authenticate: Authenticate;
+  /** Whether the headers of a request name a key that is there: only then its body is worth keeping. */
+  knowsKey(head: RequestHead): Promise<boolean>;
+}
+
+export interface PipelineOptions extends Authentication {
   clock: Clock;
   log: Logger;
   rate: { perSecond: number; burst: number };

@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox';
 import { Fail } from '../fail.ts';
+import { shorten } from '../shorten.ts';
 
 const WHOLE = /^(0|[1-9][0-9]{0,15})$/;
 
@@ -39,7 +40,8 @@ export function readQuery(url: string, schema: TObject | undefined): Record<stri
     const equals = pair.indexOf('=');
     const name = decode(equals === -1 ? pair : pair.slice(0, equals), undefined);
     if (!Object.hasOwn(declared, name)) {
-      throw new Fail('invalid_request', { message: `${name} is not a parameter of this call.`, param: name });
+      const param = shorten(name);
+      throw new Fail('invalid_request', { message: `${param} is not a parameter of this call.`, param });
     }
     const type = declared[name]?.type;
     const isRepeatable = type === 'array';

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { Fail } from '../fail.ts';
-import type { RawRequest } from './pipeline.ts';
+import type { RequestHead } from './pipeline.ts';
 
 /** Methods whose body the signature covers; on others a body is refused. */
-const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
+export const SIGNED_BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
 
 /** A path that cannot be decoded names nothing, like any unknown one: its percent signs stand for themselves. */
 export function decodable(url: string): string {
@@ -24,7 +24,7 @@ export function announcesBody(headers: Readonly<Record<string, string | string[]
 const VERSIONS = new Set(['1.0', '1.1']);
 
 /** @throws Fail for a request that does not name one host: two proxies on its way may have read it differently */
-export function rawOf(request: FastifyRequest): RawRequest {
+export function headOf(request: FastifyRequest): RequestHead {
   const headers: Record<string, string> = {};
   const repeated = new Set<string>();
   const lines = request.raw.rawHeaders;
@@ -44,8 +44,7 @@ export function rawOf(request: FastifyRequest): RawRequest {
     url: request.originalUrl,
     headers,
     repeated,
-    body: Buffer.isBuffer(request.body) && BODY_METHODS.has(request.method) ? request.body : Buffer.alloc(0),
-    strayBody: announcesBody(headers) && !BODY_METHODS.has(request.method),
+    strayBody: announcesBody(headers) && !SIGNED_BODY_METHODS.has(request.method),
     params: request.params as Record<string, string>,
     requestId: request.id,
     remoteAddress: request.ip,

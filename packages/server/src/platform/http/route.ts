@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { FailCode } from '../fail.ts';
 
-export const SCOPES = ['read', 'write', 'payouts'] as const;
+export const SCOPES = ['read', 'write', 'payouts', 'refunds'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Who sent a rightly signed request. */

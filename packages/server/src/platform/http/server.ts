@@ -1,25 +1,37 @@
 import { readFileSync } from 'node:fs';
 import { METHODS, type Server } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { codeOf, isUnavailable } from '../db.ts';
+import { isUnavailable } from '../db.ts';
 import { Fail } from '../fail.ts';
 import type { Logger } from '../log.ts';
+import { shorten } from '../shorten.ts';
 import { CommitUnknown } from '../transact.ts';
+import { BODY_BYTES_MAX, BodyBudget, rawOf, readBodies, whileHeld } from './body.ts';
 import { answerBrokenRequest, followRequests } from './broken-request.ts';
 import { errorBody, errorHeaders, familyOf, statusOf } from './error-body.ts';
 import { EVENT_STREAM, EventStreams, type OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
-import { addPage, type PublicPage, routerPath } from './page.ts';
+import { addPage, bodyLimitsOf, type PublicPage, routerPath } from './page.ts';
 import { Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
-import { announcesBody, decodable, rawOf } from './raw-request.ts';
+import { announcesBody, decodable } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
 
-const BODY_BYTES_MAX = 1_048_576;
 const TIMEOUTS: HttpTimeouts = { headersMs: 10_000, bodyMs: 30_000, unreadMs: 30_000 };
 const TIMEOUT_CHECK_MS_MAX = 1_000;
 const SWEEP_EVERY_MS = 60_000;
+/** With forward secrecy and authenticated encryption: CBC suites of TLS 1.2 have neither to offer. */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  ...['ECDHE-ECDSA', 'ECDHE-RSA'].flatMap((exchange) =>
+    ['AES256-GCM-SHA384', 'CHACHA20-POLY1305', 'AES128-GCM-SHA256'].map((cipher) => `${exchange}-${cipher}`),
+  ),
+].join(':');
+/** A year, as for a service that is never served without TLS: of this host alone. */
+const STRICT_TRANSPORT = 'max-age=31536000';
 const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
 
 export interface HttpTimeouts {
@@ -41,6 +53,8 @@ export interface HttpOptions extends PipelineOptions {
   /** One proxy stands in front: callers' addresses are the last ones in its X-Forwarded-For. */
   trustedProxy?: boolean;
   timeouts?: Partial<HttpTimeouts>;
+  /** 256 MiB of bodies by default. */
+  bodyBudget?: BodyBudget;
   observer: HttpObserver;
 }
 
@@ -73,7 +87,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   const pipeline = new Pipeline(options);
   followRequests(app.server);
   answerExpectations(app.server);
-  acceptEveryBody(app);
+  acceptEveryMethod(app);
+  keepSignedBodies(app, options);
   addStandardHeaders(app, standardHeaders);
   limitUploadTime(app, timeouts.bodyMs);
   logRequests(app, options.log);
@@ -90,7 +105,12 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
 }
 
 function readTls(tls: { certFile: string; keyFile: string }) {
-  return { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile), minVersion: 'TLSv1.2' as const };
+  return {
+    cert: readFileSync(tls.certFile),
+    key: readFileSync(tls.keyFile),
+    minVersion: 'TLSv1.2' as const,
+    ciphers: CIPHERS,
+  };
 }
 
 /** `100-continue` is told only to a body that may come; what else is expected is ignored, as HTTP allows. */
@@ -102,10 +122,16 @@ function answerExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
-/** Bodies are kept as the bytes that were signed; their type is judged after the signature. */
-function acceptEveryBody(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+/** A page says how much it reads; everything else is for those whose key we know. */
+function keepSignedBodies(app: FastifyInstance, options: HttpOptions): void {
+  const limits = bodyLimitsOf(options.pages);
+  readBodies(app, options.bodyBudget ?? new BodyBudget(), ({ routeOptions }) => {
+    const limit = limits.get(routeOptions.url);
+    return async (head) => limit ?? ((await options.knowsKey(head)) ? BODY_BYTES_MAX : 0);
+  });
+}
+
+function acceptEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS.filter((name) => name !== 'CONNECT' && !app.supportedMethods.includes(name))) {
     app.addHttpMethod(method, { hasBody: true });
   }
@@ -115,6 +141,9 @@ const standardHeadersOf = (options: HttpOptions) => ({
   'cache-control': 'no-store',
   'x-service-version': options.versions[0] ?? '',
   'x-content-type-options': 'nosniff',
+  ...(options.tls !== undefined || options.trustedProxy === true
+    ? { 'strict-transport-security': STRICT_TRANSPORT }
+    : {}),
 });
 
 function addStandardHeaders(app: FastifyInstance, headers: Record<string, string>): void {
@@ -161,7 +190,7 @@ function logRequests(app: FastifyInstance, log: Logger): void {
         request_id: request.id,
         method: request.method,
         route: routeOf(request),
-        ...(hidesPath(request) ? {} : { path: request.originalUrl.split('?', 1)[0] }),
+        ...(hidesPath(request) ? {} : { path: shorten(request.originalUrl.split('?', 1)[0] ?? '') }),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
       },
@@ -182,9 +211,9 @@ function addRoute(app: FastifyInstance, pipeline: Pipeline, streams: EventStream
     url: routerPath(route.path),
     handler: async (request, reply) => {
       const raw = rawOf(request);
-      const answer = await inRequest(raw, route.path, () =>
-        lacksId(raw) ? pipeline.refuse(raw, nothingHere()) : pipeline.run(raw, prepared),
-      );
+      const answering = () =>
+        lacksId(raw) ? pipeline.refuse(raw, nothingHere()) : pipeline.run(raw, prepared);
+      const answer = await whileHeld(request, () => inRequest(raw, route.path, answering));
       if (route.answer === EVENT_STREAM) return streams.send(reply, answer.body as OpenStream);
       if (answer.replayed) reply.header('idempotent-replayed', 'true');
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
@@ -207,26 +236,23 @@ function addRefusals(app: FastifyInstance, pipeline: Pipeline, routes: readonly 
       handler: async (request) => {
         const raw = rawOf(request);
         const fail = lacksId(raw) ? nothingHere() : new Fail('method_not_allowed', { message, allow });
-        return await inRequest(raw, routeOf(request), () => pipeline.refuse(raw, fail));
+        return await whileHeld(request, () =>
+          inRequest(raw, routeOf(request), () => pipeline.refuse(raw, fail)),
+        );
       },
     });
   }
   app.setNotFoundHandler(async (request) => {
     const raw = rawOf(request);
-    return await inRequest(raw, UNMATCHED, () => pipeline.refuse(raw, nothingHere()));
+    return await whileHeld(request, () =>
+      inRequest(raw, UNMATCHED, () => pipeline.refuse(raw, nothingHere())),
+    );
   });
 }
 
 /** What the caller may know of an error; the rest goes to the log. */
 function failOf(error: unknown): Fail {
   if (error instanceof Fail) return error;
-  const code = codeOf(error);
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new Fail('body_too_large', `A body has at most ${BODY_BYTES_MAX} bytes.`);
-  }
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
-    return new Fail('invalid_request', 'The body is not as long as Content-Length says.');
-  }
   if (error instanceof CommitUnknown || isUnavailable(error)) {
     return new Fail('service_unavailable', {
       message:
@@ -243,6 +269,8 @@ function failOf(error: unknown): Fail {
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, options: HttpOptions) {
   const fail = failOf(error);
   const status = statusOf(fail);
+  // What was not read of a body is not waited for.
+  if (fail.code === 'body_too_large') reply.header('connection', 'close');
   if (status >= 500) options.log.error({ request_id: request.id, err: error }, fail.message);
   const body = errorBody(fail, {
     family: familyOf(request.originalUrl),

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Fail } from '../fail.ts';
+import { shorten } from '../shorten.ts';
 
 type ShapeError = ReturnType<ReturnType<typeof Compile>['Errors']>[number];
 /** Checks a value as it is, without coercion, default or removal. @throws Fail with `param` */
@@ -16,14 +17,14 @@ function paramOf(pointer: string): string {
     return path === '' ? step : `${path}.${step}`;
   }, '');
 }
-const within = (base: string, name: string) => (base === '' ? name : `${base}.${name}`);
+const within = (base: string, name: string) => shorten(base === '' ? name : `${base}.${name}`);
 
 function listed(names: unknown): string[] {
   return Array.isArray(names) ? names.map(String) : [];
 }
 
 function explain(error: ShapeError): Fail {
-  const base = paramOf(error.instancePath);
+  const base = shorten(paramOf(error.instancePath));
   const params = error.params as Record<string, unknown>;
   const missing = listed(params.requiredProperties)[0];
   if (error.keyword === 'required' && missing !== undefined) {

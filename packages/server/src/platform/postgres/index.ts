@@ -6,6 +6,8 @@ import { takeLock } from './lock.ts';
 import { defaultStateFolder, type Placement, placeData } from './placement.ts';
 import { signalAtExit, stopPostmaster } from './postmaster.ts';
 
+export { groupOfPostgres } from './placement.ts';
+
 export interface PostgresOptions {
   /** Folder for the cluster and its password; made where it does not exist. */
   dataDir: string;

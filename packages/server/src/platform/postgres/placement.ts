@@ -53,6 +53,11 @@ export async function placeData(dataDir: string, stateFolder: string): Promise<P
   return { layout: layoutOf(await realpath(fallback.folder)), account };
 }
 
+/** The group of the account that PostgreSQL runs under on this data, where that is not this process's own. */
+export async function groupOfPostgres(dataDir: string): Promise<number | undefined> {
+  return (await accountFor(layoutOf(path.resolve(dataDir)).cluster))?.gid;
+}
+
 function layoutOf(folder: string): Layout {
   return {
     folder,

@@ -33,6 +33,9 @@ export async function isPostmasterOf(pid: number, cluster: string): Promise<bool
   return program !== undefined && path.basename(program) === 'postgres' && args.includes(cluster);
 }
 
+const FOLDER_FLAG = ' -D ';
+const PORT_FLAG = / -p \d/;
+
 /** Empty for a process that is gone, and for a dead one nobody has collected yet. */
 async function commandLine(pid: number): Promise<string[]> {
   if (process.platform === 'linux') {
@@ -43,8 +46,11 @@ async function commandLine(pid: number): Promise<string[]> {
     () => undefined,
   );
   // `ps` does not say where an argument ends: the folder is looked for between the flags we start with.
-  const parts = /^(\S.*?) -D (.*?) -p \d/.exec(found?.stdout.trim() ?? '');
-  return parts === null ? [] : parts.slice(1);
+  const line = found?.stdout.trim() ?? '';
+  const programEnd = line.indexOf(FOLDER_FLAG);
+  const rest = line.slice(programEnd + FOLDER_FLAG.length);
+  const folderEnd = rest.search(PORT_FLAG);
+  return programEnd < 1 || folderEnd === -1 ? [] : [line.slice(0, programEnd), rest.slice(0, folderEnd)];
 }
 
 /**

@@ -1,8 +1,11 @@
 import type { PageLanguage } from '@florin/contract/checkout-page';
 import { formatTokens } from '@florin/contract/money';
+import type { RefundStatus } from '@florin/contract/schemas';
 import { bdi, exact, payerPage, rowsHtml, sign, storeHead } from '../../checkout/index.ts';
 import { escapeHtml, type PageAnswer } from '../../platform/http/index.ts';
+import { awaitsClaim } from '../present.ts';
 import type { RefundRow } from '../queries.ts';
+import { awaitsApproval } from '../states.ts';
 import { CLAIM_WORDS, type ClaimWords } from './words.ts';
 
 export type AddressError = keyof ClaimWords['errors'];
@@ -100,24 +103,41 @@ ${detailRows(view, words)}
   });
 }
 
+function stateOf(refund: RefundRow): RefundStatus | 'held' {
+  if (awaitsApproval(refund)) return 'held';
+  // A link that has ended waits for its refund to be canceled.
+  return awaitsClaim(refund) ? 'canceled' : refund.status;
+}
+
 /** What became of a refund whose link was used, or is over. */
 export function statePage(view: ClaimView): PageAnswer {
   const words = CLAIM_WORDS[view.language];
   const shown = {
+    held: ['wait', words.heldTitle, words.heldText],
     pending: ['wait', words.wayTitle, words.wayText],
     processing: ['wait', words.wayTitle, words.wayText],
     succeeded: ['good', words.paidTitle, words.paidText],
     failed: ['bad', words.failedTitle, words.failedText],
     canceled: ['bad', words.overTitle, words.overText],
   } as const;
-  // A link that has ended waits for its refund to be canceled.
-  const { status, address } = view.refund;
-  const [kind, title, text] = shown[status === 'pending' && address === null ? 'canceled' : status];
+  const [kind, title, text] = shown[stateOf(view.refund)];
   const rows = kind === 'bad' ? '' : detailRows(view, words);
   return page(view, words, {
     title,
     body: `${sign(kind)}<h1 class="center">${escapeHtml(title)}</h1>
 <p class="center">${filled(text, view, words)}</p>${rows}`,
+  });
+}
+
+/** Its merchant is suspended: nobody can say now where the money goes. */
+export function suspendedPage(view: ClaimView): PageAnswer {
+  const words = CLAIM_WORDS[view.language];
+  const title = words.suspendedTitle.replaceAll('{store}', () => view.storeName);
+  return page(view, words, {
+    status: 403,
+    title,
+    body: `${sign('bad')}<h1 class="center">${filled(words.suspendedTitle, view, words)}</h1>
+<p class="center">${escapeHtml(words.suspendedText)}</p>`,
   });
 }
 

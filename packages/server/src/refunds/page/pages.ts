@@ -10,7 +10,15 @@ import { claimRefund } from '../claim-refund.ts';
 import { type RefundDeps, refundSettings } from '../deps.ts';
 import { awaitsClaim } from '../present.ts';
 import { findRefund } from '../queries.ts';
-import { type AddressError, askPage, type ClaimView, checkPage, statePage, unknownPage } from './html.ts';
+import {
+  type AddressError,
+  askPage,
+  type ClaimView,
+  checkPage,
+  statePage,
+  suspendedPage,
+  unknownPage,
+} from './html.ts';
 
 const ADDRESS_LENGTH_MAX = 256;
 
@@ -29,7 +37,9 @@ export function claimPages(deps: RefundDeps): PublicPage[] {
   const path = `${CLAIM_PATH}/{token}`;
   const withClaim = async (request: PageRequest, show: (claim: Claim) => Promise<PageAnswer>) => {
     const claim = await findClaim(deps, request);
-    return claim === undefined ? unknownPage(languageOf(request)) : await show(claim);
+    if (claim === undefined) return unknownPage(languageOf(request));
+    const isStopped = claim.isOpen && claim.merchant.status === 'suspended';
+    return isStopped ? suspendedPage(claim.view) : await show(claim);
   };
   return [
     {
@@ -79,8 +89,9 @@ async function answer(deps: RefundDeps, claim: Claim, request: PageRequest): Pro
   try {
     await claimRefund(deps, merchant, view.refund.refund_id, address);
   } catch (refused) {
-    // Another click was faster, or the refund was canceled: its state says so.
-    if (!(refused instanceof Fail) || refused.code !== 'invalid_request') throw refused;
+    // Another click was faster, the refund was canceled, or its merchant is suspended by now: the page says so.
+    const isAnswered = refused instanceof Fail && ['invalid_request', 'forbidden'].includes(refused.code);
+    if (!isAnswered) throw refused;
   }
   return seeState(request, claim);
 }
@@ -99,7 +110,7 @@ async function errorOf(
   const { code } = checkRecipient(network, address, { allowProgramOwned });
   if (code !== undefined) return ERRORS[code] ?? 'unusable';
   try {
-    await checkRefundAddress(deps.db, deps, { mode: merchant.mode, network, address, allowProgramOwned });
+    await checkRefundAddress(deps.db, deps, { merchant, network, address, allowProgramOwned });
     return undefined;
   } catch (refused) {
     if (refused instanceof Fail && refused.code === 'invalid_request') return 'unusable';

@@ -19,6 +19,8 @@ export interface ClaimWords {
   network: string;
   send: string;
   back: string;
+  heldTitle: string;
+  heldText: string;
   wayTitle: string;
   wayText: string;
   paidTitle: string;
@@ -28,6 +30,8 @@ export interface ClaimWords {
   failedText: string;
   overTitle: string;
   overText: string;
+  suspendedTitle: string;
+  suspendedText: string;
   unknownTitle: string;
   unknownText: string;
 }
@@ -60,6 +64,9 @@ export const CLAIM_WORDS: Readonly<Record<PageLanguage, ClaimWords>> = {
     network: 'Network',
     send: 'Yes, send it there',
     back: 'Change the address',
+    heldTitle: 'Your address is noted',
+    heldText:
+      '{store} checks the refund before it is sent, which may take some days. Nothing is left for you to do; reload this page to see.',
     wayTitle: 'Your refund is on its way',
     wayText: 'Nothing is left for you to do. It usually arrives within minutes; reload this page to see.',
     paidTitle: 'Your refund was sent',
@@ -69,6 +76,8 @@ export const CLAIM_WORDS: Readonly<Record<PageLanguage, ClaimWords>> = {
     failedText: 'The money is back at {store}. Please ask there for a new refund.',
     overTitle: 'This link is over',
     overText: 'The refund was canceled or not claimed in time. Please ask {store} for a new one.',
+    suspendedTitle: '{store} is stopped for now',
+    suspendedText: 'No refund can be claimed until it goes on. Keep this link, and open it again later.',
     unknownTitle: 'There is no refund here',
     unknownText: 'Check that the link is complete, or ask the store for it again.',
   },
@@ -96,6 +105,9 @@ export const CLAIM_WORDS: Readonly<Record<PageLanguage, ClaimWords>> = {
     network: 'Red',
     send: 'Sí, enviar ahí',
     back: 'Cambiar la dirección',
+    heldTitle: 'Su dirección está anotada',
+    heldText:
+      '{store} revisa el reembolso antes de enviarlo, lo que puede tardar unos días. No tiene que hacer nada más; recargue esta página para verlo.',
     wayTitle: 'Su reembolso está en camino',
     wayText: 'No tiene que hacer nada más. Suele llegar en unos minutos; recargue esta página para verlo.',
     paidTitle: 'Su reembolso se ha enviado',
@@ -105,6 +117,9 @@ export const CLAIM_WORDS: Readonly<Record<PageLanguage, ClaimWords>> = {
     failedText: 'El dinero está de nuevo en {store}. Pida allí un nuevo reembolso.',
     overTitle: 'Este enlace ya no vale',
     overText: 'El reembolso se canceló o no se reclamó a tiempo. Pida uno nuevo a {store}.',
+    suspendedTitle: '{store} está detenida por ahora',
+    suspendedText:
+      'No se puede reclamar ningún reembolso hasta que continúe. Guarde este enlace y ábralo de nuevo más tarde.',
     unknownTitle: 'Aquí no hay ningún reembolso',
     unknownText: 'Compruebe que el enlace esté completo o pídalo de nuevo a la tienda.',
   },
@@ -131,6 +146,9 @@ export const CLAIM_WORDS: Readonly<Record<PageLanguage, ClaimWords>> = {
     network: 'الشبكة',
     send: 'نعم، أرسل إلى هناك',
     back: 'تغيير العنوان',
+    heldTitle: 'تم تسجيل عنوانك',
+    heldText:
+      'يراجع {store} الاسترداد قبل إرساله، وقد يستغرق ذلك بضعة أيام. لا شيء آخر مطلوب منك؛ أعد تحميل الصفحة لترى ذلك.',
     wayTitle: 'المبلغ المسترد في الطريق',
     wayText: 'لا شيء آخر مطلوب منك. يصل عادةً خلال دقائق؛ أعد تحميل الصفحة لترى ذلك.',
     paidTitle: 'أُرسل المبلغ المسترد',
@@ -140,6 +158,8 @@ export const CLAIM_WORDS: Readonly<Record<PageLanguage, ClaimWords>> = {
     failedText: 'عاد المال إلى {store}. اطلب منه استردادًا جديدًا من فضلك.',
     overTitle: 'انتهت صلاحية هذا الرابط',
     overText: 'أُلغي الاسترداد أو لم يُطلب في الوقت المحدد. اطلب من {store} استردادًا جديدًا.',
+    suspendedTitle: '{store} متوقف حاليًا',
+    suspendedText: 'لا يمكن طلب أي استرداد حتى يُستأنف العمل. احتفظ بهذا الرابط وافتحه مرة أخرى لاحقًا.',
     unknownTitle: 'لا يوجد استرداد هنا',
     unknownText: 'تأكد من أن الرابط كامل، أو اطلبه من المتجر مرة أخرى.',
   },

@@ -66,9 +66,10 @@ function changesHtml(view: PortalView, own: PortalSubscription): string {
   const { language, token, isTest } = view;
   const t = htmlTexts(language);
   const { id, lastsUntil, isEnding, wallet, options } = own;
-  const replace = isTest
-    ? `<details class="leave"><summary>${t(wallet === null ? 'replace_first' : 'replace_title')}</summary>${walletForm({ language, options }, { action: `${token}/wallet`, hidden: { subscription: id } })}</details>`
-    : '';
+  const replace =
+    isTest && options.length > 0
+      ? `<details class="leave"><summary>${t(wallet === null ? 'replace_first' : 'replace_title')}</summary>${walletForm({ language, options }, { action: `${token}/wallet`, hidden: { subscription: id } })}</details>`
+      : '';
   const keep = isEnding
     ? actionForm(view, { action: 'keep', subscription: id, button: t('keep_button') })
     : '';
@@ -103,19 +104,22 @@ function backHtml({ language, returnUrl, storeName: store }: PortalView): string
 }
 
 /** @param refused what an action could not do */
-export function portalHtml(view: PortalView, refused?: Word): PageAnswer {
+export function portalHtml(view: PortalView, refused?: Word, status = 400): PageAnswer {
   const { language, storeName: store, subscriptions } = view;
   const t = htmlTexts(language);
   const alert =
     refused === undefined
       ? ''
       : `<div class="note bad" role="alert"><b>${t('refused_title')}</b>${t(refused)}</div>`;
+  const stopped = view.isSuspended
+    ? `<div class="note warn"><b>${t('suspended_title', { store })}</b>${t('suspended_text')}</div>`
+    : '';
   const none = subscriptions.length === 0 ? `<p>${t('portal_none')}</p>` : '';
   const cards = subscriptions.map((own) => subscriptionCard(view, own)).join('');
   return storePage(view, {
     title: say(language, 'portal_title', { store }),
-    body: `<section class="card"><h1>${t('portal_title', { store })}</h1>${alert}${none}</section>${cards}${backHtml(view)}`,
-    ...(refused === undefined ? {} : { status: 400 }),
+    body: `<section class="card"><h1>${t('portal_title', { store })}</h1>${stopped}${alert}${none}</section>${cards}${backHtml(view)}`,
+    ...(refused === undefined ? {} : { status }),
   });
 }
 

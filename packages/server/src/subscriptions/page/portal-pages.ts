@@ -56,6 +56,7 @@ const viewOf = (deps: SubscriptionDeps, portal: Portal, request: PageRequest) =>
 async function act(deps: SubscriptionDeps, portal: Portal, request: PageRequest): Promise<PageAnswer> {
   const form = formOf(request);
   const view = await viewOf(deps, portal, request);
+  if (portal.merchant.isSuspended) return portalHtml(view, 'refused_text', 403);
   const own = view.subscriptions.find(({ id }) => id === form.get('subscription'));
   const action = form.get('action');
   if (own === undefined || action === null) return portalHtml(view, 'refused_text');

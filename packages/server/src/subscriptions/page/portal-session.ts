@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PortalSession, PortalSessionInput } from '@florin/contract/schemas';
 import type { Selectable } from 'kysely';
-import { checkPageUrls } from '../../checkout/index.ts';
+import { normalPageUrls } from '../../checkout/index.ts';
 import { checkExternalId, findCustomerId } from '../../customers/index.ts';
 import type { Db, Tables } from '../../platform/db.ts';
 import { Fail } from '../../platform/fail.ts';
@@ -36,7 +36,7 @@ export async function createPortalSession(
   publicUrl: string,
 ): Promise<PortalSession> {
   const { merchantId, storeId } = caller;
-  checkPageUrls({ return_url: returnUrl }, caller.mode);
+  const { return_url: normalUrl = returnUrl } = normalPageUrls({ return_url: returnUrl }, caller.mode);
   checkExternalId(customer, 'customer');
   const customerId = await findCustomerId(deps.db, merchantId, customer);
   if (customerId === undefined)
@@ -51,7 +51,7 @@ export async function createPortalSession(
     customer_id: customerId,
     customer,
     secret_hash: hashOf(secret),
-    return_url: returnUrl,
+    return_url: normalUrl,
     expires_at: now + portalSeconds,
     created_at: now,
   };

@@ -67,6 +67,8 @@ export interface PortalView {
   isTest: boolean;
   token: string;
   returnUrl: string;
+  /** Its merchant is: everything is shown, and nothing can be done. */
+  isSuspended: boolean;
   subscriptions: PortalSubscription[];
 }
 
@@ -83,9 +85,17 @@ export async function readPortalView(
   // What still runs comes first; of each kind the newest.
   for (const row of rows.toSorted((a, b) => Number(isFinal(a.status)) - Number(isFinal(b.status)))) {
     const own = invoices.filter((one) => one.subscription_id === row.subscription_id && !one.skipped);
-    subscriptions.push(await subscriptionOf(deps, portal, { row, own, language }));
+    const shown = await subscriptionOf(deps, portal, { row, own, language });
+    subscriptions.push(merchant.isSuspended ? withoutActions(shown) : shown);
   }
-  return { language, storeName, isTest: merchant.mode === 'sandbox', token, returnUrl, subscriptions };
+  const { isSuspended } = merchant;
+  const isTest = merchant.mode === 'sandbox';
+  return { language, storeName, isTest, token, returnUrl, isSuspended, subscriptions };
+}
+
+function withoutActions(own: PortalSubscription): PortalSubscription {
+  const invoices = own.invoices.map((invoice) => ({ ...invoice, payToken: null }));
+  return { ...own, due: null, lastsUntil: null, isEnding: false, options: [], invoices };
 }
 
 interface Shown {
@@ -164,7 +174,7 @@ function datesOf(row: SubscriptionRow, language: PageLanguage): [Word, string][]
   const { status, current_period_end: end, cancel_at: cancelAt, canceled_at: canceledAt } = row;
   if (canceledAt !== null) return [['ended_on', day(canceledAt)]];
   if (cancelAt !== null) return [['ends_on', day(cancelAt)]];
-  if (end === null) return [];
+  if (status === 'incomplete' || status === 'incomplete_expired') return [];
   if (status === 'trialing') return [['free_until', day(end)]];
   return [[status === 'active' ? 'next_payment' : 'paid_until', day(end)]];
 }

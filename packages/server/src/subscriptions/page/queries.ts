@@ -5,7 +5,7 @@ import '../tables.ts';
 
 /** Whose page it is: what people are told of the store, and what operations ask for. */
 export interface PageOwner {
-  merchant: { merchantId: string; mode: MerchantMode; clockOffset: number };
+  merchant: { merchantId: string; mode: MerchantMode; clockOffset: number; isSuspended: boolean };
   storeId: string;
   storeName: string;
 }
@@ -17,12 +17,14 @@ export async function findPageOwner(
   const row = await db
     .selectFrom('merchant as m')
     .innerJoin('store as s', 's.merchant_id', 'm.merchant_id')
-    .select(['m.mode', 'm.clock_offset', 's.name'])
+    .select(['m.mode', 'm.clock_offset', 'm.status', 's.name'])
     .where('m.merchant_id', '=', merchantId)
     .where('s.store_id', '=', storeId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const merchant = { merchantId, mode: row.mode, clockOffset: Number(row.clock_offset) };
+  const { mode, clock_offset, status } = row;
+  const isSuspended = status === 'suspended';
+  const merchant = { merchantId, mode, clockOffset: Number(clock_offset), isSuspended };
   return { merchant, storeId, storeName: row.name };
 }
 

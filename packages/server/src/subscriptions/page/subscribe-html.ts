@@ -109,7 +109,7 @@ function stateBody(view: SubscribeView, state: keyof typeof SIGNS): string {
   const rows = [
     ...items.map((item) => [say(language, 'for'), `<span dir="auto">${escapeHtml(item)}</span>`] as const),
     [say(language, 'price'), bdi(price)] as const,
-    ...(paidUntil === null ? [] : [[say(language, 'next_payment'), bdi(paidUntil)] as const]),
+    [say(language, 'next_payment'), bdi(paidUntil)] as const,
   ];
   const again = `<a class="button plain" href="?lang=${language}">${t('look_again')}</a>`;
   return `<section class="card">${sign(SIGNS[state])}<h1 class="center">${t(`${state}_title`)}</h1>
@@ -130,15 +130,15 @@ export function subscribeHtml(view: SubscribeView, token: string): PageAnswer {
 /** A page that only says something. */
 export function sayingPage(
   language: PageLanguage,
-  what: 'missing' | 'busy' | 'over',
+  what: 'missing' | 'busy' | 'over' | 'suspended',
   { status, storeName = '' }: { status: number; storeName?: string },
 ): PageAnswer {
   const t = htmlTexts(language);
   return payerPage({
     status,
     language,
-    title: say(language, `${what}_title`),
-    body: `<section class="card">${sign('bad')}<h1 class="center">${t(`${what}_title`)}</h1>
+    title: say(language, `${what}_title`, { store: storeName }),
+    body: `<section class="card">${sign('bad')}<h1 class="center">${t(`${what}_title`, { store: storeName })}</h1>
 <p class="center">${t(`${what}_text`, { store: storeName })}</p></section>`,
   });
 }

@@ -46,5 +46,10 @@ export function subscribePages(deps: CheckoutDeps): PublicPage[] {
 }
 
 async function show(deps: CheckoutDeps, page: SubscribePage, request: PageRequest): Promise<PageAnswer> {
-  return subscribeHtml(await readSubscribeView(deps, page, languageOf(request)), page.token);
+  const { merchant, storeName, token } = page;
+  const language = languageOf(request);
+  const view = await readSubscribeView(deps, page, language);
+  if (merchant.isSuspended && view.state === 'choose')
+    return sayingPage(language, 'suspended', { status: 403, storeName });
+  return subscribeHtml(view, token);
 }

@@ -46,7 +46,7 @@ export interface SubscribeView {
   /** Of the page on which the first invoice alone is paid. */
   invoiceToken: string | null;
   declined: Word | null;
-  paidUntil: string | null;
+  paidUntil: string;
   returnUrl: string | null;
 }
 
@@ -135,10 +135,7 @@ export async function readSubscribeView(
     options: await walletOptions(deps, merchant, currency, language),
     invoiceToken: session?.state === 'open' ? session.token : null,
     declined: await declineOf(deps, invoice ?? undefined),
-    paidUntil:
-      subscription.current_period_end === null
-        ? null
-        : dayText(Number(subscription.current_period_end), language),
+    paidUntil: dayText(Number(subscription.current_period_end), language),
     returnUrl: state === 'done' ? subscription.success_url : subscription.cancel_url,
   };
 }

@@ -1,0 +1,262 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db.ts';
+import { kept, unawaited } from '../../platform/kept-plans.ts';
+import { transact } from '../../platform/transact.ts';
+import type { SignedTx } from '../port.ts';
+import type { HeldFor, SigningRequest, WalletHolder } from '../wallet-holder.ts';
+import { readSealed } from './envelope.ts';
+import { placeAttempt } from './numbering.ts';
+import type { ChainId } from './tables.ts';
+
+/** The holder of a sandbox merchant's keys, in the tables of its chains. */
+export class SimulatedHolder implements WalletHolder {
+  readonly #db: Db;
+  readonly #merchantId: string;
+
+  constructor(db: Db, merchantId: string) {
+    this.#db = db;
+    this.#merchantId = merchantId;
+  }
+
+  async current(): Promise<HeldFor | undefined> {
+    return await this.#db
+      .selectFrom('simchain.holder')
+      .select(['history', 'generation'])
+      .where('merchant_id', '=', this.#merchantId)
+      .executeTakeFirst();
+  }
+
+  async claim(history: string, over: bigint): Promise<boolean> {
+    if (over === 0n) return await holdFirst(this.#db, this.#merchantId, history);
+    const { numUpdatedRows } = await this.#db
+      .updateTable('simchain.holder')
+      .set({ history, generation: over + 1n })
+      .where('merchant_id', '=', this.#merchantId)
+      .where('generation', '=', over)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+}
+
+async function holdFirst(db: Db, merchantId: string, history: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    insert into simchain.holder (merchant_id, history, generation) values (${merchantId}, ${history}, 1)
+    on conflict (merchant_id) do nothing`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** A transaction with the bytes that are about to be given out. */
+export interface ToSign {
+  signing: SigningRequest;
+  signed: SignedTx;
+}
+
+type Given = SignedTx | string;
+/** What comes before it is missing, from that number on. */
+interface Gap {
+  from: bigint | null;
+}
+interface Ask extends ToSign {
+  before: readonly string[];
+  isWhole: boolean;
+}
+
+/**
+ * Remembers transactions before their bytes are given out, many of them together.
+ *
+ * @returns what is given out for each: its own bytes, or those that its attempt was signed with before; a text: nothing,
+ *   for that reason
+ */
+export async function rememberSigned(db: Db, id: ChainId, list: readonly ToSign[]): Promise<Given[]> {
+  const asks = list.map((one): Ask => ({ ...one, ...knownBefore(one.signing) }));
+  const answers = await remember(db, id, asks);
+  const late = asks.flatMap((ask, i) => {
+    const answer = answers[i];
+    return answer !== undefined && isGap(answer) ? [{ ask, i, from: answer.from }] : [];
+  });
+  if (late.length > 0) {
+    const filled = await Promise.all(
+      late.map(async ({ ask, from }) => {
+        const before = await ask.signing.before(from);
+        return { ...ask, before, isWhole: ask.isWhole || from === null };
+      }),
+    );
+    const given = await remember(db, id, filled);
+    for (const [k, { i }] of late.entries()) answers[i] = given[k] ?? '';
+  }
+  return answers.map((answer) =>
+    isGap(answer) ? 'the holder of the wallet was not told what comes before this attempt' : answer,
+  );
+}
+
+const knownBefore = ({ ordinal, previous }: SigningRequest) => ({
+  before: previous === null || ordinal === 0n ? [] : [previous],
+  isWhole: ordinal === 0n,
+});
+
+const isGap = (answer: Given | Gap): answer is Gap => typeof answer === 'object' && 'from' in answer;
+
+/** The lock on the holder's row orders all who ask and claim. */
+async function remember(db: Db, id: ChainId, asks: readonly Ask[]): Promise<(Given | Gap)[]> {
+  const [first] = asks;
+  if (first === undefined) return [];
+  return await transact(db, async (tx) => {
+    const held = await lockHolder(tx, id.merchantId, first.signing.history);
+    const memory = await readMemory(tx, id, asks);
+    const answers = new Map<Ask, Given | Gap>();
+    const inOrder = asks.toSorted((a, b) => (a.signing.ordinal < b.signing.ordinal ? -1 : 1));
+    for (const ask of inOrder) {
+      const isHeldFor = ask.signing.history === held.history;
+      answers.set(
+        ask,
+        isHeldFor
+          ? memory.give(ask)
+          : `the holder of the wallet signs for another history since generation ${held.generation}`,
+      );
+    }
+    await memory.write(tx);
+    return asks.map((ask) => answers.get(ask) ?? '');
+  });
+}
+
+async function lockHolder(tx: Tx, merchantId: string, history: string): Promise<HeldFor> {
+  const lock = () =>
+    tx
+      .selectFrom('simchain.holder')
+      .select(['history', 'generation'])
+      .where('merchant_id', '=', merchantId)
+      .forNoKeyUpdate();
+  const held = await lock().executeTakeFirst();
+  if (held !== undefined) return held;
+  await holdFirst(tx, merchantId, history);
+  return await lock().executeTakeFirstOrThrow();
+}
+
+const walletOf = ({ signing, signed }: ToSign) => `${signed.sender} ${signing.history}`;
+
+interface NewNumber {
+  ask: Ask;
+  ordinal: bigint;
+  attemptId: string;
+}
+
+/** What the holder knows of the attempts that are asked about, and what it learns of them. */
+class Memory {
+  readonly #id: ChainId;
+  readonly #last: Map<string, bigint>;
+  readonly #known: Map<string, Map<bigint, string>>;
+  readonly #signed: Map<string, SignedTx>;
+  readonly #numbers: NewNumber[] = [];
+  readonly #signatures: { attemptId: string; raw: string }[] = [];
+
+  constructor(
+    id: ChainId,
+    known: {
+      last: Map<string, bigint>;
+      numbers: Map<string, Map<bigint, string>>;
+      signed: Map<string, SignedTx>;
+    },
+  ) {
+    this.#id = id;
+    this.#last = known.last;
+    this.#known = known.numbers;
+    this.#signed = known.signed;
+  }
+
+  give(ask: Ask): Given | Gap {
+    const { signing, signed, before, isWhole } = ask;
+    const { ordinal, attemptId } = signing;
+    const wallet = walletOf(ask);
+    const known = this.#known.get(wallet) ?? new Map<bigint, string>();
+    const last = this.#last.get(wallet) ?? null;
+    const placing = placeAttempt({ last, known }, { ordinal, attemptId, before, isWhole });
+    if (placing.is === 'gap') return { from: placing.from };
+    if (placing.is === 'taken')
+      return `number ${placing.ordinal} of ${signed.sender} is another attempt's to the holder of the wallet`;
+    const remembered = this.#signed.get(attemptId) ?? signed;
+    if (!isAlike(remembered, signed))
+      return 'the holder of the wallet has signed this attempt with other contents';
+    this.#known.set(wallet, new Map([...known, ...placing.added]));
+    const highest = placing.added.at(-1)?.[0];
+    if (highest !== undefined) this.#last.set(wallet, highest);
+    for (const [number, id] of placing.added) this.#numbers.push({ ask, ordinal: number, attemptId: id });
+    if (!this.#signed.has(attemptId)) this.#signatures.push({ attemptId, raw: signed.raw });
+    this.#signed.set(attemptId, remembered);
+    return remembered;
+  }
+
+  async write(tx: Tx): Promise<void> {
+    const { merchantId, network } = this.#id;
+    const number = <T>(pick: (one: NewNumber) => T) => this.#numbers.map(pick);
+    if (this.#numbers.length > 0)
+      await sql`${unawaited}
+        insert into simchain.numbering (merchant_id, network, sender, history, ordinal, attempt_id)
+        select ${merchantId}::uuid, ${network}::text, u.*
+        from unnest(${number(({ ask }) => ask.signed.sender)}::text[], ${number(({ ask }) => ask.signing.history)}::text[],
+                    ${number((one) => one.ordinal)}::bigint[], ${number((one) => one.attemptId)}::text[]) as u`.execute(
+        tx,
+      );
+    if (this.#signatures.length > 0)
+      await sql`${unawaited}
+        insert into simchain.signature (merchant_id, network, attempt_id, raw)
+        select ${merchantId}::uuid, ${network}::text, u.*
+        from unnest(${this.#signatures.map((one) => one.attemptId)}::text[],
+                    ${this.#signatures.map((one) => one.raw)}::text[]) as u`.execute(tx);
+  }
+}
+
+const isAlike = (a: SignedTx, b: SignedTx) =>
+  a.sender === b.sender && a.sequence === b.sequence && a.itemIds.join() === b.itemIds.join();
+
+interface NumberRow {
+  sender: string;
+  history: string;
+  ordinal: bigint;
+  attempt_id: string;
+}
+
+async function readMemory(tx: Tx, id: ChainId, asks: readonly Ask[]): Promise<Memory> {
+  const { merchantId, network } = id;
+  const places = asks.flatMap(({ signing, signed: { sender }, before }) =>
+    Array.from({ length: before.length + 1 }, (_, i) => ({
+      sender,
+      history: signing.history,
+      ordinal: signing.ordinal - BigInt(i),
+    })),
+  );
+  const numbers = await sql<NumberRow>`${kept}
+    select n.sender, n.history, n.ordinal, n.attempt_id
+    from unnest(${places.map((p) => p.sender)}::text[], ${places.map((p) => p.history)}::text[],
+                ${places.map((p) => p.ordinal)}::bigint[]) as u (sender, history, ordinal)
+    join simchain.numbering n on n.merchant_id = ${merchantId} and n.network = ${network} and n.sender = u.sender
+      and n.history = u.history and n.ordinal = u.ordinal
+    union
+    select u.sender, u.history, n.ordinal, n.attempt_id
+    from (select distinct * from unnest(${places.map((p) => p.sender)}::text[], ${places.map((p) => p.history)}::text[])) as u (sender, history)
+    cross join lateral (
+      select ordinal, attempt_id from simchain.numbering n
+      where n.merchant_id = ${merchantId} and n.network = ${network} and n.sender = u.sender and n.history = u.history
+      order by ordinal desc limit 1
+    ) n`.execute(tx);
+  const ids = asks.map(({ signing }) => signing.attemptId);
+  const signatures = await sql<{ attempt_id: string; raw: string }>`${kept}
+    select attempt_id, raw from simchain.signature
+    where merchant_id = ${merchantId} and network = ${network} and attempt_id = any(${ids}::text[])`.execute(
+    tx,
+  );
+  const byWallet = Map.groupBy(numbers.rows, ({ sender, history }) => `${sender} ${history}`);
+  const rows = [...byWallet];
+  return new Memory(id, {
+    // The newest one of each wallet is among them.
+    last: new Map(
+      rows.map(([wallet, own]) => [
+        wallet,
+        own.reduce((max, { ordinal }) => (ordinal > max ? ordinal : max), -1n),
+      ]),
+    ),
+    numbers: new Map(
+      rows.map(([wallet, own]) => [wallet, new Map(own.map((row) => [row.ordinal, row.attempt_id]))]),
+    ),
+    signed: new Map(signatures.rows.map(({ attempt_id, raw }) => [attempt_id, readSealed(raw)])),
+  });
+}

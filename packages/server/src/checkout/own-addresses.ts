@@ -1,0 +1,23 @@
+import { sql } from 'kysely';
+import type { ChainRegistry } from '../chains/index.ts';
+import { arrayText } from '../platform/array-text.ts';
+import { kept } from '../platform/kept-plans.ts';
+import type { FindOwnAddresses } from '../transfers/index.ts';
+import './tables.ts';
+
+/**
+ * Finds a merchant's own addresses among those asked about: its wallets on the network, as the chain names them, and
+ * every deposit address ever given out.
+ */
+export function ownAddressFinder(chains: Pick<ChainRegistry, 'ownWallets'>): FindOwnAddresses {
+  return async (db, merchant, { network, addresses }) => {
+    if (addresses.length === 0) return new Set();
+    const asked = new Set(addresses);
+    const wallets = await chains.ownWallets(merchant, network);
+    const { rows } = await sql<{ address: string }>`${kept}
+      select address from payment_option
+      where merchant_id = ${merchant.merchantId} and network = ${network} and watch is not null
+        and address = any(${arrayText([...asked])}::text[])`.execute(db);
+    return new Set([...wallets.filter((wallet) => asked.has(wallet)), ...rows.map((row) => row.address)]);
+  };
+}

@@ -1,0 +1,78 @@
+import { type Asset, UNITS_PER_TOKEN } from '@florin/contract/money';
+import type { PaymentTransactionKind, PaymentTransactionStatus } from '@florin/contract/schemas';
+
+// A quote runs for some minutes and is renewed until money is there. Then it is held: the payer is asked for the rest at
+// the same rate. Dust holds nothing, or anybody could keep a rate for a day for less than a cent.
+// Invariant: which of the four lives a quote has follows from the rows of its option and its transfers alone, so whoever
+// reads them, in whatever order, comes to the same.
+
+/** Money seen later than this after its quote's end counts at a new quote. */
+export const QUOTE_GRACE_SECONDS = 120;
+/** Less than this share of what is asked, and less than one token, is dust. */
+const DUST_SHARE = 100n;
+
+/** A quote of an option. */
+export interface QuotedOption {
+  currency: Asset;
+  address: string;
+  pay_amount: bigint;
+  quote_ends_at: bigint | number;
+}
+
+/** A transfer as it bears on a quote. */
+export interface QuotedTransfer {
+  kind: PaymentTransactionKind;
+  status: PaymentTransactionStatus;
+  currency: Asset | null;
+  address: string;
+  amount: bigint;
+  decision: 'accepted' | 'released' | 'kept' | null;
+  seen_at: bigint | number;
+}
+
+/**
+ * `running`, `over`: by its time, as what came is at most dust · `held`: money came in time · `due`: money came too late
+ * for it, and counts at a new one.
+ */
+export type QuoteLife = 'running' | 'over' | 'held' | 'due';
+
+export function isDust(amount: bigint, payAmount: bigint): boolean {
+  return amount * DUST_SHARE < payAmount && amount < UNITS_PER_TOKEN;
+}
+
+/** Money for this option, a listed sender's too until it is kept. What is in another token adds up to nothing here. */
+function bearsOn({ currency, address }: QuotedOption, t: QuotedTransfer): boolean {
+  const isMoney = t.kind === 'counted' || (t.kind === 'seized' && t.decision !== 'kept');
+  return isMoney && t.status !== 'gone' && t.currency === currency && t.address === address;
+}
+
+/**
+ * When what was sent, all together, was more than dust for the first time.
+ *
+ * @param givenBack what refunds take: it holds nothing any more
+ */
+function heldSince(
+  option: QuotedOption,
+  transfers: readonly QuotedTransfer[],
+  givenBack: bigint,
+): number | undefined {
+  let sum = -givenBack;
+  const own = transfers.filter((t) => bearsOn(option, t));
+  for (const { amount, seen_at } of own.toSorted((a, b) => Number(a.seen_at) - Number(b.seen_at))) {
+    sum += amount;
+    if (!isDust(sum, option.pay_amount)) return Number(seen_at);
+  }
+  return undefined;
+}
+
+/** Of the option that money has fixed, or of one that none has come to. */
+export function quoteLife(
+  option: QuotedOption,
+  { transfers, givenBack }: { transfers: readonly QuotedTransfer[]; givenBack: bigint },
+  nowSeconds: number,
+): QuoteLife {
+  const endsAt = Number(option.quote_ends_at);
+  const since = heldSince(option, transfers, givenBack);
+  if (since === undefined) return nowSeconds < endsAt ? 'running' : 'over';
+  return since <= endsAt + QUOTE_GRACE_SECONDS ? 'held' : 'due';
+}

@@ -1,0 +1,37 @@
+import { post } from '../ledger/index.ts';
+import type { Tx } from '../platform/db.ts';
+import { invariant } from '../platform/fail.ts';
+import { parseRate, payAmount } from '../rates/index.ts';
+import { decide } from './apply-transfers.ts';
+import { changePayment } from './change-payment.ts';
+import type { CheckoutContext } from './deps.ts';
+import { factsOf, fixedOptionOf } from './present.ts';
+import { lockPayment, readPayment, updatePayment, upsertOption } from './queries.ts';
+import { invoicePageState } from './states.ts';
+
+/**
+ * Asks for less on the page of an invoice, at the rates that its payer was shown. The caller has the lock of the payment
+ * and has seen that nothing undecided lies there; what was received before may be enough now.
+ */
+export async function repriceInvoicePage(
+  tx: Tx,
+  { merchantId, paymentId }: { merchantId: string; paymentId: string },
+  amount: bigint,
+  context: CheckoutContext,
+): Promise<void> {
+  const before = await lockPayment(tx, merchantId, paymentId);
+  invariant(invoicePageState(factsOf(before)) === 'open', 'only an open page asks for another amount');
+  const { currency } = before.payment;
+  await updatePayment(tx, before.payment, { amount });
+  for (const option of before.options) {
+    const pay_amount = payAmount({ amount, currency }, option.currency, parseRate(option.exchange_rate));
+    await upsertOption(tx, { ...option, pay_amount });
+  }
+  const now = await readPayment(tx, merchantId, paymentId);
+  const fixed = fixedOptionOf(before);
+  const nothing = { arrived: [], minedAgain: [], isJudged: false, rateMoved: false };
+  const settled = decide({ before, fixed, ...nothing }, now, context);
+  await post(tx, merchantId, settled.postings, context.occasion.seconds);
+  const { payment_id: _, ...change } = settled.change;
+  await changePayment(tx, before, change, context);
+}

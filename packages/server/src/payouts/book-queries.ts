@@ -1,0 +1,15 @@
+import { type RawBuilder, sql } from 'kysely';
+
+// What batches and items say of money, each as a table of a statement, for whoever compares the books.
+
+export const payoutItemRows = (merchantId: string): RawBuilder<unknown> => sql`(
+  select i.item_id, i.batch_id, b.network, b.currency, i.amount, i.service_fee_amount as fee, i.status, i.tx_id
+  from payout_item i
+  join payout_batch b on b.merchant_id = i.merchant_id and b.batch_id = i.batch_id
+  where i.merchant_id = ${merchantId})`;
+
+export const payoutBatchRows = (merchantId: string): RawBuilder<unknown> => sql`(
+  select batch_id, currency, status, requested_amount, debit_amount, frozen_amount, charged_service_fee_amount,
+    submitted_at is not null and status not in ('canceled', 'rejected') as is_reserved
+  from payout_batch
+  where merchant_id = ${merchantId})`;

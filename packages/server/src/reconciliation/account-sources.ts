@@ -1,0 +1,94 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { type RawBuilder, sql } from 'kysely';
+import { creditedRows, paymentRows } from '../checkout/index.ts';
+import type { Account, Balances } from '../ledger/index.ts';
+import { payoutBatchRows, payoutItemRows } from '../payouts/index.ts';
+import type { Db } from '../platform/db.ts';
+import { refundRows } from '../refunds/index.ts';
+import { strayRows } from '../transfers/index.ts';
+
+/** What an account, or one of each network, must hold by the rows of the modules that book in it. */
+interface AccountSources {
+  /** `fees`, or `custody_hold` for `custody_hold:erc20` and its sisters. */
+  account: string;
+  /** What these rows say. */
+  what: string;
+  /** Each answers rows of `network` (null for an account that has none), `currency` and `amount`; all are added up. */
+  sources: readonly ((merchantId: string) => RawBuilder<unknown>)[];
+}
+
+export const ACCOUNT_SOURCES: readonly AccountSources[] = [
+  {
+    account: 'payout_hold',
+    what: 'frozen by batches',
+    sources: [(m) => sql`select null, currency, frozen_amount from ${payoutBatchRows(m)} as b`],
+  },
+  {
+    account: 'refund_hold',
+    what: 'set aside by refunds',
+    sources: [
+      (m) =>
+        sql`select null, currency, amount from ${refundRows(m)} as r where status in ('pending', 'processing')`,
+    ],
+  },
+  {
+    account: 'held',
+    what: 'undecided of payments',
+    sources: [
+      (m) => sql`select null, currency, held_amount from ${paymentRows(m)} as p where held_amount > 0`,
+      (m) => sql`select null, currency, held_amount from ${creditedRows(m)} as t`,
+    ],
+  },
+  {
+    account: 'seized',
+    what: 'seized transfers that nobody has decided',
+    sources: [(m) => sql`select null, currency, amount from ${creditedRows(m)} as t where is_seized`],
+  },
+  {
+    account: 'fees',
+    what: 'charged by payout items that succeeded',
+    sources: [
+      (m) => sql`select null, currency, fee from ${payoutItemRows(m)} as i where status = 'succeeded'`,
+    ],
+  },
+  {
+    account: 'custody_hold',
+    what: 'set aside by payouts, refunds and seizures',
+    sources: [
+      (m) =>
+        sql`select network, currency, amount from ${payoutItemRows(m)} as i where status in ('queued', 'processing')`,
+      (m) => sql`select network, currency, amount from ${refundRows(m)} as r where status = 'processing'`,
+      (m) => sql`select network, currency, amount from ${creditedRows(m)} as t where is_seized`,
+    ],
+  },
+  {
+    account: 'reorg_loss',
+    what: 'lost_at of transactions, and what was paid against the books',
+    sources: [
+      (m) => sql`select network, currency, amount from ${creditedRows(m)} as t where is_lost`,
+      (m) => sql`select network, currency, amount from ${strayRows(m)} as s`,
+    ],
+  },
+];
+
+/** What the accounts of these sources must hold, as of the transaction. */
+export async function readSources(
+  db: Db,
+  merchantId: string,
+  { account, sources }: AccountSources,
+): Promise<Balances> {
+  const { rows } = await sql<{ network: Network | null; currency: Asset; amount: string }>`
+    select network, currency, sum(amount)::text as amount
+    from (${sql.join(
+      sources.map((source) => source(merchantId)),
+      sql` union all `,
+    )}) as source (network, currency, amount)
+    group by network, currency`.execute(db);
+  const sums = new Map<Asset, Map<Account, bigint>>();
+  for (const { network, currency, amount } of rows) {
+    const name = (network === null ? account : `${account}:${network}`) as Account;
+    const ofCurrency = sums.get(currency) ?? new Map<Account, bigint>();
+    sums.set(currency, ofCurrency.set(name, BigInt(amount)));
+  }
+  return sums;
+}

@@ -1,0 +1,41 @@
+import { sql } from 'kysely';
+import { paymentRows } from '../checkout/index.ts';
+import { invoiceRows } from '../invoices/index.ts';
+import { encodeId } from '../platform/ids.ts';
+import { creditRows } from '../subscriptions/index.ts';
+import { amounts, type Comparison } from './comparison.ts';
+
+/** An invoice follows its payment in a transaction of its own, so one that is open may be paid already. */
+const invoiceMoney: Comparison = {
+  name: 'invoices and their payments',
+  resource: (id) => `invoice ${encodeId('invoice', id)}`,
+  amounts: ['paid, by its completed payment'],
+  rows: (merchantId) => sql`
+    select invoice_id, currency, ${amounts(sql`case when i.status = 'paid' then i.amount_due end`)},
+      ${amounts(sql`p.paid`)}
+    from ${invoiceRows(merchantId)} as i
+    left join (
+      select invoice_id, price_currency as currency, sum(price) as paid from ${paymentRows(merchantId)} as p
+      where status = 'completed' and invoice_id is not null group by invoice_id, price_currency
+    ) as p using (invoice_id, currency)
+    where i.status <> 'open'`,
+};
+
+/**
+ * What was given back of paid invoices, less what that has paid of others since. A constraint holds that no invoice gives
+ * back more than was paid for it.
+ */
+const credit: Comparison = {
+  name: 'credit of subscriptions and their invoices',
+  resource: (id) => `subscription ${encodeId('subscription', id)}`,
+  amounts: ['credit, by its invoices'],
+  rows: (merchantId) => sql`
+    select subscription_id, currency, ${amounts(sql`i.credit`)}, ${amounts(sql`s.credit_amount`)}
+    from ${creditRows(merchantId)} as s
+    left join (
+      select subscription_id, currency, sum(credited_amount - credit_applied_amount) as credit
+      from ${invoiceRows(merchantId)} as i group by subscription_id, currency
+    ) as i using (subscription_id, currency)`,
+};
+
+export const BILLING_COMPARISONS: readonly Comparison[] = [invoiceMoney, credit];

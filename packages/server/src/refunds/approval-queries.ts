@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { APPROVAL_WINDOW_SECONDS } from '../stores/index.ts';
+import type { RefundRow } from './queries.ts';
+import './tables.ts';
+
+/**
+ * What a merchant has refunded without approval in the last 24 hours of its clock, all tokens and stores added up, from
+ * when each one's address was known. What failed or was canceled paid nothing.
+ */
+export async function unapprovedRefunds(tx: Tx, merchantId: string, nowSeconds: number): Promise<bigint> {
+  const { rows } = await sql<{ amount: string }>`
+    select coalesce(sum(amount), 0)::text as amount from refund
+    where merchant_id = ${merchantId} and addressed_at > ${nowSeconds - APPROVAL_WINDOW_SECONDS}
+      and required_approvals = 0 and status not in ('failed', 'canceled')`.execute(tx);
+  return BigInt(rows[0]?.amount ?? 0);
+}
+
+/** Refunds that wait for approval, oldest first: of one merchant, or of all. */
+export async function listAwaitingApproval(
+  db: Db,
+  merchantId: string | undefined,
+  limit: number,
+): Promise<RefundRow[]> {
+  const waiting = db
+    .selectFrom('refund')
+    .selectAll()
+    .where('status', '=', 'pending')
+    .where('required_approvals', '>', 0)
+    .where('approved_at', 'is', null)
+    .orderBy('addressed_at')
+    .orderBy('refund_id')
+    .limit(limit);
+  return await (merchantId === undefined ? waiting : waiting.where('merchant_id', '=', merchantId)).execute();
+}
+
+/**
+ * The refund that an operator names as its merchant does.
+ *
+ * @param merchantId needed where several merchants use the same id
+ * @throws Fail `resource_not_found`; `invalid_request` with param `merchant`
+ */
+export async function findByOwnId(
+  db: Db,
+  ownId: string,
+  merchantId: string | undefined,
+): Promise<{ merchantId: string; refundId: string }> {
+  const named = db.selectFrom('refund').select(['merchant_id', 'refund_id']).where('own_id', '=', ownId);
+  const of = merchantId === undefined ? named : named.where('merchant_id', '=', merchantId);
+  const [only, other] = await of.limit(2).execute();
+  if (only === undefined) throw new Fail('resource_not_found', `There is no refund ${ownId}.`);
+  if (other === undefined) return { merchantId: only.merchant_id, refundId: only.refund_id };
+  const message = `Several merchants have a refund ${ownId}: name one with --merchant.`;
+  throw new Fail('invalid_request', { message, param: 'merchant' });
+}

@@ -1,0 +1,71 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Tx } from '../platform/db.ts';
+import { invariant } from '../platform/fail.ts';
+import type { JobSpec } from '../platform/jobs/index.ts';
+import type { Occasion } from '../platform/occasion.ts';
+import { approvalLimitsOf, dependsOnWindow, lockApprovals, needsApproval } from '../stores/index.ts';
+import { unapprovedRefunds } from './approval-queries.ts';
+import type { RefundSettings } from './deps.ts';
+import { expireApprovalJob, sendJob } from './jobs.ts';
+import type { RefundRow } from './queries.ts';
+import { awaitsApproval } from './states.ts';
+
+type Bound = Pick<RefundRow, 'merchant_id' | 'refund_id' | 'currency' | 'network' | 'amount'> & {
+  address: string;
+};
+type AddressColumns = Pick<RefundRow, 'address' | 'addressed_at' | 'required_approvals' | 'approval_digest'>;
+
+/** What approvers and the sender bind to: SHA-256 over amount and address. */
+function digestOf({ refund_id, currency, network, amount, address }: Bound): Buffer {
+  const line = JSON.stringify([refund_id, currency, network, String(amount), address]);
+  return createHash('sha256').update(line).digest();
+}
+
+/** The digest of a refund that is still the one which waits for approval; another one is neither approved nor sent. */
+export function boundDigest(refund: RefundRow): Buffer {
+  const { address, approval_digest: kept } = refund;
+  invariant(address !== null && kept !== null, 'a refund that needs approval has an address and a digest');
+  const now = digestOf({ ...refund, address });
+  invariant(timingSafeEqual(now, kept), 'amount and address are those that wait for approval');
+  return now;
+}
+
+/** A refund whose payer has to name the address: nobody can approve it yet. */
+export const UNADDRESSED: AddressColumns = {
+  address: null,
+  addressed_at: null,
+  required_approvals: 0,
+  approval_digest: null,
+};
+
+/**
+ * The columns of a refund whose address becomes known now, which decides whether it needs approval. Of those that are
+ * decided at once each sees the ones before it. The caller holds the payment's lock.
+ */
+export async function addressColumns(
+  tx: Tx,
+  refund: Bound,
+  { settings, occasion }: { settings: RefundSettings; occasion: Occasion },
+): Promise<AddressColumns> {
+  const { merchant_id: merchantId, amount, address } = refund;
+  const limits = approvalLimitsOf(settings);
+  let unapproved = 0n;
+  if (dependsOnWindow(amount, limits)) {
+    await lockApprovals(tx, merchantId, 'refunds');
+    unapproved = await unapprovedRefunds(tx, merchantId, occasion.seconds);
+  }
+  const isHeld = needsApproval(amount, unapproved, limits);
+  return {
+    address,
+    addressed_at: occasion.seconds,
+    required_approvals: isHeld ? settings.approvals : 0,
+    approval_digest: isHeld ? digestOf(refund) : null,
+  };
+}
+
+/** What comes next for a refund with an address: it is sent after its delay, or given up where nobody approves it. */
+export function nextJob(refund: RefundRow, occasion: Occasion, { delaySeconds }: RefundSettings): JobSpec {
+  return awaitsApproval(refund)
+    ? expireApprovalJob(refund, occasion)
+    : sendJob(refund, occasion, delaySeconds);
+}

@@ -1,0 +1,92 @@
+import type { MerchantRef } from '../checkout/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
+import { type Occasion, occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
+import { castVote, getMerchant } from '../stores/index.ts';
+import { boundDigest } from './approval.ts';
+import { type RefundDeps, refundSettings } from './deps.ts';
+import { endRefund } from './end-refund.ts';
+import { sendJob } from './jobs.ts';
+import { type LockedRefund, lockRefund, type RefundRow, updateRefund } from './queries.ts';
+import { afterVerdict, awaitsApproval, delayLeft, type RefundVerdict } from './states.ts';
+
+export interface RefundApproval {
+  refundId: string;
+  approverId: string;
+  verdict: RefundVerdict;
+}
+
+export interface DecidedRefund {
+  refund: RefundRow;
+  /** How many have approved it. */
+  approvals: number;
+}
+
+function checkMayDecide(refund: RefundRow, approverId: string): void {
+  if (!awaitsApproval(refund))
+    throw new Fail('invalid_request', `The refund is ${refund.status} and waits for no approval.`);
+  if (refund.created_by_owner === approverId)
+    throw new Fail('forbidden', 'Nobody decides on a refund that a key of their own created.');
+}
+
+/**
+ * A registered approver approves or rejects a refund. Enough approvals send it on; one rejection cancels it and gives the
+ * money back.
+ *
+ * @throws Fail `forbidden` for the owner of the key that created it; `invalid_request` where it waits for no approval, and
+ * for whoever decided before
+ */
+export async function decideRefund(
+  deps: RefundDeps,
+  merchant: MerchantRef,
+  approval: RefundApproval,
+): Promise<DecidedRefund> {
+  const { delaySeconds } = await refundSettings(deps, merchant);
+  const occasion = occasionOf(deps, merchant);
+  const decided = await transact(deps.db, async (tx) => {
+    const locked = await lockRefund(tx, merchant.merchantId, approval.refundId);
+    const after = await decideLocked(tx, locked, approval, { delaySeconds, occasion });
+    crashPoint('refund-approval.before-commit');
+    return after;
+  });
+  crashPoint('refund-approval.after-commit');
+  return decided;
+}
+
+async function decideLocked(
+  tx: Tx,
+  locked: LockedRefund,
+  { refundId, approverId, verdict }: RefundApproval,
+  { delaySeconds, occasion }: { delaySeconds: number; occasion: Occasion },
+): Promise<DecidedRefund> {
+  const { refund } = locked;
+  checkMayDecide(refund, approverId);
+  const { merchant_id: merchantId, required_approvals: required, addressed_at: addressedAt } = refund;
+  // An approval counts for the very amount and address that it was given for.
+  const subject = `${refundId} ${boundDigest(refund).toString('hex')}`;
+  const vote = { action: 'refunds.approval', subject, approverId, decision: verdict, required };
+  const { agreed } = await castVote(tx, merchantId, vote, occasion.seconds);
+  crashPoint('refund-approval.voted');
+  const next = afterVerdict(verdict, { agreed, required });
+  if (next === 'waits') return { refund, approvals: agreed };
+  if (next === 'canceled')
+    return { refund: await endRefund(tx, locked, { status: 'canceled' }, occasion), approvals: 0 };
+  const approved = await updateRefund(tx, refund, { approved_at: occasion.seconds });
+  const left = delayLeft(delaySeconds, occasion.seconds - Number(addressedAt));
+  await enqueue(tx, [sendJob(refund, occasion, left)]);
+  return { refund: approved, approvals: agreed };
+}
+
+/** Nobody approved the refund in time: it is canceled and its money given back. */
+export async function expireRefundApproval(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  const merchant = await getMerchant(deps.db, job.merchantId);
+  await run.step(async (tx) => {
+    const locked = await lockRefund(tx, job.merchantId, String(job.payload.refundId));
+    if (!awaitsApproval(locked.refund)) return;
+    await endRefund(tx, locked, { status: 'canceled' }, occasionOf(deps, merchant));
+  });
+  return 'done';
+}

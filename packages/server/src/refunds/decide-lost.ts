@@ -1,0 +1,95 @@
+import { moveRefundable } from '../checkout/index.ts';
+import { post } from '../ledger/index.ts';
+import { crashPoint } from '../platform/crash-point.ts';
+import type { Tx } from '../platform/db.ts';
+import { Fail } from '../platform/fail.ts';
+import { type Occasion, occasionOf } from '../platform/occasion.ts';
+import { transact } from '../platform/transact.ts';
+import { castVote, type Merchant, type VoteCount } from '../stores/index.ts';
+import {
+  checkRecipient,
+  closeLost,
+  type listDecided,
+  lockLost,
+  requestTransfers,
+} from '../transfers/index.ts';
+import type { RefundDeps } from './deps.ts';
+import { recordRefund, sourceOf } from './end-refund.ts';
+import { OWNER_TYPE } from './jobs.ts';
+import { givenBackPostings, unpaidPostings } from './postings.ts';
+import { giveQuotaBack, type LockedRefund, lockRefund, type RefundRow, updateRefund } from './queries.ts';
+import { placeOf, takenBackMove } from './states.ts';
+
+// A reorganisation deeper than finality took the transaction of a refund that succeeded, and its bytes are dead. Two
+// people say whether the payer is paid anew or the merchant has its money back, as of a payout item.
+
+export interface LostRefundVerdict {
+  refundId: string;
+  approverId: string;
+  decision: 'repay' | 'give_back';
+}
+
+/** @throws Fail `invalid_request` for a refund that is not lost, or may still be mined, and for whoever decided before */
+export async function decideLostRefund(
+  deps: RefundDeps,
+  merchant: Merchant,
+  { refundId, approverId, decision }: LostRefundVerdict,
+): Promise<{ refund: RefundRow } & VoteCount> {
+  const { merchantId } = merchant;
+  const occasion = occasionOf(deps, merchant);
+  return await transact(deps.db, async (tx) => {
+    const locked = await lockRefund(tx, merchantId, refundId);
+    if (locked.refund.status !== 'succeeded' || locked.refund.lost_at === null)
+      throw new Fail('invalid_request', 'The refund is not lost: there is nothing to decide.');
+    const lost = await lockLost(tx, merchantId, { ownerType: OWNER_TYPE, ownerId: refundId });
+    const vote = { action: 'refunds.lost', subject: lost.subject, approverId, decision };
+    const count = await castVote(tx, merchantId, vote, occasion.seconds);
+    if (!count.isDone) return { ...count, refund: locked.refund };
+    await closeLost(tx, merchantId, lost);
+    if (decision === 'repay') await repay(tx, locked.refund, occasion);
+    const refund = decision === 'repay' ? locked.refund : await giveBack(tx, locked, occasion);
+    crashPoint('refunds-lost.before-commit');
+    return { ...count, refund };
+  });
+}
+
+/** Its money and its coins are booked as gone: they go now. */
+async function repay(tx: Tx, refund: RefundRow, occasion: Occasion): Promise<void> {
+  const { merchant_id: merchantId, refund_id: ownerId, network, currency, amount, address } = refund;
+  if (address === null) throw new Error('a refund that was paid has an address');
+  const { canonical } = checkRecipient(network, address, { allowProgramOwned: true });
+  const owner = { ownerType: OWNER_TYPE, ownerId, groupId: ownerId };
+  const order = { ...owner, network, currency, address: canonical, amount, memo: null };
+  await requestTransfers(tx, merchantId, [order], occasion);
+}
+
+async function giveBack(tx: Tx, { refund, view }: LockedRefund, occasion: Occasion): Promise<RefundRow> {
+  const source = sourceOf(refund);
+  const place = placeOf(view.payment.status, source !== null);
+  await giveQuotaBack(tx, refund);
+  await moveRefundable(tx, view.payment, source, takenBackMove(refund.amount, place));
+  const postings = [...unpaidPostings(refund), ...givenBackPostings(refund, place, true)];
+  await post(tx, refund.merchant_id, postings, occasion.seconds);
+  const after = await updateRefund(tx, refund, {
+    status: 'failed',
+    failure_reason: 'transfer_failed',
+    completed_at: occasion.seconds,
+  });
+  await recordRefund(tx, { before: refund, after, type: 'refund.failed' }, occasion);
+  return after;
+}
+
+/** A refund that succeeded follows the newest transfer that paid it: lost with it, found again, or paid anew. */
+export async function followLostRefund(
+  tx: Tx,
+  refund: RefundRow,
+  transfer: Awaited<ReturnType<typeof listDecided>>[number],
+  occasion: Occasion,
+): Promise<void> {
+  if (refund.status !== 'succeeded' || transfer.status !== 'succeeded') return;
+  const lostAt = transfer.lost_at === null ? null : Number(transfer.lost_at);
+  const isAsBefore = lostAt === (refund.lost_at === null ? null : Number(refund.lost_at));
+  if (isAsBefore && refund.tx_id === transfer.tx_id) return;
+  const after = await updateRefund(tx, refund, { tx_id: transfer.tx_id, lost_at: lostAt });
+  await recordRefund(tx, { before: refund, after, type: 'refund.updated' }, occasion);
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isPlainText } from '../platform/plain-text.ts';
+import { nameSkeleton } from './name-skeleton.ts';
+
+test.each([
+  ['Ann', 'ann'],
+  ['Ann', 'ANN'],
+  ['Ann', '\u0410nn'],
+  ['Ann', 'Ａｎｎ'],
+  ['Ada Lovelace', 'Ada\u00a0 Lovelace'],
+  ['Ian', 'lan'],
+  ['Ian', '\u0406an'],
+  ['Arnold', 'Amold'],
+  ['Bob', 'B0b'],
+  ['Мах', 'Max'],
+  ['ΝΙΚ', 'NIK'],
+  ['Strauß', 'STRAUSS'],
+  ["O'Neil", 'O’Neil'],
+  ['José', 'Jose\u0301'],
+])('%s and %s can be taken for each other', (one, other) => {
+  expect(nameSkeleton(one)).toBe(nameSkeleton(other));
+});
+
+test.each([
+  ['Ann', 'Anna'],
+  ['Ada', 'Eda'],
+  ['José', 'Jose'],
+  ['Иван', 'Ирина'],
+  ['王芳', '王伟'],
+  ['Bob', 'Rob'],
+])('%s and %s are two people', (one, other) => {
+  expect(nameSkeleton(one)).not.toBe(nameSkeleton(other));
+});
+
+const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
+
+test('a name has the skeleton of its other cases and compatible forms', () => {
+  fc.assert(
+    fc.property(name, (text) => {
+      const skeleton = nameSkeleton(text);
+      for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD'])
+        expect(nameSkeleton(text.normalize(form))).toBe(skeleton);
+      const folded = text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+      expect(nameSkeleton(folded)).toBe(skeleton);
+    }),
+  );
+});
+
+test.each([
+  ['Ada Lovelace', true],
+  ['王芳', true],
+  ['🦊', true],
+  ['é', true],
+  ['e\u0301', false],
+  ['Ann\u200b', false],
+  ['A\u200dnn', false],
+  ['A\u00adnn', false],
+  ['\u202eAnn', false],
+  ['\ufeffAnn', false],
+  ['Ann\ufe0f', false],
+  ['Ann\u2028', false],
+  ['a\tb', false],
+  ['a\u0085b', false],
+  ['\u3164', false],
+  ['\ud800', false],
+  ['\ufb01', true],
+  ['\u212b', false],
+])('%j is plain text: %s', (text, plain) => {
+  expect(isPlainText(text)).toBe(plain);
+});

@@ -1,0 +1,23 @@
+import type { Network } from '@florin/contract/money';
+import { gatherBy, READ_PATIENCE_MS } from '../platform/gather.ts';
+import type { MerchantMode } from '../platform/settings.ts';
+import type { SubscriptionDeps } from './deps.ts';
+
+/** By mode and network: charges that become final together are screened together. */
+const screens = gatherBy<Pick<SubscriptionDeps, 'db' | 'screen'>, string, boolean>(({ db, screen }) => ({
+  patienceMs: READ_PATIENCE_MS,
+  load: async (key, addresses) => {
+    const [mode, network] = key.split(' ') as [MerchantMode, Network];
+    const listed = await screen(db, mode, { network, addresses, moment: 'submit' });
+    return addresses.map((address) => listed.has(address));
+  },
+}));
+
+/** Whether a wallet is listed now. Never in a transaction. */
+export async function isWalletListed(
+  deps: Pick<SubscriptionDeps, 'db' | 'screen'>,
+  mode: MerchantMode,
+  { network, address }: { network: Network; address: string },
+): Promise<boolean> {
+  return await screens(deps).ask(`${mode} ${network}`, address);
+}

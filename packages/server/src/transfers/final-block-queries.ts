@@ -1,0 +1,101 @@
+import type { Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../platform/db.ts';
+import { kept } from '../platform/kept-plans.ts';
+import './tables.ts';
+
+/** A merchant's view of a network. */
+export interface NetworkPlace {
+  merchantId: string;
+  network: Network;
+}
+
+export interface FinalBlock {
+  height: bigint;
+  hash: string;
+}
+
+/** As many as show how deep a reorganisation went, when heads are noted every few seconds. */
+const KEPT_MAX = 8;
+
+/** Final blocks as they were noted, newest first. */
+export async function listFinalBlocks(db: Db, { merchantId, network }: NetworkPlace): Promise<FinalBlock[]> {
+  const { rows } = await sql<FinalBlock>`${kept}
+    select height, hash from final_block
+    where merchant_id = ${merchantId} and network = ${network} and replaced_at is null
+    order by height desc`.execute(db);
+  return rows;
+}
+
+/** Notes a final block, and forgets the oldest. */
+export async function noteFinalBlock(
+  db: Db,
+  { merchantId, network }: NetworkPlace,
+  { height, hash }: FinalBlock,
+): Promise<void> {
+  await sql`${kept}
+    with noted as (
+      insert into final_block (merchant_id, network, height, hash)
+      values (${merchantId}, ${network}, ${height}, ${hash})
+      on conflict (merchant_id, network, height) do nothing
+    )
+    delete from final_block b
+    where b.merchant_id = ${merchantId} and b.network = ${network} and b.replaced_at is null
+      and b.height < (select min(newest.height) from (
+        select n.height from final_block n
+        where n.merchant_id = ${merchantId} and n.network = ${network} and n.replaced_at is null
+        order by n.height desc limit ${KEPT_MAX - 1}::int) as newest)`.execute(db);
+}
+
+/** @returns how many of these were not known to be replaced */
+export async function markReplaced(
+  tx: Tx,
+  { merchantId, network }: NetworkPlace,
+  blocks: readonly FinalBlock[],
+  nowSeconds: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update final_block b set replaced_at = ${nowSeconds}::bigint
+    from unnest(${blocks.map((block) => block.height)}::bigint[], ${blocks.map((block) => block.hash)}::text[])
+      as r (height, hash)
+    where b.merchant_id = ${merchantId} and b.network = ${network} and b.height = r.height and b.hash = r.hash
+      and b.replaced_at is null`.execute(tx);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Which blocks of a network were replaced and are not compared with the books yet. */
+export interface Replaced {
+  lowest: bigint;
+  highest: bigint;
+  /** The newest block below them that was not replaced; null: none is known. */
+  intact: bigint | null;
+}
+
+export async function findReplaced(
+  db: Db,
+  { merchantId, network }: NetworkPlace,
+): Promise<Replaced | undefined> {
+  const { rows } = await sql<{ lowest: bigint | null; highest: bigint; intact: bigint | null }>`
+    with marked as (
+      select min(height) as lowest, max(height) as highest from final_block
+      where merchant_id = ${merchantId} and network = ${network} and replaced_at is not null
+    )
+    select m.lowest, m.highest, (
+      select max(b.height) from final_block b
+      where b.merchant_id = ${merchantId} and b.network = ${network} and b.replaced_at is null and b.height < m.lowest
+    ) as intact from marked m`.execute(db);
+  const [row] = rows;
+  return row === undefined || row.lowest === null ? undefined : { ...row, lowest: row.lowest };
+}
+
+/** The blocks that replaced these were compared with the books. */
+export async function forgetReplaced(
+  db: Db,
+  { merchantId, network }: NetworkPlace,
+  { lowest, highest }: Replaced,
+): Promise<void> {
+  await sql`
+    delete from final_block
+    where merchant_id = ${merchantId} and network = ${network} and replaced_at is not null
+      and height between ${lowest} and ${highest}`.execute(db);
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { expressionsOf, slownessOf } from './expressions.ts';
+
+test('finds every expression of a source, wherever it is written', () => {
+  const source = [
+    'const a = /a+/g;',
+    "const b = new RegExp('b+', 'i');",
+    'const c = RegExp(`^\u0024{"x"}c+$`);',
+    "export const AMOUNT_PATTERN = '^d+$';",
+    "const schema = Type.String({ pattern: '^e+$' });",
+    "const other = { name: '^f+$' };",
+    'const view = <b title="/g+/">{/h+/.test("x")}</b>;',
+  ].join('\n');
+  expect(expressionsOf('a.tsx', source)).toEqual([
+    { line: 1, pattern: 'a+', flags: 'g' },
+    { line: 2, pattern: 'b+', flags: 'i' },
+    { line: 3, pattern: '^xc+$', flags: '' },
+    { line: 4, pattern: '^d+$', flags: '' },
+    { line: 5, pattern: '^e+$', flags: '' },
+    { line: 7, pattern: 'h+', flags: '' },
+  ]);
+});
+
+/** The two of the redactor that stopped a node, and what else is slow in its own way. */
+const SLOW: [pattern: string, flags: string, reason: RegExp][] = [
+  ['\\b((?:[\\w-]*(?:password|secret|token)[\\w-]*|authorization)\\s*[:=])[^\\s]+', 'gi', /polynomial/],
+  ['(\\b[a-z][\\w+.-]*:\\/\\/[^\\s:/@"\']*:)[^\\s"\']*@', 'gi', /polynomial/],
+  ['^(a|a)+$', '', /exponential/],
+  ['\\/+$', '', /polynomial/],
+];
+test.each(SLOW)('%s is refused', async (pattern, flags, reason) => {
+  expect(await slownessOf({ pattern, flags })).toMatch(reason);
+});
+
+test('what takes linear time passes, and in a test of ours a square', async () => {
+  expect(await slownessOf({ pattern: '^(?:0|[1-9][0-9]*)(?:\\.[0-9]{1,2})?$', flags: '' })).toBeUndefined();
+  for (const [pattern, flags, reason] of SLOW) {
+    const allowed = reason.source === 'polynomial' ? undefined : expect.stringMatching(reason);
+    expect(await slownessOf({ pattern, flags }, 'polynomial')).toEqual(allowed);
+  }
+});

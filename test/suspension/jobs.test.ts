@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { sweepDeposits } from '../../packages/server/src/custody/index.ts';
+import { processBatch, settleBatch } from '../../packages/server/src/payouts/index.ts';
+import { decodeId, encodeId } from '../../packages/server/src/platform/ids.ts';
+import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
+import { transact } from '../../packages/server/src/platform/transact.ts';
+import { sendRefund } from '../../packages/server/src/refunds/index.ts';
+import { setMerchantStatus } from '../../packages/server/src/stores/index.ts';
+import { sendTransfers } from '../../packages/server/src/transfers/index.ts';
+import { jobHandlers } from '../../packages/server/src/workers.ts';
+import { jobOf } from '../job.ts';
+import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { methodCalls, newMethod, TOKENS } from '../payment-methods/requests.ts';
+import { shop, TOKEN } from '../refunds/requests.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+import { billing, DAY, item } from '../subscriptions/billing.ts';
+import { byHand } from '../subscriptions/by-hand.ts';
+import { newPayout } from '../transfers/payouts.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterEach(() => expectLedgerWhole(service));
+afterAll(() => service.stop());
+
+const suspend = ({ merchantId }: TestMerchant) => setMerchantStatus(service.app, merchantId, 'suspended');
+const resume = ({ merchantId }: TestMerchant) => setMerchantStatus(service.app, merchantId, 'active');
+
+/** The jobs of a merchant, run when a test says so. */
+function jobsOf({ merchantId }: TestMerchant) {
+  const { app } = service;
+  const step = <T>(change: Parameters<typeof transact<T>>[1]) => transact(app.db, change);
+  const run: JobRun = { step, finish: step, onNews: () => {}, signal: new AbortController().signal };
+  const job = (payload: Job['payload']) => jobOf(merchantId, payload, app.clock.nowMs());
+  return {
+    process: (batchId: string) => processBatch(app, job({ batchId }), run),
+    settle: (groupId: string) => settleBatch(app, job({ groupId }), run),
+    send: (groupId: string) => sendTransfers(app, job({ groupId }), run),
+    refund: (refundId: string) => sendRefund(app, job({ refundId }), run),
+    sweep: () => sweepDeposits(app, job({ network: 'erc20' }), run),
+  };
+}
+
+const attemptsOf = async ({ merchantId }: TestMerchant) =>
+  await asOwner<{ status: string }>(service, 'select status from transfer_attempt where merchant_id = $1', [
+    merchantId,
+  ]);
+const AGAIN = { againAtMs: expect.any(Number), followsClock: false };
+
+test('a payout that was submitted before waits, and goes on afterwards', async () => {
+  const { merchant, batchId, chain } = await newPayout(service, 'erc20');
+  const jobs = jobsOf(merchant);
+  const id = decodeId('payoutBatch', batchId) ?? '';
+  await suspend(merchant);
+  expect(await jobs.process(id)).toEqual(AGAIN);
+  await resume(merchant);
+  expect((await merchant.sdk.payouts.retrieve(batchId)).status).toBe('pending');
+  expect(await jobs.process(id)).toBe('done');
+  // Taken, and nothing of it sent.
+  await suspend(merchant);
+  await jobs.send(id);
+  expect(await attemptsOf(merchant)).toEqual([]);
+  await resume(merchant);
+  await jobs.send(id);
+  expect(await attemptsOf(merchant)).not.toEqual([]);
+  // What was sent is followed to its end.
+  await suspend(merchant);
+  await chain.mine(5);
+  await jobs.send(id);
+  await jobs.settle(id);
+  await resume(merchant);
+  expect((await merchant.sdk.payouts.retrieve(batchId)).status).toBe('partially_completed');
+});
+
+test('a refund that was made before waits, and so do sweeps of what came in', async () => {
+  const { merchant, paid, refund, read } = await shop(service, { funds: 1_000n * BigInt(TOKEN) });
+  const jobs = jobsOf(merchant);
+  const { erc20 } = await merchant.sdk.testHelpers.addresses();
+  const payment = paid();
+  await byHand(service, merchant).scanUntil(payment);
+  const { id: paymentId } = await payment;
+  await refund({ refund_id: 'r', payment_id: paymentId, address: erc20.succeed });
+  const [row] = await asOwner<{ refund_id: string }>(
+    service,
+    'select refund_id from refund where merchant_id = $1',
+    [merchant.merchantId],
+  );
+  const id = row?.refund_id ?? '';
+  await suspend(merchant);
+  expect(await jobs.refund(id)).toEqual(AGAIN);
+  await jobs.sweep();
+  const sweeps = await asOwner<{ group_id: string }>(
+    service,
+    `select distinct group_id from transfer where merchant_id = $1 and owner_type = 'sweep'`,
+    [merchant.merchantId],
+  );
+  for (const { group_id: groupId } of sweeps) await jobs.send(groupId);
+  expect(await attemptsOf(merchant)).toEqual([]);
+  await resume(merchant);
+  expect((await read('r')).status).toBe('pending');
+  expect(await jobs.refund(id)).toBe('done');
+  await jobs.send(id);
+  expect((await read('r')).status).toBe('processing');
+  expect(await attemptsOf(merchant)).toHaveLength(1);
+});
+
+const PRICE = 20 * TOKENS;
+
+/** An active subscription that a mandate pays each month. */
+async function subscribed() {
+  const merchant = await service.createMerchant({ funds: 0n });
+  const wish = { cap: BigInt(10 * PRICE), balance: BigInt(100 * PRICE) };
+  const given = await newMethod(service, merchant, wish);
+  const { external_customer_id: customer } = await merchant.sdk.customers.retrieve(given.customer);
+  const [api, jobs] = [billing(service, merchant), byHand(service, merchant)];
+  const { id } = await api.make({
+    currency: 'USDT',
+    items: [item(PRICE, 'month', 'USDT')],
+    customer,
+    payment_method_id: encodeId('paymentMethod', given.method.payment_method_id),
+  });
+  const pay = async () => {
+    await jobs.bill(id);
+    const charge = (await jobs.chargeOf(id)) ?? '';
+    await jobs.send(charge);
+    await jobs.finish(charge);
+  };
+  await pay();
+  return { merchant, given, api, jobs, id, pay };
+}
+
+test('renewals are recorded as skipped, no charge is made, and the next period is billed at its time', async () => {
+  const { merchant, api, jobs, id, pay } = await subscribed();
+  await suspend(merchant);
+  for (const days of [32, 31]) {
+    await jobs.wait(days * DAY);
+    await jobs.bill(id);
+  }
+  expect(await jobs.chargeOf(id)).toBeUndefined();
+  await resume(merchant);
+  await jobs.bill(id);
+  expect((await api.invoices(id)).map(({ status }) => status)).toEqual(['paid', 'void', 'void']);
+  expect(await api.read(id)).toMatchObject({ status: 'active' });
+  await jobs.wait(31 * DAY);
+  await pay();
+  expect((await api.invoices(id)).map(({ status }) => status)).toEqual(['paid', 'void', 'void', 'paid']);
+});
+
+test('an open invoice waits without a try, and its days of dunning begin to count again', async () => {
+  const { merchant, given, api, jobs, id } = await subscribed();
+  await methodCalls(service, merchant).change(encodeId('paymentMethod', given.method.payment_method_id), {
+    balance: 0,
+  });
+  await jobs.wait(32 * DAY);
+  await jobs.bill(id);
+  expect(await api.read(id)).toMatchObject({ status: 'past_due' });
+  const failures = async () => (await api.news()).filter((type) => type === 'payment.failed').length;
+  expect(await failures()).toBe(1);
+  await suspend(merchant);
+  await jobs.wait(30 * DAY);
+  await jobs.bill(id);
+  await resume(merchant);
+  await jobs.bill(id);
+  expect(await failures()).toBe(1);
+  expect(await api.read(id)).toMatchObject({ status: 'past_due' });
+  await jobs.wait(2 * DAY);
+  await jobs.bill(id);
+  expect(await failures()).toBe(2);
+  expect(await api.read(id)).toMatchObject({ status: 'past_due' });
+});
+
+test('how long a merchant was suspended is counted once, however often it is said', async () => {
+  const { merchantId, ...merchant } = await service.createMerchant({ funds: 0n });
+  const own = { merchantId, ...merchant };
+  const jobs = byHand(service, own);
+  const read = async () =>
+    await asOwner(
+      service,
+      `select status, suspended_at is null as "isActive", suspended_seconds / ${DAY} as days from merchant where merchant_id = $1`,
+      [merchantId],
+    );
+  await suspend(own);
+  await jobs.wait(2 * DAY);
+  await suspend(own);
+  await resume(own);
+  await jobs.wait(DAY);
+  await resume(own);
+  await suspend(own);
+  await jobs.wait(DAY);
+  await resume(own);
+  expect(await read()).toEqual([{ status: 'active', isActive: true, days: 3n }]);
+});
+
+/** Would begin something, and waits; a test above tries each. */
+const WAITING = ['payouts.process', 'refunds.send', 'transfers.send', 'subscriptions.due'];
+/** Order, at most, what `transfers.send` then holds back. */
+const ORDERING = ['checkout.credited', 'transfers.short', 'payment_methods.news'];
+/** Follow what was begun or came in, end what is over, or look. */
+const FOLLOWING = [
+  'charge.decided',
+  'checkout.expire',
+  'checkout.invoice-news',
+  'checkout.quote',
+  'checkout.scan',
+  'custody.audit',
+  'events.maintain-days',
+  'payment_methods.watch',
+  'payout_item.decided',
+  'payouts.expire-approval',
+  'refund.decided',
+  'refunds.expire-approval',
+  'refunds.expire-claim',
+  'sandbox.fund',
+  'sandbox.outage-end',
+  'stores.delete-old-nonces',
+  'sweep.decided',
+];
+
+test('of every kind of job it is known whether it waits', () => {
+  const kinds = [...jobHandlers(service.app).keys()];
+  expect(kinds.toSorted()).toEqual([...WAITING, ...ORDERING, ...FOLLOWING].toSorted());
+});
