@@ -22,9 +22,10 @@ const PACKAGES: Record<string, string[]> = {
   contract: [],
   sdk: ['contract'],
   cli: ['contract', 'sdk', 'server'],
-  server: ['contract', 'checkout'],
+  server: ['contract', 'checkout', 'embedded-postgres'],
   checkout: ['contract'],
   console: ['contract'],
+  'embedded-postgres': [],
 };
 
 /** Libraries that one module alone may use. */

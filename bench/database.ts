@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { startPostgres } from '../packages/server/src/platform/postgres/index.ts';
+import { startPostgres } from '../packages/embedded-postgres/src/index.ts';
 import { SERVER_SETTINGS, WRITE_SERVER_SETTINGS } from '../test/server-settings.ts';
 
 /** The embedded PostgreSQL of a run, with fsync on. */

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { startPostgres } from '../packages/embedded-postgres/src/index.ts';
 import { migrateAll } from '../packages/server/src/app.ts';
-import { startPostgres } from '../packages/server/src/platform/postgres/index.ts';
 import { describeSchema } from './schema-text.ts';
 import { ROOT } from './step.ts';
 

@@ -25,7 +25,7 @@ const databaseTests = filters.length > 0 ? filters : sharedTests;
 /** These come out the same whatever the version, or bring a PostgreSQL of their own. */
 const SAME_ON_ALL = [
   'test/boundaries.test.ts',
-  '**/platform/postgres/**',
+  'packages/embedded-postgres/**',
   'test/faults/**',
   'test/browser/**',
   'test/cli*.test.ts',

@@ -17,7 +17,7 @@ const IMPORTS: Row[] = [
   [`${SERVER}/payouts`, 'a sister', "import '../webhooks/index.ts';"],
   [`${SERVER}/payouts`, 'a type from above', "export type { A } from '../checkout/index.ts';"],
   [`${SERVER}/payouts`, "a module's inside", "import '../ledger/queries.ts';"],
-  [`${SERVER}/payouts`, "a platform folder's inside", "import '../platform/postgres/launch.ts';"],
+  [`${SERVER}/payouts`, "a platform folder's inside", "import '../platform/outbound/dial.ts';"],
   [`${SERVER}/platform`, 'a higher level, late', "export const f = () => import('../stores/index.ts');"],
   [`${SERVER}/ledger`, 'the composition root', "export * from '../app.ts';"],
   [SERVER, "a module's inside from the root", "import './payouts/queries.ts';"],

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startPostgres } from '../packages/server/src/platform/postgres/index.ts';
+import { startPostgres } from '../packages/embedded-postgres/src/index.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

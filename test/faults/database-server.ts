@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { type Postgres, startPostgres } from '../../packages/server/src/platform/postgres/index.ts';
+import { type Postgres, startPostgres } from '../../packages/embedded-postgres/src/index.ts';
 
 export type Session = pg.Client;
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { groupOfPostgres, type Postgres, startPostgres } from '@florin/embedded-postgres';
 import type { FastifyInstance } from 'fastify';
 import {
   type App,
@@ -20,7 +21,6 @@ import { decodeId } from './platform/ids.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 import { createOutbound } from './platform/outbound/index.ts';
-import { groupOfPostgres, type Postgres, startPostgres } from './platform/postgres/index.ts';
 import { type SandboxCredentials, seedSandbox } from './sandbox/index.ts';
 import { startWorkers } from './workers.ts';
 
