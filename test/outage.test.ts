@@ -5,14 +5,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type App, migrateAll, openApp } from '../packages/server/src/app.ts';
 import { SCOPES } from '../packages/server/src/platform/http/index.ts';
-import {
-  type CuttableProxy,
-  openProxy,
-} from '../packages/server/src/platform/jobs/fixtures/cuttable-proxy.ts';
 import { createLogger } from '../packages/server/src/platform/log.ts';
 import { fund } from '../packages/server/src/sandbox/index.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
 import { createDatabase } from './database.ts';
+import { type CuttableProxy, openProxy } from './jobs/cuttable-proxy.ts';
 import { type Answer, send } from './signed-request.ts';
 
 const BATCHES = '/api/v1/payout-batches';

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openProxy } from '../../packages/server/src/platform/jobs/fixtures/cuttable-proxy.ts';
 import { type Follower, florin, follow, until } from '../florin-command.ts';
+import { openProxy } from '../jobs/cuttable-proxy.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { makeNews, publisherOf } from './news.ts';
 import { type LocalReceiver, openReceiver } from './receiver.ts';

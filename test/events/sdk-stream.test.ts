@@ -1,6 +1,6 @@
 import { Florin } from '@florin/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openProxy } from '../../packages/server/src/platform/jobs/fixtures/cuttable-proxy.ts';
+import { openProxy } from '../jobs/cuttable-proxy.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { makeNews, publisherOf } from './news.ts';
 

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
+import { openProxy } from '../../../../test/jobs/cuttable-proxy.ts';
 import { codeOf, connect, type Db, isRetryable, isUnavailable } from './db.ts';
-import { openProxy } from './jobs/fixtures/cuttable-proxy.ts';
 import { afterCommit, CommitUnknown, transact } from './transact.ts';
 
 let url: string;

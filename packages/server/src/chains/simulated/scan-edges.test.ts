@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestChain, type TestChain } from '../../../../../test/chains/open-test-chain.ts';
 import { formatErc20Address } from '../addresses/erc20.ts';
 import { type ChainTransfer, UnbuildableTransfer } from '../port.ts';
-import { openTestChain, type TestChain } from './open-test-chain.ts';
 import type { PaidTransfer } from './receive.ts';
 import type { SimulatedChain } from './simulated-chain.ts';
 import { faucetAddress, testAddresses } from './test-addresses.ts';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import { connect, type Db, openSession } from '../db.ts';
 import { newId } from '../ids.ts';
 import { transact } from '../transact.ts';
 import { type Call, Calls, callWorkers } from './calls.ts';
-import { MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
 import { advanceClockJobs, enqueue } from './index.ts';
 
 const HOUR_MS = 3_600_000;

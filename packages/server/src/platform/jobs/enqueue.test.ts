@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import { openSession } from '../db.ts';
 import { newId } from '../ids.ts';
 import { transact } from '../transact.ts';
-import { MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
 import { enqueue, jobHealth } from './index.ts';
 
 let bench: Workbench;

@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { gate, MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import type { Tx } from '../db.ts';
 import { transact } from '../transact.ts';
-import { gate, MERCHANT, openWorkbench, type Workbench } from './fixtures/workbench.ts';
 import { type JobHandler, joinedStep } from './index.ts';
 import { roundsOf } from './joined-step.ts';
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openProxy } from '../../../../../test/jobs/cuttable-proxy.ts';
+import { gate, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import { connect } from '../db.ts';
-import { openProxy } from './fixtures/cuttable-proxy.ts';
-import { gate, openWorkbench, type Workbench } from './fixtures/workbench.ts';
 import { Outage } from './outage.ts';
 
 let bench: Workbench;

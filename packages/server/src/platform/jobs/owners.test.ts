@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import { openSession } from '../db.ts';
-import { openWorkbench, type Workbench } from './fixtures/workbench.ts';
 import { Owners } from './owners.ts';
 import { LOCK_CLASS } from './presence.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openWorkbench, type Workbench } from './fixtures/workbench.ts';
+import { openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 
 let bench: Workbench;
 beforeAll(async () => {

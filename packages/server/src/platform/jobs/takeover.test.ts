@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { gate, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import { openSession } from '../db.ts';
-import { gate, openWorkbench, type Workbench } from './fixtures/workbench.ts';
 import { type JobHandler, LeaseLost } from './index.ts';
 
 const LEASE_MS = 30_000;
-const FIXTURE = fileURLToPath(new URL('fixtures/hanging-worker.ts', import.meta.url));
+const FIXTURE = fileURLToPath(new URL('../../../../../test/jobs/hanging-worker.ts', import.meta.url));
 
 let bench: Workbench;
 const children: ChildProcess[] = [];

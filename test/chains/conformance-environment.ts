@@ -1,6 +1,12 @@
 import type { Asset } from '@florin/contract/money';
-import type { Chain, KeyRef, Mandate, MandateSetup, ScanQuery } from './port.ts';
-import type { WalletHolder } from './wallet-holder.ts';
+import type {
+  Chain,
+  KeyRef,
+  Mandate,
+  MandateSetup,
+  ScanQuery,
+} from '../../packages/server/src/chains/port.ts';
+import type { WalletHolder } from '../../packages/server/src/chains/wallet-holder.ts';
 
 /** What the suite needs around an adapter: a chain of its own that it may move. */
 export interface ChainEnvironment {

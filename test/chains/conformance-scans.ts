@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
+import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
+import {
+  type Chain,
+  type ChainTransfer,
+  ChainUnavailable,
+  type ScanQuery,
+  type WatchSet,
+} from '../../packages/server/src/chains/port.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { keyOf, Watcher } from './conformance-watcher.ts';
-import { nextSigning } from './next-signing.ts';
-import { type Chain, type ChainTransfer, ChainUnavailable, type ScanQuery, type WatchSet } from './port.ts';
 
 type GetEnvironment = () => ChainEnvironment;
 

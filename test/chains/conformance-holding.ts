@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SignedTx, TransferSpec } from '../../packages/server/src/chains/port.ts';
+import { SigningRefused, type SigningRequest } from '../../packages/server/src/chains/wallet-holder.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
-import type { SignedTx, TransferSpec } from './port.ts';
-import { SigningRefused, type SigningRequest } from './wallet-holder.ts';
 
 const ASSET = 'USDT';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
+import { ChainUnavailable, DEPOSIT_INDEX_MAX } from '../../packages/server/src/chains/port.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { keyOf, Watcher } from './conformance-watcher.ts';
-import { nextSigning } from './next-signing.ts';
-import { ChainUnavailable, DEPOSIT_INDEX_MAX } from './port.ts';
 
 type GetEnvironment = () => ChainEnvironment;
 

@@ -1,9 +1,9 @@
 import { NETWORKS } from '@florin/contract/money';
-import { describeChain } from '../conformance.ts';
-import type { ChainEnvironment } from '../conformance-environment.ts';
+import { testAddresses } from '../../packages/server/src/chains/simulated/test-addresses.ts';
+import { walletOfLabel } from '../../packages/server/src/chains/simulated/wallet.ts';
+import { describeChain } from './conformance.ts';
+import type { ChainEnvironment } from './conformance-environment.ts';
 import { openTestChain } from './open-test-chain.ts';
-import { testAddresses } from './test-addresses.ts';
-import { walletOfLabel } from './wallet.ts';
 
 for (const network of NETWORKS) {
   describeChain(`simulated ${network}`, async (): Promise<ChainEnvironment> => {

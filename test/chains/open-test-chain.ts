@@ -1,13 +1,16 @@
 import type { Network } from '@florin/contract/money';
-import { createDatabase } from '../../../../../test/database.ts';
-import { connect, type Db } from '../../platform/db.ts';
-import { newId } from '../../platform/ids.ts';
-import { nextSigning } from '../next-signing.ts';
-import type { SignedTx } from '../port.ts';
-import { SimulatedHolder } from './holder.ts';
-import { migrateSimulatedChain } from './migrate.ts';
-import { openSimulatedChain, type SimulatedChain } from './simulated-chain.ts';
-import { walletOfLabel } from './wallet.ts';
+import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
+import type { SignedTx } from '../../packages/server/src/chains/port.ts';
+import { SimulatedHolder } from '../../packages/server/src/chains/simulated/holder.ts';
+import { migrateSimulatedChain } from '../../packages/server/src/chains/simulated/migrate.ts';
+import {
+  openSimulatedChain,
+  type SimulatedChain,
+} from '../../packages/server/src/chains/simulated/simulated-chain.ts';
+import { walletOfLabel } from '../../packages/server/src/chains/simulated/wallet.ts';
+import { connect, type Db } from '../../packages/server/src/platform/db.ts';
+import { newId } from '../../packages/server/src/platform/ids.ts';
+import { createDatabase } from '../database.ts';
 
 export interface TestChain {
   chain: SimulatedChain;

@@ -1,7 +1,6 @@
 import type { Asset } from '@florin/contract/money';
 import { describe, expect, test } from 'vitest';
-import type { ChainEnvironment } from './conformance-environment.ts';
-import { nextSigning } from './next-signing.ts';
+import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
 import {
   ChainUnavailable,
   type ChargeSpec,
@@ -10,7 +9,8 @@ import {
   type SignedTx,
   type TxStatus,
   UnbuildableTransfer,
-} from './port.ts';
+} from '../../packages/server/src/chains/port.ts';
+import type { ChainEnvironment } from './conformance-environment.ts';
 
 const ASSET: Asset = 'USDC';
 const CAP = 10_000_000n;

@@ -1,5 +1,5 @@
+import type { ChainTransfer, ScanAnswer } from '../../packages/server/src/chains/port.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
-import type { ChainTransfer, ScanAnswer } from './port.ts';
 
 /** Whoever credits deposits: it keeps a cursor and what it has read of final blocks. */
 export class Watcher {

@@ -1,12 +1,18 @@
 import type { Asset } from '@florin/contract/money';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
+import {
+  type Chain,
+  type SignedTx,
+  type TransferItem,
+  type TxStatus,
+  UnbuildableTransfer,
+} from '../../packages/server/src/chains/port.ts';
 import { describeCharges } from './conformance-charges.ts';
 import { describeDeposits } from './conformance-deposits.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { describeHolding } from './conformance-holding.ts';
 import { describeScans } from './conformance-scans.ts';
-import { nextSigning } from './next-signing.ts';
-import { type Chain, type SignedTx, type TransferItem, type TxStatus, UnbuildableTransfer } from './port.ts';
 
 const ASSET: Asset = 'USDT';
 const START_FUNDS = 1_000_000_000n;
