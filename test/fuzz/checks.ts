@@ -108,10 +108,12 @@ function shapeProblems(contract: Contract, { draft, ready, answer }: Exchange, j
   return [];
 }
 
-/** An integer that readers in other languages would round. */
+/** An integer that readers in other languages would round. Fractions are a merchant's own, in metadata alone. */
 function unsafeNumbers(value: unknown, path = ''): string[] {
-  if (typeof value === 'number')
-    return Number.isSafeInteger(value) ? [] : [`${path} is ${value}: no safe integer`];
+  if (typeof value === 'number') {
+    const isFree = path.includes('.metadata.') && !Number.isInteger(value);
+    return isFree || Number.isSafeInteger(value) ? [] : [`${path} is ${value}: no safe integer`];
+  }
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => unsafeNumbers(inner, `${path}.${key}`));
 }
