@@ -6,6 +6,7 @@ const LEVELS = [
   ['stores', 'customers', 'ledger', 'chains', 'rates'],
   ['events', 'transfers'],
   ['webhooks', 'payment-methods', 'payouts'],
+  ['payments'],
   ['checkout'],
   ['refunds', 'invoices', 'custody'],
   ['subscriptions'],

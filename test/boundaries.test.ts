@@ -15,6 +15,7 @@ type Row = [folder: string, what: string, code: string];
 const IMPORTS: Row[] = [
   [`${SERVER}/payouts`, 'a higher level', "import '../subscriptions/index.ts';"],
   [`${SERVER}/payouts`, 'a sister', "import '../webhooks/index.ts';"],
+  [`${SERVER}/payments`, 'checkout from payments', "import '../checkout/index.ts';"],
   [`${SERVER}/payouts`, 'a type from above', "export type { A } from '../checkout/index.ts';"],
   [`${SERVER}/payouts`, "a module's inside", "import '../ledger/queries.ts';"],
   [`${SERVER}/payouts`, "a platform folder's inside", "import '../platform/outbound/dial.ts';"],

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { recordEvents } from '../../packages/server/src/events/index.ts';
 import {
-  checkoutContext,
   completeCharge,
   failCharge,
   listUnswept,
   type NewCharge,
+  paymentContext,
   quoteCharge,
   readAgain,
   recordFailedCharge,
-} from '../../packages/server/src/checkout/index.ts';
-import { recordEvents } from '../../packages/server/src/events/index.ts';
+} from '../../packages/server/src/payments/index.ts';
 import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
 import { expectLedgerWhole } from '../ledger.ts';
@@ -31,7 +31,7 @@ const idOf = ({ paymentId }: Charge) => encodeId('payment', paymentId);
 const api = ({ merchant }: Pick<Charge, 'merchant'>) => checkout(service, merchant);
 const read = (charge: Charge) => api(charge).payment(idOf(charge));
 const contextOf = ({ merchant: { merchantId } }: Pick<Charge, 'merchant'>) =>
-  checkoutContext(service.app, { merchantId, mode: 'sandbox', clockOffset: 0 });
+  paymentContext(service.app, { merchantId, mode: 'sandbox', clockOffset: 0 });
 
 /** A charge that is over, as its outcome was booked. */
 async function decided(options: PayerOptions = {}, areUnneeded = false): Promise<Charge> {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import type { SimulatedChain } from '../../packages/server/src/chains/index.ts';
+import { getSession } from '../../packages/server/src/checkout/index.ts';
 import {
-  type CheckoutDeps,
   chooseOption,
-  getSession,
+  type PaymentDeps,
   type PaymentView,
   scanDeposits,
-} from '../../packages/server/src/checkout/index.ts';
+} from '../../packages/server/src/payments/index.ts';
 import { jobOf } from '../job.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 import { checkout, TOKEN } from './requests.ts';
@@ -15,7 +15,7 @@ import { checkout, TOKEN } from './requests.ts';
 // For tests without a worker: each step happens when the test says so.
 
 /** Reads a network once, as the job of that name does. */
-export async function scanOnce(deps: CheckoutDeps, merchantId: string, network: Network): Promise<void> {
+export async function scanOnce(deps: PaymentDeps, merchantId: string, network: Network): Promise<void> {
   const run = {
     step: () => Promise.reject(new Error('unused')),
     finish: () => Promise.reject(new Error('unused')),

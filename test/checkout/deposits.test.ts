@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ChainUnavailable } from '../../packages/server/src/chains/index.ts';
-import { CHECKOUT_SETTINGS } from '../../packages/server/src/checkout/index.ts';
+import { PAYMENT_SETTINGS } from '../../packages/server/src/payments/index.ts';
 import { writeSetting } from '../../packages/server/src/platform/settings.ts';
 import { corpus, NO_CORPORA } from '../corpora.ts';
 import { expectLedgerWhole } from '../ledger.ts';
@@ -219,7 +219,7 @@ describe('in time', () => {
 
   test('fault 67, K3: where late money never completes by itself, a second makes the difference', async () => {
     shop = await Shop.open(service);
-    await writeSetting(shop.deps.db, shop.merchant.merchantId, CHECKOUT_SETTINGS.lateSeconds, 0);
+    await writeSetting(shop.deps.db, shop.merchant.merchantId, PAYMENT_SETTINGS.lateSeconds, 0);
     for (const { sent, status } of [
       { sent: 0, status: 'completed' },
       { sent: 1, status: 'expired' },

@@ -2,16 +2,18 @@ import type { CheckoutView } from '@florin/contract/checkout-page';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import {
-  checkoutContext,
   closeInvoicePage,
-  decideSeizure,
-  INVOICE_NEWS_JOB,
   lockInvoicePage,
   type OpenedPage,
   openInvoicePage,
-  type PageEnd,
 } from '../../packages/server/src/checkout/index.ts';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
+import {
+  decideSeizure,
+  INVOICE_NEWS_JOB,
+  type PageEnd,
+  paymentContext,
+} from '../../packages/server/src/payments/index.ts';
 import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
 import { addApprover, listApprovers } from '../../packages/server/src/stores/index.ts';
@@ -37,7 +39,7 @@ const ownerOf = ({ merchant }: Shop) =>
 /** The page of an invoice over 100 USDT, as whoever keeps invoices opens and closes it. */
 async function invoice(shop: Shop, over: { amount?: bigint; currency?: string } = {}) {
   const { merchantId, storeId } = shop.merchant;
-  const context = () => checkoutContext(shop.deps, ownerOf(shop));
+  const context = () => paymentContext(shop.deps, ownerOf(shop));
   const invoiceId = newId();
   const page = {
     merchantId,

@@ -1,8 +1,9 @@
 import type { PaymentOption } from '@florin/contract/schemas';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findPage, getSession, QUOTE_JOB, quoteAfresh } from '../../packages/server/src/checkout/index.ts';
+import { findPage, getSession } from '../../packages/server/src/checkout/index.ts';
 import { readPage } from '../../packages/server/src/checkout/page/read-page.ts';
 import { paymentCommands } from '../../packages/server/src/operator/payments.ts';
+import { QUOTE_JOB, quoteAfresh } from '../../packages/server/src/payments/index.ts';
 import { writeSetting } from '../../packages/server/src/platform/settings.ts';
 import { RATE_SETTINGS } from '../../packages/server/src/rates/index.ts';
 import { addApprover } from '../../packages/server/src/stores/index.ts';

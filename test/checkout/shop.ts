@@ -8,12 +8,8 @@ import {
   type PaidTransfer,
   type SimulatedChain,
 } from '../../packages/server/src/chains/index.ts';
-import {
-  chooseOption,
-  expirePayment,
-  getSession,
-  scanDeposits,
-} from '../../packages/server/src/checkout/index.ts';
+import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { chooseOption, expirePayment, scanDeposits } from '../../packages/server/src/payments/index.ts';
 import type { JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { jobOf } from '../job.ts';
 import type { TestMerchant, TestService } from '../service.ts';

@@ -1,7 +1,7 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { readPayment } from '../../packages/server/src/checkout/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { readPayment } from '../../packages/server/src/payments/index.ts';
 import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
 import { type OpenPayment, openPayment, scanOnce, sendTokens } from '../checkout/deposits-by-hand.ts';

@@ -1,8 +1,8 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { returnUnswept } from '../../packages/server/src/checkout/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { returnUnswept } from '../../packages/server/src/payments/index.ts';
 import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../packages/server/src/app.ts';
-import { scanDeposits } from '../../packages/server/src/checkout/index.ts';
 import { type PaymentMethodRow, saveMandate } from '../../packages/server/src/payment-methods/index.ts';
+import { scanDeposits } from '../../packages/server/src/payments/index.ts';
 import type { Tx } from '../../packages/server/src/platform/db.ts';
 import { decodeId } from '../../packages/server/src/platform/ids.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';

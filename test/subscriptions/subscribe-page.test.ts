@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  checkoutContext,
-  failCharge,
-  insertCharge,
-  openInvoicePage,
-} from '../../packages/server/src/checkout/index.ts';
+import { openInvoicePage } from '../../packages/server/src/checkout/index.ts';
+import { failCharge, insertCharge, paymentContext } from '../../packages/server/src/payments/index.ts';
 import { newId } from '../../packages/server/src/platform/ids.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
 import { subscribeToken } from '../../packages/server/src/subscriptions/page-token.ts';
@@ -49,7 +45,7 @@ async function subscription(given: Given = {}, of = merchant) {
 }
 
 const contextOf = ({ merchantId }: TestMerchant) =>
-  checkoutContext(service.app, { merchantId, mode: 'sandbox', clockOffset: 0 });
+  paymentContext(service.app, { merchantId, mode: 'sandbox', clockOffset: 0 });
 
 /** Its first invoice, with a page. */
 async function firstInvoice(

@@ -3,13 +3,6 @@ import type { Network } from '@florin/contract/money';
 import { expect } from 'vitest';
 import type { App } from '../../packages/server/src/app.ts';
 import type { MandatePeriod, SimulatedChain } from '../../packages/server/src/chains/index.ts';
-import {
-  bookCharges,
-  checkoutContext,
-  completeCharge,
-  failCharge,
-  insertCharge,
-} from '../../packages/server/src/checkout/index.ts';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
 import {
   chargeOutcome,
@@ -17,6 +10,13 @@ import {
   type PaymentMethodRow,
   saveMandate,
 } from '../../packages/server/src/payment-methods/index.ts';
+import {
+  bookCharges,
+  completeCharge,
+  failCharge,
+  insertCharge,
+  paymentContext,
+} from '../../packages/server/src/payments/index.ts';
 import { newId } from '../../packages/server/src/platform/ids.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { occasionOf } from '../../packages/server/src/platform/occasion.ts';
@@ -88,7 +88,7 @@ export async function chargePayer(
   const { method, network, wallet } = payer;
   const { merchantId, storeId } = payer.merchant;
   const merchant = await getMerchant(app.db, merchantId);
-  const context = await checkoutContext(app, merchant);
+  const context = await paymentContext(app, merchant);
   const { seconds } = context.occasion;
   const paymentId = await transact(app.db, async (tx) => {
     const invoice = { merchantId, storeId, invoiceId: newId(), customer: 'customer-1', currency: 'USDT' };
@@ -121,7 +121,7 @@ export async function bookCharge(
 ): Promise<'done'> {
   const { merchantId } = job;
   const paymentId = String(job.payload.groupId);
-  const context = await checkoutContext(app, await getMerchant(app.db, merchantId));
+  const context = await paymentContext(app, await getMerchant(app.db, merchantId));
   const outcome = await chargeOutcome(app.db, merchantId, paymentId);
   if (outcome === undefined) throw new Error('told of a charge that is not over');
   await run.step(async (tx) => {

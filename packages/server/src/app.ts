@@ -1,13 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
-import {
-  type CheckoutDeps,
-  checkoutPages,
-  checkoutRoutes,
-  ownAddressFinder,
-  paymentLinkPages,
-} from './checkout/index.ts';
+import { checkoutPages, checkoutRoutes, paymentLinkPages } from './checkout/index.ts';
 import { customerRoutes } from './customers/index.ts';
 import { docsPages, type TryOutKey } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
@@ -26,6 +20,7 @@ import {
   type PaymentMethodDeps,
   paymentMethodRoutes,
 } from './payment-methods/index.ts';
+import { ownAddressFinder, type PaymentDeps } from './payments/index.ts';
 import { payoutRoutes } from './payouts/index.ts';
 import { Clock } from './platform/clock.ts';
 import { maintainDays } from './platform/day-partitions.ts';
@@ -82,7 +77,7 @@ const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
 };
 
 /** Everything that operations stand on, opened once per process. */
-export interface App extends WebhookDeps, CheckoutDeps, PaymentMethodDeps {
+export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps {
   databaseUrl: string;
   simulatedDb: Db;
   /** For claims and renewals of workers, which commit without waiting for the disk. */

@@ -1,14 +1,4 @@
 import type { App } from './app.ts';
-import {
-  CREDITED_JOB,
-  EXPIRE_JOB,
-  expirePayment,
-  INVOICE_NEWS_JOB,
-  QUOTE_JOB,
-  quoteAfresh,
-  SCAN_JOB,
-  scanDeposits,
-} from './checkout/index.ts';
 import { auditNetwork, SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './custody/index.ts';
 import { EVENT_SETTINGS, PUBLISH_JOB } from './events/index.ts';
 import { observeJobs } from './monitoring/index.ts';
@@ -18,6 +8,16 @@ import {
   WATCH_METHODS_JOB,
   watchMethods,
 } from './payment-methods/index.ts';
+import {
+  CREDITED_JOB,
+  EXPIRE_JOB,
+  expirePayment,
+  INVOICE_NEWS_JOB,
+  QUOTE_JOB,
+  quoteAfresh,
+  SCAN_JOB,
+  scanDeposits,
+} from './payments/index.ts';
 import {
   EXPIRE_APPROVAL_JOB,
   expireApproval,

@@ -1,21 +1,25 @@
+import {
+  changePayment,
+  lockPayment,
+  type PaymentDeps,
+  type PaymentView,
+  paymentContext,
+} from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { transact } from '../platform/transact.ts';
-import { changePayment } from './change-payment.ts';
-import { type CheckoutDeps, checkoutContext } from './deps.ts';
-import { lockPayment, type PaymentView } from './queries.ts';
-import { sessionStatus } from './states.ts';
+import { sessionStatus } from './session-status.ts';
 
 /**
  * @throws Fail `invalid_request` unless the session is open: what was seen of money is waited for; and for one of an
  * invoice, which is open as long as that
  */
 export async function cancelCheckoutSession(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   caller: Caller,
   paymentId: string,
 ): Promise<PaymentView> {
-  const context = await checkoutContext(deps, caller);
+  const context = await paymentContext(deps, caller);
   return await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, caller.merchantId, paymentId);
     if (view.payment.invoice_id !== null)

@@ -1,5 +1,7 @@
 import type { CheckoutSessionInput } from '@florin/contract/schemas';
 import { checkExternalId, ensureCustomer } from '../customers/index.ts';
+import type { PaymentDeps } from '../payments/index.ts';
+import { expireJob, type PaymentView, readPayment } from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { bodyDigest, claimKey } from '../platform/idempotency.ts';
@@ -7,11 +9,9 @@ import { encodeId, newId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import type { CheckoutDeps } from './deps.ts';
-import { expireJob } from './jobs.ts';
 import { newPageSecret } from './page-token.ts';
 import { payableOptions } from './payable-options.ts';
-import { getSession, insertSession, type PaymentView, readPayment, type SessionRow } from './queries.ts';
+import { getSession, insertSession, type SessionRow } from './session-queries.ts';
 
 /** Whose space an idempotency key lies in: payers of links must not bind the keys of the merchant. */
 export type SessionMaker = 'checkout_session.create' | 'payment_link.pay';
@@ -38,7 +38,7 @@ export interface MadeSession {
  * is none; `conflict`
  */
 export async function createCheckoutSession(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { caller, body, idempotencyKey, maker = 'checkout_session.create' }: SessionOrder,
 ): Promise<MadeSession> {
   const occasion = occasionOf(deps, caller);

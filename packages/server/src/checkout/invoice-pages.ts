@@ -1,14 +1,22 @@
 import type { Change } from '../events/index.ts';
+import type { PaymentContext } from '../payments/index.ts';
+import {
+  endOfPage,
+  factsOf,
+  type InvoicePageState,
+  invoicePageState,
+  lockPayment,
+  type PageEnd,
+  paymentChange,
+  readPayment,
+  updatePayment,
+} from '../payments/index.ts';
 import type { Db, Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
-import { paymentChange } from './change-payment.ts';
-import type { CheckoutContext } from './deps.ts';
 import { findSessionOfPage } from './page/queries.ts';
 import { newPageSecret, pageToken } from './page-token.ts';
 import { offeredOptions } from './payable-options.ts';
-import { factsOf } from './present.ts';
-import { insertSession, lockPayment, readPayment, updatePayment } from './queries.ts';
-import { endOfPage, type InvoicePageState, invoicePageState, type PageEnd } from './states.ts';
+import { insertSession } from './session-queries.ts';
 
 /** What is to be paid on a page of its own: an invoice, for a period of a subscription. */
 export interface InvoicePage {
@@ -38,7 +46,7 @@ export interface OpenedPage {
 export async function openInvoicePage(
   tx: Tx,
   page: InvoicePage,
-  { settings, occasion }: CheckoutContext,
+  { settings, occasion }: PaymentContext,
 ): Promise<OpenedPage> {
   const [sessionId, paymentId] = [newId(), newId()];
   const session = {
@@ -107,7 +115,7 @@ export async function closeInvoicePage(
   tx: Tx,
   { merchantId, paymentId }: PaymentKey,
   end: PageEnd,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<Change[] | false> {
   const before = await lockPayment(tx, merchantId, paymentId);
   const { seconds } = context.occasion;

@@ -1,10 +1,9 @@
 import { isCurrency } from '@florin/contract/currencies';
 import { ASSETS, type Asset } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
+import { type MerchantRef, type PaymentDeps, paymentSettings, rateAtCreation } from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { payAmount } from '../rates/index.ts';
-import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
-import { rateAtCreation } from './quote.ts';
 
 export interface Price {
   amount: number;
@@ -19,11 +18,11 @@ export interface Price {
  * option that the store does not offer
  */
 export async function payableOptions(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
   price: Price,
 ): Promise<PaymentOption[]> {
-  const options = optionsOf(price, (await checkoutSettings(deps, merchant)).tokens);
+  const options = optionsOf(price, (await paymentSettings(deps, merchant)).tokens);
   for (const token of ASSETS.filter((asset) => options.some((option) => option.currency === asset))) {
     const rate = await rateAtCreation(deps, merchant, price.currency, token);
     payAmount({ amount: BigInt(price.amount), currency: price.currency }, token, rate);

@@ -1,13 +1,19 @@
 import { post } from '../ledger/index.ts';
+import type { PaymentContext } from '../payments/index.ts';
+import {
+  changePayment,
+  decide,
+  factsOf,
+  fixedOptionOf,
+  invoicePageState,
+  lockPayment,
+  readPayment,
+  updatePayment,
+  upsertOption,
+} from '../payments/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { invariant } from '../platform/fail.ts';
 import { parseRate, payAmount } from '../rates/index.ts';
-import { decide } from './apply-transfers.ts';
-import { changePayment } from './change-payment.ts';
-import type { CheckoutContext } from './deps.ts';
-import { factsOf, fixedOptionOf } from './present.ts';
-import { lockPayment, readPayment, updatePayment, upsertOption } from './queries.ts';
-import { invoicePageState } from './states.ts';
 
 /**
  * Asks for less on the page of an invoice, at the rates that its payer was shown. The caller has the lock of the payment
@@ -17,7 +23,7 @@ export async function repriceInvoicePage(
   tx: Tx,
   { merchantId, paymentId }: { merchantId: string; paymentId: string },
   amount: bigint,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<void> {
   const before = await lockPayment(tx, merchantId, paymentId);
   invariant(invoicePageState(factsOf(before)) === 'open', 'only an open page asks for another amount');

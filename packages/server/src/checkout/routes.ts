@@ -7,22 +7,28 @@ import {
   PaymentAcceptInput,
   PaymentPath,
 } from '@florin/contract/schemas';
+import {
+  acceptPayment,
+  type PaymentDeps,
+  type PaymentView,
+  paymentSettings,
+  presentPayment,
+  readPayment,
+  rulesOf,
+} from '../payments/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { acceptPayment } from './accept-payment.ts';
 import { cancelCheckoutSession } from './cancel-session.ts';
-import { rulesOf } from './change-payment.ts';
 import { createCheckoutSession } from './create-session.ts';
-import { type CheckoutDeps, checkoutSettings } from './deps.ts';
 import { paymentLinkRoutes } from './links/routes.ts';
 import { pageToken } from './page-token.ts';
-import { presentPayment, presentSession } from './present.ts';
-import { findPaymentId, getSession, type PaymentView, readPayment, type SessionRow } from './queries.ts';
+import { presentSession } from './present.ts';
+import { findPaymentId, getSession, type SessionRow } from './session-queries.ts';
 
 const SESSIONS = '/api/v1/checkout/sessions';
 const tag = 'Checkout';
 
-function sessionRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+function sessionRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
   const present = (session: SessionRow, view: PaymentView) =>
     presentSession(session, view, `${publicUrl()}/checkout/${pageToken(session)}`);
   return [
@@ -83,9 +89,9 @@ function sessionRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
   ];
 }
 
-function paymentRoutes(deps: CheckoutDeps): Route[] {
+function paymentRoutes(deps: PaymentDeps): Route[] {
   const present = async (caller: Caller, view: PaymentView) =>
-    presentPayment(view, rulesOf(view, await checkoutSettings(deps, caller)));
+    presentPayment(view, rulesOf(view, await paymentSettings(deps, caller)));
   return [
     defineRoute({
       method: 'GET',
@@ -122,6 +128,6 @@ function paymentRoutes(deps: CheckoutDeps): Route[] {
 }
 
 /** @param publicUrl where payers find their pages */
-export function checkoutRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+export function checkoutRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
   return [...sessionRoutes(deps, publicUrl), ...paymentRoutes(deps), ...paymentLinkRoutes(deps, publicUrl)];
 }

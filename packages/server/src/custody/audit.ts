@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
-import { type CheckoutDeps, loseCharge, readAgain, regainCharge } from '../checkout/index.ts';
+import { loseCharge, type PaymentDeps, readAgain, regainCharge } from '../payments/index.ts';
 import type { Job, JobOutcome } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { readSettings } from '../platform/settings.ts';
@@ -21,7 +21,7 @@ const EVERY_MS = 60_000;
  * Handles a job of `AUDIT_JOB`: compares the newest final blocks once more with what was booked from them, in and out, as
  * long as they hold any of it. Whoever moves coins asks for it, so that a network on which nothing happens costs nothing.
  */
-export async function auditNetwork(deps: CheckoutDeps, job: Job): Promise<JobOutcome> {
+export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = job.payload.network as Network;
   const { auditBlocks } = await readSettings(deps.db, merchant, CUSTODY_SETTINGS);

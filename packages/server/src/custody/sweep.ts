@@ -7,7 +7,7 @@ import {
   returnUnswept,
   takeUnswept,
   type UnsweptAddress,
-} from '../checkout/index.ts';
+} from '../payments/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';

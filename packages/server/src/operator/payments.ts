@@ -1,11 +1,11 @@
 import type { App } from '../app.ts';
 import {
-  checkoutSettings,
   decideSeizure,
   ownerOfPayment,
+  paymentSettings,
   presentPayment,
   rulesOf,
-} from '../checkout/index.ts';
+} from '../payments/index.ts';
 import { getMerchant, identifyApprover } from '../stores/index.ts';
 
 export interface SeizureVerdict {
@@ -25,7 +25,7 @@ export function paymentCommands(app: App) {
     const { approverId } = await identifyApprover(app, merchantId, credentials);
     const vote = { paymentId, txId: verdict.txId, approverId, decision };
     const { view, agreed, required, isDone } = await decideSeizure(app, merchant, vote);
-    const payment = presentPayment(view, rulesOf(view, await checkoutSettings(app, merchant)));
+    const payment = presentPayment(view, rulesOf(view, await paymentSettings(app, merchant)));
     return { decision, agreed, required, done: isDone, payment };
   };
   return { release: decide('release'), keep: decide('keep') };

@@ -1,10 +1,10 @@
 import type { Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { addRiskAddress, checkAddress, listRiskAddresses, removeRiskAddress } from '../chains/index.ts';
-import { CHECKOUT_SETTINGS } from '../checkout/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import { EVENT_SETTINGS } from '../events/index.ts';
 import { PAYMENT_METHOD_SETTINGS } from '../payment-methods/index.ts';
+import { PAYMENT_SETTINGS } from '../payments/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId, NIL_ID } from '../platform/ids.ts';
@@ -24,7 +24,7 @@ import { merchantBy } from './context.ts';
 import { networkBy } from './networks.ts';
 
 const ALL_SETTINGS: readonly Setting<unknown>[] = [
-  ...Object.values(CHECKOUT_SETTINGS),
+  ...Object.values(PAYMENT_SETTINGS),
   ...Object.values(CUSTODY_SETTINGS),
   ...Object.values(EVENT_SETTINGS),
   ...Object.values(PAYMENT_METHOD_SETTINGS),

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
-import { creditedRows, paymentRows } from '../checkout/index.ts';
 import type { Account, Balances } from '../ledger/index.ts';
+import { creditedRows, paymentRows } from '../payments/index.ts';
 import { payoutBatchRows, payoutItemRows } from '../payouts/index.ts';
 import type { Db } from '../platform/db.ts';
 import { refundRows } from '../refunds/index.ts';

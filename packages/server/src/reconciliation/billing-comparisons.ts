@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { paymentRows } from '../checkout/index.ts';
 import { invoiceRows } from '../invoices/index.ts';
+import { paymentRows } from '../payments/index.ts';
 import { encodeId } from '../platform/ids.ts';
 import { creditRows } from '../subscriptions/index.ts';
 import { amounts, type Comparison } from './comparison.ts';

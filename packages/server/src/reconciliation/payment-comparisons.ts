@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { creditedRows, paymentRows } from '../checkout/index.ts';
 import { entryRows } from '../ledger/index.ts';
+import { creditedRows, paymentRows } from '../payments/index.ts';
 import { encodeId } from '../platform/ids.ts';
 import { refundRows } from '../refunds/index.ts';
 import { amounts, type Comparison } from './comparison.ts';

@@ -1,4 +1,4 @@
-import type { MerchantRef } from '../checkout/index.ts';
+import type { MerchantRef } from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';

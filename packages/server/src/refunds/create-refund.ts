@@ -1,13 +1,13 @@
 import type { RefundInput } from '@florin/contract/schemas';
+import { findPaymentId } from '../checkout/index.ts';
+import { BelowFloor, post } from '../ledger/index.ts';
 import {
   findHeld,
-  findPaymentId,
   lockPayment,
   moveRefundable,
   type PaymentView,
   type TransferKey,
-} from '../checkout/index.ts';
-import { BelowFloor, post } from '../ledger/index.ts';
+} from '../payments/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';

@@ -1,4 +1,4 @@
-import type { MerchantRef } from '../checkout/index.ts';
+import type { MerchantRef } from '../payments/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';

@@ -1,5 +1,5 @@
-import { moveRefundable } from '../checkout/index.ts';
 import { post } from '../ledger/index.ts';
+import { moveRefundable } from '../payments/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';

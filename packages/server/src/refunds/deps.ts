@@ -1,5 +1,5 @@
 import type { ChainRegistry } from '../chains/index.ts';
-import type { MerchantRef } from '../checkout/index.ts';
+import type { MerchantRef } from '../payments/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { readSettings } from '../platform/settings.ts';

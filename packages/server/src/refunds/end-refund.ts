@@ -1,7 +1,7 @@
 import type { RefundFailure } from '@florin/contract/schemas';
-import { moveRefundable } from '../checkout/index.ts';
 import { recordEvent, resourceOf } from '../events/index.ts';
 import { post } from '../ledger/index.ts';
+import { moveRefundable } from '../payments/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { invariant } from '../platform/fail.ts';
 import type { Occasion } from '../platform/occasion.ts';

@@ -1,8 +1,8 @@
 import type { Network } from '@florin/contract/money';
 import { REFUND_ID_PATTERN } from '@florin/contract/schemas';
 import { type Insertable, sql, type UpdateObject } from 'kysely';
-import { lockPayment, type PaymentView, type TransferKey } from '../checkout/index.ts';
 import type { CauseNames } from '../ledger/index.ts';
+import { lockPayment, type PaymentView, type TransferKey } from '../payments/index.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import './tables.ts';

@@ -1,6 +1,6 @@
-import { EXPIRE_JOB, listCursors, scanJob } from '../checkout/index.ts';
 import { PUBLISH_JOB } from '../events/index.ts';
 import { WATCH_METHODS_JOB } from '../payment-methods/index.ts';
+import { EXPIRE_JOB, listCursors, scanJob } from '../payments/index.ts';
 import {
   advanceClockJobs,
   enqueue,

@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import type { Payment, PaymentOption, SessionPayInput } from '@florin/contract/schemas';
 import { ChainUnavailable, checkAddress, type PaidTransfer, testAddresses } from '../chains/index.ts';
+import { getSession } from '../checkout/index.ts';
 import {
-  type CheckoutDeps,
-  checkoutSettings,
   chooseOption,
   currentOption,
-  getSession,
   type MerchantRef,
+  type PaymentDeps,
   type PaymentView,
+  paymentSettings,
   presentPayment,
   proveWallet,
   readPayment,
   rulesOf,
   scanJob,
-} from '../checkout/index.ts';
+} from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
@@ -37,7 +37,7 @@ const refuse = (param: string, message: string) => new Fail('invalid_request', {
  * @throws Fail `invalid_request` (param `network`, `amount`, `from`), `resource_not_found`
  */
 export async function paySession(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   caller: Caller,
   sessionId: string,
   input: SessionPayInput,
@@ -52,7 +52,7 @@ export interface Sent extends SessionPayInput {
 
 /** As `paySession`, of a session that somebody else has found. */
 export async function payAs(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   caller: MerchantRef,
   session: PaidSession,
   input: Sent,
@@ -67,12 +67,12 @@ export async function payAs(
   if (isFinal) await chain.mine(FINAL_BLOCKS);
   await waitFor(deps, caller, { paymentId: session.payment_id, network: input.network, txId, isFinal });
   const view = await readPayment(deps.db, caller.merchantId, session.payment_id);
-  return presentPayment(view, rulesOf(view, await checkoutSettings(deps, caller)));
+  return presentPayment(view, rulesOf(view, await paymentSettings(deps, caller)));
 }
 
 /** The option that was asked for, or the one of that network that gets the wrong token. */
 async function receivingOption(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   caller: MerchantRef,
   session: PaidSession,
   { currency, network, at }: Sent,
@@ -98,7 +98,7 @@ function restOf(view: PaymentView): bigint {
 }
 
 async function payerAddress(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   caller: MerchantRef,
   { from = '', network }: SessionPayInput,
 ): Promise<string> {
@@ -131,7 +131,7 @@ function split({ input, from, to, amount }: Sending): PaidTransfer[] {
 }
 
 async function waitFor(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { merchantId }: MerchantRef,
   sent: { paymentId: string; network: Network; txId: string; isFinal: boolean },
 ): Promise<void> {
@@ -147,7 +147,7 @@ async function waitFor(
 }
 
 /** In an outage nothing is seen: nobody waits for its end. */
-async function isReadable(deps: CheckoutDeps, merchantId: string, network: Network): Promise<boolean> {
+async function isReadable(deps: PaymentDeps, merchantId: string, network: Network): Promise<boolean> {
   try {
     await deps.chains.sandbox(merchantId, network).head();
     return true;

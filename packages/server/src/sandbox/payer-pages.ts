@@ -2,18 +2,20 @@ import { ASSETS, UNITS_PER_TOKEN } from '@florin/contract/money';
 import type { SessionPayInput } from '@florin/contract/schemas';
 import {
   afterForm,
-  chooseOption,
-  currentOption,
-  endPaymentNow,
   type FoundPage,
   findPage,
   notFoundPage,
   PAGE_PATH,
+  wantsJson,
+} from '../checkout/index.ts';
+import {
+  chooseOption,
+  currentOption,
+  endPaymentNow,
   type PaymentView,
   readPayment,
   scanJob,
-  wantsJson,
-} from '../checkout/index.ts';
+} from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { formOf, type PublicPage, TokenBuckets } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';

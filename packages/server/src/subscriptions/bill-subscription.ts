@@ -1,5 +1,5 @@
-import { type LookAgain, lookForMoney, type PagesDue } from '../checkout/index.ts';
 import type { InvoiceRow } from '../invoices/index.ts';
+import { type LookAgain, lookForMoney, type PagesDue } from '../payments/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { invariant } from '../platform/fail.ts';

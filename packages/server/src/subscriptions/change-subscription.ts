@@ -1,4 +1,4 @@
-import { type InvoicePageState, lockInvoicePage } from '../checkout/index.ts';
+import { lockInvoicePage } from '../checkout/index.ts';
 import { type Change, recordEvents } from '../events/index.ts';
 import {
   factsOfInvoice,
@@ -7,6 +7,7 @@ import {
   openInvoicesLock,
   type PageState,
 } from '../invoices/index.ts';
+import type { InvoicePageState } from '../payments/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';

@@ -1,4 +1,3 @@
-import { type ChargeQuote, insertCharge, quoteCharge, recordFailedCharge } from '../checkout/index.ts';
 import { capUsed, type InvoiceRow } from '../invoices/index.ts';
 import {
   declineCode,
@@ -11,6 +10,7 @@ import {
   readPaymentMethod,
   walletLock,
 } from '../payment-methods/index.ts';
+import { type ChargeQuote, insertCharge, quoteCharge, recordFailedCharge } from '../payments/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { Fail, invariant } from '../platform/fail.ts';

@@ -1,6 +1,6 @@
-import { quoteCharge } from '../checkout/index.ts';
 import { type InvoiceRow, listOpenInvoices } from '../invoices/index.ts';
 import type { ChargeNeeds } from '../payment-methods/index.ts';
+import { quoteCharge } from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { listOfMethods } from './billing-queries.ts';
 import type { SubscriptionDeps } from './deps.ts';

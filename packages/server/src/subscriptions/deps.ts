@@ -1,10 +1,10 @@
-import {
-  CHECKOUT_SETTINGS,
-  type CheckoutContext,
-  type CheckoutDeps,
-  type MerchantRef,
-} from '../checkout/index.ts';
 import type { PaymentMethodDeps } from '../payment-methods/index.ts';
+import {
+  type MerchantRef,
+  PAYMENT_SETTINGS,
+  type PaymentContext,
+  type PaymentDeps,
+} from '../payments/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { newId } from '../platform/ids.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -18,14 +18,14 @@ import { SUBSCRIPTION_SETTINGS } from './settings.ts';
 /** Who asks for something of a store's: a key of it, or the page of a payer. */
 export type StoreCaller = Pick<Caller, 'merchantId' | 'storeId' | 'mode' | 'clockOffset'>;
 
-export interface SubscriptionDeps extends CheckoutDeps, PaymentMethodDeps {
+export interface SubscriptionDeps extends PaymentDeps, PaymentMethodDeps {
   metrics: Pick<Metrics, 'billed'>;
 }
 
 const DAY_SECONDS = 86_400;
 
 /** What a change of a subscription has to know, read before its transaction begins. */
-export interface BillingContext extends CheckoutContext {
+export interface BillingContext extends PaymentContext {
   rules: BillingRules;
   suspension: Suspension;
 }
@@ -38,7 +38,7 @@ export async function billingContext(
     'suspendedSeconds' in merchant ? merchant : await getMerchant(deps.db, merchant.merchantId);
   const { dunningDays, pageDueDays, ...settings } = await readSettings(deps.db, merchant, {
     ...SUBSCRIPTION_SETTINGS,
-    ...CHECKOUT_SETTINGS,
+    ...PAYMENT_SETTINGS,
   });
   const rules = {
     dunningDays: dunningDays.map(Number).sort((a, b) => a - b),

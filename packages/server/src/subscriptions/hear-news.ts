@@ -1,10 +1,3 @@
-import {
-  bookCharges,
-  type CompletedCharge,
-  completeCharge,
-  completeReleased,
-  failCharge,
-} from '../checkout/index.ts';
 import { type Change, recordEvents } from '../events/index.ts';
 import { findInvoice, freeCap, type InvoiceFacts } from '../invoices/index.ts';
 import {
@@ -13,6 +6,13 @@ import {
   findPaymentMethod,
   readAfterCharges,
 } from '../payment-methods/index.ts';
+import {
+  bookCharges,
+  type CompletedCharge,
+  completeCharge,
+  completeReleased,
+  failCharge,
+} from '../payments/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import { type Job, type JobOutcome, type JobRun, joinedStep } from '../platform/jobs/index.ts';

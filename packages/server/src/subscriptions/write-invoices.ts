@@ -1,9 +1,4 @@
-import {
-  type CheckoutContext,
-  closeInvoicePage,
-  openInvoicePage,
-  repriceInvoicePage,
-} from '../checkout/index.ts';
+import { closeInvoicePage, openInvoicePage, repriceInvoicePage } from '../checkout/index.ts';
 import { readCustomer } from '../customers/index.ts';
 import type { Change } from '../events/index.ts';
 import {
@@ -15,6 +10,7 @@ import {
   updateInvoice,
 } from '../invoices/index.ts';
 import { defaultPaymentMethods } from '../payment-methods/index.ts';
+import type { PaymentContext } from '../payments/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { invariant } from '../platform/fail.ts';
 import type { SubscriptionRow } from './queries.ts';
@@ -34,7 +30,7 @@ interface Invoice {
 export async function closePage(
   tx: Tx,
   { known, facts }: Invoice,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<Change | undefined> {
   const paymentId = known?.page_payment_id ?? null;
   if (facts.status === 'open' || facts.page === 'paid' || known === undefined || paymentId === null)
@@ -51,7 +47,7 @@ export async function writeInvoice(
   tx: Tx,
   { known, facts }: Invoice,
   owner: SubscriptionRow,
-  { context, chargePaymentId }: { context: CheckoutContext; chargePaymentId: string | undefined },
+  { context, chargePaymentId }: { context: PaymentContext; chargePaymentId: string | undefined },
 ): Promise<InvoiceRow> {
   const needsPage = facts.page === 'open' && (known?.page_payment_id ?? null) === null;
   const payments = {
@@ -83,14 +79,14 @@ export async function writeInvoice(
 }
 
 /** An invoice that is reduced asks for less on its page; one that is over has its page closed instead. */
-async function repricePage(tx: Tx, { known, facts }: Invoice, context: CheckoutContext): Promise<void> {
+async function repricePage(tx: Tx, { known, facts }: Invoice, context: PaymentContext): Promise<void> {
   const paymentId = known?.page_payment_id ?? null;
   if (known === undefined || paymentId === null || facts.status !== 'open') return;
   if (known.amount_due !== facts.amount)
     await repriceInvoicePage(tx, { merchantId: known.merchant_id, paymentId }, facts.amount, context);
 }
 
-async function openPage(tx: Tx, facts: InvoiceFacts, owner: SubscriptionRow, context: CheckoutContext) {
+async function openPage(tx: Tx, facts: InvoiceFacts, owner: SubscriptionRow, context: PaymentContext) {
   const { merchant_id: merchantId, customer_id: customerId } = owner;
   const customer = await readCustomer(tx, { merchantId, customerId }, defaultPaymentMethods);
   const page = {

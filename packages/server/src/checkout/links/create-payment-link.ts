@@ -1,11 +1,11 @@
 import type { PaymentLinkInput } from '@florin/contract/schemas';
+import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { Caller } from '../../platform/http/index.ts';
 import { bodyDigest, claimKey } from '../../platform/idempotency.ts';
 import { encodeId, newId } from '../../platform/ids.ts';
 import { occasionOf } from '../../platform/occasion.ts';
 import { transact } from '../../platform/transact.ts';
-import type { CheckoutDeps } from '../deps.ts';
 import { payableOptions } from '../payable-options.ts';
 import { getLink, insertLink, type LinkRow } from './queries.ts';
 
@@ -20,7 +20,7 @@ const SMALLEST = 1;
  * @throws Fail `parameter_missing`, `invalid_request`, `conflict`
  */
 export async function createPaymentLink(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { caller, body, idempotencyKey }: { caller: Caller; body: PaymentLinkInput; idempotencyKey: string },
 ): Promise<{ link: LinkRow; replayed: boolean }> {
   const { amount, open, currency, description = null } = body;

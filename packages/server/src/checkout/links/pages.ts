@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
-import type { CheckoutDeps } from '../deps.ts';
 import { languageOf, queryOf } from '../page/language.ts';
 import { linkPage, printPage, sayingPage, type Typed } from './html.ts';
 import { LinkLimits } from './limits.ts';
@@ -18,7 +18,7 @@ const BUSY_SECONDS = '60';
 const newOnce = () => randomBytes(ONCE_BYTES).toString('base64url');
 
 /** What a link's address leads to: a form without script that makes a session and leads on to its page. */
-export function paymentLinkPages(deps: CheckoutDeps, publicUrl: () => string): PublicPage[] {
+export function paymentLinkPages(deps: PaymentDeps, publicUrl: () => string): PublicPage[] {
   const limits = new LinkLimits(deps.clock);
   return [
     {
@@ -49,7 +49,7 @@ export function paymentLinkPages(deps: CheckoutDeps, publicUrl: () => string): P
 
 /** Answers with the link that the address names, or says why there is none to pay. */
 async function withLink(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   limits: LinkLimits,
   request: PageRequest,
   answer: (opened: OpenedLink) => Promise<PageAnswer>,
@@ -74,7 +74,7 @@ function busyPage(request: PageRequest): PageAnswer {
   return { ...page, headers: { ...page.headers, 'retry-after': BUSY_SECONDS } };
 }
 
-async function afterForm(deps: CheckoutDeps, opened: OpenedLink, request: PageRequest): Promise<PageAnswer> {
+async function afterForm(deps: PaymentDeps, opened: OpenedLink, request: PageRequest): Promise<PageAnswer> {
   const form = formOf(request);
   const text = (form.get('amount') ?? '').trim();
   const given = form.get('once') ?? '';

@@ -1,7 +1,7 @@
+import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { encodeId } from '../../platform/ids.ts';
 import { createCheckoutSession } from '../create-session.ts';
-import type { CheckoutDeps } from '../deps.ts';
 import { pageToken } from '../page-token.ts';
 import type { OpenedLink } from './open-link.ts';
 
@@ -22,7 +22,7 @@ export interface LinkOrder {
  * @throws Fail `service_unavailable` while there is no exchange rate
  */
 export async function payLink(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { link, owner }: OpenedLink,
   { amount, once }: LinkOrder,
 ): Promise<{ token: string } | { fault: AmountFault }> {

@@ -6,9 +6,9 @@ import {
   PaymentLinkPath,
   PaymentLinkQuery,
 } from '@florin/contract/schemas';
+import type { PaymentDeps } from '../../payments/index.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
 import { PAGE_LIMIT_DEFAULT, pageOf } from '../../platform/page.ts';
-import type { CheckoutDeps } from '../deps.ts';
 import { createPaymentLink } from './create-payment-link.ts';
 import { presentLink } from './present.ts';
 import { getLink, listLinks, setLinkActive } from './queries.ts';
@@ -16,7 +16,7 @@ import { getLink, listLinks, setLinkActive } from './queries.ts';
 const PATH = '/api/v1/payment_links';
 const tag = 'Payment links';
 
-function writeRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+function writeRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -58,7 +58,7 @@ function writeRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
   ];
 }
 
-function readRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+function readRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -94,6 +94,6 @@ function readRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
 }
 
 /** @param publicUrl where payers find their pages */
-export function paymentLinkRoutes(deps: CheckoutDeps, publicUrl: () => string): Route[] {
+export function paymentLinkRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
   return [...writeRoutes(deps, publicUrl), ...readRoutes(deps, publicUrl)];
 }

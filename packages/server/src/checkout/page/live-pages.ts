@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PageLanguage } from '@florin/contract/checkout-page';
+import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { OpenStream } from '../../platform/http/index.ts';
-import type { CheckoutDeps } from '../deps.ts';
 import type { FoundPage } from './find-page.ts';
 import { readVersions } from './queries.ts';
 import { readPage } from './read-page.ts';
@@ -30,12 +30,12 @@ interface Watched {
  * in this process, whatever their number; what changed is read once for each language.
  */
 export class LivePages {
-  readonly #deps: CheckoutDeps;
+  readonly #deps: PaymentDeps;
   readonly #watched = new Map<string, Watched>();
   #streams = 0;
   #isLooking = false;
 
-  constructor(deps: CheckoutDeps) {
+  constructor(deps: PaymentDeps) {
     this.#deps = deps;
   }
 

@@ -2,12 +2,12 @@ import { builtPage } from '@florin/checkout';
 import type { CheckoutView } from '@florin/contract/checkout-page';
 import { ASSETS, NETWORKS } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
+import type { PaymentDeps } from '../../payments/index.ts';
+import { chooseOption } from '../../payments/index.ts';
 import { isUnavailable } from '../../platform/db.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
 import { formOf, pageHeaders, TokenBuckets } from '../../platform/http/index.ts';
-import { chooseOption } from '../choose-option.ts';
-import type { CheckoutDeps } from '../deps.ts';
 import { compressed, takesGzip } from './compressed.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { languageOf, queryOf } from './language.ts';
@@ -29,7 +29,7 @@ const TROUBLE: Partial<Record<FailCode, number>> = {
 };
 
 /** The pages on which payers pay, with what they ask for while they are open. Unsigned: their address is their key. */
-export function checkoutPages(deps: CheckoutDeps): PublicPage[] {
+export function checkoutPages(deps: PaymentDeps): PublicPage[] {
   const live = new LivePages(deps);
   const buckets = new TokenBuckets(READS.perSecond, READS.burst, BUCKETS_MAX);
   const open = async (request: PageRequest) => {
@@ -81,11 +81,11 @@ export function checkoutPages(deps: CheckoutDeps): PublicPage[] {
 }
 
 /** Builds the page ahead of the first payer; nobody waits for it. */
-export function preparePages({ log }: Pick<CheckoutDeps, 'log'>): void {
+export function preparePages({ log }: Pick<PaymentDeps, 'log'>): void {
   builtPage().catch((error: unknown) => log.error({ err: error }, "the payers' page cannot be built"));
 }
 
-async function htmlOf(deps: CheckoutDeps, page: FoundPage, request: PageRequest): Promise<PageAnswer> {
+async function htmlOf(deps: PaymentDeps, page: FoundPage, request: PageRequest): Promise<PageAnswer> {
   const language = languageOf(request);
   const [built, read] = await Promise.all([builtPage(), readPage(deps, page, language)]);
   if (read === undefined) return await notFoundPage(request);
@@ -109,7 +109,7 @@ export async function notFoundPage(request: PageRequest): Promise<PageAnswer> {
 
 /** Answers a person whose page cannot be shown in words, and not with an error of the API. */
 async function kindly(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   request: PageRequest,
   answer: () => Promise<PageAnswer>,
 ): Promise<PageAnswer> {
@@ -127,7 +127,7 @@ async function kindly(
 
 /** What a form is answered: the page's script gets what is to be shown now, a plain browser is led back to the page. */
 export async function afterForm(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   page: FoundPage,
   request: PageRequest,
 ): Promise<PageAnswer> {

@@ -1,11 +1,17 @@
 import type { CheckoutView, PageLanguage } from '@florin/contract/checkout-page';
+import {
+  chooseOption,
+  currentOption,
+  isQuoteDue,
+  type PaymentDeps,
+  type PaymentView,
+  paymentSettings,
+  quoteLifeOf,
+  readPayment,
+  rulesOf,
+} from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { occasionOf } from '../../platform/occasion.ts';
-import { rulesOf } from '../change-payment.ts';
-import { chooseOption } from '../choose-option.ts';
-import { type CheckoutDeps, checkoutSettings } from '../deps.ts';
-import { currentOption, isQuoteDue, quoteLifeOf } from '../present.ts';
-import { type PaymentView, readPayment } from '../queries.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { checkoutView } from './view.ts';
 
@@ -13,7 +19,7 @@ import { checkoutView } from './view.ts';
  * What a payer sees now. A quote that has ended is renewed on the way, as nobody should read a rate that counts no more.
  */
 export async function readPage(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { token }: Pick<FoundPage, 'token'>,
   language: PageLanguage,
 ): Promise<CheckoutView | undefined> {
@@ -24,12 +30,12 @@ export async function readPage(
   const known = await readPayment(deps.db, merchant.merchantId, session.payment_id);
   const { view, lacksRate } = await withFreshQuote(deps, page, known);
   const { seconds: nowSeconds } = occasionOf(deps, merchant);
-  const rules = rulesOf(view, await checkoutSettings(deps, merchant));
+  const rules = rulesOf(view, await paymentSettings(deps, merchant));
   return checkoutView({ page, view, rules, language, nowSeconds, lacksRate });
 }
 
 async function withFreshQuote(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { merchant, session }: FoundPage,
   view: PaymentView,
 ): Promise<{ view: PaymentView; lacksRate: boolean }> {

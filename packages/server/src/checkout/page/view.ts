@@ -9,9 +9,8 @@ import type {
 } from '@florin/contract/checkout-page';
 import { formatPrice } from '@florin/contract/currencies';
 import { formatTokens } from '@florin/contract/money';
-import { currentOption, presentPayment, quoteLifeOf } from '../present.ts';
-import type { OptionRow, PaymentView } from '../queries.ts';
-import type { Rules } from '../states.ts';
+import type { OptionRow, PaymentView, Rules } from '../../payments/index.ts';
+import { currentOption, presentPayment, quoteLifeOf } from '../../payments/index.ts';
 import type { FoundPage } from './find-page.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';

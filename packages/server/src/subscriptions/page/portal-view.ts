@@ -1,13 +1,8 @@
 import type { PageLanguage } from '@florin/contract/checkout-page';
-import {
-  type CheckoutDeps,
-  dayText,
-  type InvoicePageState,
-  NETWORK_NAMES,
-  readInvoicePage,
-} from '../../checkout/index.ts';
+import { dayText, NETWORK_NAMES, readInvoicePage } from '../../checkout/index.ts';
 import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
 import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/index.ts';
+import type { InvoicePageState, PaymentDeps } from '../../payments/index.ts';
 import { encodeId } from '../../platform/ids.ts';
 import { occasionOf } from '../../platform/occasion.ts';
 import { periodEndAt } from '../cancellation.ts';
@@ -73,7 +68,7 @@ export interface PortalView {
 }
 
 export async function readPortalView(
-  deps: Pick<CheckoutDeps, 'db' | 'clock'>,
+  deps: Pick<PaymentDeps, 'db' | 'clock'>,
   portal: Portal,
   language: PageLanguage,
 ): Promise<PortalView> {
@@ -106,7 +101,7 @@ interface Shown {
 }
 
 async function subscriptionOf(
-  deps: Pick<CheckoutDeps, 'db' | 'clock'>,
+  deps: Pick<PaymentDeps, 'db' | 'clock'>,
   { merchant }: Portal,
   { row, own, language }: Shown,
 ): Promise<PortalSubscription> {
@@ -143,7 +138,7 @@ async function subscriptionOf(
 type Pages = ReadonlyMap<string, { token: string; state: InvoicePageState }>;
 
 /** The pages of open invoices: those of others need no reading. */
-async function pagesOf({ db }: Pick<CheckoutDeps, 'db'>, invoices: readonly InvoiceRow[]): Promise<Pages> {
+async function pagesOf({ db }: Pick<PaymentDeps, 'db'>, invoices: readonly InvoiceRow[]): Promise<Pages> {
   const pages = new Map<string, { token: string; state: InvoicePageState }>();
   for (const { invoice_id: id, merchant_id: merchantId, session_id: sessionId, status } of invoices) {
     const page =

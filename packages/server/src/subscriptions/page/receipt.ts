@@ -1,17 +1,8 @@
 import type { PageLanguage } from '@florin/contract/checkout-page';
 import { formatTokens } from '@florin/contract/money';
-import {
-  bdi,
-  type CheckoutDeps,
-  currentOption,
-  exact,
-  NETWORK_NAMES,
-  type PaymentView,
-  periodText,
-  readPayment,
-  timeText,
-} from '../../checkout/index.ts';
+import { bdi, exact, NETWORK_NAMES, periodText, timeText } from '../../checkout/index.ts';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
+import { currentOption, type PaymentDeps, type PaymentView, readPayment } from '../../payments/index.ts';
 import { escapeHtml, type PageAnswer } from '../../platform/http/index.ts';
 import { decodeId } from '../../platform/ids.ts';
 import { receiptHtml } from './portal-html.ts';
@@ -22,7 +13,7 @@ import type { Word } from './words.ts';
 
 /** The receipt of a paid invoice of the portal's own customer; undefined for everything else. */
 export async function readReceipt(
-  { db }: Pick<CheckoutDeps, 'db'>,
+  { db }: Pick<PaymentDeps, 'db'>,
   portal: Portal,
   { id, language }: { id: string; language: PageLanguage },
 ): Promise<PageAnswer | undefined> {
@@ -48,7 +39,7 @@ export async function readReceipt(
 
 /** The payment that has paid it: the newest charge, or its page. */
 async function paidBy(
-  db: CheckoutDeps['db'],
+  db: PaymentDeps['db'],
   { merchant_id: merchantId, charge_payment_id, page_payment_id }: InvoiceRow,
 ): Promise<PaymentView | undefined> {
   for (const paymentId of [charge_payment_id, page_payment_id]) {

@@ -1,4 +1,5 @@
-import { type CheckoutDeps, languageOf } from '../../checkout/index.ts';
+import { languageOf } from '../../checkout/index.ts';
+import type { PaymentDeps } from '../../payments/index.ts';
 import {
   type PageAnswer,
   type PageRequest,
@@ -16,7 +17,7 @@ const BUCKETS_MAX = 10_000;
 const BUSY_SECONDS = '60';
 
 /** Who asks too often is told so in words; all others get undefined. */
-export function pageLimits({ clock }: Pick<CheckoutDeps, 'clock'>) {
+export function pageLimits({ clock }: Pick<PaymentDeps, 'clock'>) {
   const buckets = new TokenBuckets(READS.perSecond, READS.burst, BUCKETS_MAX);
   return (request: PageRequest, key: string): PageAnswer | undefined => {
     if (buckets.take(key, clock.nowMs()) === 0) return undefined;
@@ -31,7 +32,7 @@ export function missingPage(request: PageRequest): PageAnswer {
 }
 
 /** The pages on which payers begin a subscription. Unsigned: their address is their key. */
-export function subscribePages(deps: CheckoutDeps): PublicPage[] {
+export function subscribePages(deps: PaymentDeps): PublicPage[] {
   const limit = pageLimits(deps);
   return [
     {
@@ -45,7 +46,7 @@ export function subscribePages(deps: CheckoutDeps): PublicPage[] {
   ];
 }
 
-async function show(deps: CheckoutDeps, page: SubscribePage, request: PageRequest): Promise<PageAnswer> {
+async function show(deps: PaymentDeps, page: SubscribePage, request: PageRequest): Promise<PageAnswer> {
   const { merchant, storeName, token } = page;
   const language = languageOf(request);
   const view = await readSubscribeView(deps, page, language);

@@ -1,5 +1,5 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
-import type { InvoicePageState } from '../../checkout/index.ts';
+import type { InvoicePageState } from '../../payments/index.ts';
 
 /** What the page for the first payment shows: what to do, what is under way, or how it ended. */
 export type SubscribeState = 'choose' | 'confirming' | 'review' | 'done' | 'ended' | 'expired';

@@ -2,17 +2,15 @@ import type { PageLanguage } from '@florin/contract/checkout-page';
 import { formatPrice } from '@florin/contract/currencies';
 import type { PaymentOption } from '@florin/contract/schemas';
 import {
-  type CheckoutDeps,
-  checkoutSettings,
   dayText,
   localeOf,
   NETWORK_NAMES,
   offeredOptions,
   periodText,
   readInvoicePage,
-  readPayment,
 } from '../../checkout/index.ts';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
+import { type PaymentDeps, paymentSettings, readPayment } from '../../payments/index.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import type { StoredItem } from '../tables.ts';
 import type { SubscribePage } from './find-subscribe-page.ts';
@@ -70,12 +68,12 @@ export function itemTexts(items: readonly StoredItem[], language: PageLanguage):
 
 /** The wallets' tokens and networks that a store takes for prices in a currency. */
 export async function walletOptions(
-  deps: Pick<CheckoutDeps, 'db'>,
+  deps: Pick<PaymentDeps, 'db'>,
   merchant: SubscribePage['merchant'],
   currency: string,
   language: PageLanguage,
 ): Promise<WalletOption[]> {
-  const { tokens } = await checkoutSettings(deps, merchant);
+  const { tokens } = await paymentSettings(deps, merchant);
   return offeredOptions(currency, tokens).map((option: PaymentOption) => ({
     value: `${option.currency}:${option.network}`,
     label: say(language, 'option', { token: option.currency, network: NETWORK_NAMES[option.network] }),
@@ -91,7 +89,7 @@ const DECLINES: Partial<Record<string, Word>> = {
 
 /** Why the newest charge of an open invoice failed, in words for its payer. */
 export async function declineOf(
-  { db }: Pick<CheckoutDeps, 'db'>,
+  { db }: Pick<PaymentDeps, 'db'>,
   invoice: InvoiceRow | undefined,
 ): Promise<Word | null> {
   if (invoice?.payment_status !== 'failed' || invoice.charge_payment_id === null) return null;
@@ -100,7 +98,7 @@ export async function declineOf(
 }
 
 export async function readSubscribeView(
-  deps: Pick<CheckoutDeps, 'db'>,
+  deps: Pick<PaymentDeps, 'db'>,
   page: SubscribePage,
   language: PageLanguage,
 ): Promise<SubscribeView> {
@@ -149,7 +147,7 @@ function firstOf(invoice: InvoiceRow, language: PageLanguage) {
 }
 
 async function openInvoiceOf(
-  { db }: Pick<CheckoutDeps, 'db'>,
+  { db }: Pick<PaymentDeps, 'db'>,
   { merchant_id: merchantId, latest_invoice_id: invoiceId }: SubscriptionRow,
 ): Promise<InvoiceRow | null> {
   const invoice = invoiceId === null ? undefined : await findInvoice(db, merchantId, invoiceId);

@@ -4,14 +4,14 @@ import { type Change, recordEvents } from '../events/index.ts';
 import type { Tables, Tx } from '../platform/db.ts';
 import { encodeId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import type { CheckoutContext, CheckoutSettings } from './deps.ts';
+import type { PaymentContext, PaymentSettings } from './deps.ts';
 import { invoiceNewsJob, quoteJob } from './jobs.ts';
 import { currentOption, factsOf, isQuoteDue, presentPayment } from './present.ts';
 import { lockPayment, type PaymentView, transactionKey, updatePayment } from './queries.ts';
 import { invoicePageState, type Rules, toleranceOf } from './states.ts';
 
 /** What the store's settings say of a payment. */
-export function rulesOf(view: PaymentView, settings: CheckoutSettings): Rules {
+export function rulesOf(view: PaymentView, settings: PaymentSettings): Rules {
   const payAmount = currentOption(view)?.pay_amount ?? 0n;
   const { toleranceBasisPoints: basisPoints, toleranceMaximum: units, lateSeconds } = settings;
   return { tolerance: toleranceOf(payAmount, { basisPoints, units }), lateSeconds };
@@ -30,7 +30,7 @@ export async function changePayment(
   tx: Tx,
   before: PaymentView,
   change: UpdateObject<Tables, 'payment'>,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = before.payment;
   if (Object.keys(change).length > 0) await updatePayment(tx, before.payment, change);
@@ -48,7 +48,7 @@ export interface Changed {
 export async function recordChanges(
   tx: Tx,
   changed: readonly Changed[],
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<void> {
   await recordEvents(
     tx,
@@ -74,7 +74,7 @@ function isNewsOfInvoice({ before, after }: Changed): boolean {
   );
 }
 
-function newsOf(changed: Changed, context: CheckoutContext): Change | undefined {
+function newsOf(changed: Changed, context: PaymentContext): Change | undefined {
   const type = eventType(changed);
   // What a person decided of a transfer is news, though the payment may read as before.
   return type && { ...paymentChange(changed, type, context), always: isDecision(changed) };
@@ -92,7 +92,7 @@ function isDecision({ before, after }: Changed): boolean {
 export function paymentChange(
   { before, after }: Changed | { before: null; after: PaymentView },
   type: EventType,
-  { settings, occasion }: CheckoutContext,
+  { settings, occasion }: PaymentContext,
 ): Change {
   const { merchant_id: merchantId, payment_id: paymentId, store_id: storeId } = after.payment;
   return {

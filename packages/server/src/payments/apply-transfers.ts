@@ -9,7 +9,7 @@ import type { Rate } from '../rates/index.ts';
 import { auditJob } from '../transfers/index.ts';
 import { recordChanges, rulesOf } from './change-payment.ts';
 import { markMinedAgain } from './coin-queries.ts';
-import type { CheckoutContext } from './deps.ts';
+import type { PaymentContext } from './deps.ts';
 import { creditedJob } from './jobs.ts';
 import { arrivalPostings, minedAgainPostings, releaseHeldPostings } from './postings.ts';
 import { factsOf, fixedOptionOf, isQuoteDue } from './present.ts';
@@ -78,7 +78,7 @@ interface Plan {
 export function foreseen(
   view: PaymentView,
   reading: Reading,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): { token: Asset | undefined } | undefined {
   const plan = planOf(view, reading, context);
   if (plan === undefined) return undefined;
@@ -89,7 +89,7 @@ export function foreseen(
 }
 
 /** Undefined: it is as it was a moment ago, and what follows from the facts was decided with them. */
-function planOf(before: PaymentView, reading: Reading, context: CheckoutContext): Plan | undefined {
+function planOf(before: PaymentView, reading: Reading, context: PaymentContext): Plan | undefined {
   const found = [
     ...reading.final.map((transfer): Found => ({ transfer, isFinal: true })),
     ...reading.seen.map((transfer): Found => ({ transfer, isFinal: false })),
@@ -120,7 +120,7 @@ export async function applyTransfers(
   tx: Tx,
   merchantId: string,
   readings: ReadonlyMap<string, Reading>,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<boolean> {
   const locked = await lockPayments(tx, merchantId, [...readings.keys()]);
   const plans = locked.flatMap((before) => {
@@ -199,7 +199,7 @@ function viewAfter(
 /** Money that came too late for a quote counts at a new one; without a rate, once there is one (fresh-quote.ts). */
 function requotedOption(
   { before: { payment }, reading, fixed, isQuoteDue: isDue }: Plan,
-  { settings, occasion }: CheckoutContext,
+  { settings, occasion }: PaymentContext,
 ): OptionRow | undefined {
   if (fixed === undefined || !isDue) return undefined;
   const endsAt = occasion.seconds + settings.quoteSeconds;
@@ -208,7 +208,7 @@ function requotedOption(
 }
 
 /** Judged by the token that the payment is paid in, as it was quoted before. */
-function rateMovedOf({ before: { payment }, reading, fixed }: Plan, { settings }: CheckoutContext): boolean {
+function rateMovedOf({ before: { payment }, reading, fixed }: Plan, { settings }: PaymentContext): boolean {
   if (fixed === undefined) return false;
   return hasMoved(payment, fixed, reading.rates.get(fixed.currency), settings);
 }
@@ -220,7 +220,7 @@ function transactionChanges(
     found,
     fixed,
     context,
-  }: { found: readonly Found[]; fixed: OptionRow | undefined; context: CheckoutContext },
+  }: { found: readonly Found[]; fixed: OptionRow | undefined; context: PaymentContext },
 ): TransactionChange[] {
   const known = new Map(transactions.map((t) => [transactionKey(t), t]));
   const { seconds } = context.occasion;
@@ -295,7 +295,7 @@ async function settle(
   tx: Tx,
   merchantId: string,
   plans: readonly Plan[],
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<void> {
   const { seconds } = context.occasion;
   const now = await viewsOf(
@@ -359,7 +359,7 @@ export const isCountedAmong = (arrived: readonly Pick<TransactionChange, 'kind'>
 export function decide(
   { before, fixed, arrived, minedAgain, isJudged, rateMoved }: Arrival,
   now: PaymentView,
-  { settings, occasion }: CheckoutContext,
+  { settings, occasion }: PaymentContext,
 ): { change: DepositChange; postings: Posting[] } {
   const { payment_id: paymentId, held_amount: heldBefore, completed_at: completedAt } = before.payment;
   const facts = factsOf(now);

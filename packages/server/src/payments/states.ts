@@ -1,5 +1,4 @@
 import type {
-  CheckoutSessionStatus,
   PaymentException,
   PaymentStatus,
   PaymentTransactionKind,
@@ -195,20 +194,6 @@ export function exceptionsOf(facts: PaymentFacts, rules: Rules): PaymentExceptio
     ['canceled', canceledAt !== null && came((seenAt) => seenAt >= canceledAt)],
   ];
   return found.filter(([, holds]) => holds).map(([exception]) => exception);
-}
-
-const SESSION_STATUS: Record<Exclude<PaymentStatus, 'failed'>, CheckoutSessionStatus> = {
-  pending: 'open',
-  processing: 'processing',
-  completed: 'completed',
-  expired: 'expired',
-  cancelled: 'canceled',
-  frozen: 'frozen',
-};
-
-/** Session and payment go in step; only charges of mandates fail, and they have no session. */
-export function sessionStatus(status: PaymentStatus): CheckoutSessionStatus {
-  return status === 'failed' ? 'canceled' : SESSION_STATUS[status];
 }
 
 /** What a transfer is to its payment. */

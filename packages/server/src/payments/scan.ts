@@ -10,7 +10,7 @@ import { getMerchant } from '../stores/index.ts';
 import { checkFinalBlocks } from '../transfers/index.ts';
 import { applyPage } from './apply-page.ts';
 import { type NetworkState, readNetworkState, saveCursor } from './deposit-queries.ts';
-import type { CheckoutDeps, MerchantRef } from './deps.ts';
+import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { WatchedAddresses } from './watched-addresses.ts';
 
 // Two reads and no way back: a durable cursor moves over final blocks only, and what lies after it is read again each
@@ -27,7 +27,7 @@ const PAUSE_WATCH_MAX_MS = 600_000;
 const READ_EVERY_SECONDS = 60;
 
 /** Handles a job of `SCAN_JOB`. */
-export async function scanDeposits(deps: CheckoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+export async function scanDeposits(deps: PaymentDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = job.payload.network as Network;
   const place = { merchant, network, seconds: occasionOf(deps, merchant).seconds };
@@ -65,7 +65,7 @@ function readingsOf(db: Db): Gather<Reading, void> {
 }
 
 /** Reads a network now, for somebody who waits for it to be read up to this time. @throws ChainUnavailable */
-export async function readNow(deps: CheckoutDeps, merchant: MerchantRef, network: Network): Promise<void> {
+export async function readNow(deps: PaymentDeps, merchant: MerchantRef, network: Network): Promise<void> {
   await readingsOf(deps.db).ask(`${merchant.merchantId} ${network}`, async () => {
     const { seconds } = occasionOf(deps, merchant);
     const state = await readNetworkState(deps.db, { ...merchant, network }, seconds);
@@ -90,7 +90,7 @@ interface Reader {
 
 /** Reads a network from its cursor to its tip. @returns whether a payment has changed @throws ChainUnavailable */
 async function readNetwork(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { merchant, network, seconds }: Reader,
   state: NetworkState,
   signal: AbortSignal,

@@ -14,7 +14,7 @@ import {
   markPulled,
   type NewChargeRow,
 } from './charge-queries.ts';
-import type { CheckoutContext, CheckoutDeps, MerchantRef } from './deps.ts';
+import type { MerchantRef, PaymentContext, PaymentDeps } from './deps.ts';
 import { arrivalPostings, lostPostings, minedAgainPostings, releaseHeldPostings } from './postings.ts';
 import { fixedOptionOf } from './present.ts';
 import { lockPayment, type PaymentView } from './queries.ts';
@@ -47,7 +47,7 @@ export interface NewCharge {
  * @throws Fail `invalid_request` where the price is too large to be paid in a token
  */
 export async function quoteCharge(
-  deps: Pick<CheckoutDeps, 'rates'>,
+  deps: Pick<PaymentDeps, 'rates'>,
   merchant: Pick<MerchantRef, 'merchantId' | 'mode'>,
   price: { amount: bigint; currency: string },
   token: Asset,
@@ -70,7 +70,7 @@ export async function quoteCharge(
 export async function insertCharge(
   tx: Tx,
   charge: NewCharge & { quote: ChargeQuote },
-  { occasion }: Pick<CheckoutContext, 'occasion'>,
+  { occasion }: Pick<PaymentContext, 'occasion'>,
 ): Promise<string> {
   const end = { status: 'processing', decline_code: null } as const;
   return (await insert(tx, charge, end, occasion.seconds)).payment.payment_id;
@@ -81,7 +81,7 @@ export async function recordFailedCharge(
   tx: Tx,
   charge: NewCharge,
   declineCode: string,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<{ paymentId: string; change: Change }> {
   const failed = { status: 'failed', decline_code: declineCode } as const;
   const after = await insert(tx, charge, failed, context.occasion.seconds);
@@ -147,7 +147,7 @@ export async function completeCharge(
   tx: Tx,
   { merchantId, paymentId }: ChargeKey,
   { txId, isNeeded, isListed }: Pulled,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<CompletedCharge | undefined> {
   const before = await lockCharge(tx, { merchantId, paymentId });
   const made = isNeeded ? 'made' : 'unneeded';
@@ -202,7 +202,7 @@ export async function completeReleased(
   tx: Tx,
   { merchantId, paymentId }: ChargeKey,
   asked: bigint | undefined,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<(CompletedCharge & { isNeeded: boolean }) | undefined> {
   const before = await lockPayment(tx, merchantId, paymentId);
   const isReleased = before.transactions.some((t) => t.pulled && t.decision === 'released');
@@ -235,7 +235,7 @@ export async function failCharge(
   tx: Tx,
   charge: ChargeKey,
   declineCode: string,
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<Change | undefined> {
   const before = await lockCharge(tx, charge);
   const status = outcomeOf(before, 'failed');

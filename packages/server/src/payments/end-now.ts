@@ -2,7 +2,7 @@ import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import type { CheckoutDeps, MerchantRef } from './deps.ts';
+import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { expireJob } from './jobs.ts';
 import { lockPayment, updatePayment } from './queries.ts';
 
@@ -12,7 +12,7 @@ import { lockPayment, updatePayment } from './queries.ts';
  * @throws Fail `invalid_request` for one that never expires
  */
 export async function endPaymentNow(
-  deps: Pick<CheckoutDeps, 'db' | 'clock'>,
+  deps: Pick<PaymentDeps, 'db' | 'clock'>,
   merchant: MerchantRef,
   paymentId: string,
 ): Promise<void> {

@@ -4,9 +4,9 @@ import type { Platform } from '../platform/platform.ts';
 import { type MerchantMode, readSettings } from '../platform/settings.ts';
 import type { Rates } from '../rates/index.ts';
 import type { Screen } from '../transfers/index.ts';
-import { CHECKOUT_SETTINGS } from './settings.ts';
+import { PAYMENT_SETTINGS } from './settings.ts';
 
-export interface CheckoutDeps extends Platform {
+export interface PaymentDeps extends Platform {
   chains: ChainRegistry;
   screen: Screen;
   rates: Pick<Rates, 'quote'>;
@@ -18,23 +18,23 @@ export interface MerchantRef {
   clockOffset: number;
 }
 
-export async function checkoutSettings(
-  deps: Pick<CheckoutDeps, 'db'>,
+export async function paymentSettings(
+  deps: Pick<PaymentDeps, 'db'>,
   merchant: { merchantId: string; mode: MerchantMode },
 ) {
-  return await readSettings(deps.db, merchant, CHECKOUT_SETTINGS);
+  return await readSettings(deps.db, merchant, PAYMENT_SETTINGS);
 }
-export type CheckoutSettings = Awaited<ReturnType<typeof checkoutSettings>>;
+export type PaymentSettings = Awaited<ReturnType<typeof paymentSettings>>;
 
 /** What a change of a payment has to know, read before its transaction begins. */
-export interface CheckoutContext {
-  settings: CheckoutSettings;
+export interface PaymentContext {
+  settings: PaymentSettings;
   occasion: Occasion;
 }
 
-export async function checkoutContext(
-  deps: Pick<CheckoutDeps, 'db' | 'clock'>,
+export async function paymentContext(
+  deps: Pick<PaymentDeps, 'db' | 'clock'>,
   merchant: MerchantRef,
-): Promise<CheckoutContext> {
-  return { settings: await checkoutSettings(deps, merchant), occasion: occasionOf(deps, merchant) };
+): Promise<PaymentContext> {
+  return { settings: await paymentSettings(deps, merchant), occasion: occasionOf(deps, merchant) };
 }

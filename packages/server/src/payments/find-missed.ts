@@ -1,5 +1,5 @@
 import { ASSETS, type Network } from '@florin/contract/money';
-import type { CheckoutDeps, MerchantRef } from './deps.ts';
+import type { MerchantRef, PaymentDeps } from './deps.ts';
 import type { OptionRow, PaymentView } from './queries.ts';
 import { readAgain } from './second-pass.ts';
 
@@ -13,11 +13,7 @@ const DEPTH_MAX = 1_000_000n;
  *
  * @throws ChainUnavailable
  */
-export async function findMissed(
-  deps: CheckoutDeps,
-  merchant: MerchantRef,
-  view: PaymentView,
-): Promise<void> {
+export async function findMissed(deps: PaymentDeps, merchant: MerchantRef, view: PaymentView): Promise<void> {
   for (const [network, options] of Map.groupBy(view.options, (option) => option.network)) {
     const isMissing = await holdsMore(deps, merchant, { view, network, options });
     if (isMissing) await readBack(deps, merchant, network);
@@ -25,7 +21,7 @@ export async function findMissed(
 }
 
 async function holdsMore(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: MerchantRef,
   { view, network, options }: { view: PaymentView; network: Network; options: readonly OptionRow[] },
 ): Promise<boolean> {
@@ -46,7 +42,7 @@ async function holdsMore(
 }
 
 /** What lies beyond the cursor is not missed: the next reading comes to it. */
-async function readBack(deps: CheckoutDeps, merchant: MerchantRef, network: Network): Promise<void> {
+async function readBack(deps: PaymentDeps, merchant: MerchantRef, network: Network): Promise<void> {
   const { finalHeight: upTo } = await deps.chains.of(merchant, network).head();
   for (let depth = DEPTH_MIN; depth <= DEPTH_MAX; depth *= 10n) {
     const { missed } = await readAgain(deps, merchant, { network, above: upTo - depth, upTo });

@@ -8,7 +8,7 @@ import type { Rate } from '../rates/index.ts';
 import { castVote, type VoteCount } from '../stores/index.ts';
 import { decide, isCountedAmong } from './apply-transfers.ts';
 import { changePayment } from './change-payment.ts';
-import { type CheckoutContext, type CheckoutDeps, checkoutContext, type MerchantRef } from './deps.ts';
+import { type MerchantRef, type PaymentContext, type PaymentDeps, paymentContext } from './deps.ts';
 import { requotedIfDue } from './fresh-quote.ts';
 import { creditedJob, expireJob } from './jobs.ts';
 import { findTransfer } from './name-transfer.ts';
@@ -46,11 +46,11 @@ export interface SeizureCount extends VoteCount {
  * @throws Fail `invalid_request` for whoever decided before, and where no such transfer is undecided (param `tx_id`)
  */
 export async function decideSeizure(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: MerchantRef,
   vote: SeizureVote,
 ): Promise<SeizureCount> {
-  const { settings, occasion } = await checkoutContext(deps, merchant);
+  const { settings, occasion } = await paymentContext(deps, merchant);
   // A provider of rates may take its time: it is asked before the payment is locked.
   const known = await readPayment(deps.db, merchant.merchantId, vote.paymentId);
   // What is seized has fixed its option, and no other one counts until it is decided.
@@ -83,7 +83,7 @@ export async function decideSeizure(
 async function carryOut(
   tx: Tx,
   { view, row, decision }: { view: PaymentView; row: TransactionRow; decision: SeizureDecision },
-  context: CheckoutContext & { rateMoved: boolean; rate: Rate | undefined },
+  context: PaymentContext & { rateMoved: boolean; rate: Rate | undefined },
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = view.payment;
   const { currency } = row;
@@ -127,7 +127,7 @@ async function carryOutCharge(
   tx: Tx,
   view: PaymentView,
   { row, decision }: { row: TransactionRow & { currency: Asset }; decision: SeizureDecision },
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = view.payment;
   const { seconds } = context.occasion;
@@ -165,7 +165,7 @@ function asArrivedNow(view: PaymentView, row: TransactionRow, seconds: number): 
 async function watchExpiry(
   tx: Tx,
   { payment }: PaymentView,
-  occasion: CheckoutContext['occasion'],
+  occasion: PaymentContext['occasion'],
 ): Promise<void> {
   const { status, expires_at: expiresAt } = payment;
   if ((status !== 'pending' && status !== 'processing') || expiresAt === null) return;

@@ -9,7 +9,7 @@ import { stopNetwork } from '../transfers/index.ts';
 import { applyPage } from './apply-page.ts';
 import { type FinalTransfer, listFinalTransfers, markLost, moveCursorBack } from './coin-queries.ts';
 import { findCursor } from './deposit-queries.ts';
-import type { CheckoutDeps, MerchantRef } from './deps.ts';
+import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { creditedJob, scanJob } from './jobs.ts';
 import { lostPostings } from './postings.ts';
 import { transactionKey } from './queries.ts';
@@ -36,7 +36,7 @@ export interface SecondPass {
 
 /** @throws ChainUnavailable */
 export async function readAgain(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: MerchantRef,
   blocks: Blocks,
 ): Promise<SecondPass> {
@@ -81,7 +81,7 @@ async function scanBlocks(
 
 /** Those that the first reading has passed: what lies beyond its cursor it comes to by itself. */
 async function withoutUnread(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { merchantId }: MerchantRef,
   { chain, network, upTo, extra }: { chain: Chain; network: Network; upTo: bigint; extra: ChainTransfer[] },
 ): Promise<ChainTransfer[]> {
@@ -116,7 +116,7 @@ async function stillAbsent(
 }
 
 async function bookLost(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: MerchantRef,
   { chain, network, gone }: { chain: Chain; network: Network; gone: readonly FinalTransfer[] },
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { listCursors } from './deposit-queries.ts';
-import type { CheckoutDeps, MerchantRef } from './deps.ts';
+import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { findMissed } from './find-missed.ts';
 import { scanJob } from './jobs.ts';
 import { factsOf } from './present.ts';
@@ -36,7 +36,7 @@ export interface PagesDue {
  * @returns when to look again where that cannot be said yet
  */
 export async function lookForMoney(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: MerchantRef,
   pages: PagesDue,
 ): Promise<LookAgain | undefined> {
@@ -60,7 +60,7 @@ export async function lookForMoney(
 const isUnpaid = (view: PaymentView) => UNPAID.has(invoicePageState(factsOf(view)));
 
 async function readPages(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { merchantId }: MerchantRef,
   { paymentIds }: PagesDue,
 ): Promise<PaymentView[]> {
@@ -71,7 +71,7 @@ async function readPages(
 
 /** Those on which payers may have paid, and that are not read up to a time. */
 export async function unreadNetworks(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   { merchantId }: MerchantRef,
   views: readonly PaymentView[],
   until: number,
@@ -85,14 +85,14 @@ export async function unreadNetworks(
 }
 
 /** Has networks read now. */
-export function scansOf(deps: CheckoutDeps, merchant: MerchantRef, networks: readonly Network[]) {
+export function scansOf(deps: PaymentDeps, merchant: MerchantRef, networks: readonly Network[]) {
   const { realMs } = occasionOf(deps, merchant);
   return networks.map((network) => scanJob(merchant.merchantId, network, realMs));
 }
 
 /** While a network is away it is looked for in real time: a clock that is moved ahead would stop at each look. */
 export async function laterOf(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: MerchantRef,
   unread: readonly Network[],
 ): Promise<LookAgain> {
@@ -102,16 +102,12 @@ export async function laterOf(
   return later(deps, merchant, AGAIN_SECONDS, followsClock);
 }
 
-function later(deps: CheckoutDeps, merchant: MerchantRef, seconds: number, followsClock: boolean): LookAgain {
+function later(deps: PaymentDeps, merchant: MerchantRef, seconds: number, followsClock: boolean): LookAgain {
   return { againAtMs: occasionOf(deps, merchant).realMs + seconds * 1000, followsClock };
 }
 
 /** Looks for money that no reading has found. @returns false where a network cannot be asked */
-export async function isSure(
-  deps: CheckoutDeps,
-  merchant: MerchantRef,
-  known: PaymentView,
-): Promise<boolean> {
+export async function isSure(deps: PaymentDeps, merchant: MerchantRef, known: PaymentView): Promise<boolean> {
   return await unlessAway(() => findMissed(deps, merchant, known));
 }
 

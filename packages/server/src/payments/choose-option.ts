@@ -5,17 +5,10 @@ import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { insertAddress, nextAddressIndex } from './deposit-queries.ts';
-import { type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
+import { type MerchantRef, type PaymentDeps, paymentSettings } from './deps.ts';
 import { scanJob } from './jobs.ts';
 import { currentOption, quoteLifeOf } from './present.ts';
-import {
-  lockPayment,
-  type PaymentView,
-  readPayment,
-  type SessionRow,
-  updatePayment,
-  upsertOption,
-} from './queries.ts';
+import { lockPayment, type PaymentView, readPayment, updatePayment, upsertOption } from './queries.ts';
 import { quoteOf, rateLater } from './quote.ts';
 
 /**
@@ -25,9 +18,9 @@ import { quoteOf, rateLater } from './quote.ts';
  * @throws Fail `invalid_request` for an option that the session does not offer; `service_unavailable` without a rate
  */
 export async function chooseOption(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: MerchantRef,
-  session: Pick<SessionRow, 'payment_id' | 'options'>,
+  session: { payment_id: string; options: readonly PaymentOption[] },
   choice: PaymentOption,
 ): Promise<PaymentView> {
   const { currency, network } = choice;
@@ -43,7 +36,7 @@ export async function chooseOption(
     standingQuote(known, choice, occasion.seconds) === undefined
       ? await rateLater(deps, merchant, known.payment.currency, currency)
       : undefined;
-  const { quoteSeconds } = await checkoutSettings(deps, merchant);
+  const { quoteSeconds } = await paymentSettings(deps, merchant);
   const chain = deps.chains.of(merchant, network);
   return await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchantId, session.payment_id);
@@ -103,7 +96,7 @@ function standingQuote(view: PaymentView, choice: PaymentOption, nowSeconds: num
 
 async function newAddress(
   tx: Tx,
-  chain: ReturnType<CheckoutDeps['chains']['of']>,
+  chain: ReturnType<PaymentDeps['chains']['of']>,
   option: { merchantId: string; paymentId: string } & PaymentOption,
   nowSeconds: number,
 ): Promise<{ address: string; watch: string }> {

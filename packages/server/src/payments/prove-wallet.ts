@@ -1,10 +1,10 @@
 import { transact } from '../platform/transact.ts';
-import type { CheckoutDeps, MerchantRef } from './deps.ts';
+import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { lockPayment, updatePayment } from './queries.ts';
 
 /** The payer's wallet has proved that it is theirs: the first one of a payment stays. */
 export async function proveWallet(
-  deps: Pick<CheckoutDeps, 'db'>,
+  deps: Pick<PaymentDeps, 'db'>,
   { merchantId }: Pick<MerchantRef, 'merchantId'>,
   paymentId: string,
   address: string,

@@ -3,7 +3,7 @@ import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
 import { changePayment, rulesOf } from './change-payment.ts';
-import { type CheckoutDeps, checkoutSettings } from './deps.ts';
+import { type PaymentDeps, paymentSettings } from './deps.ts';
 import { isSure, laterOf, scansOf, unreadNetworks } from './look-for-money.ts';
 import { factsOf, isQuoteDue } from './present.ts';
 import { lockPayment, readPayment } from './queries.ts';
@@ -13,11 +13,11 @@ import { nextStatus } from './states.ts';
  * Handles a job of `EXPIRE_JOB`: ends a payment that nobody has paid. It waits for every network on which the payer may
  * have paid to be read beyond the expiry, and for what was seen to become final or go.
  */
-export async function expirePayment(deps: CheckoutDeps, job: Job): Promise<JobOutcome> {
+export async function expirePayment(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const { merchantId } = merchant;
   const paymentId = String(job.payload.paymentId);
-  const settings = await checkoutSettings(deps, merchant);
+  const settings = await paymentSettings(deps, merchant);
   const known = await readPayment(deps.db, merchantId, paymentId);
   const { payment } = known;
   const expiresAt = Number(payment.expires_at ?? 0);

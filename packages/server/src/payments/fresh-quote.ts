@@ -7,7 +7,7 @@ import type { Rate } from '../rates/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { decide } from './apply-transfers.ts';
 import { changePayment } from './change-payment.ts';
-import { type CheckoutContext, type CheckoutDeps, checkoutContext } from './deps.ts';
+import { type PaymentContext, type PaymentDeps, paymentContext } from './deps.ts';
 import { fixedOptionOf, isQuoteDue } from './present.ts';
 import { lockPayment, type PaymentView, readPayment, upsertOption } from './queries.ts';
 import { findRate, freshQuote, hasMoved } from './quote.ts';
@@ -19,11 +19,11 @@ const AGAIN_MS = 30_000;
  * Handles a job of `QUOTE_JOB`: money came too late for its quote while no rate could be had, so nobody knows yet what it
  * pays for. It counts at the first rate there is, never at the old one.
  */
-export async function quoteAfresh(deps: CheckoutDeps, job: Job): Promise<JobOutcome> {
+export async function quoteAfresh(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const { merchantId } = merchant;
   const paymentId = String(job.payload.paymentId);
-  const context = await checkoutContext(deps, merchant);
+  const context = await paymentContext(deps, merchant);
   const known = await readPayment(deps.db, merchantId, paymentId);
   const option = fixedOptionOf(known);
   if (option === undefined || !isQuoteDue(known)) return 'done';
@@ -42,7 +42,7 @@ async function countAt(
   tx: Tx,
   view: PaymentView,
   { token, rate }: { token: string; rate: Rate | undefined },
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<boolean> {
   const fixed = fixedOptionOf(view);
   if (fixed?.currency !== token) return false;
@@ -65,7 +65,7 @@ export async function requotedIfDue(
   tx: Tx,
   { merchantId, paymentId }: { merchantId: string; paymentId: string },
   rate: Rate | undefined,
-  { settings, occasion }: CheckoutContext,
+  { settings, occasion }: PaymentContext,
 ): Promise<PaymentView> {
   const view = await readPayment(tx, merchantId, paymentId);
   const fixed = fixedOptionOf(view);

@@ -3,7 +3,7 @@ import { integerSetting, listSetting, moneySetting } from '../platform/settings.
 
 const TOKENS = ASSETS.flatMap((asset) => NETWORKS.map((network) => `${asset}:${network}`));
 
-export const CHECKOUT_SETTINGS = {
+export const PAYMENT_SETTINGS = {
   tokens: listSetting({
     name: 'checkout.tokens',
     description: 'Tokens and networks in which payers may pay.',

@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { Fail } from '../platform/fail.ts';
 import { formatRate, movedBeyond, parseRate, payAmount, type Rate, RateRefused } from '../rates/index.ts';
-import type { CheckoutDeps, CheckoutSettings, MerchantRef } from './deps.ts';
+import type { MerchantRef, PaymentDeps, PaymentSettings } from './deps.ts';
 import type { OptionRow, PaymentRow } from './queries.ts';
 
 /** What is promised to a payer: the rate as shown, and what is to be sent at 6 digits. */
@@ -27,7 +27,7 @@ export function quoteOf(price: Price, token: Asset, rate: Rate, endsAt: number):
 
 /** @throws RateRefused */
 export async function readRate(
-  deps: Pick<CheckoutDeps, 'rates'>,
+  deps: Pick<PaymentDeps, 'rates'>,
   { merchantId, mode }: Pick<MerchantRef, 'merchantId' | 'mode'>,
   currency: string,
   token: Asset,
@@ -74,7 +74,7 @@ export function hasMoved(
   payment: Pick<PaymentRow, 'currency'>,
   option: Pick<OptionRow, 'currency' | 'exchange_rate'>,
   rate: Rate | undefined,
-  settings: Pick<CheckoutSettings, 'lateRateBasisPoints'>,
+  settings: Pick<PaymentSettings, 'lateRateBasisPoints'>,
 ): boolean {
   if (payment.currency === option.currency) return false;
   return (

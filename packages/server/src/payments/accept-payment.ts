@@ -4,7 +4,7 @@ import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { transact } from '../platform/transact.ts';
 import { changePayment } from './change-payment.ts';
-import { type CheckoutContext, type CheckoutDeps, checkoutContext } from './deps.ts';
+import { type PaymentContext, type PaymentDeps, paymentContext } from './deps.ts';
 import { findTransfer } from './name-transfer.ts';
 import { releaseHeldPostings } from './postings.ts';
 import { lockPayment, type PaymentView, type TransactionRow, upsertTransactions } from './queries.ts';
@@ -16,12 +16,12 @@ import { lockPayment, type PaymentView, type TransactionRow, upsertTransactions 
  * @throws Fail `invalid_request`, with param `tx_id` where that names nothing to take
  */
 export async function acceptPayment(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   caller: Caller,
   paymentId: string,
   txId: string | undefined,
 ): Promise<PaymentView> {
-  const context = await checkoutContext(deps, caller);
+  const context = await paymentContext(deps, caller);
   return await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, caller.merchantId, paymentId);
     return txId === undefined
@@ -32,7 +32,7 @@ export async function acceptPayment(
 
 const NOT_ACCEPTED = new Set(['processing', 'frozen', 'completed', 'failed']);
 
-async function acceptAll(tx: Tx, view: PaymentView, context: CheckoutContext): Promise<PaymentView> {
+async function acceptAll(tx: Tx, view: PaymentView, context: PaymentContext): Promise<PaymentView> {
   const { payment } = view;
   const { fixed_currency: currency, fixed_network: network, held_amount: amount } = payment;
   if (NOT_ACCEPTED.has(payment.status))
@@ -63,7 +63,7 @@ async function acceptAll(tx: Tx, view: PaymentView, context: CheckoutContext): P
 async function acceptOne(
   tx: Tx,
   view: PaymentView,
-  { txId, ...context }: CheckoutContext & { txId: string },
+  { txId, ...context }: PaymentContext & { txId: string },
 ): Promise<PaymentView> {
   const row = findHeld(view, txId);
   if (row.refunding_amount > 0n || row.refunded_amount > 0n)

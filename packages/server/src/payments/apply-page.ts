@@ -6,7 +6,7 @@ import { transact } from '../platform/transact.ts';
 import type { Rate } from '../rates/index.ts';
 import { applyTransfers, foreseen, type Reading } from './apply-transfers.ts';
 import { listPaymentsSeen } from './deposit-queries.ts';
-import { type CheckoutContext, type CheckoutDeps, checkoutSettings, type MerchantRef } from './deps.ts';
+import { type MerchantRef, type PaymentContext, type PaymentDeps, paymentSettings } from './deps.ts';
 import { readPayments } from './queries.ts';
 import { findRate } from './quote.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
@@ -28,7 +28,7 @@ type Transfers = Pick<Page, 'final' | 'seen'>;
 type Found = Record<keyof Transfers, ChainTransfer[]>;
 
 /** Brings all payments of a page up to it. @returns whether one has changed */
-export async function applyPage(deps: CheckoutDeps, merchant: MerchantRef, page: Page): Promise<boolean> {
+export async function applyPage(deps: PaymentDeps, merchant: MerchantRef, page: Page): Promise<boolean> {
   const byPayment = groupByPayment(page);
   if (page.readTo !== undefined) {
     for (const id of await listPaymentsSeen(deps.db, merchant.merchantId, page.network))
@@ -41,7 +41,7 @@ export async function applyPage(deps: CheckoutDeps, merchant: MerchantRef, page:
     addresses: [...senders],
     moment: 'submit',
   });
-  const settings = await checkoutSettings(deps, merchant);
+  const settings = await paymentSettings(deps, merchant);
   // In the order in which they are locked.
   const all = [...byPayment].sort(([a], [b]) => (a < b ? -1 : 1));
   let hasChanged = false;
@@ -75,10 +75,10 @@ function groupByPayment({ final, seen, watch }: Page): Map<string, Found> {
 
 /** Of payments to which the page says something: looked at without a lock, as most pages were read before. */
 async function readingsOf(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: MerchantRef,
   { page, found, listed }: { page: Page; found: ReadonlyMap<string, Found>; listed: ReadonlySet<string> },
-  context: CheckoutContext,
+  context: PaymentContext,
 ): Promise<Map<string, Reading>> {
   const { network, readTo } = page;
   const readings = new Map<string, Reading>();
@@ -95,7 +95,7 @@ async function readingsOf(
 
 /** Asked for before the payment is locked: a provider may take its time. One that refuses leaves nothing to go by. */
 async function ratesOf(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   merchant: MerchantRef,
   currency: string,
   token: Asset | undefined,

@@ -1,0 +1,124 @@
+import type { Payment, PaymentTransaction } from '@florin/contract/schemas';
+import { encodeId } from '../platform/ids.ts';
+import type { OptionRow, PaymentView, TransactionRow } from './queries.ts';
+import { type QuoteLife, quoteLife } from './quote-life.ts';
+import type { PaymentFacts, Rules } from './states.ts';
+import { exceptionsOf } from './states.ts';
+
+const seconds = (value: bigint | number | null) => (value === null ? null : Number(value));
+
+/** Blocks from a transfer's own to the newest that make it final. */
+const REQUIRED_CONFIRMATIONS = 3;
+
+/** The option that money has fixed. */
+export function fixedOptionOf({ payment, options }: PaymentView) {
+  return options.find((o) => o.currency === payment.fixed_currency && o.network === payment.fixed_network);
+}
+
+/** @param option the one that counts now */
+export function quoteLifeOf(
+  { payment, transactions }: PaymentView,
+  option: OptionRow,
+  nowSeconds: number,
+): QuoteLife {
+  const givenBack = payment.refunded_amount + payment.refunding_amount;
+  return quoteLife(option, { transfers: transactions, givenBack }, nowSeconds);
+}
+
+/** These count at no other quote any more. */
+const SETTLED = new Set<PaymentView['payment']['status']>(['completed', 'failed']);
+
+/** Money came too late for the quote of its option, and there is no new one yet. */
+export function isQuoteDue(view: PaymentView): boolean {
+  const { payment } = view;
+  const option = fixedOptionOf(view);
+  // A charge takes what it was quoted; a price in the token itself is the same in every quote.
+  if (option === undefined || option.watch === null || option.currency === payment.currency) return false;
+  if (SETTLED.has(payment.status) || payment.closed_at !== null) return false;
+  return quoteLifeOf(view, option, 0) === 'due';
+}
+
+export function factsOf(view: PaymentView): PaymentFacts {
+  const { payment, transactions } = view;
+  const isDue = isQuoteDue(view);
+  return {
+    status: payment.status,
+    expiresAt: seconds(payment.expires_at),
+    canceledAt: seconds(payment.canceled_at),
+    closedAt: seconds(payment.closed_at),
+    completedAt: seconds(payment.completed_at),
+    payAmount: (isDue ? undefined : fixedOptionOf(view)?.pay_amount) ?? null,
+    isQuoteDue: isDue,
+    refunded: payment.refunded_amount,
+    refunding: payment.refunding_amount,
+    transactions: transactions.map((t) => ({
+      kind: t.kind,
+      status: t.status,
+      amount: t.amount,
+      seenAt: Number(t.seen_at),
+      isDecided: t.decision !== null,
+    })),
+  };
+}
+
+function presentTransaction(row: TransactionRow, { heights }: PaymentView): PaymentTransaction {
+  const above = Number((heights.get(row.network) ?? BigInt(row.height)) - BigInt(row.height)) + 1;
+  const confirmations = {
+    seen: Math.max(0, Math.min(above, REQUIRED_CONFIRMATIONS)),
+    final: REQUIRED_CONFIRMATIONS,
+    gone: 0,
+  };
+  return {
+    tx_id: row.tx_id,
+    index: row.index,
+    currency: row.currency,
+    network: row.network,
+    address: row.address,
+    from: row.sender,
+    amount: Number(row.amount),
+    kind: row.kind,
+    confirmations: confirmations[row.status],
+    required_confirmations: REQUIRED_CONFIRMATIONS,
+    status: row.status,
+    seen_at: Number(row.seen_at),
+    final_at: seconds(row.final_at),
+  };
+}
+
+/** The option that counts now: the fixed, else the last chosen one. */
+export function currentOption(view: PaymentView) {
+  const { payment, options } = view;
+  if (payment.fixed_currency !== null) return fixedOptionOf(view);
+  return options.find((o) => o.currency === payment.chosen_currency && o.network === payment.chosen_network);
+}
+
+export function presentPayment(view: PaymentView, rules: Rules): Payment {
+  const { payment, transactions } = view;
+  const option = currentOption(view);
+  return {
+    id: encodeId('payment', payment.payment_id),
+    object: 'payment',
+    store_id: encodeId('store', payment.store_id),
+    checkout_session: payment.session_id && encodeId('checkoutSession', payment.session_id),
+    invoice: payment.invoice_id && encodeId('invoice', payment.invoice_id),
+    customer: payment.customer,
+    amount: Number(payment.amount),
+    currency: payment.currency,
+    status: payment.status,
+    pay_currency: option?.currency ?? null,
+    network: option?.network ?? null,
+    pay_amount: option === undefined ? null : Number(option.pay_amount),
+    exchange_rate: option?.exchange_rate ?? null,
+    // Nobody sends anything to the wallet that charges are pulled into.
+    address: option === undefined || option.watch === null ? null : option.address,
+    amount_received: Number(payment.received_amount),
+    amount_refunded: Number(payment.refunded_amount),
+    exceptions: exceptionsOf(factsOf(view), rules),
+    transactions: transactions.map((row) => presentTransaction(row, view)),
+    decline_code: payment.decline_code,
+    created: Number(payment.created_at),
+    completed_at: seconds(payment.completed_at),
+    expires_at: seconds(payment.expires_at),
+    metadata: payment.metadata,
+  };
+}

@@ -1,0 +1,100 @@
+import type { Asset, Network } from '@florin/contract/money';
+import type {
+  Metadata,
+  PaymentStatus,
+  PaymentTransactionKind,
+  PaymentTransactionStatus,
+} from '@florin/contract/schemas';
+import type { ColumnType, Generated } from 'kysely';
+
+type Int8 = bigint | number;
+
+declare module '../platform/db.ts' {
+  interface Tables {
+    payment: {
+      merchant_id: string;
+      payment_id: string;
+      store_id: string;
+      session_id: string | null;
+      invoice_id: string | null;
+      customer: string | null;
+      amount: bigint;
+      currency: string;
+      status: PaymentStatus;
+      fixed_currency: Asset | null;
+      fixed_network: Network | null;
+      chosen_currency: Asset | null;
+      chosen_network: Network | null;
+      received_amount: Generated<bigint>;
+      refunded_amount: Generated<bigint>;
+      refunding_amount: Generated<bigint>;
+      held_amount: Generated<bigint>;
+      decline_code: string | null;
+      /** Of the payer, where it has proved itself; on the network of the fixed option. */
+      wallet_address: string | null;
+      metadata: Generated<Metadata>;
+      expires_at: Int8 | null;
+      canceled_at: Int8 | null;
+      /** Its invoice was paid by another payment, or void. */
+      closed_at: Int8 | null;
+      completed_at: Int8 | null;
+      created_at: Int8;
+    };
+    payment_option: {
+      merchant_id: string;
+      payment_id: string;
+      currency: Asset;
+      network: Network;
+      address: string;
+      /** Null: the merchant's own wallet, into which a charge is pulled. */
+      watch: string | null;
+      exchange_rate: string;
+      pay_amount: bigint;
+      quote_ends_at: Int8;
+      chosen_at: Int8;
+    };
+    deposit_address: {
+      merchant_id: string;
+      network: Network;
+      watch: string;
+      payment_id: string;
+      currency: Asset;
+      address_index: bigint;
+    };
+    deposit_cursor: {
+      merchant_id: string;
+      network: Network;
+      next_address_index: Generated<bigint>;
+      cursor: string | null;
+      read_at: Generated<Int8>;
+      news_at: Generated<Int8>;
+      height: Generated<Int8>;
+    };
+    payment_transaction: {
+      merchant_id: string;
+      network: Network;
+      tx_id: string;
+      index: number;
+      payment_id: string;
+      currency: Asset | null;
+      address: string;
+      sender: string;
+      amount: bigint;
+      kind: PaymentTransactionKind;
+      status: PaymentTransactionStatus;
+      /** By a charge, into the merchant's own wallet. */
+      pulled: Generated<boolean>;
+      decision: 'accepted' | 'released' | 'kept' | null;
+      held_amount: Generated<bigint>;
+      refunded_amount: Generated<bigint>;
+      refunding_amount: Generated<bigint>;
+      /** The newest sweep that took any of it, and what all of them took. */
+      sweep_id: ColumnType<string | null, string | null | undefined, string | null>;
+      swept_amount: Generated<bigint>;
+      height: Int8;
+      seen_at: Int8;
+      final_at: Int8 | null;
+      lost_at: ColumnType<Int8 | null, Int8 | null | undefined, Int8 | null>;
+    };
+  }
+}
