@@ -1,4 +1,4 @@
-/** A full run: every count as design/reliability.md gives it. */
+/** A full run: every count as it is before a release. */
 export const FULL = process.env.FLORIN_FULL === '1';
 
 /** The count of a full run, or about a hundredth of it. */

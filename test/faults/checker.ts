@@ -19,7 +19,7 @@ export interface Heard {
   webhooks: readonly ReceivedRequest[];
 }
 
-/** What breaks an invariant of design/reliability.md. */
+/** What breaks an invariant of docs/faults.md. */
 export interface Finding {
   invariant: string;
   what: string;

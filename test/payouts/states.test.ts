@@ -12,7 +12,7 @@ import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Calls, caller, configure, TO } from './requests.ts';
 
-/** The moves of design/api.md, section 5, written down without the product's table. */
+/** The moves of docs/payouts.md, written down without the product's table. */
 const MAY_FOLLOW: Record<PayoutBatchStatus, PayoutBatchStatus[]> = {
   draft: ['draft', 'needs_fix', 'pending_approval', 'pending', 'canceled'],
   needs_fix: ['needs_fix', 'pending_approval', 'pending', 'canceled'],

@@ -66,7 +66,7 @@ test.each(Object.entries(FAULTS) as [NodeFault, string][])(
   },
 );
 
-test('J2: fault 51: many broadcasts in a row are lost: the same bytes go out until they land', async () => {
+test('J2, fault 51: many broadcasts in a row are lost: the same bytes go out until they land', async () => {
   const payouts = await Promise.all(NETWORKS.map((network) => newPayout(service, network, TWO)));
   for (const { chain } of payouts) await chain.dropNext(5);
   await withWorker(() => finishAll(service, payouts));
@@ -75,7 +75,7 @@ test('J2: fault 51: many broadcasts in a row are lost: the same bytes go out unt
     expect(new Set(await attemptsOf(service, payout))).toEqual(new Set(['succeeded']));
 });
 
-test('J3: fault 51: a lost transaction in the middle holds up later sequences, and all land after it', async () => {
+test('J3, fault 51: a lost transaction in the middle holds up later sequences, and all land after it', async () => {
   const first = await newPayout(service, 'erc20', ONE);
   const { merchant, chain } = first;
   const process = new Process(service.app, merchant.merchantId);
@@ -103,7 +103,7 @@ const EXPIRE = {
 };
 
 test.each(['trc20', 'spl'] as const)(
-  'J2: fault 57: what is lost until it expires on %s is proved dead and sent once more',
+  'J2, fault 57: what is lost until it expires on %s is proved dead and sent once more',
   async (network) => {
     const payout = await newPayout(service, network, ONE);
     const process = new Process(service.app, payout.merchant.merchantId);

@@ -18,7 +18,7 @@ import {
   totalsOf,
 } from './states.ts';
 
-/** The table of design/api.md, section 5, written down a second time. */
+/** The moves of docs/payouts.md, written down a second time. */
 const TABLE: [from: PayoutBatchStatus, to: PayoutBatchStatus][] = [
   ['draft', 'pending_approval'],
   ['draft', 'pending'],
