@@ -1,5 +1,5 @@
 import type { EventType, Florin, Subscription, SubscriptionInput } from '@florin/sdk';
-import type { Recipe, Triggered } from './triggers.ts';
+import type { Recipe, Triggered } from './recipe.ts';
 
 const CUSTOMER = 'florin-trigger';
 const OPTION = { currency: 'USDT', network: 'trc20' } as const;

@@ -2,14 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckoutSession, EventType, Florin } from '@florin/sdk';
 import { BILLING_RECIPES } from './billing-triggers.ts';
 import { CommandFailure } from './failure.ts';
-
-/** What a recipe did: the resource whose events follow, and how to say it. */
-export interface Triggered {
-  resource: string;
-  said: string;
-}
-
-export type Recipe = (florin: Florin) => Promise<Triggered>;
+import type { Recipe, Triggered } from './recipe.ts';
 
 const PRICE = { amount: 1_999n, currency: 'USD', description: 'florin trigger' };
 const OPTION = { currency: 'USDT', network: 'trc20' } as const;

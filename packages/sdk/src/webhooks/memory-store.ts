@@ -1,4 +1,4 @@
-import type { SequenceStore } from './sequence.ts';
+import type { SequenceStore } from './sequence-store.ts';
 
 const KEYS_MAX = 100_000;
 

@@ -1,5 +1,6 @@
 import type { WebhookEvent } from './events.ts';
 import { MemoryStore } from './memory-store.ts';
+import type { SequenceStore } from './sequence-store.ts';
 
 /**
  * What became of an event: `new`, its handler ran; `duplicate`, this very event was handled before; `stale`, a later
@@ -9,20 +10,6 @@ export type Verdict = 'new' | 'duplicate' | 'stale';
 
 export function isVerdict(value: unknown): value is Verdict {
   return value === 'new' || value === 'duplicate' || value === 'stale';
-}
-
-/**
- * Where it is kept what was handled: a table of keys and numbers, one for each guarded handler. `Tx` is a transaction
- * of the database.
- */
-export interface SequenceStore<Tx> {
-  /**
-   * Runs `work` in one transaction: what it advanced is kept if it resolves and forgotten if it throws. Of two works
-   * that advance the same key, the second waits for the end of the first.
-   */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** In one atomic step: sets `key` to `sequence` if nothing or less stands there, and tells whether it did. */
-  advance(tx: Tx, key: string, sequence: number): Promise<boolean>;
 }
 
 export type GuardedHandler = (event: WebhookEvent) => Promise<Verdict>;

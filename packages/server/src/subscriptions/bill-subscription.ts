@@ -7,7 +7,8 @@ import { enqueue, type Job, type JobOutcome, type JobRun, joinedStep } from '../
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
-import { type Billing, billingAfter, lockBilling, writeDecision } from './change-subscription.ts';
+import type { Billing } from './billing.ts';
+import { billingAfter, lockBilling, writeDecision } from './change-subscription.ts';
 import { type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
 import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps } from './deps.ts';
 import { Draft, type Occasion } from './draft.ts';

@@ -2,7 +2,7 @@ import type { Change } from '../events/index.ts';
 import { type InvoiceRow, presentInvoice } from '../invoices/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { encodeId } from '../platform/ids.ts';
-import type { Billing, ChangedBilling } from './change-subscription.ts';
+import type { Billing, ChangedBilling } from './billing.ts';
 import type { BillingContext } from './deps.ts';
 import type { DecidedEvent, Decision } from './facts.ts';
 import { presentSubscription } from './present.ts';

@@ -12,6 +12,7 @@ import { crashPoint } from '../platform/crash-point.ts';
 import type { Tx } from '../platform/db.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
 import { together } from '../platform/together.ts';
+import type { Billing, ChangedBilling } from './billing.ts';
 import { eventsOf } from './billing-events.ts';
 import { subscriptionLock, writeContent, writeFacts } from './billing-queries.ts';
 import { type BillingContext, occasionFor } from './deps.ts';
@@ -22,14 +23,6 @@ import type { SubscriptionRow } from './queries.ts';
 import { factsOfSubscription } from './rows.ts';
 import type { StoredItem } from './tables.ts';
 import { closePage, writeInvoice } from './write-invoices.ts';
-
-/** A subscription under its lock, with all that decisions about it look at. */
-export interface Billing {
-  subscription: SubscriptionRow;
-  /** The open ones. */
-  invoices: readonly InvoiceRow[];
-  facts: Facts;
-}
 
 const PAGES: Record<InvoicePageState, PageState> = {
   open: 'open',
@@ -78,12 +71,6 @@ export interface Written {
   decision: Decision;
   context: BillingContext;
   additions?: Additions;
-}
-
-export interface ChangedBilling {
-  subscription: SubscriptionRow;
-  /** Those that the change made or altered. */
-  invoices: InvoiceRow[];
 }
 
 /** News of a payment, by the invoice that it pays. */

@@ -4,7 +4,8 @@ import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId } from '../platform/ids.ts';
 import { transact } from '../platform/transact.ts';
-import { type Additions, type Billing, lockBilling, writeDecision } from './change-subscription.ts';
+import type { Billing } from './billing.ts';
+import { type Additions, lockBilling, writeDecision } from './change-subscription.ts';
 import { checkItems, isSameItems } from './check-items.ts';
 import {
   type BillingContext,

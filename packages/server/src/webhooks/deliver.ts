@@ -1,5 +1,4 @@
-import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
-import type { RecordedEventType } from '@florin/contract/schemas';
+import { createSecretKey, randomUUID } from 'node:crypto';
 import { TEST_EVENT_TYPE } from '@florin/contract/schemas';
 import {
   EVENT_ID_HEADER,
@@ -13,10 +12,10 @@ import { Gather } from '../platform/gather.ts';
 import { encodeId } from '../platform/ids.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { Room } from '../platform/room.ts';
-import type { MerchantMode } from '../platform/settings.ts';
 import { getMerchant, macOf, readWebhookSecrets } from '../stores/index.ts';
 import type { WebhookDeps } from './deps.ts';
 import { EndpointRun } from './endpoint-run.ts';
+import type { Asked, Attempted, DueDelivery, EndpointWork, Sender, Turn } from './endpoint-work.ts';
 import { Places } from './places.ts';
 import { listPending } from './queries.ts';
 import { Records } from './records.ts';
@@ -32,52 +31,8 @@ const HANGS_MS = 1_000;
 /** For how long an endpoint's attempt holds up its next one: a fast receiver is asked over one connection. */
 const AHEAD_MS = 5;
 
-/** One event that is due to be sent. */
-export interface DueDelivery {
-  eventId: string;
-  eventType: RecordedEventType;
-  seriesAttempts: number;
-  /** The merchant's clock, Unix seconds. */
-  dueAt: number;
-  body: Buffer;
-}
-
-/** What a run must know of its endpoint, as it was a moment ago. */
-export interface EndpointWork {
-  endpointId: string;
-  url: string;
-  isEnabled: boolean;
-  failures: number;
-  mode: MerchantMode;
-  /** Seconds that the merchant's clock is ahead. */
-  clockOffset: number;
-  /** Undefined: the store has no key, so nothing can be signed. */
-  secret: KeyObject | undefined;
-  firstTries: DueDelivery[];
-  /** By due time; those to come included. */
-  retries: DueDelivery[];
-}
-
-/** What a run has to say about one of its attempts while it lasts. */
-export interface Turn {
-  /** It follows one that was answered just now: its connection is still open, which it is not for long among thousands. */
-  isInRow: boolean;
-  /** Asked when its turn has come: whether it is still to be made. */
-  mayBegin: () => boolean;
-  /** The next one of the endpoint may follow: this one was answered, or takes its time. May be called twice. */
-  follow: () => void;
-  /** It was acknowledged like those before it: nothing but its record is left, which decides nothing. */
-  acknowledged: () => void;
-}
-
-interface Asked {
-  endpointId: string;
-  storeId: string;
-  limit: number;
-}
-
 /** Sends deliveries: one run an endpoint, what they read and write gathered by merchant. */
-export class Deliverer {
+export class Deliverer implements Sender {
   readonly deps: WebhookDeps;
   readonly #records: Records;
   readonly #reads: Gather<Asked, EndpointWork | undefined>;
@@ -213,11 +168,6 @@ export class Deliverer {
     if (answer.failure !== null) return { outcome: { failure: answer.failure }, response: null };
     return { outcome: { status: answer.status }, response: textOf(answer.response) };
   }
-}
-
-export interface Attempted {
-  failures: number | undefined;
-  dueAt: number | undefined;
 }
 
 /** An acknowledgement is written only where it ends a row of failures. */

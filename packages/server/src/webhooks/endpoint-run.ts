@@ -2,7 +2,7 @@ import type { Tx } from '../platform/db.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { transact } from '../platform/transact.ts';
 import { alignSome } from './align-deliveries.ts';
-import type { Deliverer, DueDelivery, EndpointWork } from './deliver.ts';
+import type { DueDelivery, EndpointWork, Sender } from './endpoint-work.ts';
 import { lockEndpoint } from './queries.ts';
 import { attemptsAtOnce } from './states.ts';
 
@@ -22,7 +22,7 @@ const NO_KEY_AGAIN_MS = 60_000;
  * lease keeps the endpoint to one run. An attempt that fails to be recorded ends the run as a failure of the job.
  */
 export class EndpointRun {
-  readonly #deliverer: Deliverer;
+  readonly #sender: Sender;
   readonly #run: JobRun;
   readonly #merchantId: string;
   readonly #endpointId: string;
@@ -54,8 +54,8 @@ export class EndpointRun {
   #error: unknown;
   #wake = Promise.withResolvers<void>();
 
-  constructor(deliverer: Deliverer, job: Job, run: JobRun) {
-    this.#deliverer = deliverer;
+  constructor(sender: Sender, job: Job, run: JobRun) {
+    this.#sender = sender;
     this.#run = run;
     this.#merchantId = job.merchantId;
     this.#endpointId = String(job.payload.endpointId);
@@ -82,7 +82,7 @@ export class EndpointRun {
       await this.#rest();
     }
     // Stopped in the middle: whoever comes next goes on at once.
-    return await this.#end({ againAtMs: this.#deliverer.deps.clock.nowMs() });
+    return await this.#end({ againAtMs: this.#sender.deps.clock.nowMs() });
   }
 
   get #isBusy(): boolean {
@@ -116,7 +116,7 @@ export class EndpointRun {
   }
 
   #mayBegin(): boolean {
-    return this.#error === undefined && !this.#run.signal.aborted && !this.#deliverer.isStopping;
+    return this.#error === undefined && !this.#run.signal.aborted && !this.#sender.isStopping;
   }
 
   async #rest(): Promise<void> {
@@ -130,11 +130,11 @@ export class EndpointRun {
     const limit = this.#known.size + (this.#atOnce === 1 ? READ_AHEAD_FAILING : READ_AHEAD);
     const asked = { endpointId: this.#endpointId, storeId: this.#storeId, limit };
     this.#ended.clear();
-    const work = await this.#deliverer.read(this.#merchantId, asked);
+    const work = await this.#sender.read(this.#merchantId, asked);
     this.#work = work;
     if (work === undefined) return 'done';
     if (!work.isEnabled) return await this.#pause();
-    if (work.secret === undefined) return { againAtMs: this.#deliverer.deps.clock.nowMs() + NO_KEY_AGAIN_MS };
+    if (work.secret === undefined) return { againAtMs: this.#sender.deps.clock.nowMs() + NO_KEY_AGAIN_MS };
     const nowSeconds = this.#nowSeconds(work);
     const isFresh = ({ eventId }: DueDelivery) => {
       const isOurs = this.#known.has(eventId) || this.#ended.has(eventId);
@@ -154,7 +154,7 @@ export class EndpointRun {
 
   /** It was disabled as these were made, or after they were read. */
   async #pause(): Promise<JobOutcome> {
-    const { db } = this.#deliverer.deps;
+    const { db } = this.#sender.deps;
     const pauseSome = async (tx: Tx) => {
       const endpoint = await lockEndpoint(tx, this.#merchantId, this.#endpointId);
       return endpoint?.status === 'disabled' && (await alignSome(tx, endpoint, 0));
@@ -212,7 +212,7 @@ export class EndpointRun {
     this.#inFlight += 1;
     if (isRetry) this.#retriesInFlight += 1;
     try {
-      const attempted = await this.#deliverer.attempt(this.#merchantId, work, due, turn);
+      const attempted = await this.#sender.attempt(this.#merchantId, work, due, turn);
       if (attempted === undefined) return;
       const { failures, dueAt } = attempted;
       if (failures !== undefined && this.#work !== undefined) this.#work.failures = failures;
@@ -235,6 +235,6 @@ export class EndpointRun {
   }
 
   #nowSeconds(work: EndpointWork): number {
-    return this.#deliverer.deps.clock.nowSeconds() + work.clockOffset;
+    return this.#sender.deps.clock.nowSeconds() + work.clockOffset;
   }
 }

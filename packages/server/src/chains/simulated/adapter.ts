@@ -37,7 +37,7 @@ import { buildCharge, buildTransfer } from './build.ts';
 import { type ChainRow, findChain, lockChain, NOWHERE, type Place, updateChain } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
 import { hashesOf } from './forks.ts';
-import { Gathers } from './gathers.ts';
+import { type ChainView, Gathers } from './gathers.ts';
 import { setupOf, spenderOf } from './mandates.ts';
 import { type FaultEffect, isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
@@ -63,14 +63,6 @@ export interface SimulatedChainOptions {
   confirmations?: number;
   /** Shared by all who open chains of one pool with one clock and the same settings. */
   gathers?: Gathers;
-}
-
-/** The chain's row as settled, and what its clock says. */
-export interface ChainView {
-  row: ChainRow;
-  clock: BlockClock;
-  /** Whether anything lay behind the place that was asked for as the row was read; undefined: it may. */
-  hasMore?: boolean;
 }
 
 /**

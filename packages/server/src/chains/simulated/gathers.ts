@@ -2,12 +2,20 @@ import type { Network } from '@florin/contract/money';
 import type { Db } from '../../platform/db.ts';
 import { Gather, READ_PATIENCE_MS } from '../../platform/gather.ts';
 import type { Broadcast, Mandate, MandateState, SignedTx } from '../port.ts';
-import type { ChainView } from './adapter.ts';
-import { type ChainSight, findChain, NOWHERE } from './chain-queries.ts';
+import type { BlockClock } from './block-clock.ts';
+import { type ChainRow, type ChainSight, findChain, NOWHERE } from './chain-queries.ts';
 import { rememberSigned, type ToSign } from './holder.ts';
 import { readMandateStates } from './mandate-states.ts';
 import type { ChainId } from './tables.ts';
 import { findTransactions, type TransactionRow } from './transaction-queries.ts';
+
+/** The chain's row as settled, and what its clock says. */
+export interface ChainView {
+  row: ChainRow;
+  clock: BlockClock;
+  /** Whether anything lay behind the place that was asked for as the row was read; undefined: it may. */
+  hasMore?: boolean;
+}
 
 /** What a node says to each of some transactions; a text: nothing, for that reason. */
 export type Send = (list: readonly SignedTx[]) => Promise<(Broadcast | string)[]>;
