@@ -410,6 +410,7 @@ create table public.payment (
   created_at bigint not null,
   invoice_id uuid,
   closed_at bigint,
+  earlier_amounts jsonb not null default '[]'::jsonb,
   constraint payment_pkey PRIMARY KEY (merchant_id, payment_id),
   constraint payment_amount_check CHECK ((amount > 0)),
   constraint payment_check CHECK (((status = 'completed'::text) = (completed_at IS NOT NULL))),
@@ -488,6 +489,8 @@ create table public.payment_option (
   pay_amount bigint not null,
   quote_ends_at bigint not null,
   chosen_at bigint not null,
+  quoted_at bigint,
+  earlier_quotes jsonb not null default '[]'::jsonb,
   constraint payment_option_pkey PRIMARY KEY (merchant_id, payment_id, currency, network),
   constraint payment_option_pay_amount_check CHECK ((pay_amount > 0))
 );

@@ -6,6 +6,7 @@ import {
   lockInvoicePage,
   type OpenedPage,
   openInvoicePage,
+  repriceInvoicePage,
 } from '../../packages/server/src/checkout/index.ts';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
 import {
@@ -15,7 +16,9 @@ import {
   paymentContext,
 } from '../../packages/server/src/payments/index.ts';
 import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
+import { writeSetting } from '../../packages/server/src/platform/settings.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
+import { RATE_SETTINGS } from '../../packages/server/src/rates/index.ts';
 import { addApprover, listApprovers } from '../../packages/server/src/stores/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
@@ -68,6 +71,10 @@ async function invoice(shop: Shop, over: { amount?: bigint; currency?: string } 
       return changes !== false;
     });
   };
+  const reprice = async (amount: bigint) => {
+    const repricing = await context();
+    await transact(shop.deps.db, (tx) => repriceInvoicePage(tx, key, amount, repricing));
+  };
   const due = async (): Promise<Due> => ({
     session,
     paymentId: session.payment_id,
@@ -78,6 +85,7 @@ async function invoice(shop: Shop, over: { amount?: bigint; currency?: string } 
     invoiceId,
     session,
     close,
+    reprice,
     due,
     state: () => transact(shop.deps.db, (tx) => lockInvoicePage(tx, key)),
     read: () => shop.api.payment(session.payment_id),
@@ -283,4 +291,51 @@ test('its payer is told what it is for and until when it counts, and of no time 
   expect(page).toContain('Por el periodo 1–31 ene 2026');
   await own.close('canceled');
   expect(await state('en')).toMatchObject({ state: 'over', due: null });
+});
+
+test('an invoice that asks for less: what was dust when it came holds no quote, and waits for no rate', async () => {
+  const shop = await Shop.open(service);
+  const { merchantId } = shop.merchant;
+  const setRate = (rate: string) =>
+    writeSetting(service.app.db, merchantId, RATE_SETTINGS.fixed, [`USDT/EUR=${rate}`]);
+  await setRate('0.8');
+  const dust = { amount: (BigInt(TOKEN) * 4n) / 10n };
+  for (const wait of [60, 5_000]) {
+    const own = await invoice(shop, { amount: 4_000n, currency: 'EUR' });
+    const { address } = await own.due();
+    shop.wait(wait);
+    await shop.send(address, dust);
+    await shop.settle();
+    for (const amount of [2_000n, 1_000n]) {
+      await own.reprice(amount);
+      expect(await own.state()).toBe('open');
+    }
+    await setRate('0.5');
+    shop.wait(5_000);
+    await own.due();
+    // 10.00 EUR at the rate of its own time, less what is there.
+    expect(await own.read()).toMatchObject({ status: 'pending', pay_amount: 20 * TOKEN });
+    await shop.send(address, { amount: 20n * BigInt(TOKEN) - dust.amount });
+    await shop.settle();
+    expect(await own.read()).toMatchObject({ status: 'completed', exceptions: [] });
+    await setRate('0.8');
+  }
+});
+
+test('money that was sent before an invoice asked for less counts at its rate, for the lower price', async () => {
+  const shop = await Shop.open(service);
+  const { merchantId } = shop.merchant;
+  const setRate = (rate: string) =>
+    writeSetting(service.app.db, merchantId, RATE_SETTINGS.fixed, [`USDT/EUR=${rate}`]);
+  await setRate('0.8');
+  const own = await invoice(shop, { amount: 4_000n, currency: 'EUR' });
+  const { address } = await own.due();
+  await shop.send(address, { amount: 25n * BigInt(TOKEN) });
+  await own.reprice(2_000n);
+  await setRate('0.5');
+  shop.wait(5_000);
+  await own.due();
+  expect(await own.read()).toMatchObject({ pay_amount: 40 * TOKEN });
+  await shop.settle();
+  expect(await own.read()).toMatchObject({ status: 'completed', pay_amount: 25 * TOKEN, exceptions: [] });
 });

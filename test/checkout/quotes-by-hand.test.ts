@@ -296,6 +296,87 @@ describe('without a rate', () => {
   });
 });
 
+describe('money counts at the quote in whose time it was sent', () => {
+  const asked = (amount: string) => ({ state: 'pay', due: { amount } });
+
+  test('its page has shown newer ones before anybody saw it', async () => {
+    const due = await opened();
+    shop.wait(890);
+    await shop.send(due.address, { amount: 50n * UNIT });
+    for (const [rate, amount] of [
+      ['0.5', '80.00'],
+      ['0.4', '100.00'],
+    ] as const) {
+      shop.wait(QUOTE_AND_GRACE);
+      await setRates([`USDT/EUR=${rate}`]);
+      expect(await pageOf(due)).toMatchObject(asked(amount));
+    }
+    await shop.settle();
+    expect(await shop.payment(due)).toMatchObject({
+      status: 'completed',
+      pay_amount: 50 * TOKEN,
+      exchange_rate: '0.8',
+      exceptions: [],
+    });
+  });
+
+  test('too little by its own quote: the rest is asked at that, though the newest would have asked for less', async () => {
+    const due = await opened();
+    await shop.send(due.address, { amount: 40n * UNIT });
+    await setRates(['USDT/EUR=1']);
+    shop.wait(QUOTE_AND_GRACE);
+    expect(await pageOf(due)).toMatchObject(asked('40.00'));
+    await shop.settle();
+    expect(await shop.payment(due)).toMatchObject({ status: 'pending', exceptions: ['underpaid'] });
+    expect(await pageOf(due)).toMatchObject({ ...asked('10.00'), rateSecondsLeft: null });
+  });
+
+  test.each([
+    ['in the grace of the old one, its amount, which is less', 960, ['0.5', 50n, 'completed', 50]],
+    ['in the grace of the old one, its amount, which is more', 960, ['1', 50n, 'completed', 40]],
+    ['in the grace of the old one, the amount of the new one', 960, ['1', 40n, 'completed', 40]],
+    ['once the grace is over, the old amount', QUOTE_AND_GRACE, ['0.5', 50n, 'pending', 80]],
+  ] as const)('the page shows a new one: %s', async (_, wait, [rate, sent, status, counted]) => {
+    const due = await opened();
+    await setRates([`USDT/EUR=${rate}`]);
+    shop.wait(wait);
+    await pageOf(due);
+    await shop.send(due.address, { amount: sent * UNIT });
+    await shop.settle();
+    expect(await shop.payment(due)).toMatchObject({ status, pay_amount: counted * TOKEN });
+  });
+
+  test('what held the old one vanished: what was sent in the time of the new one counts at that', async () => {
+    const due = await opened();
+    shop.wait(899);
+    await shop.send(due.address, { amount: 50n * UNIT });
+    await setRates(['USDT/EUR=1']);
+    shop.wait(1);
+    expect(await pageOf(due)).toMatchObject(asked('40.00'));
+    await shop.look();
+    expect(await shop.payment(due)).toMatchObject({ status: 'processing', pay_amount: 50 * TOKEN });
+    await shop.chain().reorg(2);
+    shop.wait(200);
+    await shop.look();
+    expect(await shop.payment(due)).toMatchObject({ status: 'pending', transactions: [{ status: 'gone' }] });
+    await shop.send(due.address, { amount: 40n * UNIT });
+    await shop.settle();
+    expect(await shop.payment(due)).toMatchObject({ status: 'completed', pay_amount: 40 * TOKEN });
+  });
+
+  test('money after the end that was sent in time completes by the quote of its time', async () => {
+    const due = await opened(USDT, { expires_in: 1_200 });
+    await shop.send(due.address, { amount: 50n * UNIT });
+    await setRates(['USDT/EUR=0.5']);
+    shop.wait(1_100);
+    expect(await pageOf(due)).toMatchObject(asked('80.00'));
+    shop.wait(200);
+    await shop.settle();
+    const paid = { status: 'completed', pay_amount: 50 * TOKEN, exceptions: [] };
+    expect(await shop.payment(due)).toMatchObject(paid);
+  });
+});
+
 test('what is released counts as if it arrived now: after its quote ended, at a new one', async () => {
   const due = await opened();
   await shop.send(due.address, { from: await sanctioned(), amount: 50n * UNIT });

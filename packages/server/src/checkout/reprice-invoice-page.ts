@@ -27,8 +27,10 @@ export async function repriceInvoicePage(
 ): Promise<void> {
   const before = await lockPayment(tx, merchantId, paymentId);
   invariant(invoicePageState(factsOf(before)) === 'open', 'only an open page asks for another amount');
-  const { currency } = before.payment;
-  await updatePayment(tx, before.payment, { amount });
+  const { currency, amount: asked, earlier_amounts: earlier } = before.payment;
+  // What came so far was dust, or more, of what was asked then.
+  const earlierAmounts = [...earlier, { amount: String(asked), until: context.occasion.seconds }];
+  await updatePayment(tx, before.payment, { amount, earlier_amounts: JSON.stringify(earlierAmounts) });
   for (const option of before.options) {
     const pay_amount = payAmount({ amount, currency }, option.currency, parseRate(option.exchange_rate));
     await upsertOption(tx, { ...option, pay_amount });

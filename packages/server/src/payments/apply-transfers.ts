@@ -12,7 +12,7 @@ import { markMinedAgain } from './coin-queries.ts';
 import type { PaymentContext } from './deps.ts';
 import { creditedJob } from './jobs.ts';
 import { arrivalPostings, minedAgainPostings, releaseHeldPostings } from './postings.ts';
-import { factsOf, fixedOptionOf, isQuoteDue } from './present.ts';
+import { atHeldQuote, factsOf, fixedOptionOf, isQuoteDue } from './present.ts';
 import {
   type DepositChange,
   lockPayments,
@@ -26,7 +26,7 @@ import {
   upsertTransactions,
   viewsOf,
 } from './queries.ts';
-import { freshQuote, hasMoved } from './quote.ts';
+import { freshQuote, hasMoved, withQuote } from './quote.ts';
 import { kindOf, nextStatus, receivedOf } from './states.ts';
 
 // Credit happens here and nowhere else: once for each (network, tx, index), in the transaction that makes its row final,
@@ -95,16 +95,17 @@ function planOf(before: PaymentView, reading: Reading, context: PaymentContext):
     ...reading.seen.map((transfer): Found => ({ transfer, isFinal: false })),
   ];
   const gone = vanished(before, reading, found);
-  const fixed = fixedOption(before, reading, { found, gone });
-  const changed = transactionChanges(before, reading, { found, fixed, context });
+  const paid = fixedOption(before, reading, { found, gone });
+  const changed = transactionChanges(before, reading, { found, fixed: paid, context });
   const transactions = [...changed, ...gone];
   const minedAgain = lostOnes(before, reading);
   if (transactions.length + minedAgain.length === 0) return undefined;
+  const after = atHeldQuote(viewAfter(before, paid, transactions));
   return {
     before,
     reading,
-    fixed,
-    isQuoteDue: isQuoteDue(viewAfter(before, fixed, transactions)),
+    fixed: fixedOptionOf(after),
+    isQuoteDue: isQuoteDue(after),
     transactions,
     arrived: changed.filter(isNewlyFinal(before)),
     minedAgain,
@@ -196,15 +197,19 @@ function viewAfter(
   return { ...before, payment, transactions: [...transactions.values()] };
 }
 
-/** Money that came too late for a quote counts at a new one; without a rate, once there is one (fresh-quote.ts). */
+/**
+ * The option where its quote changes. Money that came too late for all of them counts at a new one; without a rate, once
+ * there is one (fresh-quote.ts).
+ */
 function requotedOption(
-  { before: { payment }, reading, fixed, isQuoteDue: isDue }: Plan,
+  { before: { payment, options }, reading, fixed, isQuoteDue: isDue }: Plan,
   { settings, occasion }: PaymentContext,
 ): OptionRow | undefined {
-  if (fixed === undefined || !isDue) return undefined;
-  const endsAt = occasion.seconds + settings.quoteSeconds;
-  const quote = freshQuote(payment, fixed, reading.rates.get(fixed.currency), endsAt);
-  return quote && { ...fixed, ...quote };
+  if (fixed === undefined) return undefined;
+  const time = { quotedAt: occasion.seconds, seconds: settings.quoteSeconds };
+  const quote = isDue ? freshQuote(payment, fixed, reading.rates.get(fixed.currency), time) : undefined;
+  const requoted = quote === undefined ? fixed : withQuote(payment, fixed, quote);
+  return options.includes(requoted) ? undefined : requoted;
 }
 
 /** Judged by the token that the payment is paid in, as it was quoted before. */

@@ -54,8 +54,8 @@ export async function insertCharge(tx: Tx, { option, ...row }: NewChargeRow): Pr
   };
   await PAYMENT.insert(tx, payment);
   if (option === null) return viewOfCharge(payment, []);
-  const own = { merchant_id, payment_id, chosen_at: madeAt, quote_ends_at: madeAt, watch: null };
-  const fixed: OptionRow = { ...option, ...own };
+  const quoted = { quoted_at: madeAt, quote_ends_at: madeAt, chosen_at: madeAt, earlier_quotes: [] };
+  const fixed: OptionRow = { ...option, ...quoted, merchant_id, payment_id, watch: null };
   await PAYMENT_OPTION.insert(tx, fixed);
   return viewOfCharge(payment, [fixed]);
 }

@@ -53,12 +53,9 @@ export async function quoteCharge(
   token: Asset,
 ): Promise<ChargeQuote | undefined> {
   try {
-    const { exchange_rate, pay_amount } = quoteOf(
-      price,
-      token,
-      await readRate(deps, merchant, price.currency, token),
-      0,
-    );
+    const rate = await readRate(deps, merchant, price.currency, token);
+    // It is taken at once.
+    const { exchange_rate, pay_amount } = quoteOf(price, token, rate, { quotedAt: 0, seconds: 0 });
     return { exchange_rate, pay_amount };
   } catch (error) {
     if (error instanceof RateRefused) return undefined;

@@ -9,7 +9,7 @@ import { type MerchantRef, type PaymentDeps, paymentSettings } from './deps.ts';
 import { scanJob } from './jobs.ts';
 import { currentOption, quoteLifeOf } from './present.ts';
 import { lockPayment, type PaymentView, readPayment, updatePayment, upsertOption } from './queries.ts';
-import { quoteOf, rateLater } from './quote.ts';
+import { quoteOf, rateLater, withQuote } from './quote.ts';
 
 /**
  * The payer chooses in what to pay: the option gets its address, once and for ever, and a quote, which is renewed when
@@ -29,12 +29,12 @@ export async function chooseOption(
     throw new Fail('invalid_request', { message, param: 'network' });
   }
   const { merchantId } = merchant;
-  const known = await readPayment(deps.db, merchantId, session.payment_id);
+  const before = await readPayment(deps.db, merchantId, session.payment_id);
   const occasion = occasionOf(deps, merchant);
   // A promise that stands needs no rate: who comes back while there is none is shown what was promised.
   const rate =
-    standingQuote(known, choice, occasion.seconds) === undefined
-      ? await rateLater(deps, merchant, known.payment.currency, currency)
+    standingQuote(before, choice, occasion.seconds) === undefined
+      ? await rateLater(deps, merchant, before.payment.currency, currency)
       : undefined;
   const { quoteSeconds } = await paymentSettings(deps, merchant);
   const chain = deps.chains.of(merchant, network);
@@ -43,34 +43,24 @@ export async function chooseOption(
     const { payment } = view;
     const price = { amount: payment.amount, currency: payment.currency };
     const standing = standingQuote(view, choice, occasion.seconds);
-    const endsAt = occasion.seconds + quoteSeconds;
-    const quote = standing ?? (rate && quoteOf(price, currency, rate, endsAt));
+    const time = { quotedAt: occasion.seconds, seconds: quoteSeconds };
+    const quote = standing ?? (rate && quoteOf(price, currency, rate, time));
     // Money held the quote when it was looked at, and is gone since.
     if (quote === undefined)
       throw new Fail('service_unavailable', {
         message: 'The payment has changed. Try again.',
         retryAfterSeconds: 1,
       });
-    const place =
-      optionOf(view, choice) ??
-      (await newAddress(
-        tx,
-        chain,
-        { merchantId, paymentId: payment.payment_id, ...choice },
-        occasion.seconds,
-      ));
-    await upsertOption(tx, {
-      merchant_id: merchantId,
-      payment_id: payment.payment_id,
-      currency,
-      network,
-      address: place.address,
-      watch: place.watch,
-      exchange_rate: quote.exchange_rate,
-      pay_amount: quote.pay_amount,
-      quote_ends_at: quote.quote_ends_at,
-      chosen_at: occasion.seconds,
-    });
+    const known = optionOf(view, choice);
+    const option =
+      known === undefined
+        ? {
+            ...quote,
+            earlier_quotes: [],
+            ...(await newAddress(tx, chain, { view, choice }, occasion.seconds)),
+          }
+        : withQuote(payment, known, quote);
+    await upsertOption(tx, { ...option, chosen_at: occasion.seconds });
     await updatePayment(tx, payment, { chosen_currency: currency, chosen_network: network });
     await enqueue(tx, [scanJob(merchantId, network, occasion.realMs)]);
     return await lockPayment(tx, merchantId, payment.payment_id);
@@ -97,20 +87,20 @@ function standingQuote(view: PaymentView, choice: PaymentOption, nowSeconds: num
 async function newAddress(
   tx: Tx,
   chain: ReturnType<PaymentDeps['chains']['of']>,
-  option: { merchantId: string; paymentId: string } & PaymentOption,
+  { view, choice: { currency, network } }: { view: PaymentView; choice: PaymentOption },
   nowSeconds: number,
-): Promise<{ address: string; watch: string }> {
-  const { merchantId, paymentId, currency, network } = option;
-  const index = await nextAddressIndex(tx, option, nowSeconds);
+): Promise<PaymentOption & { merchant_id: string; payment_id: string; address: string; watch: string }> {
+  const { merchant_id, payment_id } = view.payment;
+  const index = await nextAddressIndex(tx, { merchantId: merchant_id, network }, nowSeconds);
   // Derived, not asked for: no node is called while the row is locked.
   const { address, watch } = await chain.depositAddress({ index: Number(index) });
   await insertAddress(tx, {
-    merchant_id: merchantId,
+    merchant_id,
     network,
     watch,
-    payment_id: paymentId,
+    payment_id,
     currency,
     address_index: index,
   });
-  return { address, watch };
+  return { merchant_id, payment_id, currency, network, address, watch };
 }

@@ -9,6 +9,7 @@ export const PAYMENT = new Columns('payment', {
   invoice_id: 'uuid',
   customer: 'text',
   amount: 'bigint',
+  earlier_amounts: 'jsonb',
   currency: 'text',
   status: 'text',
   fixed_currency: 'text',
@@ -38,7 +39,9 @@ export const PAYMENT_OPTION = new Columns('payment_option', {
   watch: 'text',
   exchange_rate: 'text',
   pay_amount: 'bigint',
+  quoted_at: 'bigint',
   quote_ends_at: 'bigint',
+  earlier_quotes: 'jsonb',
   chosen_at: 'bigint',
 });
 

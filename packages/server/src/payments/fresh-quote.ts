@@ -10,7 +10,7 @@ import { changePayment } from './change-payment.ts';
 import { type PaymentContext, type PaymentDeps, paymentContext } from './deps.ts';
 import { fixedOptionOf, isQuoteDue } from './present.ts';
 import { lockPayment, type PaymentView, readPayment, upsertOption } from './queries.ts';
-import { findRate, freshQuote, hasMoved } from './quote.ts';
+import { findRate, freshQuote, hasMoved, withQuote } from './quote.ts';
 
 /** While there is no rate. */
 const AGAIN_MS = 30_000;
@@ -70,8 +70,9 @@ export async function requotedIfDue(
   const view = await readPayment(tx, merchantId, paymentId);
   const fixed = fixedOptionOf(view);
   if (fixed === undefined || !isQuoteDue(view)) return view;
-  const quote = freshQuote(view.payment, fixed, rate, occasion.seconds + settings.quoteSeconds);
+  const time = { quotedAt: occasion.seconds, seconds: settings.quoteSeconds };
+  const quote = freshQuote(view.payment, fixed, rate, time);
   if (quote === undefined) return view;
-  await upsertOption(tx, { ...fixed, ...quote });
+  await upsertOption(tx, withQuote(view.payment, fixed, quote));
   return await readPayment(tx, merchantId, paymentId);
 }

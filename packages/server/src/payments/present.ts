@@ -1,7 +1,9 @@
 import type { Payment, PaymentTransaction } from '@florin/contract/schemas';
 import { encodeId } from '../platform/ids.ts';
+import { parseRate, payAmount } from '../rates/index.ts';
 import type { OptionRow, PaymentView, TransactionRow } from './queries.ts';
-import { type QuoteLife, quoteLife } from './quote-life.ts';
+import { quotesOf, withQuote } from './quote.ts';
+import { type Came, heldQuote, type QuotedOption, type QuoteLife, quoteLife } from './quote-life.ts';
 import type { PaymentFacts, Rules } from './states.ts';
 import { exceptionsOf } from './states.ts';
 
@@ -16,26 +18,54 @@ export function fixedOptionOf({ payment, options }: PaymentView) {
 }
 
 /** @param option the one that counts now */
-export function quoteLifeOf(
-  { payment, transactions }: PaymentView,
-  option: OptionRow,
-  nowSeconds: number,
-): QuoteLife {
-  const givenBack = payment.refunded_amount + payment.refunding_amount;
-  return quoteLife(option, { transfers: transactions, givenBack }, nowSeconds);
+export function quoteLifeOf(view: PaymentView, option: OptionRow, nowSeconds: number): QuoteLife {
+  return quoteLife(quotedOption(view, option), cameTo(view), nowSeconds);
+}
+
+const cameTo = ({ payment, transactions }: PaymentView): Came => ({
+  transfers: transactions,
+  givenBack: payment.refunded_amount + payment.refunding_amount,
+});
+
+function quotedOption<O extends OptionRow>({ payment }: PaymentView, option: O): O & QuotedOption {
+  const earlierAmounts = payment.earlier_amounts.map(({ amount, until }) => ({
+    until,
+    payAmount: payAmount(
+      { amount: BigInt(amount), currency: payment.currency },
+      option.currency,
+      parseRate(option.exchange_rate),
+    ),
+  }));
+  return { ...option, earlierAmounts };
 }
 
 /** These count at no other quote any more. */
 const SETTLED = new Set<PaymentView['payment']['status']>(['completed', 'failed']);
 
-/** Money came too late for the quote of its option, and there is no new one yet. */
-export function isQuoteDue(view: PaymentView): boolean {
+/** The fixed option, where it depends on its quote what its money is worth. */
+function quotedByMoney(view: PaymentView): OptionRow | undefined {
   const { payment } = view;
   const option = fixedOptionOf(view);
   // A charge takes what it was quoted; a price in the token itself is the same in every quote.
-  if (option === undefined || option.watch === null || option.currency === payment.currency) return false;
-  if (SETTLED.has(payment.status) || payment.closed_at !== null) return false;
-  return quoteLifeOf(view, option, 0) === 'due';
+  if (option === undefined || option.watch === null || option.currency === payment.currency) return undefined;
+  return SETTLED.has(payment.status) || payment.closed_at !== null ? undefined : option;
+}
+
+/** Money came too late for the quote of its option, and there is no new one yet. */
+export function isQuoteDue(view: PaymentView): boolean {
+  const option = quotedByMoney(view);
+  return option !== undefined && quoteLifeOf(view, option, 0) === 'due';
+}
+
+/** The payment with that quote in force at which its money counts: one before the newest, where that was seen late. */
+export function atHeldQuote(view: PaymentView): PaymentView {
+  const option = quotedByMoney(view);
+  if (option === undefined || option.earlier_quotes.length === 0) return view;
+  const quotes = quotesOf(view.payment, option).map((quote) => quotedOption(view, quote));
+  const held = heldQuote(quotes, cameTo(view));
+  if (held === undefined) return view;
+  const restored = withQuote(view.payment, option, held);
+  return { ...view, options: view.options.map((one) => (one === option ? restored : one)) };
 }
 
 export function factsOf(view: PaymentView): PaymentFacts {

@@ -1,5 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
+import { type Selectable, sql, type UpdateObject } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { kept, many } from '../platform/kept-plans.ts';
@@ -33,6 +33,7 @@ export const UNPAID = {
   canceled_at: null,
   closed_at: null,
   completed_at: null,
+  earlier_amounts: [],
 } satisfies Partial<PaymentRow>;
 
 /** What tells a transfer from every other of the merchant. */
@@ -176,15 +177,18 @@ export async function updatePayments(
   return new Map(rows.map((row) => [row.payment_id, row]));
 }
 
-export async function upsertOption(tx: Tx, row: Insertable<Tables['payment_option']>): Promise<void> {
+export async function upsertOption(tx: Tx, row: OptionRow): Promise<void> {
+  const earlier_quotes = JSON.stringify(row.earlier_quotes);
   await tx
     .insertInto('payment_option')
-    .values(row)
+    .values({ ...row, earlier_quotes })
     .onConflict((conflict) =>
       conflict.columns(['merchant_id', 'payment_id', 'currency', 'network']).doUpdateSet({
         exchange_rate: row.exchange_rate,
         pay_amount: row.pay_amount,
+        quoted_at: row.quoted_at,
         quote_ends_at: row.quote_ends_at,
+        earlier_quotes,
         chosen_at: row.chosen_at,
       }),
     )

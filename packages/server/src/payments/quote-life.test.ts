@@ -1,12 +1,26 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isDust, QUOTE_GRACE_SECONDS, type QuotedTransfer, quoteLife } from './quote-life.ts';
+import {
+  heldQuote,
+  isDust,
+  QUOTE_GRACE_SECONDS,
+  type QuotedOption,
+  type QuotedTransfer,
+  quoteLife,
+} from './quote-life.ts';
 
 const T0 = 1_800_000_000;
 const ENDS = T0 + 900;
 const TOKEN = 1_000_000n;
 const OWN = 'address-of-the-option';
-const OPTION = { currency: 'USDT', address: OWN, pay_amount: 50n * TOKEN, quote_ends_at: ENDS } as const;
+const OPTION = {
+  currency: 'USDT',
+  address: OWN,
+  pay_amount: 50n * TOKEN,
+  earlierAmounts: [],
+  quoted_at: T0,
+  quote_ends_at: ENDS,
+} as const;
 
 const transfer = (changed: Partial<QuotedTransfer> = {}): QuotedTransfer => ({
   kind: 'counted',
@@ -95,4 +109,67 @@ test('whatever comes: order does not matter, dust alone never holds, a new quote
     }),
     { numRuns: 2_000 },
   );
+});
+
+test('a price that is lowered changes nothing of what came before: dust stays dust, and what held a quote holds it', () => {
+  const step = fc.record({
+    wait: fc.integer({ min: 0, max: 900 }),
+    what: fc.oneof(
+      fc.record({ sent: fc.bigInt(1n, 2n * TOKEN) }),
+      fc.record({ loweredTo: fc.integer({ min: 1, max: 99 }) }),
+    ),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+      let now = T0;
+      let option: QuotedOption = OPTION;
+      const sent: QuotedTransfer[] = [];
+      const life = () => quoteLife(option, { transfers: sent, givenBack: 0n }, now);
+      for (const { wait, what } of steps) {
+        now += wait;
+        if ('sent' in what) {
+          sent.push(transfer({ amount: what.sent, seen_at: now }));
+          continue;
+        }
+        const before = life();
+        const { pay_amount: payAmount, earlierAmounts } = option;
+        const lowered = (payAmount * BigInt(what.loweredTo)) / 100n + 1n;
+        option = {
+          ...option,
+          pay_amount: lowered,
+          earlierAmounts: [...earlierAmounts, { until: now, payAmount }],
+        };
+        expect(life()).toBe(before);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+const quote = (quoted_at: number, pay_amount: bigint) => ({
+  ...OPTION,
+  pay_amount,
+  quoted_at,
+  quote_ends_at: quoted_at + 900,
+});
+const FIRST = quote(T0, 50n * TOKEN);
+const heldBy = (quotes: readonly QuotedOption[], seen_at: number, amount = 40n * TOKEN) =>
+  heldQuote(quotes, { transfers: [transfer({ seen_at, amount })], givenBack: 0n });
+
+test('money counts at the quote that stood when it was sent, whichever was made since', () => {
+  const second = quote(ENDS + 10, 80n * TOKEN);
+  for (const seenAt of [T0, ENDS, ENDS + QUOTE_GRACE_SECONDS])
+    expect(heldBy([FIRST, second], seenAt)).toBe(FIRST);
+  expect(heldBy([FIRST, second], ENDS + QUOTE_GRACE_SECONDS + 1)).toBe(second);
+  // Made only after the money was sent, long after the first one's end.
+  const third = quote(ENDS + 5_000, 60n * TOKEN);
+  expect(heldBy([FIRST, third], ENDS + 4_000)).toBe(third);
+  expect(heldBy([FIRST, third], ENDS + 5_000 + 900 + QUOTE_GRACE_SECONDS + 1)).toBeUndefined();
+  expect(heldBy([FIRST, third], ENDS, TOKEN / 3n)).toBeUndefined();
+});
+
+test('where two stood the one counts that asks for less; one that was made later never does', () => {
+  const cheaper = quote(ENDS + 10, 40n * TOKEN);
+  expect(heldBy([FIRST, cheaper], ENDS + 9)).toBe(FIRST);
+  expect(heldBy([FIRST, cheaper], ENDS + 10)).toBe(cheaper);
 });

@@ -16,6 +16,10 @@ export interface QuotedOption {
   currency: Asset;
   address: string;
   pay_amount: bigint;
+  /** What was asked at its rate before the price was lowered, oldest first. */
+  earlierAmounts: readonly { until: number; payAmount: bigint }[];
+  /** Null: of one that is older than all others. */
+  quoted_at: bigint | number | null;
   quote_ends_at: bigint | number;
 }
 
@@ -46,33 +50,50 @@ function bearsOn({ currency, address }: QuotedOption, t: QuotedTransfer): boolea
   return isMoney && t.status !== 'gone' && t.currency === currency && t.address === address;
 }
 
-/**
- * When what was sent, all together, was more than dust for the first time.
- *
- * @param givenBack what refunds take: it holds nothing any more
- */
-function heldSince(
-  option: QuotedOption,
-  transfers: readonly QuotedTransfer[],
-  givenBack: bigint,
-): number | undefined {
+/** What has come to a payment. */
+export interface Came {
+  transfers: readonly QuotedTransfer[];
+  /** What refunds take: it holds nothing any more. */
+  givenBack: bigint;
+}
+
+/** When what was sent, all together, was more than dust for the first time, by what was asked at that time. */
+function heldSince(option: QuotedOption, { transfers, givenBack }: Came): number | undefined {
+  const askedAt = (seconds: number) =>
+    option.earlierAmounts.find(({ until }) => seconds <= until)?.payAmount ?? option.pay_amount;
   let sum = -givenBack;
   const own = transfers.filter((t) => bearsOn(option, t));
   for (const { amount, seen_at } of own.toSorted((a, b) => Number(a.seen_at) - Number(b.seen_at))) {
     sum += amount;
-    if (!isDust(sum, option.pay_amount)) return Number(seen_at);
+    if (!isDust(sum, askedAt(Number(seen_at)))) return Number(seen_at);
   }
   return undefined;
 }
 
+const holdsUntil = ({ quote_ends_at: endsAt }: Pick<QuotedOption, 'quote_ends_at'>) =>
+  Number(endsAt) + QUOTE_GRACE_SECONDS;
+
 /** Of the option that money has fixed, or of one that none has come to. */
-export function quoteLife(
-  option: QuotedOption,
-  { transfers, givenBack }: { transfers: readonly QuotedTransfer[]; givenBack: bigint },
-  nowSeconds: number,
-): QuoteLife {
-  const endsAt = Number(option.quote_ends_at);
-  const since = heldSince(option, transfers, givenBack);
-  if (since === undefined) return nowSeconds < endsAt ? 'running' : 'over';
-  return since <= endsAt + QUOTE_GRACE_SECONDS ? 'held' : 'due';
+export function quoteLife(option: QuotedOption, came: Came, nowSeconds: number): QuoteLife {
+  const since = heldSince(option, came);
+  if (since === undefined) return nowSeconds < Number(option.quote_ends_at) ? 'running' : 'over';
+  return since <= holdsUntil(option) ? 'held' : 'due';
+}
+
+/**
+ * Which of an option's quotes, oldest first, money counts at: the one that stood when it was sent, though it may have been
+ * renewed before that was seen. Where two stood, as one ran and the other's grace was not over, its payer may have been shown
+ * either: the one that asks for less. Where none stood, the first that was made afterwards.
+ *
+ * @returns undefined where nothing holds any of them
+ */
+export function heldQuote<Q extends QuotedOption>(quotes: readonly Q[], came: Came): Q | undefined {
+  const held = quotes.flatMap((quote) => {
+    const since = heldSince(quote, came);
+    return since === undefined || since > holdsUntil(quote) ? [] : [{ quote, since }];
+  });
+  const [standing] = held
+    .filter(({ quote, since }) => Number(quote.quoted_at ?? 0) <= since)
+    .toSorted((a, b) => Number(a.quote.pay_amount - b.quote.pay_amount));
+  return (standing ?? held[0])?.quote;
 }

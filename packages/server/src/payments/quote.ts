@@ -4,12 +4,25 @@ import { formatRate, movedBeyond, parseRate, payAmount, type Rate, RateRefused }
 import type { MerchantRef, PaymentDeps, PaymentSettings } from './deps.ts';
 import type { OptionRow, PaymentRow } from './queries.ts';
 
-/** What is promised to a payer: the rate as shown, and what is to be sent at 6 digits. */
+/** What is promised to a payer: the rate as shown, what is to be sent at 6 digits, and from when to when. */
 export interface Quote {
   exchange_rate: string;
   pay_amount: bigint;
-  quote_ends_at: number;
+  quoted_at: number | bigint | null;
+  quote_ends_at: number | bigint;
 }
+
+/** From when on, and for how many seconds, a quote is promised. */
+export interface QuoteTime {
+  quotedAt: number;
+  seconds: number;
+}
+
+/**
+ * Quotes are kept so long after their end. What was sent in time is seen late where a network could not be read, or its node
+ * has missed something, which is found when the payment ends.
+ */
+const KEPT_SECONDS = 86_400;
 
 interface Price {
   amount: bigint;
@@ -17,12 +30,42 @@ interface Price {
 }
 
 /** @throws Fail `invalid_request` with param `amount` where the price is too large to be paid in a token */
-export function quoteOf(price: Price, token: Asset, rate: Rate, endsAt: number): Quote {
+export function quoteOf(price: Price, token: Asset, rate: Rate, { quotedAt, seconds }: QuoteTime): Quote {
   return {
     exchange_rate: formatRate(rate),
     pay_amount: payAmount(price, token, rate),
-    quote_ends_at: endsAt,
+    quoted_at: quotedAt,
+    quote_ends_at: quotedAt + seconds,
   };
+}
+
+const isSameQuote = (a: Pick<Quote, 'quoted_at' | 'quote_ends_at'>, b: typeof a) =>
+  Number(a.quoted_at ?? 0) === Number(b.quoted_at ?? 0) &&
+  Number(a.quote_ends_at) === Number(b.quote_ends_at);
+
+/** All quotes of an option that are kept, oldest first, each with what it asks for by the price of now. */
+export function quotesOf(payment: Price, option: OptionRow): (OptionRow & Quote)[] {
+  const earlier = option.earlier_quotes.map((quote) => ({
+    ...option,
+    ...quote,
+    pay_amount: payAmount(payment, option.currency, parseRate(quote.exchange_rate)),
+  }));
+  return [...earlier, option].toSorted((a, b) => Number(a.quoted_at ?? 0) - Number(b.quoted_at ?? 0));
+}
+
+/** An option at another quote: the one before is kept, as money of its time may not be seen yet. */
+export function withQuote(payment: Price, option: OptionRow, quote: Quote): OptionRow {
+  if (isSameQuote(option, quote)) return option;
+  const { exchange_rate, pay_amount, quoted_at, quote_ends_at } = quote;
+  const earlier_quotes = quotesOf(payment, option)
+    .filter((kept) => !isSameQuote(kept, quote))
+    .filter((kept) => Number(kept.quote_ends_at) + KEPT_SECONDS >= Number(quoted_at ?? 0))
+    .map((kept) => ({
+      exchange_rate: kept.exchange_rate,
+      quoted_at: kept.quoted_at === null ? null : Number(kept.quoted_at),
+      quote_ends_at: Number(kept.quote_ends_at),
+    }));
+  return { ...option, exchange_rate, pay_amount, quoted_at, quote_ends_at, earlier_quotes };
 }
 
 /** @throws RateRefused */
@@ -54,11 +97,11 @@ export function freshQuote(
   payment: Pick<PaymentRow, 'amount' | 'currency'>,
   option: Pick<OptionRow, 'currency'>,
   rate: Rate | undefined,
-  endsAt: number,
+  time: QuoteTime,
 ): Quote | undefined {
   if (rate === undefined) return undefined;
   try {
-    return quoteOf(payment, option.currency, rate, endsAt);
+    return quoteOf(payment, option.currency, rate, time);
   } catch (error) {
     // More than can be paid in a token: a better rate may come.
     if (error instanceof Fail) return undefined;

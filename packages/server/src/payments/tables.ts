@@ -8,6 +8,8 @@ import type {
 import type { ColumnType, Generated } from 'kysely';
 
 type Int8 = bigint | number;
+/** Written as text, left out for the column's default. */
+type Json<T> = ColumnType<T, string | undefined, string>;
 
 declare module '../platform/db.ts' {
   interface Tables {
@@ -19,6 +21,8 @@ declare module '../platform/db.ts' {
       invoice_id: string | null;
       customer: string | null;
       amount: bigint;
+      /** What was asked before it was lowered, each up to a time, oldest first. */
+      earlier_amounts: Json<{ amount: string; until: number }[]>;
       currency: string;
       status: PaymentStatus;
       fixed_currency: Asset | null;
@@ -50,7 +54,11 @@ declare module '../platform/db.ts' {
       watch: string | null;
       exchange_rate: string;
       pay_amount: bigint;
+      /** Null: made before this was recorded. */
+      quoted_at: Int8 | null;
       quote_ends_at: Int8;
+      /** Its other quotes, of the last day, oldest first: money of their time may not be seen yet. */
+      earlier_quotes: Json<{ exchange_rate: string; quoted_at: number | null; quote_ends_at: number }[]>;
       chosen_at: Int8;
     };
     deposit_address: {
