@@ -322,6 +322,22 @@ test('an invoice that asks for less: what was dust when it came holds no quote, 
   }
 });
 
+test('an amount that was asked once may be more by now than can be paid in a token', async () => {
+  const shop = await Shop.open(service);
+  const setRate = (rate: string) =>
+    writeSetting(service.app.db, shop.merchant.merchantId, RATE_SETTINGS.fixed, [`USDT/EUR=${rate}`]);
+  await setRate('1');
+  const own = await invoice(shop, { amount: 800_000_000_000n, currency: 'EUR' });
+  const { address } = await own.due();
+  await own.reprice(1_000n);
+  await setRate('0.5');
+  shop.wait(5_000);
+  await own.due();
+  await shop.send(address, { amount: 20n * BigInt(TOKEN) });
+  await shop.settle();
+  expect(await own.read()).toMatchObject({ status: 'completed', pay_amount: 20 * TOKEN });
+});
+
 test('money that was sent before an invoice asked for less counts at its rate, for the lower price', async () => {
   const shop = await Shop.open(service);
   const { merchantId } = shop.merchant;

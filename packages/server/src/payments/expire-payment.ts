@@ -6,7 +6,7 @@ import { changePayment, rulesOf } from './change-payment.ts';
 import { type PaymentDeps, paymentSettings } from './deps.ts';
 import { isSure, laterOf, scansOf, unreadNetworks } from './look-for-money.ts';
 import { factsOf, isQuoteDue } from './present.ts';
-import { lockPayment, readPayment } from './queries.ts';
+import { lockPayment, type PaymentView, readPayment } from './queries.ts';
 import { nextStatus } from './states.ts';
 
 /**
@@ -28,11 +28,14 @@ export async function expirePayment(deps: PaymentDeps, job: Job): Promise<JobOut
   const again = isQuoteDue(known) ? { ...soon, followsClock: false } : soon;
   const isEnding = payment.status === 'pending' && unread.length === 0 && occasion.seconds >= expiresAt;
   if (isEnding && !(await isSure(deps, merchant, known))) return { ...again, followsClock: false };
+  // What was chosen or seen since it was looked at needs another look.
+  const isAsKnown = (view: PaymentView) =>
+    view.options.length === known.options.length && view.transactions.length === known.transactions.length;
   const isOver = await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchantId, paymentId);
     const status = nextStatus(factsOf(view), rulesOf(view, settings), {
       now: occasion.seconds,
-      mayExpire: unread.length === 0,
+      mayExpire: isEnding && isAsKnown(view),
       hasNewMoney: false,
       rateMoved: false,
     });

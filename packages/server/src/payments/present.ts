@@ -1,6 +1,5 @@
 import type { Payment, PaymentTransaction } from '@florin/contract/schemas';
 import { encodeId } from '../platform/ids.ts';
-import { parseRate, payAmount } from '../rates/index.ts';
 import type { OptionRow, PaymentView, TransactionRow } from './queries.ts';
 import { quotesOf, withQuote } from './quote.ts';
 import { type Came, heldQuote, type QuotedOption, type QuoteLife, quoteLife } from './quote-life.ts';
@@ -28,13 +27,10 @@ const cameTo = ({ payment, transactions }: PaymentView): Came => ({
 });
 
 function quotedOption<O extends OptionRow>({ payment }: PaymentView, option: O): O & QuotedOption {
+  // In proportion: at another rate the amount of then may be more than can be paid in a token.
   const earlierAmounts = payment.earlier_amounts.map(({ amount, until }) => ({
     until,
-    payAmount: payAmount(
-      { amount: BigInt(amount), currency: payment.currency },
-      option.currency,
-      parseRate(option.exchange_rate),
-    ),
+    payAmount: (option.pay_amount * BigInt(amount)) / payment.amount,
   }));
   return { ...option, earlierAmounts };
 }
