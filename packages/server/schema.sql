@@ -359,6 +359,7 @@ create table public.merchant (
   created_at bigint not null,
   suspended_at bigint,
   suspended_seconds bigint not null default 0,
+  resumed_at bigint,
   constraint merchant_pkey PRIMARY KEY (merchant_id),
   constraint merchant_clock_offset_check CHECK ((clock_offset >= 0)),
   constraint merchant_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'live'::text]))),

@@ -155,9 +155,9 @@ export class World {
   /** What a seized charge of an invoice took. */
   readonly seizedCharges = new Map<string, bigint>();
   now = START;
-  /** How long the merchant was suspended in all before, and since when it is. */
-  suspension = { isSuspended: false, seconds: 0 };
-  #suspendedAt = 0;
+  /** Since when the merchant is suspended, and how long it was before. */
+  #suspendedAt: number | null = null;
+  #suspendedBefore = 0;
   #made = 0;
   #random: number;
 
@@ -170,6 +170,11 @@ export class World {
 
   get occasion(): Occasion {
     return { rules: RULES, now: this.now, newId: () => `in_${++this.#made}`, suspension: this.suspension };
+  }
+
+  get suspension() {
+    const lasting = this.#suspendedAt === null ? 0 : this.now - this.#suspendedAt;
+    return { isSuspended: this.#suspendedAt !== null, seconds: this.#suspendedBefore + lasting };
   }
 
   get open(): InvoiceFacts[] {
@@ -325,24 +330,21 @@ export class World {
   }
 
   suspend(): void {
-    if (this.suspension.isSuspended) return;
-    this.suspension = { ...this.suspension, isSuspended: true };
-    this.#suspendedAt = this.now;
+    this.#suspendedAt ??= this.now;
   }
 
   resume(): void {
-    if (!this.suspension.isSuspended) return;
-    const seconds = this.suspension.seconds + this.now - this.#suspendedAt;
-    this.suspension = { isSuspended: false, seconds };
+    this.#suspendedBefore = this.suspension.seconds;
+    this.#suspendedAt = null;
   }
 
   decide(deed: Step['deed'], pick: number, chosen: InvoiceFacts | undefined): Decision | undefined {
     const { occasion, facts } = this;
     const { status, methodId } = this.subscription;
-    // Nobody can ask for anything.
-    if (this.suspension.isSuspended) return undefined;
     if (deed === 'mandate') return decideMandate(facts, `pm_${pick}`, occasion);
     if (deed === 'topUp') return decideTopUp(facts, occasion);
+    // Nobody can ask for anything; what was asked for just before, and what the chain shows, is written meanwhile.
+    if (this.suspension.isSuspended) return undefined;
     if (deed === 'cancel' && pick % 9 === 0) return decideCancel(facts, 'now', occasion);
     if (deed === 'cancelAt' && pick % 3 === 0)
       return decideCancel(facts, this.now + 1 + (pick % 9_000_000), occasion);

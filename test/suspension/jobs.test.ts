@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { sweepDeposits } from '../../packages/server/src/custody/index.ts';
+import { changeSandboxWallet, readWallet } from '../../packages/server/src/payment-methods/index.ts';
 import { processBatch, settleBatch } from '../../packages/server/src/payouts/index.ts';
 import { decodeId, encodeId } from '../../packages/server/src/platform/ids.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { transact } from '../../packages/server/src/platform/transact.ts';
 import { sendRefund } from '../../packages/server/src/refunds/index.ts';
-import { setMerchantStatus } from '../../packages/server/src/stores/index.ts';
+import { getMerchant, setMerchantStatus } from '../../packages/server/src/stores/index.ts';
+import { retryCharges } from '../../packages/server/src/subscriptions/index.ts';
 import { sendTransfers } from '../../packages/server/src/transfers/index.ts';
 import { jobHandlers } from '../../packages/server/src/workers.ts';
 import { jobOf } from '../job.ts';
@@ -38,6 +40,7 @@ function jobsOf({ merchantId }: TestMerchant) {
     settle: (groupId: string) => settleBatch(app, job({ groupId }), run),
     send: (groupId: string) => sendTransfers(app, job({ groupId }), run),
     refund: (refundId: string) => sendRefund(app, job({ refundId }), run),
+    retry: (paymentMethodId: string) => retryCharges(app, job({ paymentMethodId }), run),
     sweep: () => sweepDeposits(app, job({ network: 'erc20' }), run),
   };
 }
@@ -168,6 +171,95 @@ test('an open invoice waits without a try, and its days of dunning begin to coun
   await jobs.bill(id);
   expect(await failures()).toBe(2);
   expect(await api.read(id)).toMatchObject({ status: 'past_due' });
+});
+
+test('what is tried at once while its merchant is suspended is tried as that ends, not so much later again', async () => {
+  const { merchant, given, api, jobs, id } = await subscribed();
+  const method = encodeId('paymentMethod', given.method.payment_method_id);
+  await methodCalls(service, merchant).change(method, { balance: 0 });
+  await jobs.wait(32 * DAY);
+  await jobs.bill(id);
+  expect(await api.read(id)).toMatchObject({ status: 'past_due' });
+  await suspend(merchant);
+  await jobs.wait(29 * DAY);
+  const row = await getMerchant(service.app.db, merchant.merchantId);
+  await changeSandboxWallet(given.chain, given.method, { balance: BigInt(100 * PRICE) });
+  await readWallet(service.app, row, given.method);
+  await jobsOf(merchant).retry(given.method.payment_method_id);
+  await jobs.bill(id);
+  expect(await jobs.chargeOf(id)).toBeUndefined();
+  await jobs.wait(DAY);
+  await resume(merchant);
+  await jobs.bill(id);
+  const charge = (await jobs.chargeOf(id)) ?? '';
+  await jobs.send(charge);
+  await jobs.finish(charge);
+  expect(await api.read(id)).toMatchObject({ status: 'active' });
+});
+
+/** A charge of a renewal that is ordered and has no transaction yet. */
+async function queued() {
+  const subscription = await subscribed();
+  const { jobs, id, merchant, api } = subscription;
+  await jobs.wait(32 * DAY);
+  await jobs.bill(id);
+  const charge = (await jobs.chargeOf(id)) ?? '';
+  const before = (await attemptsOf(merchant)).length;
+  const expectEnded = async () => {
+    expect(await jobs.chargeOf(id)).toBeUndefined();
+    expect(await attemptsOf(merchant)).toHaveLength(before);
+    const [invoice] = await asOwner(
+      service,
+      `select tries, dunning_days_spent, overdue_from, charge_method_id from invoice
+       where merchant_id = $1 and status = 'open'`,
+      [merchant.merchantId],
+    );
+    const untried = { tries: 0, dunning_days_spent: 0, overdue_from: null, charge_method_id: null };
+    expect(invoice).toEqual(untried);
+    const payment = await merchant.sdk.payments.retrieve(encodeId('payment', charge));
+    expect(payment).toMatchObject({ status: 'failed', decline_code: 'network_unavailable' });
+    expect(await api.read(id)).toMatchObject({ status: 'active' });
+  };
+  return { ...subscription, charge, expectEnded };
+}
+
+test('a charge that is queued as its merchant is suspended is not sent later at its old price, but ordered anew', async () => {
+  const { merchant, jobs, id, charge, expectEnded, pay } = await queued();
+  await suspend(merchant);
+  await jobs.send(charge);
+  await jobs.settle(charge);
+  await jobs.wait(10 * DAY);
+  await jobs.bill(id);
+  await resume(merchant);
+  await jobs.send(charge);
+  await expectEnded();
+  await jobs.wait(200);
+  await pay();
+  expect(await jobs.chargeOf(id)).toBeUndefined();
+});
+
+test('nor where nothing ran while its merchant was suspended', async () => {
+  const { merchant, jobs, charge, expectEnded } = await queued();
+  await suspend(merchant);
+  await jobs.wait(10 * DAY);
+  await resume(merchant);
+  await jobs.send(charge);
+  await jobs.settle(charge);
+  await expectEnded();
+});
+
+test('a charge that is ordered after a suspension is sent', async () => {
+  const { merchant, jobs, id, charge } = await subscribed().then(async (made) => {
+    await suspend(made.merchant);
+    await resume(made.merchant);
+    await made.jobs.wait(32 * DAY);
+    await made.jobs.bill(made.id);
+    return { ...made, charge: (await made.jobs.chargeOf(made.id)) ?? '' };
+  });
+  await jobs.send(charge);
+  await jobs.finish(charge);
+  expect(await attemptsOf(merchant)).toHaveLength(2);
+  expect(await jobs.chargeOf(id)).toBeUndefined();
 });
 
 test('how long a merchant was suspended is counted once, however often it is said', async () => {

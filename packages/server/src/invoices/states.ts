@@ -63,7 +63,7 @@ export interface InvoiceFacts {
   overdueFrom: number | null;
   daysSpent: number;
   dueDate: number;
-  /** How much of its merchant's suspensions these times are moved by: no day of them counts. */
+  /** Up to how much of its merchant's suspensions, all added up, these times are moved: no second of them counts. */
   suspendedSeconds: number;
   paidAt: number | null;
   createdAt: number;

@@ -30,7 +30,9 @@ export async function createMerchant(
     mode: input.mode,
     status: 'active',
     clockOffset: 0,
+    suspendedAt: null,
     suspendedSeconds: 0,
+    resumedAt: null,
     createdAt: platform.clock.nowSeconds(),
   };
   await platform.db
@@ -60,6 +62,7 @@ export async function setMerchantStatus(
       ? { suspended_at: now }
       : {
           suspended_at: null,
+          resumed_at: now,
           suspended_seconds: sql<bigint>`suspended_seconds + greatest(0, ${now} - suspended_at)`,
         };
   await platform.db

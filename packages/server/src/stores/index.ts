@@ -13,6 +13,15 @@ export { addApprover, identifyApprover, listApprovers, removeApprover } from './
 export { createKey, type KeySecrets, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
 export { changeStore, createStore, listStores, type StoreChange } from './manage-stores.ts';
 export { deleteOldNonces } from './nonces.ts';
-export { findMerchant, getMerchant, getStore, listMerchants, type Merchant, merchantOf } from './queries.ts';
+export {
+  findMerchant,
+  getMerchant,
+  getStore,
+  listMerchants,
+  type Merchant,
+  merchantOf,
+  type Suspensions,
+  suspendedFor,
+} from './queries.ts';
 export { castVote, type Vote, type VoteCount } from './votes.ts';
 export { confirmWebhookKey, lockStore, readWebhookSecrets, setWebhookKey } from './webhook-keys.ts';

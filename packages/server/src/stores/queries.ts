@@ -8,14 +8,22 @@ import { kept } from '../platform/kept-plans.ts';
 import type { MerchantMode } from '../platform/settings.ts';
 import './tables.ts';
 
-export interface Merchant {
+/** When a merchant was suspended, by its own clock. */
+export interface Suspensions {
+  /** Since when it is; null: it is not. */
+  suspendedAt: number | null;
+  /** How long it was in all before that. */
+  suspendedSeconds: number;
+  /** When it was resumed last. */
+  resumedAt: number | null;
+}
+
+export interface Merchant extends Suspensions {
   merchantId: string;
   name: string;
   mode: MerchantMode;
   status: 'active' | 'suspended';
   clockOffset: number;
-  /** How long it was suspended in all, by its clock; what lasts yet is not in it. */
-  suspendedSeconds: number;
   createdAt: number;
 }
 
@@ -161,7 +169,9 @@ const merchantColumns = [
   'mode',
   'status',
   'clock_offset',
+  'suspended_at',
   'suspended_seconds',
+  'resumed_at',
   'created_at',
 ] as const;
 interface MerchantRow {
@@ -170,18 +180,29 @@ interface MerchantRow {
   mode: MerchantMode;
   status: 'active' | 'suspended';
   clock_offset: bigint;
+  suspended_at: bigint | number | null;
   suspended_seconds: bigint;
+  resumed_at: bigint | number | null;
   created_at: bigint | number;
 }
+const secondsOrNull = (value: bigint | number | null) => (value === null ? null : Number(value));
 const toMerchant = (row: MerchantRow): Merchant => ({
   merchantId: row.merchant_id,
   name: row.name,
   mode: row.mode,
   status: row.status,
   clockOffset: Number(row.clock_offset),
+  suspendedAt: secondsOrNull(row.suspended_at),
   suspendedSeconds: Number(row.suspended_seconds),
+  resumedAt: secondsOrNull(row.resumed_at),
   createdAt: Number(row.created_at),
 });
+
+/** How long a merchant was suspended in all up to now, what lasts yet included. @param now of its clock */
+export const suspendedFor = (
+  { suspendedAt, suspendedSeconds }: Pick<Suspensions, 'suspendedAt' | 'suspendedSeconds'>,
+  now: number,
+) => suspendedSeconds + (suspendedAt === null ? 0 : Math.max(0, now - suspendedAt));
 
 /** Jobs of a merchant that begin together all ask for its row: they read it together. */
 const reads = gatherReads<undefined, Merchant | undefined>((db) => async (merchantId, asks) => {

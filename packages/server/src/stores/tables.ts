@@ -13,6 +13,7 @@ declare module '../platform/db.ts' {
       clock_offset: Generated<bigint>;
       suspended_at: ColumnType<Int8 | null, Int8 | null | undefined>;
       suspended_seconds: Generated<bigint>;
+      resumed_at: ColumnType<Int8 | null, Int8 | null | undefined>;
       created_at: Int8;
     };
     store: {

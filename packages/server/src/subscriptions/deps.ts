@@ -10,8 +10,8 @@ import { newId } from '../platform/ids.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { readSettings } from '../platform/settings.ts';
-import { getMerchant, type Merchant } from '../stores/index.ts';
-import type { Occasion, Suspension } from './draft.ts';
+import { getMerchant, type Merchant, type Suspensions, suspendedFor } from '../stores/index.ts';
+import type { Occasion } from './draft.ts';
 import type { BillingRules } from './facts.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
 
@@ -27,14 +27,14 @@ const DAY_SECONDS = 86_400;
 /** What a change of a subscription has to know, read before its transaction begins. */
 export interface BillingContext extends PaymentContext {
   rules: BillingRules;
-  suspension: Suspension;
+  suspensions: Suspensions;
 }
 
 export async function billingContext(
   deps: Pick<SubscriptionDeps, 'db' | 'clock'>,
   merchant: MerchantRef | Merchant,
 ): Promise<BillingContext> {
-  const { status, suspendedSeconds: seconds } =
+  const suspensions =
     'suspendedSeconds' in merchant ? merchant : await getMerchant(deps.db, merchant.merchantId);
   const { dunningDays, pageDueDays, ...settings } = await readSettings(deps.db, merchant, {
     ...SUBSCRIPTION_SETTINGS,
@@ -44,14 +44,16 @@ export async function billingContext(
     dunningDays: dunningDays.map(Number).sort((a, b) => a - b),
     pageDueSeconds: pageDueDays * DAY_SECONDS,
   };
-  const suspension = { isSuspended: status === 'suspended', seconds };
-  return { settings, occasion: occasionOf(deps, merchant), rules, suspension };
+  return { settings, occasion: occasionOf(deps, merchant), rules, suspensions };
 }
 
 /** What decisions know of it. */
-export const occasionFor = ({ rules, occasion, suspension }: BillingContext): Occasion => ({
+export const occasionFor = ({ rules, occasion, suspensions }: BillingContext): Occasion => ({
   rules,
-  suspension,
+  suspension: {
+    isSuspended: suspensions.suspendedAt !== null,
+    seconds: suspendedFor(suspensions, occasion.seconds),
+  },
   now: occasion.seconds,
   newId,
 });

@@ -3,13 +3,14 @@ import { type InvoiceFacts, isLive, openPaymentStatus } from '../invoices/index.
 import { invariant } from '../platform/fail.ts';
 import type { BillingRules, DecidedEvent, Decision, Facts, SubscriptionFacts } from './facts.ts';
 import { MOVES } from './states.ts';
+import { movedBySuspension, type Suspension } from './suspension.ts';
 
 /** One change while it is decided: what has been said so far is what the rest of it goes by. */
 export class Draft {
   subscription: SubscriptionFacts;
   readonly rules: BillingRules;
   readonly now: number;
-  /** How long the merchant was suspended in all before. */
+  /** How long the merchant was suspended in all up to now. */
   readonly suspendedSeconds: number;
   readonly #before: ReadonlyMap<string, InvoiceFacts>;
   readonly #invoices: Map<string, InvoiceFacts>;
@@ -25,7 +26,10 @@ export class Draft {
     this.#before = new Map(
       [...(facts.covering ?? []), ...facts.invoices].map((invoice) => [invoice.id, invoice]),
     );
-    this.#invoices = new Map(this.#before);
+    const moved = facts.invoices.map((invoice) =>
+      movedBySuspension(invoice, { seconds: this.suspendedSeconds }),
+    );
+    this.#invoices = new Map([...this.#before, ...moved.map((invoice) => [invoice.id, invoice] as const)]);
   }
 
   get openInvoices(): InvoiceFacts[] {
@@ -93,13 +97,6 @@ export interface Occasion {
   newId: () => string;
   /** Absent: its merchant never was suspended. */
   suspension?: Suspension;
-}
-
-export interface Suspension {
-  /** Nothing new begins now. */
-  isSuspended: boolean;
-  /** How long it was suspended in all before. */
-  seconds: number;
 }
 
 function isSame(a: InvoiceFacts, b: InvoiceFacts | undefined): boolean {

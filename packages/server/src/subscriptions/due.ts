@@ -7,6 +7,7 @@ import type { BillingRules, Decision, Facts } from './facts.ts';
 import { takeOff } from './give-back.ts';
 import { nextPeriodStart, openCycle, skipCycle } from './open-invoice.ts';
 import { isFinal, isRunning } from './states.ts';
+import { movedBySuspension } from './suspension.ts';
 
 /** How often open invoices of a suspended merchant are looked at: whether they may go on. */
 const SUSPENDED_LOOK_SECONDS = 900;
@@ -29,12 +30,13 @@ export type Due =
  *
  * @param mayGiveUp false: whether money came in time is not known yet, and what does not depend on it goes on meanwhile
  */
-export function decideDue(facts: Facts, occasion: Occasion, mayGiveUp = true): Due {
+export function decideDue(stored: Facts, occasion: Occasion, mayGiveUp = true): Due {
+  const facts = factsNow(stored, occasion);
   const { subscription, invoices } = facts;
   if (isFinal(subscription.status)) return { do: 'wait', at: null };
-  const due = changeDue(facts, occasion);
+  const due = isBehind(stored, facts, occasion) ? CATCH_UP : changeDue(facts, occasion);
   if (due !== undefined && (mayGiveUp || due.deadline === null)) {
-    const draft = new Draft(facts, occasion);
+    const draft = new Draft(stored, occasion);
     due.change(draft);
     return { do: 'change', decision: draft.decision, deadline: due.deadline };
   }
@@ -55,6 +57,19 @@ function changeTo(facts: Facts, occasion: Occasion, change: (draft: Draft) => un
   change(draft);
   return { do: 'change', decision: draft.decision, deadline: null };
 }
+
+/** Open invoices with their times as they are now. */
+function factsNow(stored: Facts, { suspension }: Occasion): Facts {
+  if (suspension === undefined) return stored;
+  return { ...stored, invoices: stored.invoices.map((invoice) => movedBySuspension(invoice, suspension)) };
+}
+
+/** Whether a suspension is over and its invoices do not say so yet: readers see their due dates. */
+const isBehind = (stored: Facts, facts: Facts, occasion: Occasion) =>
+  !isSuspended(occasion) && facts.invoices.some((invoice, i) => invoice !== stored.invoices[i]);
+
+/** A draft moves the times of open invoices by itself. */
+const CATCH_UP: ChangeDue = { change: () => {}, deadline: null };
 
 const isSuspended = ({ suspension }: Occasion) => suspension?.isSuspended === true;
 
@@ -91,10 +106,8 @@ function changeDue(facts: Facts, occasion: Occasion): ChangeDue | undefined {
 }
 
 /** What time brings to invoices that nobody has paid. */
-function dunningDue(facts: Facts, { now, rules, suspension }: Occasion): ChangeDue | undefined {
+function dunningDue(facts: Facts, { now, rules }: Occasion): ChangeDue | undefined {
   const { invoices } = facts;
-  const isBehind = (invoice: InvoiceFacts) => invoice.suspendedSeconds < (suspension?.seconds ?? 0);
-  if (invoices.some(isBehind)) return { change: goOn, deadline: null };
   const late = invoices.find((invoice) => isDueUnpaid(invoice, now));
   if (late !== undefined) return { change: (draft) => dueUnpaid(draft, late.id), deadline: late.dueDate };
   const ends = invoices.map((invoice) => silentEnd(facts, invoice, rules));
@@ -140,22 +153,6 @@ function silentEnd(facts: Facts, invoice: InvoiceFacts, rules: BillingRules): nu
 function renewsAt({ subscription, invoices }: Facts, now: number): boolean {
   if (!isRunning(subscription.status) || nextPeriodStart(subscription) > now) return false;
   return !invoices.some(({ reason }) => reason === 'subscription_cycle');
-}
-
-/** The merchant is no more suspended: whatever waited goes on from where it was, and no day of it has passed. */
-function goOn(draft: Draft): void {
-  for (const invoice of draft.openInvoices) {
-    const seconds = draft.suspendedSeconds - invoice.suspendedSeconds;
-    const later = (at: number | null) => (at === null ? null : at + seconds);
-    const isYetDue = isPageInvoice(invoice) && invoice.overdueFrom === null;
-    draft.put({
-      ...invoice,
-      dueDate: isYetDue ? invoice.dueDate + seconds : invoice.dueDate,
-      overdueFrom: later(invoice.overdueFrom),
-      nextTryAt: later(invoice.nextTryAt),
-      suspendedSeconds: draft.suspendedSeconds,
-    });
-  }
 }
 
 /** The next time at which something comes due by itself. */

@@ -52,7 +52,7 @@ async function tryNow(
 ): Promise<Charged> {
   const { merchant_id: merchantId, subscription_id: subscriptionId, invoice_id: invoiceId } = invoice;
   const context = await billingContext(deps, caller);
-  if (context.suspension.isSuspended) throw new Fail('forbidden', 'This merchant is suspended.');
+  if (context.suspensions.suspendedAt !== null) throw new Fail('forbidden', 'This merchant is suspended.');
   return await transact(deps.db, async (tx) => {
     const billing = await lockBilling(tx, merchantId, subscriptionId);
     const facts = billing.facts.invoices.find((one) => one.id === invoiceId);

@@ -1,11 +1,14 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { World } from '../../../../test/subscriptions/simulated-billing.ts';
+import { hold, type Step, World } from '../../../../test/subscriptions/simulated-billing.ts';
 import type { InvoiceFacts } from '../invoices/index.ts';
+import type { Creation } from './creation.ts';
+import { isFinal } from './states.ts';
 
 const DAY = 86_400;
 
-/** 10.00 a day or month, of which the first is paid on its page, or by a mandate that pays from then on. */
-function active({ methodId, interval }: { methodId: string | null; interval: 'day' | 'month' }): World {
+/** 10.00 for each period, of which the first is paid on its page, or by a mandate that pays from then on. */
+function active({ methodId, interval }: Pick<Creation, 'methodId' | 'interval'>): World {
   const world = new World(
     { amount: 1_000n, interval, methodId, trialDays: 0, anchor: null, cancelAt: null },
     1,
@@ -96,3 +99,80 @@ test('what payers sent is taken, and what is to end ends', () => {
   ended.runTo(ended.now + 2 * DAY, false);
   expect(ended.subscription.status).toBe('canceled');
 });
+
+/** What happens after so many hours; a suspension takes so many more. */
+interface Moment {
+  afterHours: number;
+  deed: Step['deed'] | 'dearer' | 'fail' | 'trouble';
+  pick: number;
+  suspendedHours: number;
+}
+
+/**
+ * Plays moments and writes down what is tried and told, in the time for which the merchant was not suspended.
+ *
+ * @param lasts 0: no suspension takes any time
+ */
+function play(methodId: string | null, moments: readonly Moment[], lasts: 0 | 1): string[] {
+  const world = active({ methodId, interval: 'year' });
+  const lines: string[] = [];
+  const write = (what: string) => lines.push(`${world.now - world.suspension.seconds} ${what}`);
+  const apply = world.apply.bind(world);
+  world.apply = (decision) => {
+    const told = decision.events.map(({ type }) => type).join(' ');
+    if (told !== '') write(told);
+    apply(decision);
+  };
+  const ready = world.reading.bind(world);
+  let tried = 0;
+  world.reading = (invoice) => {
+    write(`tries ${invoice.reason}`);
+    hold(!world.suspension.isSuspended, 'nothing is tried while the merchant is suspended');
+    return tried++ % 4 === 0 ? { kind: 'declined', code: 'insufficient_balance' } : ready(invoice);
+  };
+  const runTo = (time: number) => {
+    for (let next = world.settle(); next !== null && next <= time; next = world.settle()) world.now = next;
+    world.now = Math.max(world.now, time);
+    world.settle();
+  };
+  const decideCharge = (code: string) => {
+    const live = world.open.find(({ liveAttempt, page }) => liveAttempt !== null && page !== 'paid');
+    if (live !== undefined) world.decideCharge(live, code);
+  };
+  const dearer = () => {
+    const { amount } = world.subscription;
+    if (!world.suspension.isSuspended) world.apply(world.changeItems(amount + 100n, 'now'));
+  };
+  runTo(world.subscription.periodEnd);
+  for (const { afterHours, deed, pick, suspendedHours } of moments) {
+    const hours = world.suspension.isSuspended ? suspendedHours * lasts : afterHours;
+    // While its merchant is suspended, and as it has just gone on, no job has looked at it yet.
+    if (world.suspension.isSuspended || pick % 2 === 0) world.now += hours * 3_600;
+    else runTo(world.now + hours * 3_600);
+    if (isFinal(world.subscription.status)) break;
+    if (deed === 'dearer') dearer();
+    else if (deed === 'fail') decideCharge(pick % 5 === 0 ? 'mandate_revoked' : 'insufficient_balance');
+    else if (deed === 'trouble') decideCharge('network_unavailable');
+    else world.do({ afterHours, deed, pick });
+  }
+  world.resume();
+  runTo(world.now + 60 * DAY);
+  return lines;
+}
+
+test('however long a suspension lasts, and whatever is written meanwhile, all goes on as if it had taken no time', () => {
+  const deeds = ['suspend', 'resume', 'topUp', 'mandate', 'dearer', 'pay', 'page', 'seen', 'fail', 'trouble'];
+  const moment = fc.record<Moment>({
+    afterHours: fc.integer({ min: 0, max: 60 }),
+    deed: fc.constantFrom(...(deeds as Moment['deed'][])),
+    pick: fc.nat(),
+    suspendedHours: fc.integer({ min: 0, max: 120 }),
+  });
+  const method = fc.option(fc.constant('pm_1'), { freq: 3 });
+  fc.assert(
+    fc.property(method, fc.array(moment, { maxLength: 20 }), (methodId, moments) => {
+      expect(play(methodId, moments, 1)).toEqual(play(methodId, moments, 0));
+    }),
+    { numRuns: 2_000 },
+  );
+}, 120_000);

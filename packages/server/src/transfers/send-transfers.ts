@@ -11,6 +11,7 @@ import { reserveAttempts, signReserved } from './make-attempts.ts';
 import { isStopped } from './network-stops.ts';
 import { isHeldBack } from './pauses.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
+import { endSuspendedCharges } from './refuse-charges.ts';
 import { type Hindrance, nextRun } from './states.ts';
 import { WalletBehind } from './wallet-queries.ts';
 import { type Expected, sendSigned, watchSent } from './watch-attempts.ts';
@@ -87,7 +88,8 @@ async function bringOnTogether(deps: TransferDeps, groups: readonly GroupRun[]):
   const isCharge = first.charge !== null;
   const run = joinRuns(groups.map((group) => group.run));
   const work: Work = { deps, run, merchant, groupIds, chain, isCharge, nowSeconds, history: {} };
-  return await next(work, await advance(work, transfers));
+  const open = isCharge ? await endSuspendedCharges(work, transfers) : transfers;
+  return await next(work, await advance(work, open));
 }
 
 /** How a run left its groups. */

@@ -13,8 +13,8 @@ import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '
 
 export type TransferStatus = 'queued' | 'sending' | 'succeeded' | 'failed';
 export type AttemptStatus = 'reserved' | 'signed' | 'sent' | 'succeeded' | 'failed' | 'dead';
-/** A charge's own faults, where the network names one. */
-export type TransferFailure = 'address_risk' | 'transfer_failed' | ChargeFault;
+/** A charge's own faults, where the network names one; `network_unavailable`: it was not sent in its time, nobody's fault. */
+export type TransferFailure = 'address_risk' | 'transfer_failed' | 'network_unavailable' | ChargeFault;
 
 export interface Member {
   transferId: string;
