@@ -544,17 +544,6 @@ CREATE INDEX payment_transaction_payment ON public.payment_transaction USING btr
 CREATE INDEX payment_transaction_sweep ON public.payment_transaction USING btree (merchant_id, sweep_id) WHERE (sweep_id IS NOT NULL);
 CREATE INDEX payment_transaction_unswept ON public.payment_transaction USING btree (merchant_id, network, address, currency) WHERE ((status = 'final'::text) AND (swept_amount < amount) AND (kind = ANY (ARRAY['counted'::text, 'wrong_token'::text])));
 
-create table public.payout_approval (
-  merchant_id uuid not null,
-  batch_id uuid not null,
-  approver_id uuid not null,
-  decision text not null,
-  items_digest bytea not null,
-  created_at bigint not null,
-  constraint payout_approval_pkey PRIMARY KEY (merchant_id, batch_id, approver_id),
-  constraint payout_approval_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text])))
-);
-
 create table public.payout_batch (
   merchant_id uuid not null,
   batch_id uuid not null,
@@ -673,6 +662,7 @@ create table public.refund (
   approval_digest bytea,
   approved_at bigint,
   lost_at bigint,
+  suspended_seconds bigint not null default 0,
   constraint refund_pkey PRIMARY KEY (merchant_id, refund_id),
   constraint refund_merchant_id_own_id_key UNIQUE (merchant_id, own_id),
   constraint refund_amount_check CHECK ((amount > 0)),

@@ -102,6 +102,15 @@ test('F6: two approvals are two people; the number asked for is that of the subm
   expect(await approve(batchId, 'Bob')).toBe('pending');
 });
 
+test('F6: approvals of people who were removed meanwhile do not count', async () => {
+  await configure(service, merchant, { approvals: 2 });
+  const batchId = await waiting();
+  expect(await approve(batchId, 'Cid')).toBe('pending_approval');
+  await stores.removeApprover(service.app, merchant.merchantId, 'Cid');
+  expect(await approve(batchId, 'Ann')).toBe('pending_approval');
+  expect(await approve(batchId, 'Bob')).toBe('pending');
+});
+
 test('F6: one rejection outweighs an approval', async () => {
   await configure(service, merchant, { approvals: 2 });
   const batchId = await waiting();

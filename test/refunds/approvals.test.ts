@@ -9,7 +9,7 @@ import * as stores from '../../packages/server/src/stores/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { refunds, refusal, shop, TOKEN } from './requests.ts';
+import { all, refunds, refusal, shop, TOKEN } from './requests.ts';
 
 const FUNDS = 1_000n * BigInt(TOKEN);
 const DAY = 86_400;
@@ -169,7 +169,7 @@ test('a refund with a claim link is claimed first: it is judged, and its 24 hour
   expect(await read(late)).toMatchObject({ status: 'canceled' });
 }, 90_000);
 
-test('rejected, unanswered for seven days or canceled: its money is given back', async () => {
+test('rejected, unanswered for seven days or canceled: its money is given back, and an event tells it', async () => {
   const { merchant, give, decide, read, cancel, balance } = await approving({ approvalAbove: '10.00' });
   const before = await balance();
   const rejected = await give(11);
@@ -184,11 +184,21 @@ test('rejected, unanswered for seven days or canceled: its money is given back',
   await merchant.sdk.testHelpers.advanceClock(7 * DAY - 60);
   expect(await read(unanswered)).toMatchObject({ status: 'pending' });
   await merchant.sdk.testHelpers.advanceClock(61);
-  for (const refundId of [rejected, approved, canceled, unanswered]) {
+  const over = [rejected, approved, canceled, unanswered];
+  for (const refundId of over) {
     expect(await read(refundId)).toMatchObject({ status: 'canceled', completed_at: expect.any(Number) });
     expect(await decide('approve', refundId, 'Cid')).toBe('invalid_request');
   }
   expect(await balance()).toEqual(before);
+  const news = await all(merchant.sdk.events.list({ type: 'refund.updated' }));
+  const objects = await Promise.all(over.map(read));
+  expect(news.reverse().map(({ sequence, data }) => ({ sequence, ...data }))).toEqual(
+    objects.map((object) => ({
+      sequence: 1,
+      object,
+      previous_attributes: { status: 'pending', completed_at: null },
+    })),
+  );
 }, 90_000);
 
 test('the delay runs from when the address was known, and is waited for after an early approval', async () => {

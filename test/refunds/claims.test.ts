@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { advanceClock } from '../../packages/server/src/sandbox/advance-clock.ts';
+import { setMerchantStatus } from '../../packages/server/src/stores/index.ts';
 import { corpusText, NO_CORPORA } from '../corpora.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
-import { refusal, shop, TOKEN } from './requests.ts';
+import { all, refusal, shop, TOKEN } from './requests.ts';
 
 const FUNDS = 1_000n * BigInt(TOKEN);
 const DAY = 86_400;
@@ -79,6 +81,40 @@ test('a link that nobody uses in 30 days is over: the refund is canceled and its
   expect(refusal(await claim('r', addresses.erc20.succeed))).toBe('400 invalid_request_error');
   expect(await balance()).toMatchObject({ available: 3_100 * TOKEN, refund_hold: 0 });
   expect((await browse(url)).text).toContain('This link is over');
+  const [event, ...more] = await all(merchant.sdk.events.list({ type: 'refund.updated' }));
+  expect(more).toEqual([]);
+  expect(event?.data).toEqual({
+    object: await read('r'),
+    previous_attributes: { status: 'pending', completed_at: null },
+  });
+});
+
+test('days on which its merchant is suspended are none of the 30: the payer can use the link as long as ever', async () => {
+  const { merchant, claim, read, url, addresses, ended } = await asked();
+  const { app } = service;
+  const clock = merchant.sdk.testHelpers;
+  await clock.advanceClock(29 * DAY);
+  await setMerchantStatus(app, merchant.merchantId, 'suspended');
+  await advanceClock(app, merchant.merchantId, 40 * DAY);
+  expect((await browse(url)).text).toContain('is stopped for now');
+  await setMerchantStatus(app, merchant.merchantId, 'active');
+  expect(await read('r')).toMatchObject({ status: 'pending', claim_url: url });
+  await clock.advanceClock(DAY - 60);
+  expect(await read('r')).toMatchObject({ status: 'pending', claim_url: url });
+  expect((await browse(url)).text).not.toContain('This link is over');
+  expect((await claim('r', addresses.erc20.succeed)).status).toBe(200);
+  expect(await ended('r')).toMatchObject({ status: 'succeeded' });
+});
+
+test('after a suspension a link ends with its 30 days', async () => {
+  const { merchant, claim, read, addresses } = await asked();
+  const { app } = service;
+  await setMerchantStatus(app, merchant.merchantId, 'suspended');
+  await advanceClock(app, merchant.merchantId, 40 * DAY);
+  await setMerchantStatus(app, merchant.merchantId, 'active');
+  await merchant.sdk.testHelpers.advanceClock(30 * DAY + 60);
+  expect(await read('r')).toMatchObject({ status: 'canceled', claim_url: null });
+  expect(refusal(await claim('r', addresses.erc20.succeed))).toBe('400 invalid_request_error');
 });
 
 test('a proven wallet is where it goes when nobody says otherwise; on another network it is nobody', async () => {

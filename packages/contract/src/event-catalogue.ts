@@ -91,7 +91,8 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   },
   'refund.updated': {
     resource: 'refund',
-    change: 'A reorganisation took the transaction of a refund that succeeded, or it is paid again.',
+    change:
+      'A refund is canceled: by a call, by an approver, or as nobody approved or claimed it in time; or a reorganisation took the transaction of one that succeeded, or it is paid again.',
     built: true,
   },
   'payment_method.updated': {

@@ -1,10 +1,9 @@
 import type { PayoutBatch } from '@florin/contract/schemas';
-import { sql } from 'kysely';
-import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
+import { castVote } from '../stores/index.ts';
 import { endUnsent } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
 import type { Actor, PayoutDeps } from './deps.ts';
@@ -35,32 +34,12 @@ function checkMayDecide(batch: BatchRow, approval: Approval): void {
   }
 }
 
-/** @returns how many have approved these items */
-async function record(tx: Tx, batch: BatchRow, approval: Approval, nowSeconds: number): Promise<number> {
-  // An approval counts for the very items that it was given for.
-  const digest = boundDigest(batch, await readItems(tx, batch.merchant_id, batch.batch_id));
-  const { rows } = await sql`
-    insert into payout_approval (merchant_id, batch_id, approver_id, decision, items_digest, created_at)
-    values (${batch.merchant_id}, ${batch.batch_id}, ${approval.approverId}, ${approval.decision}, ${digest}, ${nowSeconds})
-    on conflict (merchant_id, batch_id, approver_id) do nothing
-    returning 1`.execute(tx);
-  if (rows.length === 0) throw new Fail('invalid_request', 'You have decided on this batch before.');
-  const { approvals } = await tx
-    .selectFrom('payout_approval')
-    .select((e) => e.fn.countAll<bigint>().as('approvals'))
-    .where('merchant_id', '=', batch.merchant_id)
-    .where('batch_id', '=', batch.batch_id)
-    .where('decision', '=', 'approved')
-    .where('items_digest', '=', digest)
-    .executeTakeFirstOrThrow();
-  return Number(approvals);
-}
-
 /**
  * A registered approver approves or rejects a batch. Enough approvals send it on; one rejection ends it and gives the
  * money back.
  *
- * @throws Fail `forbidden` for the owner of a key that created, edited or submitted it; `invalid_request` in every other state
+ * @throws Fail `forbidden` for the owner of a key that created, edited or submitted it; `invalid_request` in every other state,
+ * and for whoever decided before
  */
 export async function decideApproval(
   deps: PayoutDeps,
@@ -71,9 +50,15 @@ export async function decideApproval(
   const batch = await transact(deps.db, async (tx) => {
     const locked = await lockBatch(tx, actor.merchantId, approval.batchId);
     checkMayDecide(locked, approval);
-    const approvals = await record(tx, locked, approval, occasion.seconds);
-    if (approval.decision === 'rejected') return await endUnsent(tx, locked, 'rejected', occasion);
-    if (approvals < locked.required_approvals) return locked;
+    const { approverId, decision } = approval;
+    // An approval counts for the very items that it was given for.
+    const digest = boundDigest(locked, await readItems(tx, locked.merchant_id, locked.batch_id));
+    const subject = `${locked.batch_id} ${digest.toString('hex')}`;
+    const vote = { action: 'payouts.approval', subject, approverId, decision };
+    const required = locked.required_approvals;
+    const { isDone } = await castVote(tx, locked.merchant_id, { ...vote, required }, occasion.seconds);
+    if (decision === 'rejected') return await endUnsent(tx, locked, 'rejected', occasion);
+    if (!isDone) return locked;
     const job = {
       merchantId: locked.merchant_id,
       kind: PROCESS_JOB,

@@ -58,13 +58,5 @@ declare module '../platform/db.ts' {
       lost_at: Int8 | null;
     };
     payout_quota: { merchant_id: string; currency: Asset; day: number; amount: bigint };
-    payout_approval: {
-      merchant_id: string;
-      batch_id: string;
-      approver_id: string;
-      decision: 'approved' | 'rejected';
-      items_digest: Buffer;
-      created_at: Int8;
-    };
   }
 }

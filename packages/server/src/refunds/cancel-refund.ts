@@ -4,6 +4,7 @@ import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
+import { claimSecondsLeft } from './claim-link.ts';
 import type { RefundDeps } from './deps.ts';
 import { endRefund } from './end-refund.ts';
 import { awaitsClaim } from './present.ts';
@@ -22,13 +23,21 @@ export async function cancelRefund(deps: RefundDeps, caller: Caller, ownId: stri
   });
 }
 
+/** How often a link of a suspended merchant is looked at, whose time does not pass. */
+const SUSPENDED_LOOK_SECONDS = 900;
+
 /** The payer has not said in time where the money goes: it is the merchant's again. */
 export async function expireClaim(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  await run.step(async (tx) => {
+  const occasion = occasionOf(deps, merchant);
+  const left = await run.step(async (tx) => {
     const locked = await lockRefund(tx, job.merchantId, String(job.payload.refundId));
-    if (!awaitsClaim(locked.refund)) return;
-    await endRefund(tx, locked, { status: 'canceled' }, occasionOf(deps, merchant));
+    const seconds = claimSecondsLeft(locked.refund, merchant, occasion.seconds);
+    if (seconds === 0 && awaitsClaim(locked.refund))
+      await endRefund(tx, locked, { status: 'canceled' }, occasion);
+    return seconds;
   });
-  return 'done';
+  if (left === 0) return 'done';
+  const wait = merchant.suspendedAt === null ? left : Math.max(left, SUSPENDED_LOOK_SECONDS);
+  return { againAtMs: occasion.realMs + wait * 1000 };
 }

@@ -1,6 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { decodeIdToken, encodeIdToken } from '../platform/id-token.ts';
 import type { Vault } from '../platform/vault.ts';
+import { type Suspensions, suspendedFor } from '../stores/index.ts';
+import { awaitsClaim } from './present.ts';
 import type { RefundRow } from './queries.ts';
 
 // Whoever holds the link decides where the money goes, so its secret lies sealed in the database: a copy of that opens
@@ -44,4 +46,20 @@ export function parseClaimToken(text: string): ClaimToken | undefined {
 export function opens(vault: Vault, refund: RefundRow, { secret }: Pick<ClaimToken, 'secret'>): boolean {
   const { claim_secret: sealed } = refund;
   return sealed !== null && timingSafeEqual(vault.open(sealed, contextOf(refund)), secret);
+}
+
+/**
+ * For how many more seconds a link can be used; 0: it is used or over. Its days are those on which its merchant is not
+ * suspended: the payer can name no address on others.
+ *
+ * @param now of the merchant's clock
+ */
+export function claimSecondsLeft(
+  refund: Pick<RefundRow, 'status' | 'address' | 'claim_ends_at' | 'suspended_seconds'>,
+  merchant: Suspensions,
+  now: number,
+): number {
+  if (!awaitsClaim(refund)) return 0;
+  const suspended = suspendedFor(merchant, now) - Number(refund.suspended_seconds);
+  return Math.max(0, Number(refund.claim_ends_at ?? 0) + suspended - now);
 }

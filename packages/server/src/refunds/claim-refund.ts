@@ -6,8 +6,8 @@ import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
 import { addressColumns, nextJob } from './approval.ts';
 import { checkRefundAddress } from './check-address.ts';
+import { claimSecondsLeft } from './claim-link.ts';
 import { type RefundDeps, refundSettings } from './deps.ts';
-import { awaitsClaim } from './present.ts';
 import { lockRefund, type RefundRow, updateRefund } from './queries.ts';
 
 /**
@@ -25,11 +25,11 @@ export async function claimRefund(
   const settings = await refundSettings(deps, merchant);
   const { allowProgramOwned } = settings;
   return await transact(deps.db, async (tx) => {
-    if ((await getMerchant(tx, merchant.merchantId)).status === 'suspended')
-      throw new Fail('forbidden', 'This merchant is suspended.');
+    const row = await getMerchant(tx, merchant.merchantId);
+    if (row.status === 'suspended') throw new Fail('forbidden', 'This merchant is suspended.');
     const { refund } = await lockRefund(tx, merchant.merchantId, refundId);
     const occasion = occasionOf(deps, merchant);
-    if (!awaitsClaim(refund) || occasion.seconds >= Number(refund.claim_ends_at ?? 0))
+    if (claimSecondsLeft(refund, row, occasion.seconds) === 0)
       throw new Fail('invalid_request', 'The link of this refund is used or over.');
     const { network } = refund;
     await checkRefundAddress(tx, deps, { merchant, network, address, allowProgramOwned });

@@ -17,6 +17,7 @@ import { newId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
+import { getMerchant, suspendedFor } from '../stores/index.ts';
 import { checkRecipient } from '../transfers/index.ts';
 import { addressColumns, nextJob, UNADDRESSED } from './approval.ts';
 import { checkRefundAddress, provenWallet } from './check-address.ts';
@@ -113,6 +114,7 @@ async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: str
     metadata: body.metadata ?? {},
     claim_secret: address === null ? newClaimSecret(deps.vault, key) : null,
     claim_ends_at: address === null ? occasion.seconds + CLAIM_SECONDS : null,
+    suspended_seconds: suspendedFor(await getMerchant(tx, caller.merchantId), occasion.seconds),
     day: Math.floor(occasion.seconds / DAY_SECONDS),
     created_at: occasion.seconds,
   };

@@ -8,7 +8,7 @@ import type { Occasion } from '../platform/occasion.ts';
 import { givenBackPostings, paidPostings } from './postings.ts';
 import { presentRefund } from './present.ts';
 import { giveQuotaBack, type LockedRefund, type RefundRow, updateRefund } from './queries.ts';
-import { endMove, MOVES, placeOf } from './states.ts';
+import { type End, endMove, MOVES, placeOf } from './states.ts';
 
 /** What a refund came to. */
 export type Outcome =
@@ -49,27 +49,22 @@ export async function endRefund(
     ...('txId' in outcome ? { tx_id: outcome.txId } : {}),
     ...('reason' in outcome ? { failure_reason: outcome.reason } : {}),
   });
-  if (status !== 'canceled') await recordEnd(tx, refund, after, occasion);
+  await recordRefund(tx, { before: refund, after, type: END_EVENTS[status] }, occasion);
   return after;
 }
 
-/** A refund that awaits its claim ends canceled alone, so no event tells of a link. */
-async function recordEnd(tx: Tx, before: RefundRow, after: RefundRow, occasion: Occasion): Promise<void> {
-  await recordRefund(
-    tx,
-    { before, after, type: after.status === 'succeeded' ? 'refund.succeeded' : 'refund.failed' },
-    occasion,
-  );
-}
+type RefundEvent = 'refund.succeeded' | 'refund.failed' | 'refund.updated';
 
-/** Records the news of a refund that has its address. */
+const END_EVENTS: Record<End, RefundEvent> = {
+  succeeded: 'refund.succeeded',
+  failed: 'refund.failed',
+  canceled: 'refund.updated',
+};
+
+/** Records the news of a refund. Whoever has a claim link decides where the money goes: no event tells it. */
 export async function recordRefund(
   tx: Tx,
-  {
-    before,
-    after,
-    type,
-  }: { before: RefundRow; after: RefundRow; type: 'refund.succeeded' | 'refund.failed' | 'refund.updated' },
+  { before, after, type }: { before: RefundRow; after: RefundRow; type: RefundEvent },
   occasion: Occasion,
 ): Promise<void> {
   await recordEvent(tx, {

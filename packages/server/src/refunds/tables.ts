@@ -26,6 +26,7 @@ declare module '../platform/db.ts' {
       metadata: Generated<Metadata>;
       claim_secret: Buffer | null;
       claim_ends_at: Int8 | null;
+      suspended_seconds: Generated<Int8>;
       created_by_owner: string | null;
       addressed_at: Int8 | null;
       required_approvals: Generated<number>;

@@ -5,10 +5,9 @@ import { occasionOf } from '../../platform/occasion.ts';
 import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
 import { checkRecipient } from '../../transfers/index.ts';
 import { checkRefundAddress } from '../check-address.ts';
-import { CLAIM_PATH, opens, parseClaimToken } from '../claim-link.ts';
+import { CLAIM_PATH, claimSecondsLeft, opens, parseClaimToken } from '../claim-link.ts';
 import { claimRefund } from '../claim-refund.ts';
 import { type RefundDeps, refundSettings } from '../deps.ts';
-import { awaitsClaim } from '../present.ts';
 import { findRefund } from '../queries.ts';
 import {
   type AddressError,
@@ -74,7 +73,7 @@ async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim 
       isSandbox: merchant.mode === 'sandbox',
       refund,
     },
-    isOpen: awaitsClaim(refund) && seconds < Number(refund.claim_ends_at ?? 0),
+    isOpen: claimSecondsLeft(refund, merchant, seconds) > 0,
   };
 }
 
