@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createStateReader } from '../../packages/server/src/monitoring/state.ts';
 import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
 import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
@@ -86,7 +87,7 @@ async function approving(values: Values = { approvalAbove: '50.00' }) {
 }
 
 test('above the threshold a refund waits until it is approved, then it is paid once', async () => {
-  const { merchant, give, decide, read, ended, isHeld, balance } = await approving();
+  const { merchant, give, decide, read, ended, isHeld, waiting, balance } = await approving();
   const small = await give(40);
   expect(await ended(small)).toMatchObject({ status: 'succeeded' });
   const large = await give(51);
@@ -94,6 +95,8 @@ test('above the threshold a refund waits until it is approved, then it is paid o
   expect(await read(large)).toMatchObject({ status: 'pending', completed_at: null });
   expect(await isHeld(large)).toBe(true);
   expect(await balance()).toMatchObject({ refund_hold: 51 * TOKEN });
+  const waits = await createStateReader(service.app.db, service.app.clock)();
+  expect(waits.approvals).toEqual({ payouts: 0, refunds: (await waiting()).length });
   expect(await decide('approve', large, 'Ann')).toBe('pending 1');
   expect(await decide('approve', large, 'Bob')).toBe('invalid_request');
   expect(await ended(large)).toMatchObject({ status: 'succeeded' });

@@ -52,6 +52,7 @@ function showState(metrics: Metrics, state: ServiceState): void {
   showJobs(metrics, state);
   showTransfers(metrics, state);
   showRefunds(metrics, state);
+  showApprovals(metrics, state);
   showWebhooks(metrics, state);
   showLedger(metrics, state);
 }
@@ -127,6 +128,14 @@ function showRefunds(metrics: Metrics, { refunds, atMs }: ServiceState): void {
     'florin_refunds_short_oldest_seconds',
     'How long the oldest of them has waited, by the clock of its merchant.',
     labelled((short) => Math.max(0, atMs / 1000 - short.oldestSince)),
+  );
+}
+
+function showApprovals(metrics: Metrics, { approvals }: ServiceState): void {
+  metrics.setGauge(
+    'florin_approvals_waiting',
+    'Payout batches and refunds that wait for approval.',
+    Object.entries(approvals).map(([of, value]) => ({ labels: { of }, value })),
   );
 }
 

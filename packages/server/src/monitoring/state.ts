@@ -1,9 +1,10 @@
 import { ledgerImbalance } from '../ledger/index.ts';
+import { countPendingApproval } from '../payouts/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../platform/db.ts';
 import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
 import { findLastReport } from '../reconciliation/index.ts';
-import { shortRefunds } from '../refunds/index.ts';
+import { countAwaitingApproval, shortRefunds } from '../refunds/index.ts';
 import { hasHistoryChanged, listStops, transferHealth } from '../transfers/index.ts';
 import { webhookHealth } from '../webhooks/index.ts';
 
@@ -23,6 +24,7 @@ async function readState(db: Db, clock: Clock) {
   const stops = await listStops(db);
   const historyChanged = await hasHistoryChanged(db);
   const refunds = await shortRefunds(db);
+  const approvals = { payouts: await countPendingApproval(db), refunds: await countAwaitingApproval(db) };
   const webhooks = await webhookHealth(db);
   const imbalances = await ledgerImbalance(db);
   const lastReport = await findLastReport(db);
@@ -34,6 +36,7 @@ async function readState(db: Db, clock: Clock) {
     stops,
     historyChanged,
     refunds,
+    approvals,
     webhooks,
     imbalances,
     lastReport,

@@ -14,3 +14,4 @@ export { presentBatch } from './present.ts';
 export { batchIdOf, listBatches, merchantOfBatch, placeOfItem } from './queries.ts';
 export { payoutRoutes } from './routes.ts';
 export { PAYOUT_SETTINGS } from './settings.ts';
+export { countPendingApproval } from './unapproved.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db.ts';
 import { APPROVAL_WINDOW_SECONDS } from '../stores/index.ts';
 import './tables.ts';
 
@@ -13,4 +13,11 @@ export async function unapprovedPayouts(tx: Tx, merchantId: string, nowSeconds: 
     where merchant_id = ${merchantId} and submitted_at > ${nowSeconds - APPROVAL_WINDOW_SECONDS}
       and required_approvals = 0 and status <> 'canceled'`.execute(tx);
   return BigInt(rows[0]?.amount ?? 0);
+}
+
+/** How many batches wait for approval, over all merchants. */
+export async function countPendingApproval(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`
+    select count(*) as count from payout_batch where status = 'pending_approval'`.execute(db);
+  return Number(rows[0]?.count ?? 0);
 }

@@ -54,3 +54,13 @@ export async function findByOwnId(
   const message = `Several merchants have a refund ${ownId}: name one with --merchant.`;
   throw new Fail('invalid_request', { message, param: 'merchant' });
 }
+
+/** How many refunds wait for approval, over all merchants. */
+export async function countAwaitingApproval(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`
+    select count(*) as count from refund
+    where status = 'pending' and address is not null and required_approvals > 0 and approved_at is null`.execute(
+    db,
+  );
+  return Number(rows[0]?.count ?? 0);
+}

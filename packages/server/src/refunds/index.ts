@@ -1,4 +1,4 @@
-export { findByOwnId, listAwaitingApproval } from './approval-queries.ts';
+export { countAwaitingApproval, findByOwnId, listAwaitingApproval } from './approval-queries.ts';
 export { refundRows } from './book-queries.ts';
 export { cancelRefund, expireClaim } from './cancel-refund.ts';
 export { claimRefund } from './claim-refund.ts';
