@@ -16,7 +16,7 @@ import type { Decision, Facts, SubscriptionFacts } from '../../packages/server/s
 import { sumWithin } from '../../packages/server/src/subscriptions/levels.ts';
 import { decideMandate, decideTopUp, payNow } from '../../packages/server/src/subscriptions/mandate.ts';
 import { boundary, periodIndex } from '../../packages/server/src/subscriptions/periods.ts';
-import { isFinal, MOVES } from '../../packages/server/src/subscriptions/states.ts';
+import { isFinal, SUBSCRIPTION_MOVES } from '../../packages/server/src/subscriptions/states.ts';
 import { decideUpdate, type Update } from '../../packages/server/src/subscriptions/update.ts';
 
 const RULES = { dunningDays: [1, 3, 5, 7], pageDueSeconds: 3 * 86_400 };
@@ -212,7 +212,7 @@ export class World {
     }
     const from = this.subscription?.status ?? 'incomplete';
     const { status, canceledAt, credit } = decision.subscription;
-    hold(from === status || MOVES[from].includes(status) || this.invoices.size < 2, `${from} to ${status}`);
+    hold(SUBSCRIPTION_MOVES.allows(from, status) || this.invoices.size < 2, `${from} to ${status}`);
     this.subscription = decision.subscription;
     hold(this.open.filter(({ reason }) => reason === 'subscription_cycle').length < 2, 'one open cycle');
     hold(!isFinal(status) || this.open.length === 0, 'nothing is open at the end');

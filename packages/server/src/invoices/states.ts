@@ -1,5 +1,5 @@
 import type { BillingReason, InvoicePaymentStatus, InvoiceStatus } from '@florin/contract/schemas';
-import { invariant } from '../platform/fail.ts';
+import { Moves } from '../platform/moves.ts';
 
 // An invoice: open → paid | void. `payment_status`: pending ⇄ processing → completed | failed (open, tried again) |
 // canceled | expired.
@@ -10,11 +10,11 @@ import { invariant } from '../platform/fail.ts';
 // last one wrote, and the job of the subscription goes on from there.
 
 /** Every allowed move, and no other. */
-const INVOICE_MOVES: Record<InvoiceStatus, readonly InvoiceStatus[]> = {
+export const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
   open: ['paid', 'void'],
   paid: [],
   void: [],
-};
+});
 
 /**
  * Its payment page. `money`: some is seen and not final · `frozen`: a person has to decide · `paid`: it has paid the
@@ -88,7 +88,7 @@ export function openPaymentStatus(invoice: InvoiceFacts): InvoicePaymentStatus {
 }
 
 function move({ status: from }: InvoiceFacts, to: InvoiceStatus): InvoiceStatus {
-  invariant(INVOICE_MOVES[from].includes(to), `an invoice goes from ${from} to ${to}`);
+  INVOICE_MOVES.check(from, to);
   return to;
 }
 

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import type { PaymentMethodStatus } from '@florin/contract/schemas';
-import { type Insertable, type Selectable, sql, type UpdateObject } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { Mandate } from '../chains/index.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
@@ -10,6 +10,7 @@ import { kept, many, unawaited } from '../platform/kept-plans.ts';
 import { cursorOf, readNewest, unknownCursor } from '../platform/page.ts';
 import type { ChargedWallet } from '../transfers/index.ts';
 import { PAYMENT_METHOD } from './columns.ts';
+import { METHOD_MOVES } from './states.ts';
 import './tables.ts';
 
 const selectMethods = (db: Db, merchantId: string) =>
@@ -150,9 +151,10 @@ export async function findByMandate(
 
 export async function updatePaymentMethod(
   db: Db,
-  method: MethodKey,
-  change: UpdateObject<Tables, 'payment_method'>,
+  method: MethodKey & Pick<PaymentMethodRow, 'status'>,
+  change: Updateable<Tables['payment_method']>,
 ): Promise<PaymentMethodRow> {
+  if (change.status !== undefined) METHOD_MOVES.check(method.status, change.status);
   return await db
     .updateTable('payment_method')
     .set(change)

@@ -19,7 +19,15 @@ import {
   writeReadings,
 } from './queries.ts';
 import { PAYMENT_METHOD_SETTINGS } from './settings.ts';
-import { isAsStored, isNews, type MandateReading, nextReading, readingOf, statusAfter } from './states.ts';
+import {
+  isAsStored,
+  isNews,
+  type MandateReading,
+  METHOD_MOVES,
+  nextReading,
+  readingOf,
+  statusAfter,
+} from './states.ts';
 import { watchJob } from './watch-job.ts';
 
 /** News for whoever bills: money or allowance came back, or the status changed; payload `{ paymentMethodId }`. */
@@ -138,6 +146,7 @@ export async function applyReadings(tx: Tx, readings: Readings, context: Reading
       row,
       next: decide(row, readings.get(row.payment_method_id) ?? 'unavailable', context),
     }));
+  for (const { row, next } of decided) METHOD_MOVES.check(row.status, next.status);
   await writeReadings(
     tx,
     merchantId,

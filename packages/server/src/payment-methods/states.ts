@@ -1,9 +1,18 @@
 import type { PaymentMethodStatus } from '@florin/contract/schemas';
 import type { ChargeFault, MandateState } from '../chains/index.ts';
+import { Moves } from '../platform/moves.ts';
 
 // active ⇄ inactive as its wallet and its term can pay what is due next or not; active, inactive ⇄ unknown while the
 // network cannot be read; any → revoked, by the payer on the network or by the merchant's call, which is final.
 // Invariant: `status` is what the last reading, the need known then and that call make of it; only `active` is charged.
+
+/** Every allowed move, and no other. */
+export const METHOD_MOVES = new Moves<PaymentMethodStatus>('a payment method', {
+  active: ['inactive', 'unknown', 'revoked'],
+  inactive: ['active', 'unknown', 'revoked'],
+  unknown: ['active', 'inactive', 'revoked'],
+  revoked: [],
+});
 
 /** What the chain shows of a mandate; `unavailable`: nobody knows. */
 export type MandateReading = 'unavailable' | ShownMandate;

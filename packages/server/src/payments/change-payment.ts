@@ -1,5 +1,5 @@
 import type { EventType, PaymentStatus } from '@florin/contract/schemas';
-import type { UpdateObject } from 'kysely';
+import type { Updateable } from 'kysely';
 import { type Change, recordEvents } from '../events/index.ts';
 import type { Tables, Tx } from '../platform/db.ts';
 import { encodeId } from '../platform/ids.ts';
@@ -8,7 +8,7 @@ import type { PaymentContext, PaymentSettings } from './deps.ts';
 import { invoiceNewsJob, quoteJob } from './jobs.ts';
 import { currentOption, factsOf, isQuoteDue, presentPayment } from './present.ts';
 import { lockPayment, type PaymentView, transactionKey, updatePayment } from './queries.ts';
-import { invoicePageState, type Rules, toleranceOf } from './states.ts';
+import { invoicePageState, PAYMENT_MOVES, type Rules, toleranceOf } from './states.ts';
 
 /** What the store's settings say of a payment. */
 export function rulesOf(view: PaymentView, settings: PaymentSettings): Rules {
@@ -29,7 +29,7 @@ const STATUS_EVENTS: Partial<Record<PaymentStatus, EventType>> = {
 export async function changePayment(
   tx: Tx,
   before: PaymentView,
-  change: UpdateObject<Tables, 'payment'>,
+  change: Updateable<Tables['payment']>,
   context: PaymentContext,
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = before.payment;
@@ -50,6 +50,7 @@ export async function recordChanges(
   changed: readonly Changed[],
   context: PaymentContext,
 ): Promise<void> {
+  for (const { before, after } of changed) PAYMENT_MOVES.check(before.payment.status, after.payment.status);
   await recordEvents(
     tx,
     changed.flatMap((one) => newsOf(one, context) ?? []),

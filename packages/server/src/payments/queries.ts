@@ -1,10 +1,11 @@
 import type { Network } from '@florin/contract/money';
-import { type Selectable, sql, type UpdateObject } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { kept, many } from '../platform/kept-plans.ts';
 import { PAYMENT_OPTION } from './columns.ts';
 import { listCursors } from './deposit-queries.ts';
+import { PAYMENT_MOVES } from './states.ts';
 import './tables.ts';
 
 const paymentNotFound = () => new Fail('resource_not_found', 'There is no such payment.');
@@ -134,8 +135,9 @@ async function listTransactions(db: Db, merchantId: string, ids: readonly string
 export async function updatePayment(
   tx: Tx,
   payment: PaymentRow,
-  change: UpdateObject<Tables, 'payment'>,
+  change: Updateable<Tables['payment']>,
 ): Promise<PaymentRow> {
+  if (change.status !== undefined) PAYMENT_MOVES.check(payment.status, change.status);
   return await tx
     .updateTable('payment')
     .set(change)

@@ -4,6 +4,7 @@ import type {
   PaymentTransactionKind,
   PaymentTransactionStatus,
 } from '@florin/contract/schemas';
+import { Moves } from '../platform/moves.ts';
 
 // A payment: pending ⇄ processing → completed | expired | frozen; pending → expired | cancelled | completed (accepted);
 // expired, cancelled → completed (late or accepted); frozen → pending | completed | expired, and processing while more was
@@ -14,6 +15,17 @@ import type {
 // expired, or released, and processing again until whoever keeps its invoice says whether that needs it.
 // Invariant: the status follows from the facts (what was received, when, and what was decided), so that reading a block
 // again, or twice at once, changes nothing. A crash between a block's reading and its cursor repeats the reading.
+
+/** Every allowed move, and no other. From expired and cancelled a merchant accepts, or late money completes. */
+export const PAYMENT_MOVES = new Moves<PaymentStatus>('a payment', {
+  pending: ['processing', 'completed', 'expired', 'frozen', 'cancelled'],
+  processing: ['pending', 'completed', 'expired', 'frozen', 'failed'],
+  frozen: ['pending', 'processing', 'completed', 'expired'],
+  expired: ['completed'],
+  cancelled: ['completed'],
+  completed: [],
+  failed: [],
+});
 
 export interface TransactionFact {
   kind: PaymentTransactionKind;

@@ -9,7 +9,7 @@ import type { Actor, PayoutDeps } from './deps.ts';
 import { releaseBatchPostings } from './postings.ts';
 import { presentBatch } from './present.ts';
 import { type BatchRow, giveQuotaBack, lockBatch, moveItems } from './queries.ts';
-import { isReserved, MOVES } from './states.ts';
+import { BATCH_MOVES, isReserved } from './states.ts';
 
 /** Ends a batch that no worker has taken, and gives back what it reserved. The caller holds the batch's lock. */
 export async function endUnsent(
@@ -35,7 +35,7 @@ export async function cancelPayoutBatch(
 ): Promise<PayoutBatch> {
   const batch = await transact(deps.db, async (tx) => {
     const locked = await lockBatch(tx, actor.merchantId, batchId);
-    if (!MOVES[locked.status].includes('canceled')) {
+    if (BATCH_MOVES.isFinal(locked.status) || !BATCH_MOVES.allows(locked.status, 'canceled')) {
       throw new Fail('invalid_request', `A batch that is ${locked.status} cannot be canceled.`);
     }
     return await endUnsent(tx, locked, 'canceled', occasionOf(deps, actor));

@@ -1,4 +1,4 @@
-import type { UpdateObject } from 'kysely';
+import type { Updateable } from 'kysely';
 import { recordEvent } from '../events/index.ts';
 import type { Tables, Tx } from '../platform/db.ts';
 import { encodeId } from '../platform/ids.ts';
@@ -10,7 +10,7 @@ import { type BatchRow, updateBatch } from './queries.ts';
 export async function changeBatch(
   tx: Tx,
   batch: BatchRow,
-  change: UpdateObject<Tables, 'payout_batch'>,
+  change: Updateable<Tables['payout_batch']>,
   occasion: Occasion,
 ): Promise<BatchRow> {
   const after = await updateBatch(tx, batch, change);

@@ -1,14 +1,15 @@
 import { type Asset, formatAmount } from '@florin/contract/money';
 import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
-import { sql, type UpdateObject } from 'kysely';
+import { sql, type Updateable } from 'kysely';
 import { arrayText } from '../platform/array-text.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
-import { Fail } from '../platform/fail.ts';
+import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../platform/ids.ts';
 import { unawaited } from '../platform/kept-plans.ts';
 import { cursorOf, readNewest } from '../platform/page.ts';
 import type { CheckedItem } from './check-items.ts';
 import type { Totals } from './states.ts';
+import { BATCH_MOVES, ITEM_MOVES } from './states.ts';
 import './tables.ts';
 
 const batchNotFound = () => new Fail('resource_not_found', 'There is no such payout batch.');
@@ -198,9 +199,10 @@ export const totalColumns = (totals: Totals) => ({
 /** Updates the locked batch and reads it back. */
 export async function updateBatch(
   tx: Tx,
-  batch: { merchant_id: string; batch_id: string },
-  change: UpdateObject<Tables, 'payout_batch'>,
+  batch: BatchRow,
+  change: Updateable<Tables['payout_batch']>,
 ): Promise<BatchRow> {
+  if (change.status !== undefined) BATCH_MOVES.check(batch.status, change.status);
   return await tx
     .updateTable('payout_batch')
     .set(change)
@@ -212,12 +214,14 @@ export async function updateBatch(
 
 /** Moves every item of a batch. */
 export async function moveItems(tx: Tx, batch: BatchRow, status: PayoutItemStatus): Promise<void> {
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('payout_item')
     .set({ status })
     .where('merchant_id', '=', batch.merchant_id)
     .where('batch_id', '=', batch.batch_id)
-    .execute();
+    .where('status', 'in', ITEM_MOVES.into(status))
+    .executeTakeFirstOrThrow();
+  invariant(numUpdatedRows === BigInt(batch.total_count), `every item of the batch may become ${status}`);
 }
 
 /** Counts a batch against the day's quota, one row locked per merchant, currency and day. @returns false: full */
@@ -274,8 +278,9 @@ export async function deleteItem(tx: Tx, item: ItemRow): Promise<void> {
 export async function updateItem(
   tx: Tx,
   item: ItemRow,
-  change: UpdateObject<Tables, 'payout_item'>,
+  change: Updateable<Tables['payout_item']>,
 ): Promise<ItemRow> {
+  if (change.status !== undefined) ITEM_MOVES.check(item.status, change.status);
   return await tx
     .updateTable('payout_item')
     .set(change)
@@ -314,7 +319,7 @@ export interface SettledItem {
 
 export async function writeSettled(tx: Tx, batch: BatchRow, items: readonly SettledItem[]): Promise<void> {
   const column = <T>(pick: (item: SettledItem) => T) => items.map(pick);
-  await sql`
+  const { numAffectedRows } = await sql`
     update payout_item p
     set status = v.status, tx_id = v.tx_id, failure_code = v.failure_code, failure_message = v.failure_message,
         completed_at = v.completed_at
@@ -322,9 +327,9 @@ export async function writeSettled(tx: Tx, batch: BatchRow, items: readonly Sett
                 ${column((i) => i.failureCode)}::text[], ${column((i) => i.failureMessage)}::text[],
                 ${column((i) => i.completedAt)}::bigint[])
       as v (index, status, tx_id, failure_code, failure_message, completed_at)
-    where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index`.execute(
-    tx,
-  );
+    where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index
+      and p.status = 'processing'`.execute(tx);
+  invariant(numAffectedRows === BigInt(items.length), 'only items that are processing are settled');
 }
 
 /** An operator names a batch by its id alone: the merchant is looked for. @throws Fail `resource_not_found` */

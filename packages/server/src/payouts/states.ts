@@ -1,5 +1,6 @@
-import type { PayoutBatchStatus, ValidationError } from '@florin/contract/schemas';
+import type { PayoutBatchStatus, PayoutItemStatus, ValidationError } from '@florin/contract/schemas';
 import { Fail } from '../platform/fail.ts';
+import { Moves } from '../platform/moves.ts';
 import { type ApprovalLimits, needsApproval } from '../stores/index.ts';
 
 // A batch: draft → (needs_fix ⇄ submit) → pending_approval → pending → processing → completed | partially_completed |
@@ -8,10 +9,10 @@ import { type ApprovalLimits, needsApproval } from '../stores/index.ts';
 // after submit, so what was approved is what is sent.
 // A crash between two steps leaves the batch in the state of the last commit; the job of that state goes on with it.
 
-/** Every allowed move, and no other. */
-export const MOVES: Record<PayoutBatchStatus, readonly PayoutBatchStatus[]> = {
+/** Every allowed move of a batch, and no other. */
+export const BATCH_MOVES = new Moves<PayoutBatchStatus>('a payout batch', {
   draft: ['needs_fix', 'pending_approval', 'pending', 'canceled'],
-  needs_fix: ['needs_fix', 'pending_approval', 'pending', 'canceled'],
+  needs_fix: ['pending_approval', 'pending', 'canceled'],
   pending_approval: ['pending', 'rejected', 'canceled'],
   pending: ['processing', 'canceled'],
   processing: ['completed', 'partially_completed', 'failed'],
@@ -20,7 +21,18 @@ export const MOVES: Record<PayoutBatchStatus, readonly PayoutBatchStatus[]> = {
   failed: [],
   canceled: [],
   rejected: [],
-};
+});
+
+/** Every allowed move of an item. One that succeeded fails where a reorganisation took it and its money is given back. */
+export const ITEM_MOVES = new Moves<PayoutItemStatus>('a payout item', {
+  valid: ['invalid', 'queued', 'canceled'],
+  invalid: ['valid', 'canceled'],
+  queued: ['processing', 'canceled'],
+  processing: ['succeeded', 'failed'],
+  succeeded: ['failed'],
+  failed: [],
+  canceled: [],
+});
 
 export const mayEdit = (status: PayoutBatchStatus) => status === 'draft' || status === 'needs_fix';
 /** Money is reserved for the batch and goes back when it is canceled or rejected. */

@@ -3,12 +3,11 @@ import { recordEvent, resourceOf } from '../events/index.ts';
 import { post } from '../ledger/index.ts';
 import { moveRefundable } from '../payments/index.ts';
 import type { Tx } from '../platform/db.ts';
-import { invariant } from '../platform/fail.ts';
 import type { Occasion } from '../platform/occasion.ts';
 import { givenBackPostings, paidPostings } from './postings.ts';
 import { presentRefund } from './present.ts';
 import { giveQuotaBack, type LockedRefund, type RefundRow, updateRefund } from './queries.ts';
-import { type End, endMove, MOVES, placeOf } from './states.ts';
+import { type End, endMove, placeOf } from './states.ts';
 
 /** What a refund came to. */
 export type Outcome =
@@ -33,7 +32,6 @@ export async function endRefund(
 ): Promise<RefundRow> {
   const { merchant_id: merchantId, amount } = refund;
   const { status } = outcome;
-  invariant(MOVES[refund.status].includes(status), `a refund goes from ${refund.status} to ${status}`);
   const transfer = sourceOf(refund);
   const place = placeOf(view.payment.status, transfer !== null);
   const isPaid = status === 'succeeded';

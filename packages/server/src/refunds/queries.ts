@@ -1,10 +1,11 @@
 import type { Network } from '@florin/contract/money';
 import { REFUND_ID_PATTERN } from '@florin/contract/schemas';
-import { type Insertable, sql, type UpdateObject } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import type { CauseNames } from '../ledger/index.ts';
 import { lockPayment, type PaymentView, type TransferKey } from '../payments/index.ts';
 import type { Db, Tables, Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
+import { REFUND_MOVES } from './states.ts';
 import './tables.ts';
 
 const OWN_ID_FORM = new RegExp(REFUND_ID_PATTERN);
@@ -82,9 +83,10 @@ export async function insertRefund(tx: Tx, row: Insertable<Tables['refund']>): P
 
 export async function updateRefund(
   tx: Tx,
-  refund: Pick<RefundRow, 'merchant_id' | 'refund_id'>,
-  change: UpdateObject<Tables, 'refund'>,
+  refund: Pick<RefundRow, 'merchant_id' | 'refund_id' | 'status'>,
+  change: Updateable<Tables['refund']>,
 ): Promise<RefundRow> {
+  if (change.status !== undefined) REFUND_MOVES.check(refund.status, change.status);
   return await tx
     .updateTable('refund')
     .set(change)

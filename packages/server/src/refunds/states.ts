@@ -1,5 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentStatus, RefundStatus } from '@florin/contract/schemas';
+import { Moves } from '../platform/moves.ts';
 
 // A refund: pending → processing → succeeded | failed; pending → canceled | failed (its address is listed by then).
 // Above a limit it waits in `pending` until it is approved, from when its address is known.
@@ -12,13 +13,13 @@ import type { PaymentStatus, RefundStatus } from '@florin/contract/schemas';
 // A crash between two steps leaves the refund in the state of the last commit; the job of that state goes on with it.
 
 /** Every allowed move, and no other. */
-export const MOVES: Record<RefundStatus, readonly RefundStatus[]> = {
+export const REFUND_MOVES = new Moves<RefundStatus>('a refund', {
   pending: ['processing', 'canceled', 'failed'],
   processing: ['succeeded', 'failed'],
-  succeeded: [],
+  succeeded: ['failed'],
   failed: [],
   canceled: [],
-};
+});
 
 /** What approval depends on. */
 export interface ApprovalFacts {

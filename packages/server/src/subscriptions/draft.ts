@@ -2,7 +2,7 @@ import type { SubscriptionStatus } from '@florin/contract/schemas';
 import { type InvoiceFacts, isLive, openPaymentStatus } from '../invoices/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { BillingRules, DecidedEvent, Decision, Facts, SubscriptionFacts } from './facts.ts';
-import { MOVES } from './states.ts';
+import { SUBSCRIPTION_MOVES } from './states.ts';
 import { movedBySuspension, type Suspension } from './suspension.ts';
 
 /** One change while it is decided: what has been said so far is what the rest of it goes by. */
@@ -63,8 +63,7 @@ export class Draft {
   }
 
   move(status: SubscriptionStatus): void {
-    const { status: from } = this.subscription;
-    invariant(MOVES[from].includes(status), `a subscription goes from ${from} to ${status}`);
+    SUBSCRIPTION_MOVES.check(this.subscription.status, status);
     this.change({ status });
   }
 

@@ -1,4 +1,5 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
+import { Moves } from '../platform/moves.ts';
 
 // A subscription: incomplete → trialing | active | incomplete_expired | canceled; trialing → active | past_due |
 // canceled; active ⇄ past_due; active → canceled; past_due → canceled. `canceled` and `incomplete_expired` are final.
@@ -9,16 +10,16 @@ import type { SubscriptionStatus } from '@florin/contract/schemas';
 // subscription, due at the next instant at which anything of it is, decides the next.
 
 /** Every allowed move, and no other. */
-export const MOVES: Record<SubscriptionStatus, readonly SubscriptionStatus[]> = {
+export const SUBSCRIPTION_MOVES = new Moves<SubscriptionStatus>('a subscription', {
   incomplete: ['trialing', 'active', 'incomplete_expired', 'canceled'],
   trialing: ['active', 'past_due', 'canceled'],
   active: ['past_due', 'canceled'],
   past_due: ['active', 'canceled'],
   canceled: [],
   incomplete_expired: [],
-};
+});
 
-export const isFinal = (status: SubscriptionStatus) => MOVES[status].length === 0;
+export const isFinal = (status: SubscriptionStatus) => SUBSCRIPTION_MOVES.isFinal(status);
 
 /** Its periods go on: it has been paid once, or is in its trial. */
 export const isRunning = (status: SubscriptionStatus) =>
