@@ -38,8 +38,8 @@ function checkMayDecide(batch: BatchRow, approval: Approval): void {
  * A registered approver approves or rejects a batch. Enough approvals send it on; one rejection ends it and gives the
  * money back.
  *
- * @throws Fail `forbidden` for the owner of a key that created, edited or submitted it; `invalid_request` in every other state,
- * and for whoever decided before
+ * @throws Fail `forbidden` for the owner of a key that created, edited or submitted it, and for one who was removed;
+ * `invalid_request` in every other state, and for whoever decided before
  */
 export async function decideApproval(
   deps: PayoutDeps,
