@@ -30,6 +30,9 @@ export interface DatabaseOptions {
   cleanUp?: (folder: string) => Promise<void>;
 }
 
+/** From where databases are made and dropped. */
+const ADMIN = 'template1';
+
 /** A durable PostgreSQL of a run's own, which is killed as if its machine had lost power, and started again. */
 export class DatabaseServer {
   readonly folder: string;
@@ -107,6 +110,33 @@ export class DatabaseServer {
     client.on('error', () => {});
     await client.connect();
     return client;
+  }
+
+  /** Makes a copy beside the original, which nobody may be at work on. @returns its address */
+  async copy(name: string): Promise<string> {
+    await this.#sendAway('postgres');
+    await this.query(`create database ${name} template postgres`, [], ADMIN);
+    await this.query('alter database postgres allow_connections true', [], ADMIN);
+    return Object.assign(new URL(this.url), { pathname: `/${name}` }).href;
+  }
+
+  /** A copy takes the original's name, which is lost. */
+  async replaceBy(name: string): Promise<void> {
+    await this.drop('postgres');
+    await this.query(`alter database ${name} rename to postgres`, [], ADMIN);
+  }
+
+  async drop(name: string): Promise<void> {
+    await this.query(`drop database ${name} with (force)`, [], ADMIN);
+  }
+
+  async #sendAway(name: string): Promise<void> {
+    await this.query(`alter database ${name} allow_connections false`, [], ADMIN);
+    await this.query(
+      'select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1',
+      [name],
+      ADMIN,
+    );
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GoodClient } from './good-client.ts';
 import type { NodeUnderTest } from './node-under-test.ts';
 import { type Ambush, COMMIT, type FaultProxy } from './proxy.ts';
+import { goOnWithACopy } from './seeded-copies.ts';
 import {
   listInFlight,
   loseForGood,
@@ -11,7 +12,11 @@ import {
   reorganiseDeeply,
   suspend,
 } from './seeded-money-actions.ts';
+import { waitForPeople } from './seeded-people.ts';
 import type { Action, Round } from './seeded-plan.ts';
+import { payAsQuotesEnd } from './seeded-quotes.ts';
+import { refundToPayer } from './seeded-refunds.ts';
+import { sendAsStranger } from './seeded-strangers.ts';
 import type { World } from './world.ts';
 
 /** What a run did to the service. */
@@ -225,9 +230,24 @@ const PERFORM: Readonly<Record<Action, (stage: Stage) => Promise<unknown>>> = {
   'pay ourselves': (stage) => payOurselves(moneyStage(stage)),
   'suspend the merchant': (stage) => suspend(moneyStage(stage)),
   'list a payer in flight': (stage) => listInFlight(moneyStage(stage)),
+  'coins of a stranger': (stage) => sendAsStranger(moneyStage(stage)),
+  'people decide': ({ world, round }) => waitForPeople(world, round),
+  'refund to the payer': (stage) => refundToPayer(moneyStage(stage)),
+  'pay as quotes end': (stage) => payAsQuotesEnd(moneyStage(stage)),
+  'go on with a copy': (stage) => goOnWithACopy(moneyStage(stage)),
 };
+
+/** While these go on, something happens to the machines as well. */
+const ACCOMPANIED: readonly Action[] = [
+  'coins of a stranger',
+  'people decide',
+  'refund to the payer',
+  'pay as quotes end',
+];
 
 export async function perform(world: World, round: Round, tally: Tally): Promise<void> {
   await sleep(round.afterMs);
-  await PERFORM[round.action]({ world, round, tally });
+  const stage = { world, round, tally };
+  const actions = ACCOMPANIED.includes(round.action) ? [round.action, round.companion] : [round.action];
+  await Promise.all(actions.map((action) => PERFORM[action](stage)));
 }

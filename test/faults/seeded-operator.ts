@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Operator } from '../../packages/server/src/operator.ts';
 import { idText } from './check-batches.ts';
+import { surplusesThatDiffer } from './check-coins.ts';
 import type { Query } from './checker.ts';
 import type { GoodClient } from './good-client.ts';
+import { decideApprovals } from './seeded-people.ts';
 import type { Person, World } from './world.ts';
 
 // What the operator's people decide after a round: what became of coins that a reorganisation took for good, and of money
@@ -91,10 +93,12 @@ export async function settleBooks(world: World): Promise<string[]> {
       for (const { network, status } of await networks.list())
         if (status === 'stopped') await networks.resume(network);
       const left: string[] = [];
+      for (const client of world.merchants) left.push(...(await decideApprovals(world, operator, client)));
       for (const client of world.merchants)
         left.push(...(await decideAll(query, operator, client, world.people.get(client.merchantId) ?? [])));
-      const { differences, unseen } = await ledger.verify(() => {});
-      left.push(...differences.map(show), ...unseen);
+      const { differences, surpluses, unseen } = await ledger.verify(() => {});
+      const strangers = await surplusesThatDiffer(query, [...world.strangers], surpluses);
+      left.push(...differences.map(show), ...unseen, ...strangers);
       if (left.length === 0 || Date.now() > until) return left;
       await Promise.all(world.merchants.map((client) => world.moveOn(client, ADVANCE_SECONDS)));
     }

@@ -55,8 +55,27 @@ export const ACTIONS = [
   'pay ourselves',
   'suspend the merchant',
   'list a payer in flight',
+  'coins of a stranger',
+  'people decide',
+  'refund to the payer',
+  'pay as quotes end',
+  'go on with a copy',
 ] as const;
 export type Action = (typeof ACTIONS)[number];
+
+/** What may happen to the machines while one of the actions with money goes on. */
+const COMPANIONS = [
+  'kill a server',
+  'kill a worker',
+  'kill the database',
+  'crash a server at a point',
+  'crash a worker at a point',
+  'blink',
+  'cut for a while',
+  'freeze for a while',
+  'cut before a commit',
+  'cut after a commit',
+] as const satisfies readonly Action[];
 
 const SERVER_POINTS = [
   'create.before-transaction',
@@ -177,6 +196,8 @@ const CHANGES_MAX = 3;
 
 export interface Round {
   action: Action;
+  /** A fault of the machines beside it, where the action is one with money. */
+  companion: Action;
   /** Which of several processes, merchants or exchanges: taken modulo their number. */
   target: number;
   network: Network;
@@ -203,6 +224,7 @@ export function planRounds(
   const dice = new Dice(seed);
   return Array.from({ length: rounds }, () => ({
     action: dice.pick(actions),
+    companion: dice.pick(COMPANIONS),
     target: dice.below(1_000),
     network: dice.pick(NETWORKS),
     serverPoint: `${dice.pick(SERVER_POINTS)}:${dice.between(1, 2)}`,

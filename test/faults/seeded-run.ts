@@ -5,6 +5,7 @@ import { type Finding, ledgerMinusChain } from './checker.ts';
 import type { GoodClient } from './good-client.ts';
 import { perform, type Tally } from './seeded-actions.ts';
 import { settleBooks } from './seeded-operator.ts';
+import { keepDeciding, setThresholds } from './seeded-people.ts';
 import {
   type Action,
   type PlannedBatch,
@@ -15,9 +16,10 @@ import {
 import { subscribe } from './seeded-subscriptions.ts';
 import { World } from './world.ts';
 
-const MERCHANTS = 2;
-/** Every fifth webhook is answered 500. */
-const RECEIVE = 'flaky/5';
+/** The last of them is careful. */
+const MERCHANTS = 3;
+/** Every fifth webhook is answered 500. The chains know what a copy of the database does not. */
+const WORLD = { ownChain: true, chainInView: true, receive: 'flaky/5' } as const;
 
 export interface SeededRunOptions {
   seed: number;
@@ -120,8 +122,12 @@ async function playRound(world: World, round: Round, tally: Tally): Promise<void
   const load = round.load.map((batch) => payOut(world, batch));
   const payments = round.payments.map((payment) => takePayment(world, payment));
   const subscriptions = round.subscriptions.map((plan) => subscribe(world, plan));
+  const over = new AbortController();
+  const people = keepDeciding(world, over.signal);
   const work = [...load, ...payments, ...subscriptions];
   const outcomes = await Promise.allSettled([perform(world, round, tally), ...work]);
+  over.abort();
+  await people;
   await world.heal();
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
@@ -144,9 +150,10 @@ export async function runSeed({
 }: SeededRunOptions): Promise<Verdict> {
   const startedMs = performance.now();
   const tally: Tally = { kills: 0, databaseKills: 0, crashes: 0, cuts: 0, commitCuts: 0, replays: 0 };
-  const world = await World.open({ merchants: MERCHANTS, receive: RECEIVE });
+  const world = await World.open({ ...WORLD, merchants: MERCHANTS });
   const findings: Finding[] = [];
   try {
+    await setThresholds(world);
     for (const [i, round] of planRounds(seed, rounds, MERCHANTS, actions).entries()) {
       const roundStartedMs = performance.now();
       await playRound(world, round, tally).catch((error: unknown) => {

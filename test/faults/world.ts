@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrateAll, openApp } from '../../packages/server/src/app.ts';
-import { testAddresses } from '../../packages/server/src/chains/index.ts';
+import { type App, migrateAll, openApp } from '../../packages/server/src/app.ts';
+import { type SimulatedChain, testAddresses } from '../../packages/server/src/chains/index.ts';
 import { type Operator, openOperator, readConfig } from '../../packages/server/src/operator.ts';
 import { SCOPES } from '../../packages/server/src/platform/http/index.ts';
 import { createLogger } from '../../packages/server/src/platform/log.ts';
@@ -18,6 +18,8 @@ import { type DatabaseOptions, DatabaseServer, type Place, type Session } from '
 import { GoodClient, type Recipient } from './good-client.ts';
 import { NodeUnderTest, type Role } from './node-under-test.ts';
 import type { FaultProxy } from './proxy.ts';
+import { UNFINISHED } from './unfinished.ts';
+import { showChain } from './view-of-chain.ts';
 
 export const NETWORKS = ['erc20', 'trc20', 'spl'] as const;
 export type Network = (typeof NETWORKS)[number];
@@ -45,6 +47,8 @@ export interface WorldOptions {
   database?: DatabaseOptions;
   /** The chains lie in a database of their own, as real ones do: they keep what the product's loses. */
   ownChain?: boolean;
+  /** With a chain of its own: its tables can be read, and written, through the product's database as well. */
+  chainInView?: boolean;
   /** Nothing between the processes and the database is broken: they reach it without a detour, as where time is measured. */
   direct?: boolean;
   /** What happens to the database, with its tables and merchants, before a process of the service connects. */
@@ -61,33 +65,6 @@ interface Surroundings {
   receiver: HostileReceiver | undefined;
 }
 
-/** Submitted work that is not over, and the jobs of it. */
-const UNFINISHED = `
-  select 'batch ' || batch_id || ' is ' || status as what from payout_batch where status in ('pending', 'processing')
-  union all
-  select 'refund ' || own_id || ' is ' || status from refund
-  where status = 'processing' or (status = 'pending' and address is not null)
-  union all
-  select 'job ' || kind || coalesce(': ' || last_error, '') from job
-  where kind in ('payouts.process', 'transfers.send', 'payout_item.decided', 'sandbox.fund', 'events.publish',
-                 'refunds.send', 'refund.decided')
-  union all
-  select 'deposit ' || tx_id || ' is not final' from payment_transaction where status = 'seen'
-  union all
-  select 'deposit ' || t.tx_id || ' is not credited' from simchain.transfer t
-  join deposit_address a on a.merchant_id = t.merchant_id and a.network = t.network and a.watch = t.recipient
-  left join payment_transaction p on p.merchant_id = t.merchant_id and p.network = t.network and p.tx_id = t.tx_id
-    and p.index = t.index
-  where t.amount > 0 and t.currency is not null and p.status is distinct from 'final'
-  union all
-  select 'transfer ' || t.transfer_id || ' has left its block' from transfer_attempt a
-  join transfer t on t.merchant_id = a.merchant_id and t.transfer_id = any(a.item_ids) and t.tx_id = a.tx_id
-  where a.gone_at is not null and t.status = 'succeeded' and t.lost_at is null
-  union all
-  select 'event ' || event_id || ' is in no stream' from event where number is null
-  union all
-  select 'delivery of ' || event_id || ' is pending' from delivery where status = 'pending'`;
-
 /** The whole service in processes of its own, on a database of its own, with everything between them breakable. */
 export class World {
   readonly database: DatabaseServer;
@@ -96,6 +73,8 @@ export class World {
   readonly servers: NodeUnderTest[] = [];
   readonly workers: NodeUnderTest[] = [];
   readonly merchants: GoodClient[] = [];
+  /** Addresses that coins came from which nobody was to pay. */
+  readonly strangers = new Set<string>();
   /** Registered approvers of each merchant: Ann and Bob. */
   readonly people = new Map<string, readonly [Person, Person]>();
   readonly #masterKey = randomBytes(32);
@@ -116,13 +95,14 @@ export class World {
   }
 
   static async open(options: WorldOptions = {}): Promise<World> {
-    const { servers = 2, workers = 2, merchants = 1, prepare, receive } = options;
+    const { servers = 2, workers = 2, merchants = 1, chainInView = false, prepare, receive } = options;
     const database = await DatabaseServer.open(options.database);
     const chain = options.ownChain ? await DatabaseServer.open() : database;
     const receiver = receive === undefined ? undefined : await startHostileReceiver();
     const world = new World({ database, chain, receiver }, options);
     try {
       await world.#seed(merchants);
+      if (chainInView) await showChain(database, chain);
       await prepare?.(world.database);
       if (receive !== undefined)
         for (const client of world.merchants) await world.addEndpoint(receive, client);
@@ -181,17 +161,18 @@ export class World {
     return { DATABASE_URL: this.database.url, FLORIN_SIMCHAIN_URL: this.chain.url };
   }
 
-  /** A server on another database of the same PostgreSQL, which no client is sent to; the caller closes it. */
-  addStranger(databaseUrl: string): Promise<NodeUnderTest> {
+  /**
+   * A process on another database of the same PostgreSQL, which no client is sent to and which sends no webhooks; the
+   * caller closes it.
+   */
+  addStranger(
+    databaseUrl: string,
+    role: Role = 'serve',
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<NodeUnderTest> {
     const masterKey = this.#masterKey.toString('hex');
-    return NodeUnderTest.open({
-      role: 'serve',
-      name: 'stranger',
-      databaseUrl,
-      chainUrl: databaseUrl,
-      masterKey,
-      env: this.#env,
-    });
+    const chainUrl = this.chain === this.database ? databaseUrl : this.chain.url;
+    return NodeUnderTest.open({ role, name: 'stranger', databaseUrl, chainUrl, masterKey, env });
   }
 
   /** Items for one batch, each of another amount. */
@@ -273,6 +254,25 @@ export class World {
     await client.insist('POST', `/test_helpers/chains/${network}`, order);
   }
 
+  /** What others than the service do on a merchant's chain. */
+  async onChain<T>(
+    { merchantId }: GoodClient,
+    network: Network,
+    work: (chain: SimulatedChain) => Promise<T>,
+  ): Promise<T> {
+    const app = await this.#openApp();
+    try {
+      return await work(app.chains.sandbox(merchantId, network));
+    } finally {
+      await app.close();
+    }
+  }
+
+  #openApp(): Promise<App> {
+    const urls = { databaseUrl: this.database.url, simchainUrl: this.chain.url };
+    return openApp({ ...urls, masterKey: this.#masterKey, log: createLogger('silent'), poolSize: 2 });
+  }
+
   /** Wallets that are being charged for a merchant. */
   async chargesUnderWay({ merchantId }: GoodClient): Promise<{ network: Network; wallet: string }[]> {
     return await this.database.query(
@@ -317,7 +317,7 @@ export class World {
 
   async #heard(): Promise<Heard> {
     const report = await this.#receiver?.report();
-    return { clients: this.merchants, webhooks: report?.requests ?? [] };
+    return { clients: this.merchants, webhooks: report?.requests ?? [], strangers: [...this.strangers] };
   }
 
   async close(): Promise<void> {
@@ -361,11 +361,8 @@ export class World {
 
   /** Merchants with money, made as the operator makes them. */
   async #seed(count: number): Promise<void> {
-    const databaseUrl = this.database.url;
-    const simchainUrl = this.chain.url;
-    await migrateAll(databaseUrl, simchainUrl);
-    const log = createLogger('silent');
-    const app = await openApp({ databaseUrl, simchainUrl, masterKey: this.#masterKey, log, poolSize: 2 });
+    await migrateAll(this.database.url, this.chain.url);
+    const app = await this.#openApp();
     try {
       for (let i = 0; i < count; i++) {
         const merchant = await stores.createMerchant(app, { name: `Merchant ${i}`, mode: 'sandbox' });
