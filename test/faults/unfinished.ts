@@ -7,7 +7,7 @@ export const UNFINISHED = `
   union all
   select 'job ' || kind || coalesce(': ' || last_error, '') from job
   where kind in ('payouts.process', 'transfers.send', 'payout_item.decided', 'sandbox.fund', 'events.publish',
-                 'refunds.send', 'refund.decided')
+                 'refunds.send', 'refund.decided', 'checkout.quote')
   union all
   select 'deposit ' || tx_id || ' is not final' from payment_transaction where status = 'seen'
   union all
