@@ -8,23 +8,26 @@ const limit = (name: string) => `
 /** Batches are bound to who approved; people who were removed, whenever that was, approve nothing. */
 const SENT_WITHOUT_APPROVAL = `
   select b.batch_id, b.status, b.required_approvals, count(p.approver_id) as approvals from payout_batch b
-  left join (payout_approval a join approver p on p.merchant_id = a.merchant_id and p.approver_id = a.approver_id
+  left join (vote v join approver p on p.merchant_id = v.merchant_id and p.approver_id = v.approver_id
       and p.removed_at is null)
-    on a.merchant_id = b.merchant_id and a.batch_id = b.batch_id and a.decision = 'approved'
+    on v.merchant_id = b.merchant_id and v.action = 'payouts.approval' and v.decision = 'approved'
+    and v.subject like b.batch_id || ' %'
   where b.status in ('pending', 'processing', 'completed', 'partially_completed', 'failed')
   group by b.merchant_id, b.batch_id having count(p.approver_id) < b.required_approvals`;
 
 const REJECTED_BY_NOBODY = `
-  select b.batch_id from payout_batch b where b.status = 'rejected' and not exists (select from payout_approval a
-    where a.merchant_id = b.merchant_id and a.batch_id = b.batch_id and a.decision = 'rejected')`;
+  select b.batch_id from payout_batch b where b.status = 'rejected' and not exists (select from vote v
+    where v.merchant_id = b.merchant_id and v.action = 'payouts.approval' and v.subject like b.batch_id || ' %'
+      and v.decision = 'rejected')`;
 
 const REJECTED_AND_SENT = `
   select r.own_id as of, r.status from refund r join vote v on v.merchant_id = r.merchant_id
     and v.action = 'refunds.approval' and v.subject like r.refund_id || ' %' and v.decision = 'rejected'
   where r.status <> 'canceled'
   union all
-  select b.batch_id::text, b.status from payout_batch b join payout_approval a using (merchant_id, batch_id)
-  where a.decision = 'rejected' and b.status <> 'rejected'`;
+  select b.batch_id::text, b.status from payout_batch b join vote v on v.merchant_id = b.merchant_id
+    and v.action = 'payouts.approval' and v.subject like b.batch_id || ' %'
+  where v.decision = 'rejected' and b.status <> 'rejected'`;
 
 const REFUNDED_WITHOUT_APPROVAL = `
   select r.own_id, r.status, r.required_approvals, count(p.approver_id) as approvals from refund r

@@ -98,12 +98,18 @@ const PLANTED = [
     'at a deposit address lies something else',
     `update simchain.account set balance = balance + 1 where address in (select watch from deposit_address)`,
   ],
-  ['a batch went on without', `delete from payout_approval where decision = 'approved'`],
+  ['a batch went on without', `delete from vote where action = 'payouts.approval' and decision = 'approved'`],
   ['a batch went on without', `update approver set removed_at = 1 where name = 'Ann'`],
   ['a refund went on without', `delete from vote where action = 'refunds.approval'`],
   ['a refund went on without', `update approver set removed_at = 1 where name = 'Bob'`],
-  ['a batch is rejected and nobody', `delete from payout_approval where decision = 'rejected'`],
-  ['what somebody rejected went on', `update payout_approval set decision = 'rejected'`],
+  [
+    'a batch is rejected and nobody',
+    `delete from vote where action = 'payouts.approval' and decision = 'rejected'`,
+  ],
+  [
+    'what somebody rejected went on',
+    `update vote set decision = 'rejected' where action = 'payouts.approval'`,
+  ],
   [
     'what somebody rejected went on',
     `update vote set decision = 'rejected' where action = 'refunds.approval'`,
