@@ -3,7 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 // What batches and items say of money, each as a table of a statement, for whoever compares the books.
 
 export const payoutItemRows = (merchantId: string): RawBuilder<unknown> => sql`(
-  select i.item_id, i.batch_id, b.network, b.currency, i.amount, i.service_fee_amount as fee, i.status, i.tx_id
+  select i.item_id, i.batch_id, b.network, b.currency, i.amount, i.service_fee_amount as fee, i.status, i.tx_id,
+    i.lost_at
   from payout_item i
   join payout_batch b on b.merchant_id = i.merchant_id and b.batch_id = i.batch_id
   where i.merchant_id = ${merchantId})`;

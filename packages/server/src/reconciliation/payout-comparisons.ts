@@ -41,7 +41,8 @@ const itemEntries: Comparison = {
 
 const itemsOrdered = (merchantId: string): RawBuilder<unknown> => sql`
   select item_id as id, item_id as owner_id, network, currency, amount, tx_id,
-    case status when 'processing' then 'open' when 'succeeded' then 'paid' when 'failed' then 'unpaid' end as state
+    case when status = 'processing' then 'open' when status = 'succeeded' and lost_at is not null then 'lost'
+      when status = 'succeeded' then 'paid' when status = 'failed' then 'unpaid' end as state
   from ${payoutItemRows(merchantId)} as i`;
 
 const batchSums: Comparison = {

@@ -38,7 +38,8 @@ const refundEntries: Comparison = {
 
 const refundsOrdered = (merchantId: string): RawBuilder<unknown> => sql`
   select own_id as id, refund_id as owner_id, network, currency, amount, tx_id,
-    case status when 'processing' then 'open' when 'succeeded' then 'paid' when 'failed' then 'unpaid' end as state
+    case when status = 'processing' then 'open' when status = 'succeeded' and lost_at is not null then 'lost'
+      when status = 'succeeded' then 'paid' when status = 'failed' then 'unpaid' end as state
   from ${refundRows(merchantId)} as r`;
 
 export const REFUND_COMPARISONS: readonly Comparison[] = [

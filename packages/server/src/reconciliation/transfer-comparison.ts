@@ -3,11 +3,12 @@ import { transferRows } from '../transfers/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
 
 /**
- * What resources say of the transfers that they have ordered, against the transfers. A resource follows its transfer in a
- * transaction of its own, so while it is `open` the transfer may be decided.
+ * What resources say of the transfers that they have ordered, against the transfers. A resource follows its transfers in a
+ * transaction of its own: while it is `open` they may be decided, and while it is `lost` the one that was lost may be back,
+ * or another paid.
  *
- * @param owners rows of `id`, `owner_id` (of the transfer), `network`, `currency`, `amount`, `tx_id`, and `state`: `open` and
- *   `paid` have ordered a transfer, `unpaid` may have, null has not
+ * @param owners rows of `id`, `owner_id` (of the transfers), `network`, `currency`, `amount`, `tx_id`, and `state`: `open`,
+ *   `paid` and `lost` (paid by a transaction that a reorganisation took) have ordered one, `unpaid` may have, null has not
  */
 export const againstTransfers = (
   { name, resource }: Pick<Comparison, 'name' | 'resource'>,
@@ -20,17 +21,22 @@ export const againstTransfers = (
   rows: (merchantId) => sql`
     select coalesce(o.id::text, owner_id::text), coalesce(o.currency, t.currency),
       ${amounts(
-        sql`case when o.state in ('open', 'paid') then o.amount when o.state = 'unpaid' then t.amount end`,
-        sql`case when o.state = 'paid' then o.amount end`,
+        sql`case when o.state in ('open', 'paid', 'lost') or o.state = 'unpaid' and t.paid is not null then o.amount end`,
+        sql`case when o.state in ('paid', 'lost') then o.amount end`,
         sql`0`,
       )},
       ${amounts(
         sql`case when o.id is null or (o.network = t.network and o.currency = t.currency) then t.amount end`,
-        sql`case when t.status <> 'succeeded' or o.state = 'open' then 0
-          when o.state = 'paid' and t.tx_id is distinct from o.tx_id then 0
-          else t.amount end`,
-        sql`case when o.state is distinct from 'open' and t.status in ('queued', 'sending') then t.amount end`,
+        PAID,
+        sql`case when o.state in ('paid', 'unpaid') or o.state is null then t.open end`,
       )}
     from (${owners(merchantId)}) as o
     full join ${transferRows(merchantId, ownerType)} as t using (owner_id)`,
 });
+
+/** A lost resource is paid in the books as long as its own transaction is one that was lost, or is back. */
+const PAID = sql`case
+  when o.state = 'open' then 0
+  when o.state = 'paid' and not coalesce(o.tx_id = any(t.paid_by), false) then 0
+  when o.state = 'lost' then case when o.tx_id = any(t.paid_by || t.lost_by) then o.amount end
+  else t.paid end`;

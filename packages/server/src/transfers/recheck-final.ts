@@ -106,6 +106,21 @@ function isAsBooked({ attempt, status }: Asked): boolean {
   return status.itemOk?.every((isOk) => isOk === didPay) ?? true;
 }
 
+/**
+ * Whether the books have an item otherwise than the attempt's first decision: the chain may come back to that, so it is
+ * compared item by item each time.
+ */
+function booksDiffer(
+  attempt: AttemptRow,
+  items: readonly Carried[],
+  { lost, found, adopted, stray }: SecondLook & { is: 'decided' },
+): boolean {
+  const didPay = attempt.status === 'succeeded';
+  const isPaid = ({ transferId, booked }: Carried) =>
+    [...found, ...adopted].includes(transferId) || (booked === 'paid' && !lost.includes(transferId));
+  return stray.length > 0 || items.some((item) => isPaid(item) !== didPay);
+}
+
 async function follow(recheck: Recheck, { attempt: known, signed, status }: Asked): Promise<void> {
   const { deps, merchant, place } = recheck;
   const look = await transact(deps.db, async (tx) => {
@@ -179,7 +194,7 @@ async function noteDecided(
     const reason = `a reorganisation deeper than finality changed what a transaction paid: ${attempt.tx_id}`;
     await stopNetwork(tx, merchant, network, { reason, nowSeconds });
   }
-  const differs = look.lost.length + look.stray.length > 0 || items.some(({ booked }) => booked === 'lost');
+  const differs = booksDiffer(attempt, items, look);
   await markDecided(tx, attempt, { height: status.height ?? upTo, strayIds: look.stray, differs });
   const news = [
     ...lost,
