@@ -90,3 +90,44 @@ describe.each(NETWORKS)('%s', (network) => {
     expect((await sweepsOf(merchantId)).map(({ status }) => status)).toEqual(['failed', 'succeeded']);
   }, 90_000);
 });
+
+describe('erc20: a sweep whose bytes found no coins, and which is mined again where they lie', () => {
+  /** Swept; then its deposit goes, and the bytes are mined without it. */
+  async function sweptForNothing() {
+    const own = await creditedPayment(service, 'erc20');
+    const { merchantId } = own.merchant;
+    const process = new Process(service.app, merchantId);
+    await process.finish('erc20');
+    await own.chain.reorg(40);
+    await settleDown(own, 'erc20');
+    expect(await sweptOf(merchantId)).toEqual(['0/100']);
+    return { ...own, merchantId, process };
+  }
+  type Swept = Awaited<ReturnType<typeof sweptForNothing>>;
+
+  /** All blocks go once more, and by the time that the bytes are sent again the deposit is back. */
+  async function mineAgain(own: Swept): Promise<void> {
+    await own.chain.reorg(80);
+    await own.sendAgain();
+    await settleDown(own, 'erc20');
+    await settleDown(own, 'erc20');
+    expect(await inWallet(own)).toBe(100);
+  }
+
+  test('fault 49: it has swept its deposit again', async () => {
+    const own = await sweptForNothing();
+    await mineAgain(own);
+    expect(await sweptOf(own.merchantId)).toEqual(['100/100']);
+  }, 90_000);
+
+  test('fault 49: so has it where another sweep had taken the deposit, and finds none', async () => {
+    const own = await sweptForNothing();
+    await own.sendAgain();
+    await own.chain.mine(4);
+    await settleDown(own, 'erc20');
+    expect(await sweptOf(own.merchantId)).toEqual(['100/100']);
+    expect(await sweepsOf(own.merchantId)).toHaveLength(2);
+    await mineAgain(own);
+    expect(await sweptOf(own.merchantId)).toEqual(['100/100']);
+  }, 90_000);
+});

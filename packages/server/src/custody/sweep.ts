@@ -25,6 +25,7 @@ import {
   type TransferOrder,
   withdrawQueued,
 } from '../transfers/index.ts';
+import { bookMoved } from './book-moved.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 
 // Payers' coins lie at deposit addresses, payouts and refunds leave from the hot wallet: a sweep brings them there. It
@@ -94,6 +95,8 @@ async function sweep(
   }
 }
 
+const keyOf = (addressIndex: number): KeyRef => `deposit:${addressIndex}`;
+
 /** Orders the sweeps of what lies at addresses, as the chain shows it. @returns false where the node is too far behind to say */
 async function orderSweeps(
   { deps, merchant, network, minimum, step }: Sweep,
@@ -112,13 +115,19 @@ async function orderSweeps(
   await step(async (tx) => {
     const groupId = newId();
     const orders: TransferOrder[] = [];
+    const place = { merchantId, network };
+    await bookMoved(
+      tx,
+      place,
+      addresses.map(({ addressIndex }) => keyOf(addressIndex)),
+    );
     for (const from of addresses) {
-      const keyRef: KeyRef = `deposit:${from.addressIndex}`;
+      const keyRef = keyOf(from.addressIndex);
       const coinsOf = async (within: Tx) =>
         (balances.get(from.address) ?? 0n) -
         from.seized -
         (await sumLeaving(within, { merchantId, network, currency }, { keyRef, height }));
-      const taken = await takeUnswept(tx, { merchantId, network }, from, { minimum, coinsOf });
+      const taken = await takeUnswept(tx, place, from, { minimum, coinsOf });
       if (taken === undefined) continue;
       const owner = { ownerType: OWNER_TYPE, ownerId: taken.sweepId, groupId };
       orders.push({ ...owner, network, currency, keyRef, address: home, amount: taken.amount, memo: null });
@@ -148,6 +157,11 @@ async function endShort({ deps, merchant, network, step }: Sweep): Promise<void>
   const ended = await step(async (tx) => {
     const sweepIds = await withdrawQueued(tx, merchantId, short, { message, nowSeconds });
     await returnUnswept(tx, merchantId, sweepIds);
+    await bookMoved(
+      tx,
+      { merchantId, network },
+      queued.map(({ keyRef }) => keyRef),
+    );
     return sweepIds.length;
   });
   deps.log.warn({ merchantId, network, sweeps: ended }, 'sweeps ended: their coins are gone');
@@ -170,6 +184,12 @@ export async function settleSweeps(deps: CustodyDeps, job: Job, run: JobRun): Pr
       merchantId,
       moved.map((one) => one.owner_id),
     );
+    for (const [network, swept] of Map.groupBy(decided, (one) => one.network))
+      await bookMoved(
+        tx,
+        { merchantId, network },
+        swept.map((one) => one.key_ref),
+      );
     await sweepSoon(tx, { merchantId, networks, dueAtMs: deps.clock.nowMs() });
   });
   return 'done';

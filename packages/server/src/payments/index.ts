@@ -62,6 +62,7 @@ export { readAgain } from './second-pass.ts';
 export { PAYMENT_SETTINGS } from './settings.ts';
 export { endOfPage, type InvoicePageState, invoicePageState, type PageEnd, type Rules } from './states.ts';
 export {
+  bookParts,
   followSweptAgain,
   listUnswept,
   returnUnswept,

@@ -114,6 +114,21 @@ export async function takeUnswept(
   return { sweepId, currency: from.currency, addressIndex: from.addressIndex, amount };
 }
 
+/** A sweep that took so much of an address gets what it lacks of it in parts, as far as there are deposits in no sweep. */
+export async function bookParts(
+  tx: Tx,
+  place: Place,
+  { sweepId, amount, address, currency }: Omit<SweptCoins, 'addressIndex'> & { address: string },
+): Promise<void> {
+  // The lock comes first: of two callers at once the second one sees what the first has booked.
+  const deposits = await lockUnswept(tx, place, { address, currency });
+  const { rows } = await sql<{ booked: string }>`
+    select coalesce(sum(amount), 0)::text as booked from sweep_part
+    where merchant_id = ${place.merchantId} and sweep_id = ${sweepId}`.execute(tx);
+  const parts = allocate(deposits, amount - BigInt(rows[0]?.booked ?? 0));
+  if (parts.length > 0) await insertParts(tx, place, sweepId, parts);
+}
+
 async function insertParts(
   tx: Tx,
   { merchantId, network }: Place,

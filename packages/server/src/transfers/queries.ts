@@ -264,7 +264,8 @@ export async function insertTransfers(
 export async function listDecided(db: Db, merchantId: string, groupId: string) {
   return await db
     .selectFrom('transfer')
-    .select(['owner_id', 'status', 'tx_id', 'failure_code', 'failure_message', 'completed_at', 'lost_at'])
+    .select(['owner_id', 'network', 'key_ref', 'status', 'tx_id', 'failure_code', 'failure_message'])
+    .select(['completed_at', 'lost_at'])
     .where('merchant_id', '=', merchantId)
     .where('group_id', '=', groupId)
     .where('status', 'in', ['succeeded', 'failed'])

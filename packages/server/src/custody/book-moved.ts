@@ -1,0 +1,43 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { KeyRef } from '../chains/index.ts';
+import { bookParts } from '../payments/index.ts';
+import type { Tx } from '../platform/db.ts';
+
+// A sweep that moved nothing has given its parts back. A reorganisation may have its bytes mined after all, when its
+// deposits are in no sweep, or in another one that now finds nothing, or are not on the chain yet. So whenever deposits of
+// an address become free, the sweeps that have left it get their parts first.
+
+interface Moved {
+  sweepId: string;
+  amount: bigint;
+  address: string;
+  currency: Asset;
+}
+
+/** Gives sweeps that left these deposit keys the parts that they lack, as far as there are deposits in no sweep. */
+export async function bookMoved(
+  tx: Tx,
+  place: { merchantId: string; network: Network },
+  keyRefs: readonly KeyRef[],
+): Promise<void> {
+  for (const moved of await listMoved(tx, place, keyRefs)) await bookParts(tx, place, moved);
+}
+
+/** Sweeps that moved coins and whose parts say so of less. */
+async function listMoved(
+  tx: Tx,
+  { merchantId, network }: { merchantId: string; network: Network },
+  keyRefs: readonly KeyRef[],
+): Promise<Moved[]> {
+  const { rows } = await sql<Moved>`
+    select t.owner_id as "sweepId", t.amount, a.sender as address, t.currency
+    from transfer t
+    join transfer_attempt a on a.merchant_id = t.merchant_id and a.network = t.network and a.tx_id = t.tx_id
+    where t.merchant_id = ${merchantId} and t.network = ${network} and t.key_ref <> 'hot'
+      and t.key_ref = any(${keyRefs}::text[]) and t.owner_type = 'sweep' and t.status = 'succeeded' and t.lost_at is null
+      and t.amount > (select coalesce(sum(p.amount), 0) from sweep_part p
+        where p.merchant_id = t.merchant_id and p.sweep_id = t.owner_id)
+    order by t.transfer_id`.execute(tx);
+  return rows;
+}
