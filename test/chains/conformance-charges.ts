@@ -105,6 +105,7 @@ export function describeCharges(get: () => ChainEnvironment): void {
     describeCharging(() => new Collector(get()));
     describeRefusals(() => new Collector(get()));
     describeTrouble(() => new Collector(get()));
+    describeReplacing(() => new Collector(get()));
   });
 }
 
@@ -347,5 +348,21 @@ function describeTrouble(open: () => Collector): void {
     await expect(chain.mandateStates([payer.mandate])).rejects.toThrow(ChainUnavailable);
     await environment.outage(false);
     expect(await collector.stateOf(payer)).toMatchObject({ state: 'active' });
+  });
+}
+
+function describeReplacing(open: () => Collector): void {
+  test('J4: a payment of ours takes the place of a charge, where a transaction may be replaced', async () => {
+    const collector = open();
+    const { chain, keyRef } = collector.environment;
+    if (!chain.caps.replaceByFee) return;
+    const charge = await collector.send(await collector.join());
+    const items = [{ itemId: 'instead', to: charge.sender, amount: 1n }];
+    const spec = { signing: nextSigning(), keyRef, asset: ASSET, batchId: 'instead', items };
+    const sequence = charge.sequence ?? '';
+    const instead = await chain.buildTransfer({ ...spec, sequence, replaces: charge });
+    expect(await chain.broadcast(instead)).toMatchObject({ result: 'accepted' });
+    await collector.finalize();
+    expect(await chain.status(charge)).toMatchObject({ state: 'dead', final: true });
   });
 }

@@ -5,6 +5,7 @@ import {
   type Chain,
   type SignedTx,
   type TransferItem,
+  type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
 } from '../../packages/server/src/chains/port.ts';
@@ -39,10 +40,14 @@ class Sender {
     return this.item(this.environment.recipient(this.#items));
   }
 
-  async build(items: TransferItem[], sequence?: bigint): Promise<SignedTx> {
+  async build(
+    items: TransferItem[],
+    sequence?: bigint,
+    bid: Pick<TransferSpec, 'replaces'> = {},
+  ): Promise<SignedTx> {
     const { chain, keyRef } = this.environment;
     const batchId = `batch-${this.#items}`;
-    const spec = { signing: nextSigning(), keyRef, asset: ASSET, batchId, items };
+    const spec = { signing: nextSigning(), keyRef, asset: ASSET, batchId, items, ...bid };
     if ((await chain.nextSequence(await chain.sender(keyRef))) === null) return chain.buildTransfer(spec);
     const own = sequence ?? this.#sequence;
     if (sequence === undefined) this.#sequence += 1n;
@@ -256,5 +261,17 @@ function describeDying(get: GetFixture): void {
     expect(await chain.broadcast(lost)).toMatchObject({ result: 'rejected', retryable: false });
     await environment.mine(environment.finalBlocks);
     expect(await chain.status(lost)).toMatchObject({ state: 'dead', final: true });
+  });
+
+  test('J4: one item takes the place of the most that fit in, where a transaction may be replaced', async () => {
+    const { chain, environment, sender, address } = get();
+    if (!chain.caps.replaceByFee) return;
+    const many = await sender.send(Array.from({ length: chain.caps.maxItemsPerTx }, () => sender.fresh()));
+    const item = sender.item(address, 1n);
+    const one = await sender.build([item], BigInt(many.sequence ?? 0), { replaces: many });
+    expect(await chain.broadcast(one)).toMatchObject({ result: 'accepted' });
+    await environment.mine(environment.finalBlocks);
+    expect(await chain.status(one)).toMatchObject({ state: 'final' });
+    expect(await chain.status(many)).toMatchObject({ state: 'dead', final: true });
   });
 }

@@ -39,7 +39,7 @@ export interface TestOrder {
   to?: string;
   amount?: bigint;
   sequence?: number;
-  feeMultiplier?: number;
+  replaces?: SignedTx;
 }
 
 const TEST_START = 1_770_000_000;
@@ -92,7 +92,7 @@ export async function openTestChain(network: Network): Promise<TestChain> {
 }
 
 function buildOrder(chain: SimulatedChain, order: TestOrder & { to: string }): Promise<SignedTx> {
-  const { itemIds = ['item'], amount = 1_000_000n, sequence = 0, feeMultiplier = 1, to } = order;
+  const { itemIds = ['item'], amount = 1_000_000n, sequence = 0, replaces, to } = order;
   return chain.buildTransfer({
     signing: nextSigning(),
     keyRef: 'hot',
@@ -100,6 +100,6 @@ function buildOrder(chain: SimulatedChain, order: TestOrder & { to: string }): P
     batchId: 'batch',
     items: itemIds.map((itemId) => ({ itemId, to, amount })),
     sequence: String(sequence),
-    feeMultiplier,
+    ...(replaces === undefined ? {} : { replaces }),
   });
 }

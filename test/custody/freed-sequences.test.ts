@@ -1,8 +1,10 @@
 import type { Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { auditNetwork } from '../../packages/server/src/custody/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { signedOf } from '../../packages/server/src/transfers/index.ts';
+import { jobOf } from '../job.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { attemptsOf, newPayout, type Payout, submitItems } from '../transfers/payouts.ts';
@@ -70,6 +72,39 @@ test('fault 49: a failed payout that leaves its block holds up no later one, and
   await auditOnce(service, merchantId, 'erc20');
   const stops = (await networkCommands(service.app).list()).map((line) => line.merchant_id);
   expect(stops).not.toContain(encodeId('merchant', merchantId));
+});
+
+test('fault 49: it takes the place of a batch whose bytes wait in the mempool, whatever that has bid', async () => {
+  const items = ['1.00', '2.00', '3.00', '4.00'].map((amount) => ({ to: 'fail' as const, amount }));
+  const payout = await newPayout(service, 'erc20', items);
+  const { merchant, chain } = payout;
+  await chain.mine(20);
+  const process = new Process(service.app, merchant.merchantId);
+  await process.finish('erc20');
+  await takeAway(payout);
+  const attempt = await service.app.db
+    .selectFrom('transfer_attempt')
+    .selectAll()
+    .where('merchant_id', '=', merchant.merchantId)
+    .executeTakeFirstOrThrow();
+  expect(await chain.broadcast(signedOf(attempt))).toMatchObject({ result: 'accepted' });
+  await auditOnce(service, merchant.merchantId, 'erc20');
+  await chain.mine(4);
+  expect(await chain.status(signedOf(attempt))).toMatchObject({ state: 'dead', final: true });
+});
+
+test('fault 49: a node that rejects it is heard', async () => {
+  const payout = await newPayout(service, 'erc20', [{ to: 'fail', amount: '10.00' }]);
+  const { merchant, chain } = payout;
+  await chain.mine(20);
+  await new Process(service.app, merchant.merchantId).finish('erc20');
+  await takeAway(payout);
+  await chain.injectFaults('say_nonce_too_low');
+  const heard: unknown[] = [];
+  const warn = (fields: unknown) => void heard.push(fields);
+  const log = Object.assign(Object.create(service.app.log), { warn });
+  await auditNetwork({ ...service.app, log }, jobOf(merchant.merchantId, { network: 'erc20' }));
+  expect(heard).toMatchObject([{ code: 'nonce_too_low' }]);
 });
 
 test.each(['trc20', 'spl'] as const)(

@@ -257,8 +257,11 @@ export interface TransferSpec {
   items: TransferItem[];
   /** Decimal digits; required on erc20, ignored elsewhere. */
   sequence?: string;
-  /** 1 by default; a replacement needs at least 1.125 times its predecessor's. */
-  feeMultiplier?: number;
+  /**
+   * Where the network has `caps.replaceByFee`: bids enough for nodes that still hold these bytes, of the same sender and
+   * sequence, to take the new ones instead.
+   */
+  replaces?: SignedTx;
 }
 
 export type MandatePeriod = 'day' | 'week' | 'month' | 'year';
@@ -331,7 +334,6 @@ export interface ChargeSpec {
   windowEnd: number;
   /** As in `TransferSpec`. */
   sequence?: string;
-  feeMultiplier?: number;
 }
 
 /** Why the network has refused a charge. */

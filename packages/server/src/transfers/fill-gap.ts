@@ -3,16 +3,13 @@ import { crashPoint } from '../platform/crash-point.ts';
 import { transact } from '../platform/transact.ts';
 import { type GapNumbers, numberGap, storeGap } from './final-queries.ts';
 import { assertSameHistory, HistoryChanged } from './history.ts';
-import type { AttemptRow } from './queries.ts';
+import { type AttemptRow, signedOf } from './queries.ts';
 import { attemptsBefore } from './wallet-queries.ts';
 import type { TransferDeps } from './work.ts';
 
 // An attempt that has failed gave its money back. Once its block is gone its sequence is free: all later ones of the
 // wallet wait, and whoever kept its bytes can have them mined after all. A payment of one unit to ourselves takes the
 // sequence, for a higher fee: then neither is possible. Bytes that expire by themselves hold up nobody.
-
-/** A node takes it in place of the old bytes, where it still has these. */
-const FEE_MULTIPLIER = 1.25;
 
 export async function fillGap(
   deps: Pick<TransferDeps, 'db' | 'log'>,
@@ -21,7 +18,10 @@ export async function fillGap(
 ): Promise<void> {
   if (attempt.sequence === null) return;
   try {
-    await chain.broadcast(await gapOf(deps, chain, attempt));
+    const answer = await chain.broadcast(await gapOf(deps, chain, attempt));
+    if (answer.result !== 'rejected') return;
+    const fields = { tx_id: attempt.tx_id, code: answer.code };
+    deps.log.warn(fields, 'a node rejected the payment that takes a sequence; the chain decides');
   } catch (error) {
     if (!isPassing(error)) throw error;
     // Tried again with the next look.
@@ -44,7 +44,8 @@ async function gapOf(deps: Pick<TransferDeps, 'db'>, chain: Chain, attempt: Atte
     batchId: itemId,
     items: [{ itemId, to: sender, amount: 1n }],
     sequence: String(sequence),
-    feeMultiplier: FEE_MULTIPLIER,
+    // Nodes may still hold the old bytes, and a batch or a charge has bid more than one item would.
+    replaces: signedOf(attempt),
   });
   const stored = await transact(deps.db, async (tx) => {
     await assertSameHistory(tx);

@@ -3,6 +3,7 @@ import type { Broadcast, SignedTx } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { readBody, type TransferBody } from './envelope.ts';
 import { isExpired, sequenceKey } from './execute.ts';
+import { replacementFee } from './rules.ts';
 import { findNextSequences, noteStuckItems } from './sequence-queries.ts';
 import type { ChainId } from './tables.ts';
 import { STUCK_SECONDS, testAddresses } from './test-addresses.ts';
@@ -13,10 +14,6 @@ import {
   markGone,
   upsertTransactions,
 } from './transaction-queries.ts';
-
-/** A replacement pays at least an eighth more than what it replaces. */
-const REPLACEMENT_NUMERATOR = 9n;
-const REPLACEMENT_DENOMINATOR = 8n;
 
 interface Candidate {
   signed: SignedTx;
@@ -135,7 +132,7 @@ function claimSequence(pool: Mempool, txId: string, body: TransferBody): Broadca
   if (isUsed) return { result: 'rejected', code: 'nonce_too_low', retryable: false };
   const fee = BigInt(body.fee);
   if (holder !== undefined) {
-    if (fee * REPLACEMENT_DENOMINATOR < holder.fee * REPLACEMENT_NUMERATOR) {
+    if (fee < replacementFee(holder.fee)) {
       return { result: 'rejected', code: 'replacement_underpriced', retryable: true };
     }
     replace(pool, holder.txId);

@@ -1,13 +1,12 @@
 import { checkAddress } from '../addresses/check.ts';
 import { type ChargeSpec, type SignedTx, type TransferSpec, UnbuildableTransfer } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
-import { seal, type TransferBody } from './envelope.ts';
+import { readBody, seal, type TransferBody } from './envelope.ts';
 import { mandateIdOf } from './mandates.ts';
-import { NETWORK_RULES } from './rules.ts';
+import { NETWORK_RULES, replacementFee } from './rules.ts';
 import type { ChainId } from './tables.ts';
 import { walletOf } from './wallet.ts';
 
-const FEE_SCALE = 1_000;
 const AMOUNT_MAX = 2n ** 63n - 1n;
 const SEQUENCE_FORM = /^(0|[1-9][0-9]{0,17})$/;
 
@@ -37,15 +36,16 @@ export function buildCharge(id: ChainId, spec: ChargeSpec, clock: BlockClock): S
 /** Signs what is to be moved, with the fee, the sequence and the end of validity that the network wants. */
 function sealAs(
   id: ChainId,
-  spec: Pick<TransferSpec, 'keyRef' | 'sequence' | 'feeMultiplier'>,
+  spec: Pick<TransferSpec, 'keyRef' | 'sequence' | 'replaces'>,
   content: Pick<TransferBody, 'asset' | 'batchId' | 'items' | 'charge'>,
   clock: BlockClock,
 ): SignedTx {
   const rules = NETWORK_RULES[id.network];
   const wallet = walletOf(id.merchantId, id.network, spec.keyRef);
-  const multiplier = BigInt(Math.round((spec.feeMultiplier ?? 1) * FEE_SCALE));
   const kind = content.charge === undefined ? 'transfer' : 'charge';
-  const fee = (rules.estimateFee(kind, content.items.length).native * multiplier) / BigInt(FEE_SCALE);
+  const usual = rules.estimateFee(kind, content.items.length).native;
+  const least = spec.replaces === undefined ? 0n : replacementFee(BigInt(readBody(spec.replaces.raw).fee));
+  const fee = usual > least ? usual : least;
   return seal(
     {
       chainId: id.merchantId,

@@ -29,6 +29,13 @@ function erc20Gas(kind: FeeKind, items: number): bigint {
   return items === 1 ? 65_000n : 60_000n + 31_000n * BigInt(items);
 }
 
+const REPLACEMENT_NUMERATOR = 9n;
+const REPLACEMENT_DENOMINATOR = 8n;
+
+/** The least that a replacement pays: an eighth more than what it replaces, rounded up. */
+export const replacementFee = (replaced: bigint): bigint =>
+  (replaced * REPLACEMENT_NUMERATOR + REPLACEMENT_DENOMINATOR - 1n) / REPLACEMENT_DENOMINATOR;
+
 /** Limits and fees as measured on a local node of each network (design of the adapters); prices are fixed. */
 export const NETWORK_RULES: Readonly<Record<Network, NetworkRules>> = {
   erc20: {

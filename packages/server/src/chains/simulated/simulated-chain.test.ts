@@ -2,6 +2,7 @@ import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestChain, type TestChain, type TestOrder } from '../../../../../test/chains/open-test-chain.ts';
 import type { SignedTx } from '../port.ts';
+import { readBody } from './envelope.ts';
 import type { SimulatedChain } from './simulated-chain.ts';
 import { faucetAddress, STUCK_SECONDS, testAddresses } from './test-addresses.ts';
 
@@ -169,12 +170,14 @@ describe('what each network imitates', () => {
   test('J4: erc20: a replacement pays an eighth more; the loser is dead once the winner is final', async () => {
     await start('erc20');
     const old = await send();
-    const shy = await build({ feeMultiplier: 1.12 });
+    const shy = await build({ itemIds: ['instead'] });
     expect(await fresh.chain.broadcast(shy)).toMatchObject({
       code: 'replacement_underpriced',
       retryable: true,
     });
-    const bump = await send({ feeMultiplier: 1.125 });
+    const bump = await send({ replaces: old });
+    const [paid, bid] = [old, bump].map(({ raw }) => Number(readBody(raw).fee));
+    expect(bid).toBe(1.125 * (paid ?? 0));
     expect(await stateOf(old)).toBe('unknown');
     await fresh.chain.mine(2);
     expect([await stateOf(old), await stateOf(bump)]).toEqual(['unknown', 'included']);
