@@ -4,7 +4,7 @@ import type { Db, Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import type { AttemptRow } from './queries.ts';
 import type { BookedItem } from './recheck.ts';
-import { lockWallet } from './wallet-queries.ts';
+import { lockWallet, takeOrdinal } from './wallet-queries.ts';
 import './tables.ts';
 
 /** Attempts that were decided in final blocks of these heights, and those that have left theirs. */
@@ -126,8 +126,8 @@ export interface GapNumbers {
 /** Takes the wallet's next number for it, once. */
 export async function numberGap(tx: Tx, attempt: AttemptRow): Promise<GapNumbers> {
   const { network, sender } = attempt;
-  // The wallet's row orders everybody who takes a number of it; it has sent before, so the chain's count adds nothing.
-  const { ordinal: next, previous: last } = await lockWallet(tx, { network, sender, chainNext: null });
+  // The wallet's row orders everybody who takes a number of it.
+  await lockWallet(tx, { network, sender, chainNext: null });
   const known = await tx
     .selectFrom('transfer_attempt')
     .select(['gap_id', 'gap_ordinal', 'gap_previous_id'])
@@ -137,13 +137,11 @@ export async function numberGap(tx: Tx, attempt: AttemptRow): Promise<GapNumbers
   const gapId = known.gap_id ?? newId();
   if (known.gap_ordinal !== null)
     return { gapId, ordinal: known.gap_ordinal, previous: known.gap_previous_id };
+  const { ordinal, previous } = await takeOrdinal(tx, attempt, gapId);
   await sql`
-    update wallet set next_ordinal = ${next + 1n}, last_attempt_id = ${gapId}
-    where sender = ${sender} and network = ${network}`.execute(tx);
-  await sql`
-    update transfer_attempt set gap_id = ${gapId}, gap_ordinal = ${next}, gap_previous_id = ${last}
+    update transfer_attempt set gap_id = ${gapId}, gap_ordinal = ${ordinal}, gap_previous_id = ${previous}
     where merchant_id = ${attempt.merchant_id} and attempt_id = ${attempt.attempt_id}`.execute(tx);
-  return { gapId, ordinal: next, previous: last };
+  return { gapId, ordinal, previous };
 }
 
 /** Stores the bytes that take an attempt's sequence, once. @returns the ones that are stored */

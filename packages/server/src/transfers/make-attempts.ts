@@ -1,26 +1,26 @@
 import { type KeyRef, type SignedTx, type TransferItem, UnbuildableTransfer } from '../chains/index.ts';
 import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db.ts';
 import { newId } from '../platform/ids.ts';
 import { chargeOf } from './charges.ts';
+import { giveUp, lockWalletOf, writeUnsent } from './give-up.ts';
 import { assertSameHistory } from './history.ts';
 import { OWN_ADDRESS } from './own-addresses.ts';
 import {
   type AttemptRow,
-  closeAttempts,
-  emptyAttempt,
   insertAttempts,
   KEY_REF,
   lockQueued,
-  moveMembers,
+  lockReserved,
   type NewAttempt,
+  readLiveAttempts,
   readTransfers,
   storeSigned,
   type TransferRow,
 } from './queries.ts';
 import { fitting, judgeUnbuildable, type MemberVerdict, planAttempts } from './states.ts';
 import { attemptsBefore, lockWallet, sumOutgoing, takeNumbers, type Wallet } from './wallet-queries.ts';
-import { callForEach, tellOwners, type Work } from './work.ts';
+import { callForEach, type Work } from './work.ts';
 
 /** A wallet with what it holds at a final block. */
 interface Purse extends Wallet {
@@ -50,6 +50,7 @@ export async function reserveAttempts(work: Work, queued: readonly TransferRow[]
       attempts.push(...(await reserveFrom(tx, work, purse, own)));
     }
     await insertAttempts(tx, attempts, work.nowSeconds);
+    for (const { attemptId } of attempts) work.screened.add(attemptId);
     const reserved = attempts.reduce((sum, attempt) => sum + attempt.members.length, 0);
     crashPoint('reserve.before-commit');
     return reserved < clean.length;
@@ -120,38 +121,28 @@ const OWN = { code: 'transfer_failed', message: `${OWN_ADDRESS} Nothing was paid
  * @returns the others
  */
 async function refuseUnpayable(tx: Tx, work: Work, queued: readonly TransferRow[]): Promise<TransferRow[]> {
-  const { deps, merchant, chain } = work;
-  const { network } = chain;
-  const addresses = queued.map((transfer) => transfer.address);
-  const listed = await deps.screen(tx, merchant.mode, { network, addresses, moment: 'submit' });
-  // A sweep goes to the hot wallet, and a charge comes from its address.
-  const paid = work.isCharge ? [] : queued.filter((transfer) => transfer.key_ref === KEY_REF);
-  const recipients = { network, addresses: paid.map((transfer) => transfer.address) };
-  const own = await deps.findOwnAddresses(tx, merchant, recipients);
-  const verdicts = queued.flatMap(({ transfer_id: transferId, address }): MemberVerdict[] => {
-    if (listed.has(address)) return [{ transferId, to: 'failed', ...LISTED }];
-    return own.has(address) ? [{ transferId, to: 'failed', ...OWN }] : [];
-  });
+  const verdicts = await findUnpayable(tx, work, queued);
   const refused = new Set(verdicts.map(({ transferId }) => transferId));
   await writeUnsent(tx, work, verdicts, queued);
   return queued.filter((transfer) => !refused.has(transfer.transfer_id));
 }
 
-/** Transfers that end or go back without a transaction. */
-async function writeUnsent(
-  tx: Tx,
-  work: Work,
-  verdicts: readonly MemberVerdict[],
+async function findUnpayable(
+  db: Db,
+  { deps, merchant, chain, isCharge }: Work,
   transfers: readonly TransferRow[],
-): Promise<void> {
-  const outcomes = verdicts.map((verdict) => ({ ...verdict, txId: null }));
-  await moveMembers(tx, work.merchant.merchantId, outcomes, work.nowSeconds);
-  const over = new Set(verdicts.filter((verdict) => verdict.to !== 'queued').map((v) => v.transferId));
-  await tellOwners(
-    tx,
-    work,
-    transfers.filter((transfer) => over.has(transfer.transfer_id)),
-  );
+): Promise<MemberVerdict[]> {
+  const { network } = chain;
+  const addresses = transfers.map((transfer) => transfer.address);
+  const listed = await deps.screen(db, merchant.mode, { network, addresses, moment: 'submit' });
+  // A sweep goes to the hot wallet, and a charge comes from its address.
+  const paid = isCharge ? [] : transfers.filter((transfer) => transfer.key_ref === KEY_REF);
+  const recipients = { network, addresses: paid.map((transfer) => transfer.address) };
+  const own = await deps.findOwnAddresses(db, merchant, recipients);
+  return transfers.flatMap(({ transfer_id: transferId, address }): MemberVerdict[] => {
+    if (listed.has(address)) return [{ transferId, to: 'failed', ...LISTED }];
+    return own.has(address) ? [{ transferId, to: 'failed', ...OWN }] : [];
+  });
 }
 
 type Built = { attempt: AttemptRow; signed: SignedTx } | { attempt: AttemptRow; fault: UnbuildableTransfer };
@@ -161,24 +152,67 @@ type Built = { attempt: AttemptRow; signed: SignedTx } | { attempt: AttemptRow; 
  *
  * @throws HistoryChanged, SigningRefused
  */
-export async function signReserved(work: Work, reserved: readonly AttemptRow[]): Promise<void> {
+export async function signReserved(work: Work): Promise<void> {
   const { deps, run, merchant, groupIds } = work;
-  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   // A copy that knows that it is one asks for no signature: it would take a number of the original's.
   work.history.name ??= await assertSameHistory(deps.db);
   const history = work.history.name;
-  const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
+  // Read after the name: an adoption writes its name and new numbers at once, and an old number in the new name would be
+  // another attempt's to whoever signs.
+  const live = await readLiveAttempts(deps.db, merchant.merchantId, groupIds);
+  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
+  const reserved = live.filter(({ status }) => status === 'reserved');
+  const toSign = await giveUpUnpayable(work, reserved, transfers);
+  const built = await callForEach(work, toSign, (attempt) => build(work, { attempt, history }, transfers));
   crashPoint('build.after');
   await run.step(async (tx) => {
     await assertSameHistory(tx);
+    for (const one of built) if ('fault' in one) await giveUpUnbuildable(tx, work, one, transfers);
     const signed = built.flatMap((one) =>
       'signed' in one ? [{ attemptId: one.attempt.attempt_id, signed: one.signed }] : [],
     );
     await storeSigned(tx, merchant.merchantId, signed);
-    for (const one of built) if ('fault' in one) await giveUp(tx, work, one, transfers);
     crashPoint('store.before-commit');
   });
   crashPoint('store.after-commit');
+}
+
+/**
+ * What another run has reserved may have waited for long: its recipients are screened again. An attempt that would pay one
+ * of them is given up, and the others go back to the queue.
+ *
+ * @returns what may be signed
+ */
+async function giveUpUnpayable(
+  work: Work,
+  reserved: readonly AttemptRow[],
+  transfers: readonly TransferRow[],
+): Promise<readonly AttemptRow[]> {
+  const { deps, run, merchant } = work;
+  const early = reserved.filter(
+    (attempt) => !work.screened.has(attempt.attempt_id) && attempt.key_ref === KEY_REF && !isEmptied(attempt),
+  );
+  if (early.length === 0) return reserved;
+  const members = early.flatMap((attempt) => membersOf(attempt, transfers));
+  const failed = new Map(
+    (await findUnpayable(deps.db, work, members)).map((verdict) => [verdict.transferId, verdict]),
+  );
+  const refused = early.filter(({ item_ids }) => item_ids.some((id) => failed.has(id)));
+  const [first] = refused;
+  if (first === undefined) return reserved;
+  const ids = refused.map((attempt) => attempt.attempt_id);
+  await run.step(async (tx) => {
+    await assertSameHistory(tx);
+    await lockWalletOf(tx, first);
+    for (const attempt of await lockReserved(tx, merchant.merchantId, ids)) {
+      const verdicts = attempt.item_ids.map(
+        (transferId): MemberVerdict => failed.get(transferId) ?? { transferId, to: 'queued', alone: false },
+      );
+      await giveUp(tx, work, { attempt, verdicts, detail: 'an address may not be paid any more' }, transfers);
+    }
+    crashPoint('give-up.before-commit');
+  });
+  return reserved.filter(({ attempt_id: id }) => !ids.includes(id));
 }
 
 async function build(
@@ -213,7 +247,7 @@ async function build(
   }
 }
 
-/** Its transfers were taken out; what is left of it is its sequence. */
+/** It has no transfers: it uses a sequence up that another attempt has given up. */
 const isEmptied = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.attempt_id;
 
 const itemToUs = (attempt: AttemptRow): TransferItem => ({
@@ -240,7 +274,7 @@ function chargeIn([transfer, ...others]: readonly TransferRow[]) {
   return { ...chargeOf(transfer.charge), chargeId: transfer.transfer_id, amount: transfer.amount };
 }
 
-async function giveUp(
+async function giveUpUnbuildable(
   tx: Tx,
   work: Work,
   { attempt, fault }: { attempt: AttemptRow; fault: UnbuildableTransfer },
@@ -248,13 +282,7 @@ async function giveUp(
 ): Promise<void> {
   const { isCharge } = work;
   const members = attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
-  await writeUnsent(tx, work, judgeUnbuildable(members, fault.message), transfers);
-  if (attempt.sequence !== null) return await emptyAttempt(tx, attempt, fault.message);
-  const closing = {
-    attempt,
-    verdict: { attempt: 'failed' as const, members: [] },
-    detail: fault.message,
-    height: null,
-  };
-  await closeAttempts(tx, work.merchant.merchantId, [closing], work.nowSeconds);
+  const verdicts = judgeUnbuildable(members, fault.message);
+  await lockWalletOf(tx, attempt);
+  await giveUp(tx, work, { attempt, verdicts, detail: fault.message }, transfers);
 }

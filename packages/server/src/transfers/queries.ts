@@ -149,14 +149,20 @@ export async function markSent(tx: Tx, merchantId: string, attemptIds: readonly 
   );
 }
 
-/** An attempt that cannot become a transaction pays nobody: a sequence that it holds is used up by a payment to us. */
-export async function emptyAttempt(tx: Tx, attempt: AttemptRow, detail: string): Promise<void> {
-  await tx
-    .updateTable('transfer_attempt')
-    .set({ item_ids: [attempt.attempt_id], detail })
-    .where('merchant_id', '=', attempt.merchant_id)
-    .where('attempt_id', '=', attempt.attempt_id)
+/** Of these attempts those that have no bytes yet, locked. */
+export async function lockReserved(
+  tx: Tx,
+  merchantId: string,
+  attemptIds: readonly string[],
+): Promise<AttemptRow[]> {
+  return await tx
+    .selectFrom('transfer_attempt')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('attempt_id', 'in', attemptIds)
     .where('status', '=', 'reserved')
+    .orderBy('attempt_id')
+    .forUpdate()
     .execute();
 }
 

@@ -87,7 +87,17 @@ async function bringOnTogether(deps: TransferDeps, groups: readonly GroupRun[]):
   const chain = deps.chains.of(merchant, first.network);
   const isCharge = first.charge !== null;
   const run = joinRuns(groups.map((group) => group.run));
-  const work: Work = { deps, run, merchant, groupIds, chain, isCharge, nowSeconds, history: {} };
+  const work: Work = {
+    deps,
+    run,
+    merchant,
+    groupIds,
+    chain,
+    isCharge,
+    nowSeconds,
+    history: {},
+    screened: new Set(),
+  };
   const open = isCharge ? await endSuspendedCharges(work, transfers) : transfers;
   return await next(work, await advance(work, open));
 }
@@ -199,7 +209,7 @@ async function bringOut(work: Work, hindrance: Hindrance): Promise<Advanced> {
   const sign = async (): Promise<Hindrance> => {
     // A run that reserved them may have ended long ago.
     if (!(await checkFinalBlocks(work.deps, work.merchant, work.chain))) return 'stopped';
-    await signReserved(work, reserved);
+    await signReserved(work);
     return 'none';
   };
   const signing = isToSign ? await unlessOld(work, sign) : 'none';

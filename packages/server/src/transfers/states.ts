@@ -6,8 +6,9 @@ import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '
 // Invariant: a transfer has at most one attempt that may still pay it, and bytes are sent only after they are stored.
 // Given up after reserved: nothing was sent, the same attempt is built again. After signed or sent: the stored bytes
 // are sent again, which a chain takes as the same transaction. Nothing but `final` or `dead` on the chain ends it.
-// One that cannot be built was never sent: reserved → failed, its transfers go back or fail. Where it holds a sequence
-// it stays reserved without them and pays one unit to our own wallet, as a gap would hold up all later sequences.
+// One that cannot be built, or would pay an address that was listed since, was never sent: reserved → failed, its transfers
+// go back or fail. A sequence that it held goes to another attempt, which pays one unit to our own wallet, as a gap would
+// hold up all later sequences.
 // A charge is a transfer that comes from its address instead of going there: it goes the same way, alone in its group,
 // needs no coins of ours, and fails for the payer's reasons.
 

@@ -85,6 +85,20 @@ export async function takeNumbers(
   return ordinals.map((numbers, i) => ({ sequence: sequences[i] ?? null, ...numbers }));
 }
 
+/** Takes a wallet's next number alone, for a transaction whose sequence was taken before. */
+export async function takeOrdinal(
+  tx: Tx,
+  { network, sender }: Pick<Wallet, 'network' | 'sender'>,
+  attemptId: string,
+): Promise<Pick<WalletCounts, 'ordinal' | 'previous'>> {
+  // It has sent before, so the chain's count adds nothing.
+  const { ordinal, previous } = await lockWallet(tx, { network, sender, chainNext: null });
+  await sql`
+    update wallet set next_ordinal = ${ordinal + 1n}, last_attempt_id = ${attemptId}
+    where sender = ${sender} and network = ${network}`.execute(tx);
+  return { ordinal, previous };
+}
+
 /**
  * Attempts of a wallet that were numbered before one of them, in order: from a number on, or from the first one that
  * counts in the present history.

@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import type { Tx } from '../platform/db.ts';
+import { newId } from '../platform/ids.ts';
+import { type AttemptRow, closeAttempts, moveMembers, type TransferRow } from './queries.ts';
+import type { MemberVerdict } from './states.ts';
+import { lockWallet, takeOrdinal } from './wallet-queries.ts';
+import { tellOwners, type Work } from './work.ts';
+
+/** Transfers that end or go back without a transaction. */
+export async function writeUnsent(
+  tx: Tx,
+  work: Work,
+  verdicts: readonly MemberVerdict[],
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  const outcomes = verdicts.map((verdict) => ({ ...verdict, txId: null }));
+  await moveMembers(tx, work.merchant.merchantId, outcomes, work.nowSeconds);
+  const over = new Set(verdicts.filter((verdict) => verdict.to !== 'queued').map((v) => v.transferId));
+  await tellOwners(
+    tx,
+    work,
+    transfers.filter((transfer) => over.has(transfer.transfer_id)),
+  );
+}
+
+/** The row of an attempt's wallet is locked before attempts are, as an adoption does. */
+export async function lockWalletOf(tx: Tx, { network, sender }: AttemptRow): Promise<void> {
+  await lockWallet(tx, { network, sender, chainNext: null });
+}
+
+/**
+ * Ends an attempt that has no bytes. Whoever signs may have signed it all the same, and signs nothing else in its name: a
+ * sequence that it holds goes to another attempt, which pays one unit to our own wallet.
+ */
+export async function giveUp(
+  tx: Tx,
+  work: Work,
+  { attempt, verdicts, detail }: { attempt: AttemptRow; verdicts: readonly MemberVerdict[]; detail: string },
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  const { merchantId } = work.merchant;
+  const closing = { attempt, verdict: { attempt: 'failed' as const, members: [] }, detail, height: null };
+  const [closed] = await closeAttempts(tx, merchantId, [closing], work.nowSeconds);
+  if (closed === undefined) return;
+  await writeUnsent(tx, work, verdicts, transfers);
+  if (attempt.sequence !== null) await handSequenceOn(tx, attempt, { detail, nowSeconds: work.nowSeconds });
+}
+
+async function handSequenceOn(
+  tx: Tx,
+  attempt: AttemptRow,
+  { detail, nowSeconds }: { detail: string; nowSeconds: number },
+): Promise<void> {
+  const { merchant_id: merchantId, attempt_id: givenUp, network, sender, sequence } = attempt;
+  const attemptId = newId();
+  const { ordinal, previous } = await takeOrdinal(tx, attempt, attemptId);
+  await sql`
+    update transfer_attempt set sequence = null
+    where merchant_id = ${merchantId} and attempt_id = ${givenUp}`.execute(tx);
+  await tx
+    .insertInto('transfer_attempt')
+    .values({
+      merchant_id: merchantId,
+      attempt_id: attemptId,
+      group_id: attempt.group_id,
+      network,
+      currency: attempt.currency,
+      key_ref: attempt.key_ref,
+      sender,
+      sequence,
+      ordinal,
+      previous_id: previous,
+      status: 'reserved',
+      // An attempt that names itself pays ourselves.
+      item_ids: [attemptId],
+      detail,
+      created_at: nowSeconds,
+    })
+    .execute();
+  await sql`
+    update wallet_sequence set attempt_id = ${attemptId}
+    where network = ${network} and sender = ${sender} and sequence = ${sequence}`.execute(tx);
+}

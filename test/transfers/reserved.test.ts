@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { addRiskAddress, type ChainRegistry, testAddresses } from '../../packages/server/src/chains/index.ts';
+import { historyCommands } from '../../packages/server/src/operator/history.ts';
+import { hasHistoryChanged } from '../../packages/server/src/transfers/index.ts';
+import { asOwner, expectLedgerWhole } from '../ledger.ts';
+import { startService, type TestService } from '../service.ts';
+import {
+  expectPaidOnce,
+  type Item,
+  NETWORKS,
+  newPayout,
+  type Payout,
+  statusOf,
+  submitItems,
+} from './payouts.ts';
+import { GivenUp, Process } from './process.ts';
+
+// Attempts that were reserved, and whose process died before their bytes were stored: much may have changed until another
+// one signs them.
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterEach(async () => {
+  await asOwner(service, 'delete from risk_address');
+  await expectLedgerWhole(service);
+});
+afterAll(() => service.stop());
+
+/** Lets a process die at the first boundary of that name. @returns the number of the dead one */
+async function dieAt({ merchant }: Payout, boundary: 'before build' | 'after build'): Promise<number> {
+  const process = new Process(service.app, merchant.merchantId, {
+    at: ({ name }) => {
+      if (name === boundary) throw new GivenUp(name);
+    },
+  });
+  const run = async () => {
+    while ((await process.step()) !== undefined);
+  };
+  await expect(run()).rejects.toThrow(GivenUp);
+  return process.owner;
+}
+
+const ONE: Item[] = [{ to: 'succeed', amount: '3.00' }];
+const GOOD_AND_LISTED: Item[] = [
+  { to: 'succeed', amount: '10.00' },
+  { to: 'fail', amount: '7.77' },
+  { to: 'succeed', amount: '2.50' },
+];
+
+describe.each(NETWORKS)('%s', (network) => {
+  test.each(['before build', 'after build'] as const)(
+    'J6: an address that is listed while an attempt waits, which a process left that died %s: it fails, the others are paid',
+    async (boundary) => {
+      const payout = await newPayout(service, network, GOOD_AND_LISTED);
+      const { merchant } = payout;
+      const owner = await dieAt(payout, boundary);
+      const { db, clock } = service.app;
+      const { fail: address } = testAddresses(network);
+      await addRiskAddress(db, { network, address, reason: 'test' }, clock.nowMs());
+      const process = new Process(service.app, merchant.merchantId, { deadOwners: [owner] });
+      await process.finish(network);
+      const { data } = await merchant.sdk.payouts.items(payout.batchId).page();
+      expect(data.filter(({ status }) => status === 'succeeded')).toHaveLength(2);
+      expect(data.find(({ status }) => status === 'failed')).toMatchObject({ failure_code: 'address_risk' });
+      // The wallet goes on: no sequence is missing, and whoever signs has nothing against what comes next.
+      const next = await submitItems(service, merchant, { network, items: ONE });
+      await process.finish(network);
+      expect(await statusOf(next)).toBe('completed');
+      expect(await hasHistoryChanged(db)).toBe(false);
+      await expectPaidOnce(service, [payout, next]);
+    },
+  );
+
+  test('J6: nobody is screened in vain: what waits goes out as it was reserved', async () => {
+    const payout = await newPayout(service, network, GOOD_AND_LISTED);
+    const owner = await dieAt(payout, 'after build');
+    await new Process(service.app, payout.merchant.merchantId, { deadOwners: [owner] }).finish(network);
+    expect(await statusOf(payout)).toBe('partially_completed');
+    await expectPaidOnce(service, [payout]);
+  });
+});
+
+/** Runs something as soon as a chain is asked for hashes of blocks, which is right before attempts are signed. */
+function beforeSigning(act: () => Promise<void>): ChainRegistry {
+  const { chains } = service.app;
+  let isDue = true;
+  return {
+    ...chains,
+    ownWallets: (merchant, network) => chains.ownWallets(merchant, network),
+    holder: (merchant) => chains.holder(merchant),
+    sandbox: (id, network) => chains.sandbox(id, network),
+    of(merchant, network) {
+      const chain = chains.of(merchant, network);
+      return Object.assign(Object.create(chain), {
+        blockHashes: async (heights: readonly bigint[]) => {
+          if (isDue) await act();
+          isDue = false;
+          return await chain.blockHashes(heights);
+        },
+      });
+    },
+  };
+}
+
+test.each(NETWORKS)(
+  'fault 76: on %s the database is adopted between the look at a reserved attempt and its signature: it is paid, and all goes on',
+  async (network) => {
+    const first = await newPayout(service, network, ONE);
+    const { merchant } = first;
+    await new Process(service.app, merchant.merchantId).finish(network);
+    const second = await submitItems(service, merchant, {
+      network,
+      items: [{ to: 'succeed', amount: '4.00' }],
+    });
+    const owner = await dieAt(second, 'before build');
+    const adopt = async () => {
+      await asOwner(
+        service,
+        `update setting set value = value || '{"identity": "1/00000001/2/3"}' where name = 'transfers.history'`,
+      );
+      expect(await historyCommands(service.app).adoptHistory()).toEqual({ adopted: true });
+    };
+    const app = { ...service.app, chains: beforeSigning(adopt) };
+    await new Process(app, merchant.merchantId, { deadOwners: [owner] }).finish(network);
+    const third = await submitItems(service, merchant, {
+      network,
+      items: [{ to: 'succeed', amount: '5.00' }],
+    });
+    await new Process(service.app, merchant.merchantId).finish(network);
+    expect(await hasHistoryChanged(service.app.db)).toBe(false);
+    const payouts = [first, second, third];
+    expect(await Promise.all(payouts.map(statusOf))).toEqual(payouts.map(() => 'completed'));
+    await expectPaidOnce(service, payouts);
+  },
+);
