@@ -5,8 +5,8 @@ import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import { castVote, type VoteCount } from '../stores/index.ts';
-import { closeLost, lockLost, requestTransfers } from '../transfers/index.ts';
+import type { VoteCount } from '../stores/index.ts';
+import { type LostDecision, requestTransfers, voteOnLost } from '../transfers/index.ts';
 import { changeBatch } from './change-batch.ts';
 import type { Actor, PayoutDeps } from './deps.ts';
 import { changeItem } from './follow-lost.ts';
@@ -23,7 +23,7 @@ export interface LostVerdict {
   batchId: string;
   itemId: string;
   approverId: string;
-  decision: 'repay' | 'give_back';
+  decision: LostDecision;
 }
 
 /**
@@ -43,11 +43,10 @@ export async function decideLost(
     const item = await getItemById(tx, batch, itemId);
     if (item.status !== 'succeeded' || item.lost_at === null)
       throw new Fail('invalid_request', 'The item is not lost: there is nothing to decide.');
-    const lost = await lockLost(tx, merchantId, { ownerType: OWNER_TYPE, ownerId: itemId });
-    const vote = { action: 'payouts.lost', subject: lost.subject, approverId, decision };
-    const count = await castVote(tx, merchantId, vote, occasion.seconds);
+    const owner = { ownerType: OWNER_TYPE, ownerId: itemId };
+    const vote = { action: 'payouts.lost', ...owner, approverId, decision };
+    const count = await voteOnLost(tx, merchantId, vote, occasion.seconds);
     if (count.isDone) {
-      await closeLost(tx, merchantId, lost);
       if (decision === 'repay') await requestTransfers(tx, merchantId, [orderOf(batch, item)], occasion);
       else await giveBack(tx, { batch, item }, occasion);
       crashPoint('payouts-lost.before-commit');

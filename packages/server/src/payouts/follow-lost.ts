@@ -2,7 +2,7 @@ import { recordEvent } from '../events/index.ts';
 import type { Tx } from '../platform/db.ts';
 import { encodeId } from '../platform/ids.ts';
 import type { Occasion } from '../platform/occasion.ts';
-import type { listDecided } from '../transfers/index.ts';
+import { followLost, type listDecided } from '../transfers/index.ts';
 import { presentItem } from './present.ts';
 import { type BatchRow, type ItemRow, updateItem } from './queries.ts';
 
@@ -13,20 +13,15 @@ type Decided = Awaited<ReturnType<typeof listDecided>>[number];
  *
  * @param decided by item, the newest transfer that is over
  */
-export async function followLost(
+export async function followLostItems(
   tx: Tx,
   batch: BatchRow,
   { items, decided }: { items: readonly ItemRow[]; decided: ReadonlyMap<string, Decided> },
   occasion: Occasion,
 ): Promise<void> {
   for (const item of items) {
-    const transfer = decided.get(item.item_id);
-    // One that failed is a payment anew that did not come off: the item is lost as before.
-    if (item.status !== 'succeeded' || transfer?.status !== 'succeeded') continue;
-    const lostAt = transfer.lost_at === null ? null : Number(transfer.lost_at);
-    const isAsBefore = lostAt === (item.lost_at === null ? null : Number(item.lost_at));
-    if (isAsBefore && item.tx_id === transfer.tx_id) continue;
-    await changeItem(tx, { batch, item }, { tx_id: transfer.tx_id, lost_at: lostAt }, occasion);
+    const change = followLost(item, decided.get(item.item_id));
+    if (change !== undefined) await changeItem(tx, { batch, item }, change, occasion);
   }
 }
 

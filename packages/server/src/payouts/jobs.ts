@@ -9,7 +9,7 @@ import { decidedJob, listDecided, requestTransfers, type TransferOrder } from '.
 import { endUnsent } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
 import type { PayoutDeps } from './deps.ts';
-import { followLost } from './follow-lost.ts';
+import { followLostItems } from './follow-lost.ts';
 import { boundDigest } from './items-digest.ts';
 import { releasePostings, settlePostings } from './postings.ts';
 import {
@@ -95,18 +95,18 @@ export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Prom
 async function followAsSettled(
   tx: Tx,
   { merchant_id: merchantId, batch_id: batchId }: BatchRow,
-  decided: Parameters<typeof followLost>[2]['decided'],
+  decided: Parameters<typeof followLostItems>[2]['decided'],
   occasion: Occasion,
 ): Promise<void> {
   const batch = await lockBatch(tx, merchantId, batchId);
   const items = await readItems(tx, merchantId, batchId);
-  await followLost(tx, batch, { items, decided }, occasion);
+  await followLostItems(tx, batch, { items, decided }, occasion);
 }
 
 async function settle(
   tx: Tx,
   batch: BatchRow,
-  { items, decided }: Parameters<typeof followLost>[2],
+  { items, decided }: Parameters<typeof followLostItems>[2],
   occasion: Occasion,
 ): Promise<void> {
   const open = items.filter((item) => item.status === 'processing');

@@ -5,13 +5,14 @@ import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
 import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import { transact } from '../platform/transact.ts';
-import { castVote, type Merchant, type VoteCount } from '../stores/index.ts';
+import type { Merchant, VoteCount } from '../stores/index.ts';
 import {
   checkRecipient,
-  closeLost,
+  followLost,
+  type LostDecision,
   type listDecided,
-  lockLost,
   requestTransfers,
+  voteOnLost,
 } from '../transfers/index.ts';
 import type { RefundDeps } from './deps.ts';
 import { recordRefund, sourceOf } from './end-refund.ts';
@@ -26,7 +27,7 @@ import { placeOf, takenBackMove } from './states.ts';
 export interface LostRefundVerdict {
   refundId: string;
   approverId: string;
-  decision: 'repay' | 'give_back';
+  decision: LostDecision;
 }
 
 /** @throws Fail `invalid_request` for a refund that is not lost, or may still be mined, and for whoever decided before */
@@ -41,11 +42,10 @@ export async function decideLostRefund(
     const locked = await lockRefund(tx, merchantId, refundId);
     if (locked.refund.status !== 'succeeded' || locked.refund.lost_at === null)
       throw new Fail('invalid_request', 'The refund is not lost: there is nothing to decide.');
-    const lost = await lockLost(tx, merchantId, { ownerType: OWNER_TYPE, ownerId: refundId });
-    const vote = { action: 'refunds.lost', subject: lost.subject, approverId, decision };
-    const count = await castVote(tx, merchantId, vote, occasion.seconds);
+    const owner = { ownerType: OWNER_TYPE, ownerId: refundId };
+    const vote = { action: 'refunds.lost', ...owner, approverId, decision };
+    const count = await voteOnLost(tx, merchantId, vote, occasion.seconds);
     if (!count.isDone) return { ...count, refund: locked.refund };
-    await closeLost(tx, merchantId, lost);
     if (decision === 'repay') await repay(tx, locked.refund, occasion);
     const refund = decision === 'repay' ? locked.refund : await giveBack(tx, locked, occasion);
     crashPoint('refunds-lost.before-commit');
@@ -86,10 +86,8 @@ export async function followLostRefund(
   transfer: Awaited<ReturnType<typeof listDecided>>[number],
   occasion: Occasion,
 ): Promise<void> {
-  if (refund.status !== 'succeeded' || transfer.status !== 'succeeded') return;
-  const lostAt = transfer.lost_at === null ? null : Number(transfer.lost_at);
-  const isAsBefore = lostAt === (refund.lost_at === null ? null : Number(refund.lost_at));
-  if (isAsBefore && refund.tx_id === transfer.tx_id) return;
-  const after = await updateRefund(tx, refund, { tx_id: transfer.tx_id, lost_at: lostAt });
+  const change = followLost(refund, transfer);
+  if (change === undefined) return;
+  const after = await updateRefund(tx, refund, change);
   await recordRefund(tx, { before: refund, after, type: 'refund.updated' }, occasion);
 }

@@ -15,7 +15,7 @@ export {
   isAdoptionOpen,
   noteHistory,
 } from './history.ts';
-export { closeLost, lockLost } from './lost.ts';
+export { followLost, type LostDecision, voteOnLost } from './lost.ts';
 export { listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
 export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
 export { isPaused, TRANSFER_SETTINGS } from './pauses.ts';

@@ -1,14 +1,68 @@
 import { sql } from 'kysely';
 import type { Tx } from '../platform/db.ts';
 import { Fail } from '../platform/fail.ts';
+import { castVote, type VoteCount } from '../stores/index.ts';
+import type { listDecided } from './queries.ts';
 import './tables.ts';
 
+// What is one rule for everything that orders transfers and may lose one: payout items and refunds.
+
 /** A transfer of an owner that a reorganisation took and that nothing can pay any more. */
-export interface LostTransfer {
+interface LostTransfer {
   transferId: string;
   txId: string;
   /** What people decide of: another loss of the same owner, or of the same transfer, is another subject. */
   subject: string;
+}
+
+/** Whether the recipient of what was lost is paid anew, or the merchant has its money back. */
+export type LostDecision = 'repay' | 'give_back';
+
+/**
+ * Counts what a registered approver decides of a lost owner, which the caller has locked. With the last vote the lost
+ * transfer is over without having paid, and the caller carries the decision out in the same transaction.
+ *
+ * @throws Fail `invalid_request` where it is not lost, is being paid anew, or may still be mined, and for whoever decided
+ *   before
+ */
+export async function voteOnLost(
+  tx: Tx,
+  merchantId: string,
+  vote: { action: string; ownerType: string; ownerId: string; approverId: string; decision: LostDecision },
+  nowSeconds: number,
+): Promise<VoteCount> {
+  const { action, approverId, decision } = vote;
+  const lost = await lockLost(tx, merchantId, vote);
+  const count = await castVote(
+    tx,
+    merchantId,
+    { action, subject: lost.subject, approverId, decision },
+    nowSeconds,
+  );
+  if (count.isDone) await closeLost(tx, merchantId, lost);
+  return count;
+}
+
+interface Owner {
+  status: string;
+  tx_id: string | null;
+  lost_at: bigint | number | null;
+}
+
+/**
+ * What changes of an owner that succeeded, as it follows the newest of its transfers that is over: lost with it, found
+ * again, or paid anew by another. One that failed is a payment anew that did not come off: the owner is lost as before.
+ *
+ * @returns undefined where nothing does
+ */
+export function followLost(
+  owner: Owner,
+  transfer: Awaited<ReturnType<typeof listDecided>>[number] | undefined,
+): { tx_id: string | null; lost_at: number | null } | undefined {
+  if (owner.status !== 'succeeded' || transfer?.status !== 'succeeded') return undefined;
+  const [before, now] = [owner, transfer].map(({ lost_at }) => (lost_at === null ? null : Number(lost_at)));
+  if (before === now && owner.tx_id === transfer.tx_id) return undefined;
+  return { tx_id: transfer.tx_id, lost_at: now ?? null };
 }
 
 /**
@@ -17,7 +71,7 @@ export interface LostTransfer {
  *
  * @throws Fail `invalid_request` where it is not lost, is being paid anew, or may still be mined
  */
-export async function lockLost(
+async function lockLost(
   tx: Tx,
   merchantId: string,
   { ownerType, ownerId }: { ownerType: string; ownerId: string },
@@ -66,7 +120,7 @@ async function mayBeMined(tx: Tx, merchantId: string, transferIds: readonly stri
 }
 
 /** It was decided what becomes of a lost transfer: it is over without having paid. Mined after all, it is a loss. */
-export async function closeLost(tx: Tx, merchantId: string, { transferId }: LostTransfer): Promise<void> {
+async function closeLost(tx: Tx, merchantId: string, { transferId }: LostTransfer): Promise<void> {
   await sql`
     update transfer set status = 'failed', failure_code = 'transfer_failed',
       failure_message = 'A reorganisation took the transaction. Nothing was paid.'

@@ -210,7 +210,6 @@ async function giveUpUnpayable(
       );
       await giveUp(tx, work, { attempt, verdicts, detail: 'an address may not be paid any more' }, transfers);
     }
-    crashPoint('give-up.before-commit');
   });
   return reserved.filter(({ attempt_id: id }) => !ids.includes(id));
 }
