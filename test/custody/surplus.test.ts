@@ -22,6 +22,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`${service.baseUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
+}
+
 /** A merchant with 100 USDT at a deposit address, a stranger who sends to its wallet, and people who book it. */
 async function dusted(network: Network) {
   const own = await creditedPayment(service, network);
@@ -71,6 +76,9 @@ test.each(NETWORKS)(
     const merchant_id = encodeId('merchant', merchantId);
     const surplus = { merchant_id, network, currency: 'USDT', wallet, amount: BigInt(5 * TOKEN) };
     expect(await verify()).toEqual({ differences: [], surpluses: [surplus] });
+    // Of all merchants of this file.
+    const { surpluses: found } = await verifyLedger(service.app, () => {});
+    expect(await metric('florin_ledger_surpluses')).toBe(found.length);
     await expect(book('Ann', '5.000001', 'more')).rejects.toMatchObject(AMOUNT);
     await expect(book('Ann', '5.00', 'A', { token: 'not hers' })).rejects.toMatchObject({
       code: 'forbidden',

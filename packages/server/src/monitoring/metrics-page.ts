@@ -164,13 +164,18 @@ function showLedger(metrics: Metrics, { imbalances, lastReport }: ServiceState):
     [...imbalances].map(([currency, value]) => ({ labels: { currency }, value: Number(value) })),
   );
   if (lastReport === undefined) return;
-  const { differences, unseen, at_ms } = lastReport;
+  const { differences, unseen, surpluses = 0, at_ms } = lastReport;
   metrics.setGauge('florin_ledger_differences', 'Differences that the last `florin ledger verify` found.', [
     { value: differences },
   ]);
   metrics.setGauge('florin_ledger_unseen', 'What the last `florin ledger verify` could not look at.', [
     { value: unseen },
   ]);
+  metrics.setGauge(
+    'florin_ledger_surpluses',
+    'Hot wallets in which the last `florin ledger verify` found coins that nothing in the books has brought.',
+    [{ value: surpluses }],
+  );
   metrics.setGauge('florin_ledger_verified_timestamp_seconds', 'When `florin ledger verify` last ended.', [
     { value: at_ms / 1000 },
   ]);

@@ -11,6 +11,8 @@ export interface LastReport {
   at_ms: number;
   differences: number;
   unseen: number;
+  /** Absent in a report of before these were counted. */
+  surpluses?: number;
 }
 
 export async function rememberReport(db: Db, report: LastReport): Promise<void> {

@@ -85,8 +85,9 @@ export async function verifyLedger(
     for (const network of NETWORKS) await verifyNetwork(deps, { merchant, network }, report);
     onProgress(done + 1, merchants.length);
   }
-  const { differences, omitted, unseen } = report;
-  const summary = { differences: differences.length + omitted, unseen: unseen.length };
+  const { differences, omitted, unseen, surpluses } = report;
+  const counts = { unseen: unseen.length, surpluses: surpluses.length };
+  const summary = { differences: differences.length + omitted, ...counts };
   await rememberReport(deps.db, { at_ms: deps.clock.nowMs(), ...summary });
   return report;
 }
