@@ -257,10 +257,7 @@ export interface TransferSpec {
   items: TransferItem[];
   /** Decimal digits; required on erc20, ignored elsewhere. */
   sequence?: string;
-  /**
-   * Where the network has `caps.replaceByFee`: bids enough for nodes that still hold these bytes, of the same sender and
-   * sequence, to take the new ones instead.
-   */
+  /** Where `caps.replaceByFee` holds: bids enough for nodes that hold these bytes to take the new ones instead. */
   replaces?: SignedTx;
 }
 
