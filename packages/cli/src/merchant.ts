@@ -33,4 +33,5 @@ export function isSandbox({ dataDir }: MerchantFlags): boolean {
 /** Seconds since 1970 as people write a time. */
 export const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 /** The same of a time that may not have come. */
-export const timeOrNone = (seconds: number | undefined) => (seconds === undefined ? null : timeOf(seconds));
+export const timeOrNone = (seconds: number | null | undefined) =>
+  seconds === null || seconds === undefined ? null : timeOf(seconds);

@@ -1,23 +1,14 @@
-import type { DeliveryQuery, Florin, RedeliverInput } from '@florin/sdk';
+import type { Florin, RedeliverInput } from '@florin/sdk';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { attemptRow, summaryOf } from '../deliveries.ts';
-import { parseDuration, parseWhole, readTime } from '../duration.ts';
-import { examples } from '../examples.ts';
+import { parseDuration, readTime } from '../duration.ts';
 import { wrongUsage } from '../failure.ts';
 import { florinOf, isSandbox, type MerchantFlags, merchantCommand } from '../merchant.ts';
-import { print, show, toJson, wantsJson } from '../show.ts';
-import { formatDetails, formatTable } from '../table.ts';
+import { merchant, resource } from '../operations.ts';
+import { choice, page, text } from '../parameters.ts';
+import { show } from '../show.ts';
 
-const STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'paused'];
-const LIST_LIMIT = 20;
-
-interface ListFlags extends MerchantFlags {
-  event?: string;
-  endpoint?: string;
-  status?: NonNullable<DeliveryQuery['status']>;
-  limit: number;
-  after?: string;
-}
+const STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'paused'] as const;
 
 /** A point in time, or so long ago. */
 type Since = { at: number } | { ago: number };
@@ -43,31 +34,6 @@ async function sinceSeconds(florin: Florin, since: Since, flags: MerchantFlags):
   if ('at' in since) return since.at;
   const now = isSandbox(flags) ? await florin.testHelpers.now() : Math.floor(Date.now() / 1000);
   return Math.max(0, now - since.ago);
-}
-
-function addList(group: Command): void {
-  const lines = [
-    'florin deliveries list --status failed',
-    'florin deliveries list --endpoint we_01… --limit 100',
-  ];
-  merchantCommand(group, 'list', lines)
-    .description('List deliveries of the store, newest first')
-    .option('--event <id>', 'of this event')
-    .option('--endpoint <id>', 'to this endpoint')
-    .addOption(new Option('--status <status>', 'in this state').choices(STATUSES))
-    .option('--limit <count>', 'at most so many, up to 100', parseWhole, LIST_LIMIT)
-    .option('--after <delivery>', 'those behind this one')
-    .action(async (flags: ListFlags, command: Command) => {
-      const query = {
-        limit: flags.limit,
-        ...(flags.event === undefined ? {} : { event_id: flags.event }),
-        ...(flags.endpoint === undefined ? {} : { endpoint_id: flags.endpoint }),
-        ...(flags.status === undefined ? {} : { status: flags.status }),
-        ...(flags.after === undefined ? {} : { starting_after: flags.after }),
-      };
-      const { data } = await florinOf(flags).deliveries.list(query).page();
-      show(command, data, summaryOf);
-    });
 }
 
 function addRedeliver(group: Command): void {
@@ -105,19 +71,30 @@ function addRedeliver(group: Command): void {
     });
 }
 
-export function addDeliveries(program: Command): void {
-  const group = program
-    .command('deliveries')
-    .description('Events on their way to endpoints, and their attempts');
-  examples(group, ['florin deliveries list --status failed', 'florin deliveries show whd_01…']);
-  addList(group);
-  merchantCommand(group, 'show <delivery>', ['florin deliveries show whd_01…'])
-    .description('Show a delivery and each of its attempts')
-    .action(async (id: string, flags: MerchantFlags, command: Command) => {
-      const delivery = await florinOf(flags).deliveries.retrieve(id);
-      if (wantsJson(command)) print(toJson(delivery));
-      else
-        print(`${formatDetails(summaryOf(delivery))}\n\n${formatTable(delivery.attempts.map(attemptRow))}`);
-    });
-  addRedeliver(group);
-}
+export const addDeliveries = resource({
+  name: 'deliveries',
+  description: 'Events on their way to endpoints, and their attempts',
+  examples: ['florin deliveries list --status failed', 'florin deliveries show whd_01…'],
+  operations: [
+    merchant('list', 'List deliveries of the store, newest first', {
+      examples: [
+        'florin deliveries list --status failed',
+        'florin deliveries list --endpoint we_01… --limit 100',
+      ],
+      options: {
+        event_id: text('--event <id>', 'of this event'),
+        endpoint_id: text('--endpoint <id>', 'to this endpoint'),
+        status: choice('--status <status>', 'in this state', STATUSES),
+        ...page('delivery'),
+      },
+      call: ({ deliveries }, query) => deliveries.list(query),
+      row: summaryOf,
+    }),
+    merchant('show <delivery>', 'Show a delivery and each of its attempts', {
+      call: ({ deliveries }, { delivery }) => deliveries.retrieve(delivery),
+      row: summaryOf,
+      parts: ({ attempts }) => attempts.map(attemptRow),
+    }),
+    addRedeliver,
+  ],
+});

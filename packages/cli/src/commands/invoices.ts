@@ -1,13 +1,8 @@
 import type { Invoice } from '@florin/sdk';
-import { type Command, Option } from 'commander';
-import { parseWhole } from '../duration.ts';
-import { examples } from '../examples.ts';
-import { florinOf, type MerchantFlags, merchantCommand, timeOf, timeOrNone } from '../merchant.ts';
+import { timeOf, timeOrNone } from '../merchant.ts';
+import { merchant, resource } from '../operations.ts';
+import { choice, page, text } from '../parameters.ts';
 import { priceOf } from '../prices.ts';
-import { show } from '../show.ts';
-
-const LIST_LIMIT = 20;
-const STATUSES = ['open', 'paid', 'void'] as const;
 
 const listed = (invoice: Invoice) => ({
   id: invoice.id,
@@ -29,50 +24,33 @@ const summary = (invoice: Invoice) => ({
   created: timeOf(invoice.created),
 });
 
-interface ListFlags extends MerchantFlags {
-  customer?: string;
-  subscription?: string;
-  status?: (typeof STATUSES)[number];
-  limit: number;
-  after?: string;
-}
-
-function addList(group: Command): void {
-  const lines = [
-    'florin invoices list --status open',
-    'florin invoices list --subscription sub_01… --limit 100 --json',
-    'florin invoices list --customer customer-17',
-  ];
-  merchantCommand(group, 'list', lines)
-    .description('List the invoices of the store, newest first')
-    .option('--customer <id>', 'of this customer, by your own id or ours')
-    .option('--subscription <id>', 'of this subscription')
-    .addOption(new Option('--status <status>', 'in this status').choices(STATUSES))
-    .option('--limit <count>', 'at most so many, up to 100', parseWhole, LIST_LIMIT)
-    .option('--after <invoice>', 'those behind this one')
-    .action(async (flags: ListFlags, command: Command) => {
-      const { customer, subscription, status, limit, after } = flags;
-      const filters = { customer, subscription, status, starting_after: after };
-      const given = Object.entries(filters).filter(([, value]) => value !== undefined);
-      const { data } = await florinOf(flags)
-        .invoices.list({ limit, ...Object.fromEntries(given) })
-        .page();
-      show(command, data, listed);
-    });
-}
-
-export function addInvoices(program: Command): void {
-  const group = program.command('invoices').description('What subscriptions ask for, period by period');
-  examples(group, ['florin invoices list --status open', 'florin invoices pay in_01…']);
-  addList(group);
-  merchantCommand(group, 'show <invoice>', ['florin invoices show in_01…'])
-    .description('Show an invoice')
-    .action(async (id: string, flags: MerchantFlags, command: Command) => {
-      show(command, await florinOf(flags).invoices.retrieve(id), summary);
-    });
-  merchantCommand(group, 'pay <invoice>', ['florin invoices pay in_01…'])
-    .description('Charge the payment method of its subscription now')
-    .action(async (id: string, flags: MerchantFlags, command: Command) => {
-      show(command, await florinOf(flags).invoices.pay(id), summary);
-    });
-}
+export const addInvoices = resource({
+  name: 'invoices',
+  description: 'What subscriptions ask for, period by period',
+  examples: ['florin invoices list --status open', 'florin invoices pay in_01…'],
+  operations: [
+    merchant('list', 'List the invoices of the store, newest first', {
+      examples: [
+        'florin invoices list --status open',
+        'florin invoices list --subscription sub_01… --limit 100 --json',
+        'florin invoices list --customer customer-17',
+      ],
+      options: {
+        customer: text('--customer <id>', 'of this customer, by your own id or ours'),
+        subscription: text('--subscription <id>', 'of this subscription'),
+        status: choice('--status <status>', 'in this status', ['open', 'paid', 'void']),
+        ...page('invoice'),
+      },
+      call: ({ invoices }, query) => invoices.list(query),
+      row: listed,
+    }),
+    merchant('show <invoice>', 'Show an invoice', {
+      call: ({ invoices }, { invoice }) => invoices.retrieve(invoice),
+      row: summary,
+    }),
+    merchant('pay <invoice>', 'Charge the payment method of its subscription now', {
+      call: ({ invoices }, { invoice }) => invoices.pay(invoice),
+      row: summary,
+    }),
+  ],
+});

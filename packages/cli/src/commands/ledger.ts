@@ -1,8 +1,8 @@
 import type { Operator } from '@florin/server/operator';
 import type { Command } from 'commander';
 import { findToken, TOKEN_WAYS } from '../approver.ts';
-import { examples } from '../examples.ts';
 import { CommandFailure } from '../failure.ts';
+import { resource } from '../operations.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
 import { print, show, toJson, wantsJson } from '../show.ts';
 import { cell, formatTable } from '../table.ts';
@@ -70,9 +70,7 @@ async function look(flags: DatabaseFlags): Promise<Report> {
   }
 }
 
-export function addLedger(program: Command): void {
-  const group = program.command('ledger').description('The books');
-  examples(group, ['florin ledger verify', 'florin ledger adopt-history']);
+function addVerify(group: Command): void {
   databaseCommand(group, 'verify', ['florin ledger verify', 'florin ledger verify --json > report.json'])
     .description(
       'Recompute every balance from its entries and compare the books with the chains. ' +
@@ -84,8 +82,6 @@ export function addLedger(program: Command): void {
       else printReport(report);
       process.exitCode = exitCodeOf(report);
     });
-
-  addAdoptHistory(group);
 }
 
 interface AdoptFlags extends DatabaseFlags {
@@ -122,3 +118,10 @@ function addAdoptHistory(group: Command): void {
       show(command, await withOperator(flags, (operator) => operator.ledger.adoptHistory({ unchecked })));
     });
 }
+
+export const addLedger = resource({
+  name: 'ledger',
+  description: 'The books',
+  examples: ['florin ledger verify', 'florin ledger adopt-history'],
+  operations: [addVerify, addAdoptHistory],
+});

@@ -1,11 +1,8 @@
 import type { PaymentMethod } from '@florin/sdk';
-import type { Command } from 'commander';
-import { parseWhole } from '../duration.ts';
-import { examples } from '../examples.ts';
-import { florinOf, type MerchantFlags, merchantCommand, timeOf } from '../merchant.ts';
-import { show } from '../show.ts';
+import { timeOf } from '../merchant.ts';
+import { merchant, resource } from '../operations.ts';
+import { page, text } from '../parameters.ts';
 
-const LIST_LIMIT = 20;
 const NETWORKS: Readonly<Record<number, string>> = { 1: 'erc20', 2: 'trc20', 3: 'spl' };
 
 const summary = (method: PaymentMethod) => ({
@@ -18,51 +15,30 @@ const summary = (method: PaymentMethod) => ({
   created: timeOf(method.created),
 });
 
-interface ListFlags extends MerchantFlags {
-  customer?: string;
-  limit: number;
-  after?: string;
-}
-
-function addList(group: Command): void {
-  const lines = [
-    'florin payment-methods list --customer customer-17',
-    'florin payment-methods list --limit 100 --json',
-  ];
-  merchantCommand(group, 'list', lines)
-    .description('List the payment methods of the merchant, newest first')
-    .option('--customer <id>', 'of this customer, by your own id or ours')
-    .option('--limit <count>', 'at most so many, up to 100', parseWhole, LIST_LIMIT)
-    .option('--after <method>', 'those behind this one')
-    .action(async (flags: ListFlags, command: Command) => {
-      const { customer, limit, after } = flags;
-      const query = {
-        limit,
-        ...(customer === undefined ? {} : { customer }),
-        ...(after === undefined ? {} : { starting_after: after }),
-      };
-      const { data } = await florinOf(flags).paymentMethods.list(query).page();
-      show(command, data, summary);
-    });
-}
-
-export function addPaymentMethods(program: Command): void {
-  const group = program
-    .command('payment-methods')
-    .description("Mandates of customers' wallets, by which invoices are charged");
-  examples(group, [
-    'florin payment-methods list --customer customer-17',
-    'florin payment-methods revoke pm_01…',
-  ]);
-  addList(group);
-  merchantCommand(group, 'show <method>', ['florin payment-methods show pm_01…'])
-    .description('Show a payment method')
-    .action(async (id: string, flags: MerchantFlags, command: Command) => {
-      show(command, await florinOf(flags).paymentMethods.retrieve(id), summary);
-    });
-  merchantCommand(group, 'revoke <method>', ['florin payment-methods revoke pm_01…'])
-    .description('Charge nothing to it any more, for good')
-    .action(async (id: string, flags: MerchantFlags, command: Command) => {
-      show(command, await florinOf(flags).paymentMethods.revoke(id), summary);
-    });
-}
+export const addPaymentMethods = resource({
+  name: 'payment-methods',
+  description: "Mandates of customers' wallets, by which invoices are charged",
+  examples: ['florin payment-methods list --customer customer-17', 'florin payment-methods revoke pm_01…'],
+  operations: [
+    merchant('list', 'List the payment methods of the merchant, newest first', {
+      examples: [
+        'florin payment-methods list --customer customer-17',
+        'florin payment-methods list --limit 100 --json',
+      ],
+      options: {
+        customer: text('--customer <id>', 'of this customer, by your own id or ours'),
+        ...page('method'),
+      },
+      call: ({ paymentMethods }, query) => paymentMethods.list(query),
+      row: summary,
+    }),
+    merchant('show <method>', 'Show a payment method', {
+      call: ({ paymentMethods }, { method }) => paymentMethods.retrieve(method),
+      row: summary,
+    }),
+    merchant('revoke <method>', 'Charge nothing to it any more, for good', {
+      call: ({ paymentMethods }, { method }) => paymentMethods.revoke(method),
+      row: summary,
+    }),
+  ],
+});

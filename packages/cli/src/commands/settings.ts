@@ -1,11 +1,7 @@
 import type { Operator } from '@florin/server/operator';
-import type { Command } from 'commander';
-import { examples } from '../examples.ts';
-import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
-import { show } from '../show.ts';
+import { operator, resource } from '../operations.ts';
+import { text } from '../parameters.ts';
 import { cell } from '../table.ts';
-
-type Flags = DatabaseFlags & { merchant?: string };
 
 type Shown = Awaited<ReturnType<Operator['settings']['get']>>;
 
@@ -22,58 +18,41 @@ function wordsOf(value: Shown['value']): unknown {
   return `${cell(value.sandbox)} (live: ${cell(value.live)})`;
 }
 
-/** A command on the settings of one merchant, or of all. */
-function settingCommand(group: Command, usage: string, lines: readonly string[]): Command {
-  const command = databaseCommand(group, usage, lines);
-  return command.option(
-    '--merchant <id>',
-    'of this merchant; without it of all that have no value of their own',
-  );
-}
+const options = {
+  merchant: text('--merchant <id>', 'of this merchant; without it of all that have no value of their own'),
+};
 
-export function addSettings(program: Command): void {
-  const group = program.command('settings').description('Limits and fees, of one merchant or of all');
-  examples(group, ['florin settings list', 'florin settings set payouts.approval_above 5000.00']);
-
-  settingCommand(group, 'list', ['florin settings list', 'florin settings list --merchant mer_01… --json'])
-    .description('List all settings with their values')
-    .action(async (flags: Flags, command: Command) => {
-      show(command, await withOperator(flags, (operator) => operator.settings.list(flags.merchant)), summary);
-    });
-
-  settingCommand(group, 'get <name>', ['florin settings get payouts.daily_quota'])
-    .description('Show one setting')
-    .action(async (name: string, flags: Flags, command: Command) => {
-      show(
-        command,
-        await withOperator(flags, (operator) => operator.settings.get(name, flags.merchant)),
-        summary,
-      );
-    });
-
-  const lines = [
-    'florin settings set payouts.approval_above 5000.00',
-    'florin settings set transfers.paused erc20,USDC:trc20',
-    'florin settings set payouts.daily_quota 250000.00 --merchant mer_01…',
-  ];
-  settingCommand(group, 'set <name> <value>', lines)
-    .description('Change one setting; it holds from the next request on')
-    .action(async (name: string, value: string, flags: Flags, command: Command) => {
-      const { merchant } = flags;
-      show(
-        command,
-        await withOperator(flags, (operator) => operator.settings.set(name, value, merchant)),
-        summary,
-      );
-    });
-
-  settingCommand(group, 'unset <name>', ['florin settings unset payouts.approval_above'])
-    .description('Go back to the default')
-    .action(async (name: string, flags: Flags, command: Command) => {
-      show(
-        command,
-        await withOperator(flags, (operator) => operator.settings.unset(name, flags.merchant)),
-        summary,
-      );
-    });
-}
+export const addSettings = resource({
+  name: 'settings',
+  description: 'Limits and fees, of one merchant or of all',
+  examples: ['florin settings list', 'florin settings set payouts.approval_above 5000.00'],
+  operations: [
+    operator('list', 'List all settings with their values', {
+      options,
+      call: ({ settings }, { merchant }) => settings.list(merchant),
+      row: summary,
+    }),
+    operator('get <name>', 'Show one setting', {
+      examples: ['florin settings get payouts.daily_quota'],
+      options,
+      call: ({ settings }, { name, merchant }) => settings.get(name, merchant),
+      row: summary,
+    }),
+    operator('set <name> <value>', 'Change one setting; it holds from the next request on', {
+      examples: [
+        'florin settings set payouts.approval_above 5000.00',
+        'florin settings set transfers.paused erc20,USDC:trc20',
+        'florin settings set payouts.daily_quota 250000.00 --merchant mer_01…',
+      ],
+      options,
+      call: ({ settings }, { name, value, merchant }) => settings.set(name, value, merchant),
+      row: summary,
+    }),
+    operator('unset <name>', 'Go back to the default', {
+      examples: ['florin settings unset payouts.approval_above'],
+      options,
+      call: ({ settings }, { name, merchant }) => settings.unset(name, merchant),
+      row: summary,
+    }),
+  ],
+});
