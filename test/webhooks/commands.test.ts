@@ -170,17 +170,5 @@ describe.skipIf(isSecondRun)(
         (await refusal('stores', 'webhook-key', store, next.key_id, '--overlap', '40d')).message,
       ).toContain('overlap');
     });
-
-    test('the help of each command ends with lines to copy', async () => {
-      for (const words of [
-        ['endpoints', 'create'],
-        ['endpoints', 'test'],
-        ['deliveries', 'redeliver'],
-        ['stores', 'webhook-key'],
-      ]) {
-        const { stdout } = await command(...words, '--help');
-        expect(stdout).toMatch(/\nExamples:\n {2}\$ florin /);
-      }
-    });
   },
 );

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { askHidden } from './ask-hidden.ts';
-import { CommandFailure } from './failure.ts';
+import { attempt } from './failure.ts';
 import { type DatabaseFlags, databaseCommand } from './operator.ts';
 
 /** Who decides, of the registered approvers. */
-export interface ApproverFlags extends DatabaseFlags {
+interface Approver {
   as: string;
   tokenFile?: string;
 }
+
+export type ApproverFlags = DatabaseFlags & Approver;
 
 export const TOKEN_WAYS = 'The token: --token-file, FLORIN_APPROVER_TOKEN, or asked for.';
 const OTHER_WAYS = 'give --token-file FILE or set FLORIN_APPROVER_TOKEN.';
@@ -21,16 +23,11 @@ export function approverCommand(group: Command, usage: string, lines: readonly s
 }
 
 /** The approver's token. Never an argument: those are shown to everybody on the machine. */
-export async function findToken({ tokenFile, as }: ApproverFlags): Promise<string> {
-  if (tokenFile !== undefined) return readToken(tokenFile);
-  return process.env.FLORIN_APPROVER_TOKEN || (await askHidden(`Token of ${as}`, OTHER_WAYS)).trim();
-}
-
-function readToken(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure('token_file', `The token file cannot be read: ${reason}`, { cause: error });
+export async function findToken({ tokenFile, as }: Approver): Promise<string> {
+  if (tokenFile !== undefined) {
+    return attempt('token_file', 'The token file cannot be read', () =>
+      readFileSync(tokenFile, 'utf8').trim(),
+    );
   }
+  return process.env.FLORIN_APPROVER_TOKEN || (await askHidden(`Token of ${as}`, OTHER_WAYS)).trim();
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { CommandFailure } from './failure.ts';
+import { CommandFailure, reasonOf } from './failure.ts';
 
 export interface Credentials {
   baseUrl: string;
@@ -55,11 +55,10 @@ function readJson(file: string): Partial<Record<string, unknown>> {
     return Object(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
     const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const reason = error instanceof Error ? error.message : String(error);
     throw refuse(
       isAbsent
         ? `There is no ${file}: start the sandbox first (florin start), name its folder with --data-dir, or set ${VARIABLES.join(', ')}.`
-        : `${file} cannot be read: ${reason}`,
+        : `${file} cannot be read: ${reasonOf(error)}`,
     );
   }
 }

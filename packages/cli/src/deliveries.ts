@@ -1,23 +1,17 @@
 import type { Delivery, DeliveryAttempt } from '@florin/sdk';
-import { timeOf } from './merchant.ts';
+import { columnsOf, timeOf } from './columns.ts';
 
 /** What an attempt came to, in a word: `200`, `503`, `timeout`. */
 const resultOf = ({ status_code, failure }: DeliveryAttempt) => status_code ?? failure;
 
 /** One line of a list. */
-export function summaryOf(delivery: Delivery) {
-  const last = delivery.attempts.at(-1);
-  return {
-    id: delivery.id,
-    status: delivery.status,
-    attempts: delivery.attempts.length,
-    last: last === undefined ? null : resultOf(last),
-    next: delivery.next_attempt_at === null ? null : timeOf(delivery.next_attempt_at),
-    event: delivery.event_id,
-    endpoint: delivery.endpoint_id,
-    created: timeOf(delivery.created),
-  };
-}
+export const summaryOf = columnsOf<Delivery>()(
+  'id status attempts last next=next_attempt_at event=event_id endpoint=endpoint_id created',
+  {
+    attempts: ({ attempts }) => attempts.length,
+    last: ({ attempts }) => attempts.map(resultOf).at(-1),
+  },
+);
 
 /** One line of a delivery's attempts. */
 export function attemptRow(attempt: DeliveryAttempt, at: number) {

@@ -27,6 +27,17 @@ export function wrongUsage(message: string): CommandFailure {
   return new CommandFailure('usage', message, { exitCode: WRONG_USAGE });
 }
 
+export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** What needs a file or the like: `failed` says what did not work, and the reason follows. @throws CommandFailure */
+export function attempt<T>(code: string, failed: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new CommandFailure(code, `${failed}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
 /** Says what went wrong on standard error, once. @returns the exit code */
 export function reportError(error: unknown, { json }: { json: boolean }): number {
   const failure = failureOf(error);
@@ -45,5 +56,5 @@ function failureOf(error: unknown): CommandFailure {
     const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
     return new CommandFailure('usage', message, { exitCode: error.exitCode === 0 ? 0 : WRONG_USAGE });
   }
-  return new CommandFailure('internal_error', error instanceof Error ? error.message : String(error));
+  return new CommandFailure('internal_error', reasonOf(error));
 }

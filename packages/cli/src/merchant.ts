@@ -8,16 +8,22 @@ export interface MerchantFlags {
   dataDir?: string;
 }
 
+export const DATA_DIR = [
+  '--data-dir <folder>',
+  'data folder with sandbox.json (FLORIN_DATA_DIR, else ./.florin)',
+] as const;
+export const SIGNS_WITH =
+  '\nSigns with FLORIN_BASE_URL, FLORIN_API_KEY and FLORIN_SECRET_KEY where they are set, else with sandbox.json.';
+
 /** A command that calls the API with a merchant's key: by default the one of the sandbox's folder. */
 export function merchantCommand(group: Command, usage: string, lines: readonly string[]): Command {
-  const command = group
-    .command(usage)
-    .option('--data-dir <folder>', 'data folder with sandbox.json (FLORIN_DATA_DIR, else ./.florin)');
-  command.addHelpText(
-    'after',
-    '\nSigns with FLORIN_BASE_URL, FLORIN_API_KEY and FLORIN_SECRET_KEY where they are set, else with sandbox.json.',
+  return examples(
+    group
+      .command(usage)
+      .option(...DATA_DIR)
+      .addHelpText('after', SIGNS_WITH),
+    lines,
   );
-  return examples(command, lines);
 }
 
 /** The client of the key that the flags lead to. @throws CommandFailure */
@@ -29,9 +35,3 @@ export function florinOf({ dataDir }: MerchantFlags): Florin {
 export function isSandbox({ dataDir }: MerchantFlags): boolean {
   return findCredentials(process.env, dataDir).apiKey.startsWith('fl_test_');
 }
-
-/** Seconds since 1970 as people write a time. */
-export const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
-/** The same of a time that may not have come. */
-export const timeOrNone = (seconds: number | null | undefined) =>
-  seconds === null || seconds === undefined ? null : timeOf(seconds);

@@ -5,14 +5,14 @@ import { type ApproverFlags, approverCommand, findToken, TOKEN_WAYS } from './ap
 import { exampleOf, examples } from './examples.ts';
 import { florinOf, type MerchantFlags, merchantCommand } from './merchant.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from './operator.ts';
-import { type Given, givenOf, type Parameters } from './parameters.ts';
+import { type Given, givenOf, type Options } from './options.ts';
 import { print, show, wantsJson } from './show.ts';
 import { formatTable, type Row } from './table.ts';
 import { note } from './terminal.ts';
 
 /*
- * Commands from data. A resource is a group of operations; an operation is what the command line gives, the call of the
- * API or of the operator's face that it makes, and what a person sees of the answer. This makes the commands of them.
+ * Commands from data. A resource is a group of operations. An operation says what its command line gives, which call of
+ * the API or of the operator's face it makes, and what a person sees of the answer; commands/risk.ts is a short example.
  */
 
 /** Adds a command to a group: an operation, or code where a command is more than a call. */
@@ -32,27 +32,28 @@ export function resource({ name, description, examples: lines, operations }: Res
   };
 }
 
+type Call<Client, Input, T> = (client: Client, input: Input, options: CreateOptions) => Answer<T>;
 type Answer<T> = Promise<T | readonly T[]> | CursorList<T>;
 
 interface Shape<T> {
-  /** What a person sees of one. */
-  row?: (one: T) => Row;
+  /** What a person sees of one, where it is not what is seen of the others. */
+  row?: ((one: T) => Row) | undefined;
   /** A table of what it consists of, below. */
   parts?: (one: T) => readonly Row[];
   /** Said to a person beside the answer. */
   note?: string;
 }
 
-interface Operation<Client, Line, Options, Input, T> extends Shape<T> {
+interface Operation<Client, Line, O, Input, T> extends Shape<T> {
   /** By default the usage with an id of each kind. */
   examples?: readonly string[];
   /** By the field that each gives. */
-  options?: Options;
+  options?: O;
   /** What the help says of `--idempotency-key`, where there is one. */
   idempotencyKey?: string;
   /** Checks the command line and makes the input of the call, before anything is opened. By default it is the input. */
-  read?: (line: Line) => Input;
-  call: (client: Client, input: Input, options: CreateOptions) => Answer<T>;
+  read?: (line: Line) => Input | Promise<Input>;
+  run: Call<Client, Input, T>;
 }
 
 /** Who may call what: how a command of theirs looks, and how it comes to its client. */
@@ -67,22 +68,22 @@ interface Face<Client, Flags, Common> {
   open: <T>(flags: Flags, work: (client: Client) => Promise<T>) => Promise<T>;
 }
 
-/** Makes operations of one face. */
+/**
+ * Operations of one face: first what a person sees of one of their answers (all of it where that is left out), then the
+ * usage, the description and the operation, or just its call.
+ */
 const operationsOf =
   <Client, Flags extends object, Common>(face: Face<Client, Flags, Common>) =>
-  <
-    const Usage extends string,
-    T extends object,
-    Options extends Parameters = Record<never, never>,
-    Input = Given<Usage, Options> & Common,
-  >(
+  <T extends object = object>(row?: (one: T) => Row) =>
+  <const Usage extends string, O extends Options = Record<never, never>, Input = Given<Usage, O> & Common>(
     usage: Usage,
     description: string,
-    operation: Operation<Client, Given<Usage, Options> & Common, Options, Input, T>,
+    operationOrCall: Operation<Client, Given<Usage, O> & Common, O, Input, T> | Call<Client, Input, T>,
   ): AddCommand =>
   (group) => {
-    const { idempotencyKey, read, call } = operation;
-    const options: Parameters = operation.options ?? {};
+    const operation = typeof operationOrCall === 'function' ? { run: operationOrCall } : operationOrCall;
+    const { idempotencyKey, read, run } = operation;
+    const options: Options = operation.options ?? {};
     const lines = operation.examples ?? exampleOf(group, usage, options, face.example);
     const command = face.command(group, usage, lines).description(description + (face.description ?? ''));
     for (const option of Object.values(options)) command.addOption(option);
@@ -90,10 +91,10 @@ const operationsOf =
     command.action(async () => {
       const flags = command.opts<Flags & CreateOptions>();
       const line = { ...givenOf(command, options), ...(await face.common(flags)) };
-      const input = read?.(line as Given<Usage, Options> & Common) ?? (line as Input);
+      const input = read === undefined ? (line as Input) : await read(line as Given<Usage, O> & Common);
       const key = flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey };
-      const answer = await face.open(flags, (client) => answerOf(call(client, input, key), 'limit' in line));
-      present(command, answer, operation);
+      const answer = await face.open(flags, (client) => answerOf(run(client, input, key), 'limit' in line));
+      present(command, answer, { row, ...operation });
     });
   };
 

@@ -1,5 +1,5 @@
 import { formatPrice, isCurrency, parsePrice } from '@florin/contract/currencies';
-import { wrongUsage } from './failure.ts';
+import { reasonOf, wrongUsage } from './failure.ts';
 
 /** `19.99` `usd` as the API wants it: the smallest unit, the code in upper case. @throws CommandFailure */
 export function readPrice(amount: string, code: string): { amount: bigint; currency: string } {
@@ -7,9 +7,7 @@ export function readPrice(amount: string, code: string): { amount: bigint; curre
   try {
     return { amount: parsePrice(amount, currency), currency };
   } catch (error) {
-    throw wrongUsage(
-      `${error instanceof Error ? error.message : String(error)}, such as 19.99: not ${amount}.`,
-    );
+    throw wrongUsage(`${reasonOf(error)}, such as 19.99: not ${amount}.`);
   }
 }
 

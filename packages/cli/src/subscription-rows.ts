@@ -1,6 +1,6 @@
 import { formatPrice } from '@florin/contract/currencies';
 import type { Subscription, SubscriptionItem } from '@florin/sdk';
-import { timeOf, timeOrNone } from './merchant.ts';
+import { columnsOf } from './columns.ts';
 
 const itemText = ({
   quantity,
@@ -8,29 +8,23 @@ const itemText = ({
 }: SubscriptionItem) =>
   `${quantity} × ${product} at ${formatPrice(BigInt(unit_amount), currency, 'en')} a ${recurring.interval}`;
 
-/** One subscription. */
+const items = (subscription: Subscription) => subscription.items.map(itemText);
+
+const state = columnsOf<Subscription>()(
+  'id status customer items payment_method=payment_method_id period_start=current_period_start period_end=current_period_end cancel_at canceled=canceled_at latest_invoice',
+  { items },
+);
+const about = columnsOf<Subscription>()('description created');
+
+/** One subscription; the page for its customer while there is one. */
 export const subscriptionSummary = (subscription: Subscription) => ({
-  id: subscription.id,
-  status: subscription.status,
-  customer: subscription.customer,
-  items: subscription.items.map(itemText),
-  payment_method: subscription.payment_method_id,
-  period_start: timeOrNone(subscription.current_period_start),
-  period_end: timeOrNone(subscription.current_period_end),
-  cancel_at: timeOrNone(subscription.cancel_at),
-  canceled: timeOrNone(subscription.canceled_at),
-  latest_invoice: subscription.latest_invoice,
+  ...state(subscription),
   ...(subscription.checkout_url === undefined ? {} : { checkout_url: subscription.checkout_url }),
-  description: subscription.description,
-  created: timeOf(subscription.created),
+  ...about(subscription),
 });
 
 /** One of many. */
-export const listedSubscription = (subscription: Subscription) => ({
-  id: subscription.id,
-  status: subscription.status,
-  customer: subscription.customer,
-  items: subscription.items.map(itemText),
-  period_end: timeOrNone(subscription.current_period_end),
-  created: timeOf(subscription.created),
-});
+export const listedSubscription = columnsOf<Subscription>()(
+  'id status customer items period_end=current_period_end created',
+  { items },
+);

@@ -1,29 +1,23 @@
 import type { CheckoutSession } from '@florin/sdk';
+import { columnsOf } from '../columns.ts';
 import { parseDuration } from '../duration.ts';
-import { timeOf, timeOrNone } from '../merchant.ts';
 import { merchant, resource } from '../operations.ts';
-import { parsed, text } from '../parameters.ts';
+import { parsed, text } from '../options.ts';
 import { priceOf, readPrice } from '../prices.ts';
 
-const summary = (session: CheckoutSession) => ({
-  id: session.id,
-  status: session.status,
-  price: priceOf(session),
-  url: session.url,
-  payment: session.payment_id,
-  order: session.order_id,
-  description: session.description,
-  customer: session.customer,
-  expires: timeOrNone(session.expires_at),
-  created: timeOf(session.created),
-});
+const summary = columnsOf<CheckoutSession>()(
+  'id status price url payment=payment_id order=order_id description customer expires=expires_at created',
+  { price: priceOf },
+);
+
+const operation = merchant(summary);
 
 export const addCheckout = resource({
   name: 'checkout',
   description: 'Payment sessions: a price and a page to pay it on',
   examples: ['florin checkout create 19.99 USD --order-id A-17', 'florin checkout show cs_01…'],
   operations: [
-    merchant('create <amount> <currency>', 'Create a payment session; its url is the page for the payer', {
+    operation('create <amount> <currency>', 'Create a payment session; its url is the page for the payer', {
       examples: [
         'florin checkout create 19.99 USD --order-id A-17',
         'florin checkout create 12.50 USDT --success-url https://shop.example/thanks --json',
@@ -39,16 +33,15 @@ export const addCheckout = resource({
       },
       idempotencyKey: 'makes one session of repeats',
       read: ({ amount, currency, ...fields }) => ({ ...readPrice(amount, currency), ...fields }),
-      call: ({ checkout }, input, options) => checkout.sessions.create(input, options),
-      row: summary,
+      run: ({ checkout }, input, options) => checkout.sessions.create(input, options),
     }),
-    merchant('show <session>', 'Show a payment session', {
-      call: ({ checkout }, { session }) => checkout.sessions.retrieve(session),
-      row: summary,
-    }),
-    merchant('cancel <session>', 'End an open session; money that comes afterwards is held', {
-      call: ({ checkout }, { session }) => checkout.sessions.cancel(session),
-      row: summary,
-    }),
+    operation('show <session>', 'Show a payment session', ({ checkout }, { session }) =>
+      checkout.sessions.retrieve(session),
+    ),
+    operation(
+      'cancel <session>',
+      'End an open session; money that comes afterwards is held',
+      ({ checkout }, { session }) => checkout.sessions.cancel(session),
+    ),
   ],
 });

@@ -1,18 +1,12 @@
 import type { Customer, Florin } from '@florin/sdk';
+import { columnsOf } from '../columns.ts';
 import { CommandFailure, wrongUsage } from '../failure.ts';
-import { timeOf } from '../merchant.ts';
 import { merchant, resource } from '../operations.ts';
-import { page, text } from '../parameters.ts';
+import { page, text } from '../options.ts';
 
-const summary = (customer: Customer) => ({
-  id: customer.id,
-  customer: customer.external_customer_id,
-  email: customer.email,
-  name: customer.name,
-  phone: customer.phone,
-  description: customer.description,
-  created: timeOf(customer.created),
-});
+const summary = columnsOf<Customer>()(
+  'id customer=external_customer_id email name phone description created',
+);
 
 const details = {
   email: text('--email <address>', 'where to write to'),
@@ -29,38 +23,36 @@ async function find({ customers }: Florin, id: string): Promise<Customer> {
   return found;
 }
 
+const operation = merchant(summary);
+
 export const addCustomers = resource({
   name: 'customers',
   description: 'Customers, by your own ids of them',
   examples: ['florin customers list', 'florin customers show customer-17'],
   operations: [
-    merchant('list', 'List the customers of the merchant, newest first', {
+    operation('list', 'List the customers of the merchant, newest first', {
       examples: ['florin customers list', 'florin customers list --limit 100 --json'],
       options: page('customer'),
-      call: ({ customers }, query) => customers.list(query),
-      row: summary,
+      run: ({ customers }, query) => customers.list(query),
     }),
-    merchant('show <customer>', 'Show a customer, by the id of ours or by your own', {
+    operation('show <customer>', 'Show a customer, by the id of ours or by your own', {
       examples: ['florin customers show cus_01…', 'florin customers show customer-17   # your own id'],
-      call: (florin, { customer }) => find(florin, customer),
-      row: summary,
+      run: (florin, { customer }) => find(florin, customer),
     }),
-    merchant('create <your-id>', 'Create a customer; calls that name a new one make it by themselves', {
+    operation('create <your-id>', 'Create a customer; calls that name a new one make it by themselves', {
       examples: ['florin customers create customer-17 --email ada@shop.example --name "Ada Lovelace"'],
       options: details,
-      call: ({ customers }, { your_id, ...given }) =>
+      run: ({ customers }, { your_id, ...given }) =>
         customers.create({ external_customer_id: your_id, ...given }),
-      row: summary,
     }),
-    merchant('update <customer>', 'Change what is known of a customer', {
+    operation('update <customer>', 'Change what is known of a customer', {
       examples: ['florin customers update cus_01… --phone "+44 20 7946 0000"'],
       options: details,
       read: ({ customer, ...change }) => {
         if (Object.keys(change).length === 0) throw wrongUsage('Say what is to change: --email, --name, …');
         return { customer, change };
       },
-      call: ({ customers }, { customer, change }) => customers.update(customer, change),
-      row: summary,
+      run: ({ customers }, { customer, change }) => customers.update(customer, change),
     }),
   ],
 });

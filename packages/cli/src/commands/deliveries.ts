@@ -5,7 +5,7 @@ import { parseDuration, readTime } from '../duration.ts';
 import { wrongUsage } from '../failure.ts';
 import { florinOf, isSandbox, type MerchantFlags, merchantCommand } from '../merchant.ts';
 import { merchant, resource } from '../operations.ts';
-import { choice, page, text } from '../parameters.ts';
+import { choice, page, text } from '../options.ts';
 import { show } from '../show.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'paused'] as const;
@@ -61,22 +61,24 @@ function addRedeliver(group: Command): void {
       const isRange = [endpoint, since, which].some((flag) => flag !== undefined);
       if (isRange === (delivery !== undefined))
         throw wrongUsage('Name a delivery, or give --endpoint, --since and --which.');
-      const florin = florinOf(flags);
       if (delivery !== undefined)
-        return show(command, await florin.deliveries.redeliver(delivery), summaryOf);
+        return show(command, await florinOf(flags).deliveries.redeliver(delivery), summaryOf);
       if (endpoint === undefined || since === undefined || which === undefined)
         throw wrongUsage('--endpoint, --since and --which go together.');
+      const florin = florinOf(flags);
       const range = { since: await sinceSeconds(florin, since, flags), which };
       show(command, await florin.webhookEndpoints.redeliver(endpoint, range));
     });
 }
+
+const operation = merchant(summaryOf);
 
 export const addDeliveries = resource({
   name: 'deliveries',
   description: 'Events on their way to endpoints, and their attempts',
   examples: ['florin deliveries list --status failed', 'florin deliveries show whd_01…'],
   operations: [
-    merchant('list', 'List deliveries of the store, newest first', {
+    operation('list', 'List deliveries of the store, newest first', {
       examples: [
         'florin deliveries list --status failed',
         'florin deliveries list --endpoint we_01… --limit 100',
@@ -87,12 +89,10 @@ export const addDeliveries = resource({
         status: choice('--status <status>', 'in this state', STATUSES),
         ...page('delivery'),
       },
-      call: ({ deliveries }, query) => deliveries.list(query),
-      row: summaryOf,
+      run: ({ deliveries }, query) => deliveries.list(query),
     }),
-    merchant('show <delivery>', 'Show a delivery and each of its attempts', {
-      call: ({ deliveries }, { delivery }) => deliveries.retrieve(delivery),
-      row: summaryOf,
+    operation('show <delivery>', 'Show a delivery and each of its attempts', {
+      run: ({ deliveries }, { delivery }) => deliveries.retrieve(delivery),
       parts: ({ attempts }) => attempts.map(attemptRow),
     }),
     addRedeliver,

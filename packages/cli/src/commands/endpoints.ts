@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery, Florin, WebhookEndpoint, WebhookEndpointChange } from '@florin/sdk';
 import type { Command } from 'commander';
+import { columnsOf } from '../columns.ts';
 import { summaryOf } from '../deliveries.ts';
 import { wrongUsage } from '../failure.ts';
-import { florinOf, type MerchantFlags, merchantCommand, timeOf } from '../merchant.ts';
+import { florinOf, type MerchantFlags, merchantCommand } from '../merchant.ts';
 import { merchant, resource } from '../operations.ts';
-import { parsed, text } from '../parameters.ts';
+import { parsed, text } from '../options.ts';
 import { show, wantsJson } from '../show.ts';
 import { note } from '../terminal.ts';
 
@@ -13,13 +14,8 @@ import { note } from '../terminal.ts';
 const TEST_WAIT_MS = 40_000;
 const LOOK_AGAIN_MS = 300;
 
-const summary = (endpoint: WebhookEndpoint) => ({
-  id: endpoint.id,
-  status:
-    endpoint.disabled_reason === null ? endpoint.status : `${endpoint.status} (${endpoint.disabled_reason})`,
-  types: endpoint.types,
-  url: endpoint.url,
-  created: timeOf(endpoint.created),
+const summary = columnsOf<WebhookEndpoint>()('id status types url created', {
+  status: ({ status, disabled_reason: reason }) => (reason === null ? status : `${status} (${reason})`),
 });
 
 /** Names with commas between; the API says which there are. */
@@ -56,6 +52,8 @@ function addTest(group: Command): void {
     });
 }
 
+const operation = merchant(summary);
+
 export const addEndpoints = resource({
   name: 'endpoints',
   description: 'Webhook endpoints: where events are sent',
@@ -65,7 +63,7 @@ export const addEndpoints = resource({
     'florin endpoints list',
   ],
   operations: [
-    merchant('create <url>', 'Send events of the store to an https:// address from now on', {
+    operation('create <url>', 'Send events of the store to an https:// address from now on', {
       examples: [
         'florin endpoints create https://shop.example/webhooks',
         'florin endpoints create https://shop.example/payouts --types payout_batch.updated',
@@ -73,14 +71,12 @@ export const addEndpoints = resource({
       options: {
         types: types('event types with commas between (default: *, all that the specification names)'),
       },
-      call: ({ webhookEndpoints }, input) => webhookEndpoints.create(input),
-      row: summary,
+      run: ({ webhookEndpoints }, input) => webhookEndpoints.create(input),
     }),
-    merchant('list', 'List the endpoints of the store, newest first', {
-      call: ({ webhookEndpoints }) => webhookEndpoints.list(),
-      row: summary,
-    }),
-    merchant(
+    operation('list', 'List the endpoints of the store, newest first', ({ webhookEndpoints }) =>
+      webhookEndpoints.list(),
+    ),
+    operation(
       'update <endpoint>',
       'Change where an endpoint is or what it is sent; pending deliveries go to the new URL, too',
       {
@@ -96,18 +92,19 @@ export const addEndpoints = resource({
           if (Object.keys(change).length === 0) throw wrongUsage('Give --url, --types or both.');
           return { endpoint, change };
         },
-        call: ({ webhookEndpoints }, { endpoint, change }) => webhookEndpoints.update(endpoint, change),
-        row: summary,
+        run: ({ webhookEndpoints }, { endpoint, change }) => webhookEndpoints.update(endpoint, change),
       },
     ),
-    merchant('disable <endpoint>', 'Pause an endpoint: its deliveries wait', {
-      call: ({ webhookEndpoints }, { endpoint }) => webhookEndpoints.update(endpoint, { status: 'disabled' }),
-      row: summary,
-    }),
-    merchant('enable <endpoint>', 'Send to an endpoint again: what waits is sent at once', {
-      call: ({ webhookEndpoints }, { endpoint }) => webhookEndpoints.update(endpoint, { status: 'enabled' }),
-      row: summary,
-    }),
+    operation(
+      'disable <endpoint>',
+      'Pause an endpoint: its deliveries wait',
+      ({ webhookEndpoints }, { endpoint }) => webhookEndpoints.update(endpoint, { status: 'disabled' }),
+    ),
+    operation(
+      'enable <endpoint>',
+      'Send to an endpoint again: what waits is sent at once',
+      ({ webhookEndpoints }, { endpoint }) => webhookEndpoints.update(endpoint, { status: 'enabled' }),
+    ),
     addTest,
   ],
 });

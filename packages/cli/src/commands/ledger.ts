@@ -1,10 +1,11 @@
 import type { Operator } from '@florin/server/operator';
 import type { Command } from 'commander';
 import { findToken, TOKEN_WAYS } from '../approver.ts';
-import { CommandFailure } from '../failure.ts';
-import { resource } from '../operations.ts';
+import { CommandFailure, reasonOf, wrongUsage } from '../failure.ts';
+import { operator, resource } from '../operations.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
-import { print, show, toJson, wantsJson } from '../show.ts';
+import { flag, text } from '../options.ts';
+import { print, toJson, wantsJson } from '../show.ts';
 import { cell, formatTable } from '../table.ts';
 import { note, noteProgress } from '../terminal.ts';
 import { formatMinor, formatUnits } from '../units.ts';
@@ -65,8 +66,7 @@ async function look(flags: DatabaseFlags): Promise<Report> {
     );
   } catch (error) {
     const code = error instanceof CommandFailure ? error.code : 'internal_error';
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(code, message, { exitCode: COULD_NOT_LOOK, cause: error });
+    throw new CommandFailure(code, reasonOf(error), { exitCode: COULD_NOT_LOOK, cause: error });
   }
 }
 
@@ -84,44 +84,39 @@ function addVerify(group: Command): void {
     });
 }
 
-interface AdoptFlags extends DatabaseFlags {
-  unchecked?: boolean;
-  merchant?: string;
-  as?: string;
-  tokenFile?: string;
-}
-
 /** Without a look at the books it is a decision, which registered approvers make. */
-async function wordOf({ unchecked, merchant, as, tokenFile }: AdoptFlags) {
-  if (unchecked !== true) return undefined;
-  if (as === undefined)
-    throw new CommandFailure('usage', '--unchecked takes two approvers: name yourself with --as.', {
-      exitCode: COULD_NOT_LOOK,
-    });
-  return { merchant, as, token: await findToken({ as, ...(tokenFile === undefined ? {} : { tokenFile }) }) };
-}
-
-function addAdoptHistory(group: Command): void {
-  databaseCommand(group, 'adopt-history', [
-    'florin ledger adopt-history                                   # after a failover or a restore, once all is final: checks, then goes on',
-    'florin ledger adopt-history --unchecked --as "Ada Lovelace"   # the replica was synchronous, so that nothing can be missing; and a second person',
-  ])
-    .description(
-      `Let payouts go on after a copy has become the database, and stop all other copies. ${TOKEN_WAYS}`,
-    )
-    .option('--unchecked', 'without comparing the books with the chains, once a second approver says so')
-    .option('--as <name>', 'with --unchecked: the registered approver who decides')
-    .option('--token-file <file>', "with --unchecked: file that holds the approver's token")
-    .option('--merchant <id>', 'with --unchecked: whose approvers decide, where there are several merchants')
-    .action(async (flags: AdoptFlags, command: Command) => {
-      const unchecked = await wordOf(flags);
-      show(command, await withOperator(flags, (operator) => operator.ledger.adoptHistory({ unchecked })));
-    });
-}
+const adoptHistory = operator()(
+  'adopt-history',
+  `Let payouts go on after a copy has become the database, and stop all other copies. ${TOKEN_WAYS}`,
+  {
+    examples: [
+      'florin ledger adopt-history                                   # after a failover or a restore, once all is final: checks, then goes on',
+      'florin ledger adopt-history --unchecked --as "Ada Lovelace"   # the replica was synchronous, so that nothing can be missing; and a second person',
+    ],
+    options: {
+      unchecked: flag(
+        '--unchecked',
+        'without comparing the books with the chains, once a second approver says so',
+      ),
+      as: text('--as <name>', 'with --unchecked: the registered approver who decides'),
+      tokenFile: text('--token-file <file>', "with --unchecked: file that holds the approver's token"),
+      merchant: text(
+        '--merchant <id>',
+        'with --unchecked: whose approvers decide, where there are several merchants',
+      ),
+    },
+    read: async ({ unchecked, as, merchant, ...file }) => {
+      if (!unchecked) return undefined;
+      if (as === undefined) throw wrongUsage('--unchecked takes two approvers: name yourself with --as.');
+      return { merchant, as, token: await findToken({ as, ...file }) };
+    },
+    run: ({ ledger }, unchecked) => ledger.adoptHistory({ unchecked }),
+  },
+);
 
 export const addLedger = resource({
   name: 'ledger',
   description: 'The books',
   examples: ['florin ledger verify', 'florin ledger adopt-history'],
-  operations: [addVerify, addAdoptHistory],
+  operations: [addVerify, adoptHistory],
 });

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import type { PaymentLink, PaymentLinkInput } from '@florin/sdk';
 import type { Command } from 'commander';
 import { renderSVG, renderUnicodeCompact } from 'uqr';
-import { CommandFailure, wrongUsage } from '../failure.ts';
-import { florinOf, type MerchantFlags, merchantCommand, timeOf } from '../merchant.ts';
+import { columnsOf } from '../columns.ts';
+import { attempt, wrongUsage } from '../failure.ts';
+import { florinOf, type MerchantFlags, merchantCommand } from '../merchant.ts';
 import { merchant, resource } from '../operations.ts';
-import { flag, text } from '../parameters.ts';
+import { flag, text } from '../options.ts';
 import { priceOf, readCurrency, readPrice } from '../prices.ts';
 import { print, toJson, wantsJson } from '../show.ts';
 import { note } from '../terminal.ts';
@@ -13,13 +14,8 @@ import { note } from '../terminal.ts';
 /** Blank modules around a code, without which readers do not find it. */
 const QUIET_ZONE = 4;
 
-const summary = (link: PaymentLink) => ({
-  id: link.id,
-  active: link.active,
-  price: link.amount === null ? `open, ${link.currency}` : priceOf({ ...link, amount: link.amount }),
-  url: link.url,
-  description: link.description,
-  created: timeOf(link.created),
+const summary = columnsOf<PaymentLink>()('id active price url description created', {
+  price: ({ amount, currency }) => (amount === null ? `open, ${currency}` : priceOf({ amount, currency })),
 });
 
 interface CreateWords {
@@ -36,14 +32,10 @@ function inputOf({ amount_or_currency: first, currency, open, ...rest }: CreateW
   throw wrongUsage('Give an amount and a currency (19.99 USD), or a currency and --open (USD --open).');
 }
 
-function writeSvg(file: string, url: string): void {
-  try {
-    writeFileSync(file, renderSVG(url, { ecc: 'M', border: QUIET_ZONE }));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure('svg', `The file cannot be written: ${reason}`, { cause: error });
-  }
-}
+const writeSvg = (file: string, url: string) =>
+  attempt('svg', 'The file cannot be written', () =>
+    writeFileSync(file, renderSVG(url, { ecc: 'M', border: QUIET_ZONE })),
+  );
 
 function addQr(group: Command): void {
   const lines = ['florin links qr plink_01…', 'florin links qr plink_01… --svg counter.svg'];
@@ -61,12 +53,14 @@ function addQr(group: Command): void {
     });
 }
 
+const operation = merchant(summary);
+
 export const addLinks = resource({
   name: 'links',
   description: 'Payment links: pages that anybody may pay through',
   examples: ['florin links create 19.99 USD', 'florin links qr plink_01… --svg counter.svg'],
   operations: [
-    merchant(
+    operation(
       'create <amount-or-currency> [currency]',
       'Create a link that anybody may pay through, as often as they like',
       {
@@ -80,26 +74,23 @@ export const addLinks = resource({
         },
         idempotencyKey: 'makes one link of repeats',
         read: inputOf,
-        call: ({ paymentLinks }, input, options) => paymentLinks.create(input, options),
-        row: summary,
+        run: ({ paymentLinks }, input, options) => paymentLinks.create(input, options),
       },
     ),
-    merchant('list', 'List the payment links of the store, newest first', {
-      call: ({ paymentLinks }) => paymentLinks.list(),
-      row: summary,
-    }),
-    merchant('show <link>', 'Show a payment link', {
-      call: ({ paymentLinks }, { link }) => paymentLinks.retrieve(link),
-      row: summary,
-    }),
-    merchant('disable <link>', 'Close a link: nobody can pay through it; sessions that it has made go on', {
-      call: ({ paymentLinks }, { link }) => paymentLinks.update(link, { active: false }),
-      row: summary,
-    }),
-    merchant('enable <link>', 'Open a closed link again', {
-      call: ({ paymentLinks }, { link }) => paymentLinks.update(link, { active: true }),
-      row: summary,
-    }),
+    operation('list', 'List the payment links of the store, newest first', ({ paymentLinks }) =>
+      paymentLinks.list(),
+    ),
+    operation('show <link>', 'Show a payment link', ({ paymentLinks }, { link }) =>
+      paymentLinks.retrieve(link),
+    ),
+    operation(
+      'disable <link>',
+      'Close a link: nobody can pay through it; sessions that it has made go on',
+      ({ paymentLinks }, { link }) => paymentLinks.update(link, { active: false }),
+    ),
+    operation('enable <link>', 'Open a closed link again', ({ paymentLinks }, { link }) =>
+      paymentLinks.update(link, { active: true }),
+    ),
     addQr,
   ],
 });

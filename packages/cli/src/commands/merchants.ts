@@ -1,24 +1,26 @@
 import { operator, resource } from '../operations.ts';
-import { flag } from '../parameters.ts';
+import { flag } from '../options.ts';
+
+const operation = operator();
 
 export const addMerchants = resource({
   name: 'merchants',
   description: 'Merchants: each in one mode, sandbox or live',
   examples: ['florin merchants create "Flower shop" --live', 'florin merchants list'],
   operations: [
-    operator('create <name>', 'Make a merchant', {
+    operation('create <name>', 'Make a merchant', {
       examples: ['florin merchants create "Flower shop"', 'florin merchants create Shop --live'],
       options: { live: flag('--live', 'real money; without it a sandbox merchant with simulated chains') },
-      call: ({ merchants }, { name, live }) => merchants.create({ name, mode: live ? 'live' : 'sandbox' }),
+      run: ({ merchants }, { name, live }) => merchants.create({ name, mode: live ? 'live' : 'sandbox' }),
     }),
-    operator('list', 'List all merchants', { call: ({ merchants }) => merchants.list() }),
-    operator(
+    operation('list', 'List all merchants', ({ merchants }) => merchants.list()),
+    operation(
       'suspend <merchant>',
       'Begin nothing for a merchant until it is resumed: its requests are 403, its pages say so',
-      { call: ({ merchants }, { merchant }) => merchants.suspend(merchant) },
+      ({ merchants }, { merchant }) => merchants.suspend(merchant),
     ),
-    operator('resume <merchant>', 'Let a suspended merchant work again', {
-      call: ({ merchants }, { merchant }) => merchants.resume(merchant),
-    }),
+    operation('resume <merchant>', 'Let a suspended merchant work again', ({ merchants }, { merchant }) =>
+      merchants.resume(merchant),
+    ),
   ],
 });

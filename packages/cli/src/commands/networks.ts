@@ -1,17 +1,20 @@
 import { approver, operator, resource } from '../operations.ts';
-import { required, text } from '../parameters.ts';
+import { required, text } from '../options.ts';
 
 const whoseWallet = text('--merchant <id>', 'whose wallet (needed where there are several merchants)');
+
+const operation = operator();
+const approval = approver();
 
 export const addNetworks = resource({
   name: 'networks',
   description: 'The networks that money moves on',
   examples: ['florin networks list', 'florin networks resume erc20'],
   operations: [
-    operator('list', 'List the networks, and where sending on them is stopped', {
-      call: ({ networks }) => networks.list(),
-    }),
-    operator(
+    operation('list', 'List the networks, and where sending on them is stopped', ({ networks }) =>
+      networks.list(),
+    ),
+    operation(
       'resume <network>',
       'Let a network go on that stopped after a reorganisation deeper than finality',
       {
@@ -20,10 +23,10 @@ export const addNetworks = resource({
           'florin networks resume erc20   # then: send there again',
         ],
         options: { merchant: text('--merchant <id>', "of this sandbox merchant's chain alone") },
-        call: ({ networks }, { network, merchant }) => networks.resume(network, merchant),
+        run: ({ networks }, { network, merchant }) => networks.resume(network, merchant),
       },
     ),
-    operator(
+    operation(
       'fill <network> <currency> <amount>',
       'Book coins that you sent to the hot wallet for what a reorganisation took',
       {
@@ -36,10 +39,10 @@ export const addNetworks = resource({
           ),
           merchant: whoseWallet,
         },
-        call: ({ networks }, { merchant, ...words }) => networks.fill(words, merchant),
+        run: ({ networks }, { merchant, ...words }) => networks.fill(words, merchant),
       },
     ),
-    approver(
+    approval(
       'book-surplus <network> <currency> <amount>',
       'Book coins that a stranger sent to the hot wallet (`florin ledger verify` names them) as your own, once a second ' +
         'approver says the same.',
@@ -49,10 +52,10 @@ export const addNetworks = resource({
           reference: required(text('--reference <text>', 'your name for it, the same for both: booked once')),
           merchant: whoseWallet,
         },
-        call: ({ networks }, { merchant, ...words }) => networks.bookSurplus(words, merchant),
+        run: ({ networks }, { merchant, ...words }) => networks.bookSurplus(words, merchant),
       },
     ),
-    operator(
+    operation(
       'adopt-sequence <network>',
       'Let a wallet send again that was used elsewhere, or whose database is an older copy',
       {
@@ -61,7 +64,7 @@ export const addNetworks = resource({
           'florin networks adopt-sequence erc20   # then: go on from where the chain is',
         ],
         options: { merchant: whoseWallet },
-        call: ({ networks }, { network, merchant }) => networks.adoptSequence(network, merchant),
+        run: ({ networks }, { network, merchant }) => networks.adoptSequence(network, merchant),
       },
     ),
   ],

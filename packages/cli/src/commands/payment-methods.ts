@@ -1,26 +1,22 @@
 import type { PaymentMethod } from '@florin/sdk';
-import { timeOf } from '../merchant.ts';
+import { columnsOf } from '../columns.ts';
 import { merchant, resource } from '../operations.ts';
-import { page, text } from '../parameters.ts';
+import { page, text } from '../options.ts';
 
 const NETWORKS: Readonly<Record<number, string>> = { 1: 'erc20', 2: 'trc20', 3: 'spl' };
 
-const summary = (method: PaymentMethod) => ({
-  id: method.id,
-  status: method.status,
-  customer: method.customer,
-  currency: method.currency,
-  network: NETWORKS[method.chain_type] ?? method.chain_type,
-  mandate: method.mandate_id,
-  created: timeOf(method.created),
+const summary = columnsOf<PaymentMethod>()('id status customer currency network mandate=mandate_id created', {
+  network: ({ chain_type: type }) => NETWORKS[type] ?? type,
 });
+
+const operation = merchant(summary);
 
 export const addPaymentMethods = resource({
   name: 'payment-methods',
   description: "Mandates of customers' wallets, by which invoices are charged",
   examples: ['florin payment-methods list --customer customer-17', 'florin payment-methods revoke pm_01…'],
   operations: [
-    merchant('list', 'List the payment methods of the merchant, newest first', {
+    operation('list', 'List the payment methods of the merchant, newest first', {
       examples: [
         'florin payment-methods list --customer customer-17',
         'florin payment-methods list --limit 100 --json',
@@ -29,16 +25,15 @@ export const addPaymentMethods = resource({
         customer: text('--customer <id>', 'of this customer, by your own id or ours'),
         ...page('method'),
       },
-      call: ({ paymentMethods }, query) => paymentMethods.list(query),
-      row: summary,
+      run: ({ paymentMethods }, query) => paymentMethods.list(query),
     }),
-    merchant('show <method>', 'Show a payment method', {
-      call: ({ paymentMethods }, { method }) => paymentMethods.retrieve(method),
-      row: summary,
-    }),
-    merchant('revoke <method>', 'Charge nothing to it any more, for good', {
-      call: ({ paymentMethods }, { method }) => paymentMethods.revoke(method),
-      row: summary,
-    }),
+    operation('show <method>', 'Show a payment method', ({ paymentMethods }, { method }) =>
+      paymentMethods.retrieve(method),
+    ),
+    operation(
+      'revoke <method>',
+      'Charge nothing to it any more, for good',
+      ({ paymentMethods }, { method }) => paymentMethods.revoke(method),
+    ),
   ],
 });

@@ -1,6 +1,7 @@
 import type { Operator } from '@florin/server/operator';
+import { columnsOf } from '../columns.ts';
 import { approver, operator, resource } from '../operations.ts';
-import { text } from '../parameters.ts';
+import { text } from '../options.ts';
 
 type Batch = Awaited<ReturnType<Operator['payouts']['list']>>[number];
 type LostItem = Awaited<ReturnType<Operator['payouts']['repay']>>;
@@ -8,19 +9,14 @@ type LostItem = Awaited<ReturnType<Operator['payouts']['repay']>>;
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 /** What decides about a batch; the counts and fees are in `--json`. */
-const summary = (batch: Batch) => ({
-  batch_id: batch.batch_id,
-  status: batch.status,
-  items: batch.total_count,
-  total: batch.total_amount,
-  debit: batch.debit_amount,
-  currency: batch.currency,
-  network: batch.network,
-  created: timeOf(batch.created_at),
-  description: batch.description,
-});
+const summary = columnsOf<Batch>()(
+  'batch_id status items=total_count total=total_amount debit=debit_amount currency network created description',
+  {
+    created: ({ created_at }) => timeOf(created_at),
+  },
+);
 
-const lostItem = ({ item, ...count }: LostItem) => ({
+const lostRow = ({ item, ...count }: LostItem) => ({
   ...count,
   item: item.item_id,
   status: item.status,
@@ -28,6 +24,10 @@ const lostItem = ({ item, ...count }: LostItem) => ({
   lost: item.lost_at === null ? null : timeOf(item.lost_at),
   tx_id: item.tx_id,
 });
+
+const operation = operator(summary);
+const verdict = approver(summary);
+const lostItem = approver(lostRow);
 
 export const addPayouts = resource({
   name: 'payouts',
@@ -37,33 +37,31 @@ export const addPayouts = resource({
     'florin payouts approve pb_01… --as "Ada Lovelace"',
   ],
   operations: [
-    approver('approve <batch>', 'Approve a batch that is pending_approval.', {
+    verdict('approve <batch>', 'Approve a batch that is pending_approval.', {
       examples: [
         'florin payouts approve pb_01… --as "Ada Lovelace"',
         'florin payouts approve pb_01… --as "Ada Lovelace" --token-file ada.token',
       ],
-      call: ({ payouts }, verdict) => payouts.approve(verdict),
-      row: summary,
+      run: ({ payouts }, given) => payouts.approve(given),
     }),
-    approver('reject <batch>', 'Reject a batch that is pending_approval; what it reserved is given back.', {
+    verdict('reject <batch>', 'Reject a batch that is pending_approval; what it reserved is given back.', {
       examples: [
         'florin payouts reject pb_01… --as "Ada Lovelace"',
         'florin payouts reject pb_01… --as "Ada Lovelace" --token-file ada.token',
       ],
-      call: ({ payouts }, verdict) => payouts.reject(verdict),
-      row: summary,
+      run: ({ payouts }, given) => payouts.reject(given),
     }),
-    approver(
+    lostItem(
       'repay <item>',
       'Pay an item anew that a reorganisation took for good, once a second approver says so.',
-      { call: ({ payouts }, verdict) => payouts.repay(verdict), row: lostItem },
+      ({ payouts }, given) => payouts.repay(given),
     ),
-    approver(
+    lostItem(
       'give-back <item>',
       'Give back the money of an item that a reorganisation took for good, once a second approver says so.',
-      { call: ({ payouts }, verdict) => payouts.giveBack(verdict), row: lostItem },
+      ({ payouts }, given) => payouts.giveBack(given),
     ),
-    operator('list', 'List the newest payout batches', {
+    operation('list', 'List the newest payout batches', {
       examples: [
         'florin payouts list --status pending_approval',
         'florin payouts list --merchant mer_01… --json',
@@ -72,8 +70,7 @@ export const addPayouts = resource({
         status: text('--status <status>', 'in this state alone'),
         merchant: text('--merchant <id>', 'of this merchant alone'),
       },
-      call: ({ payouts }, filter) => payouts.list(filter),
-      row: summary,
+      run: ({ payouts }, filter) => payouts.list(filter),
     }),
   ],
 });

@@ -1,43 +1,28 @@
 import type { Refund, RefundInput } from '@florin/sdk';
 import type { Operator } from '@florin/server/operator';
+import { columnsOf } from '../columns.ts';
 import { wrongUsage } from '../failure.ts';
-import { timeOf, timeOrNone } from '../merchant.ts';
 import { approver, merchant, operator, resource } from '../operations.ts';
-import { text } from '../parameters.ts';
+import { text } from '../options.ts';
 import { formatUnits } from '../units.ts';
 
 type Waiting = Awaited<ReturnType<Operator['refunds']['awaitingApproval']>>[number];
 type Decided = Awaited<ReturnType<Operator['refunds']['approve']>>;
 type Lost = Awaited<ReturnType<Operator['refunds']['repay']>>;
 
-const summary = (refund: Refund) => ({
-  refund_id: refund.refund_id,
-  status: refund.status,
-  amount: `${formatUnits(BigInt(refund.amount))} ${refund.currency}`,
-  network: refund.network,
-  address: refund.address,
-  claim_url: refund.claim_url,
-  payment: refund.payment_id,
-  tx_id: refund.tx_id,
-  failure_reason: refund.failure_reason,
-  reason: refund.reason,
-  created: timeOf(refund.created),
-  completed: timeOrNone(refund.completed_at),
-});
+const amount = ({ amount: units, currency }: Pick<Refund, 'amount' | 'currency'>) =>
+  `${formatUnits(BigInt(units))} ${currency}`;
+
+const summary = columnsOf<Refund>()(
+  'refund_id status amount network address claim_url payment=payment_id tx_id failure_reason reason created completed=completed_at',
+  { amount },
+);
 
 /** What decides about a refund that waits for approval. */
-const waitingRow = (refund: Waiting) => ({
-  refund_id: refund.refund_id,
-  merchant: refund.merchant_id,
-  status: refund.status,
-  amount: `${formatUnits(BigInt(refund.amount))} ${refund.currency}`,
-  network: refund.network,
-  address: refund.address,
-  payment: refund.payment_id,
-  reason: refund.reason,
-  approvals_needed: refund.required_approvals,
-  created: timeOf(refund.created),
-});
+const waitingRow = columnsOf<Waiting>()(
+  'refund_id merchant=merchant_id status amount network address payment=payment_id reason approvals_needed=required_approvals created',
+  { amount },
+);
 
 const decidedRow = (refund: Decided) => ({ ...waitingRow(refund), approvals: refund.approvals });
 
@@ -58,12 +43,16 @@ function inputOf({ currency: code, ...fields }: Wanted): RefundInput {
 
 const whose = { merchant: text('--merchant <id>', 'whose refund; needed where several have one of this id') };
 
+const operation = merchant(summary);
+const verdict = approver(decidedRow);
+const lostRefund = approver(lostRow);
+
 export const addRefunds = resource({
   name: 'refunds',
   description: 'Money back to payers',
   examples: ['florin refunds create pay_01… --id A-17-r1', 'florin refunds show A-17-r1'],
   operations: [
-    merchant('create <payment>', 'Refund a payment, or a part of it', {
+    operation('create <payment>', 'Refund a payment, or a part of it', {
       examples: [
         'florin refunds create pay_01…                                  # all that is left; the payer names the address',
         'florin refunds create pay_01… --id A-17-r1 --amount 5.00 --currency USDT --address 0x52…',
@@ -81,38 +70,34 @@ export const addRefunds = resource({
         reason: text('--reason <text>', 'for your own records'),
       },
       read: ({ payment, ...wanted }) => inputOf({ payment_id: payment, ...wanted }),
-      call: ({ refunds }, input) => refunds.create(input),
-      row: summary,
+      run: ({ refunds }, input) => refunds.create(input),
     }),
-    merchant('show <refund>', 'Show a refund, by your own id of it', {
+    operation('show <refund>', 'Show a refund, by your own id of it', {
       examples: ['florin refunds show A-17-r1', 'florin refunds show A-17-r1 --json'],
-      call: ({ refunds }, { refund }) => refunds.retrieve(refund),
-      row: summary,
+      run: ({ refunds }, { refund }) => refunds.retrieve(refund),
     }),
-    merchant('cancel <refund>', 'Cancel a refund that is pending', {
-      call: ({ refunds }, { refund }) => refunds.cancel(refund),
-      row: summary,
-    }),
-    approver(
+    operation('cancel <refund>', 'Cancel a refund that is pending', ({ refunds }, { refund }) =>
+      refunds.cancel(refund),
+    ),
+    lostRefund(
       'repay <refund>',
       'Pay a refund anew that a reorganisation took for good, once a second approver says so.',
-      { options: whose, call: ({ refunds }, verdict) => refunds.repay(verdict), row: lostRow },
+      { options: whose, run: ({ refunds }, given) => refunds.repay(given) },
     ),
-    approver(
+    lostRefund(
       'give-back <refund>',
       'Give back the money of a refund that a reorganisation took for good, once a second approver says so.',
-      { options: whose, call: ({ refunds }, verdict) => refunds.giveBack(verdict), row: lostRow },
+      { options: whose, run: ({ refunds }, given) => refunds.giveBack(given) },
     ),
-    approver('approve <refund>', 'Approve a refund that waits for it, for its amount and address.', {
+    verdict('approve <refund>', 'Approve a refund that waits for it, for its amount and address.', {
       examples: [
         'florin refunds approve A-17-r1 --as "Ada Lovelace"',
         'florin refunds approve A-17-r1 --merchant mer_01… --as "Ada Lovelace" --token-file ada.token',
       ],
       options: whose,
-      call: ({ refunds }, decision) => refunds.approve(decision),
-      row: decidedRow,
+      run: ({ refunds }, given) => refunds.approve(given),
     }),
-    approver(
+    verdict(
       'reject <refund>',
       'Reject a refund that waits for approval: it is canceled and its money given back.',
       {
@@ -121,14 +106,12 @@ export const addRefunds = resource({
           'florin refunds reject A-17-r1 --merchant mer_01… --as "Ada Lovelace" --token-file ada.token',
         ],
         options: whose,
-        call: ({ refunds }, decision) => refunds.reject(decision),
-        row: decidedRow,
+        run: ({ refunds }, given) => refunds.reject(given),
       },
     ),
-    operator('awaiting-approval', 'List refunds that wait for approval, oldest first', {
+    operator(waitingRow)('awaiting-approval', 'List refunds that wait for approval, oldest first', {
       options: { merchant: text('--merchant <id>', 'of this merchant alone') },
-      call: ({ refunds }, { merchant }) => refunds.awaitingApproval(merchant),
-      row: waitingRow,
+      run: ({ refunds }, { merchant }) => refunds.awaitingApproval(merchant),
     }),
   ],
 });

@@ -6,7 +6,8 @@ import type { Command } from 'commander';
 import { findCredentials } from '../credentials.ts';
 import { curlCommand, type SignedRequest } from '../curl.ts';
 import { examples } from '../examples.ts';
-import { CommandFailure, wrongUsage } from '../failure.ts';
+import { attempt, wrongUsage } from '../failure.ts';
+import { DATA_DIR, SIGNS_WITH } from '../merchant.ts';
 import { print, toJson, wantsJson } from '../show.ts';
 import { note } from '../terminal.ts';
 
@@ -23,12 +24,8 @@ interface SignFlags {
 /** The body's bytes: given as they are, in a file, or on standard input. */
 function readBody(data: string | undefined): Buffer {
   if (!data?.startsWith('@')) return Buffer.from(data ?? '');
-  try {
-    return readFileSync(data === '@-' ? STANDARD_INPUT : data.slice(1));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure('body', `The body cannot be read: ${reason}`, { cause: error });
-  }
+  const file = data === '@-' ? STANDARD_INPUT : data.slice(1);
+  return attempt('body', 'The body cannot be read', () => readFileSync(file));
 }
 
 /** Text as it was, byte for byte. The API takes UTF-8 alone, and a shell cannot carry a NUL. */
@@ -73,16 +70,13 @@ export function addSign(program: Command): void {
       '--idempotency-key <key>',
       'the key, or auto to make one up (done by itself where one is required)',
     )
-    .option('--data-dir <folder>', 'data folder with sandbox.json (FLORIN_DATA_DIR, else ./.florin)')
+    .option(...DATA_DIR)
     .action((method: string, path: string, flags: SignFlags, self: Command) => {
       const request = signRequest(method.toUpperCase(), path, flags);
       print(wantsJson(self) ? toJson(request) : curlCommand(request));
       note('Good for one request within 5 minutes.');
     });
-  command.addHelpText(
-    'after',
-    '\nSigns with FLORIN_BASE_URL, FLORIN_API_KEY and FLORIN_SECRET_KEY where they are set, else with sandbox.json.',
-  );
+  command.addHelpText('after', SIGNS_WITH);
   examples(command, [
     'florin sign GET "/api/v1/payout-batches?limit=5" | sh',
     'florin sign POST /api/v1/payout-batches --data @batch.json --idempotency-key order-17 | sh',

@@ -1,13 +1,15 @@
 import { wrongUsage } from '../failure.ts';
 import { operator, resource } from '../operations.ts';
-import { choice, flag, overlap, preset, text } from '../parameters.ts';
+import { choice, flag, overlap, preset, text } from '../options.ts';
+
+const operation = operator();
 
 export const addStores = resource({
   name: 'stores',
   description: 'Stores of a merchant: they own the API keys',
   examples: ['florin stores create "Web shop"', 'florin stores review store_01… --approve'],
   operations: [
-    operator('create <name>', 'Make a store; it can have keys once it is reviewed and enabled', {
+    operation('create <name>', 'Make a store; it can have keys once it is reviewed and enabled', {
       examples: [
         'florin stores create "Web shop"',
         'florin stores create Shop --merchant mer_01… --channel hosted',
@@ -16,13 +18,13 @@ export const addStores = resource({
         merchant: text('--merchant <id>', 'its merchant; needed where there are several'),
         channelType: preset(choice('--channel <type>', 'how it sells', ['api', 'hosted']), 'api'),
       },
-      call: ({ stores }, input) => stores.create(input),
+      run: ({ stores }, input) => stores.create(input),
     }),
-    operator('list', 'List stores', {
+    operation('list', 'List stores', {
       options: { merchant: text('--merchant <id>', 'of this merchant alone') },
-      call: ({ stores }, { merchant }) => stores.list(merchant),
+      run: ({ stores }, { merchant }) => stores.list(merchant),
     }),
-    operator('review <store>', 'Say whether a store may take part', {
+    operation('review <store>', 'Say whether a store may take part', {
       examples: ['florin stores review store_01… --approve', 'florin stores review store_01… --reject'],
       options: {
         approve: flag('--approve', 'it may'),
@@ -32,15 +34,15 @@ export const addStores = resource({
         if (approve === reject) throw wrongUsage('Give one of --approve and --reject.');
         return { store, verdict: approve ? ('approved' as const) : ('rejected' as const) };
       },
-      call: ({ stores }, { store, verdict }) => stores.review(store, verdict),
+      run: ({ stores }, { store, verdict }) => stores.review(store, verdict),
     }),
-    operator('enable <store>', 'Switch a store on', {
-      call: ({ stores }, { store }) => stores.enable(store),
-    }),
-    operator('disable <store>', 'Switch a store off: requests with its keys are 403', {
-      call: ({ stores }, { store }) => stores.disable(store),
-    }),
-    operator(
+    operation('enable <store>', 'Switch a store on', ({ stores }, { store }) => stores.enable(store)),
+    operation(
+      'disable <store>',
+      'Switch a store off: requests with its keys are 403',
+      ({ stores }, { store }) => stores.disable(store),
+    ),
+    operation(
       'webhook-key <store> [key]',
       "Show or name the key whose secret signs a store's webhooks. The one before goes on signing until the overlap " +
         'ends or the merchant confirms that it knows the new secret.',
@@ -59,7 +61,7 @@ export const addStores = resource({
             throw wrongUsage('Name a key or give --confirm, not both.');
           return given;
         },
-        call: ({ stores }, { store, key, overlap, confirm }) => {
+        run: ({ stores }, { store, key, overlap, confirm }) => {
           if (key !== undefined) return stores.setWebhookKey(store, key, overlap);
           return confirm ? stores.confirmWebhookKey(store) : stores.webhookKey(store);
         },

@@ -1,37 +1,40 @@
 import type { InvoicePreview, Subscription, SubscriptionItemInput } from '@florin/sdk';
+import { columnsOf } from '../columns.ts';
 import { parseTime, parseWhole } from '../duration.ts';
 import { wrongUsage } from '../failure.ts';
-import { timeOf } from '../merchant.ts';
 import { merchant } from '../operations.ts';
-import { choice, flag, parsed, text } from '../parameters.ts';
+import { choice, flag, parsed, text } from '../options.ts';
 import { priceOf, readPrice } from '../prices.ts';
 import { subscriptionSummary } from '../subscription-rows.ts';
 
-const previewRow = (invoice: InvoicePreview) => ({
-  due: priceOf({ amount: invoice.amount_due, currency: invoice.currency }),
-  reason: invoice.billing_reason,
-  period_start: timeOf(invoice.period_start),
-  period_end: timeOf(invoice.period_end),
+const previewRow = columnsOf<InvoicePreview>()('due reason=billing_reason period_start period_end', {
+  due: ({ amount_due: amount, currency }) => priceOf({ amount, currency }),
 });
 
-export const cancel = merchant('cancel <subscription>', 'Cancel a subscription, now or later', {
-  examples: [
-    'florin subscriptions cancel sub_01…                  # now',
-    'florin subscriptions cancel sub_01… --at-period-end',
-    'florin subscriptions cancel sub_01… --at 2027-01-01T00:00:00Z',
-  ],
-  options: {
-    cancel_at_period_end: flag('--at-period-end', 'when what is paid for is over'),
-    cancel_at: parsed('--at <time>', 'at this time', parseTime),
+export const cancel = merchant(subscriptionSummary)(
+  'cancel <subscription>',
+  'Cancel a subscription, now or later',
+  {
+    examples: [
+      'florin subscriptions cancel sub_01…                  # now',
+      'florin subscriptions cancel sub_01… --at-period-end',
+      'florin subscriptions cancel sub_01… --at 2027-01-01T00:00:00Z',
+    ],
+    options: {
+      cancel_at_period_end: flag('--at-period-end', 'when what is paid for is over'),
+      cancel_at: parsed('--at <time>', 'at this time', parseTime),
+    },
+    read: (given) => {
+      if (given.cancel_at_period_end && given.cancel_at !== undefined)
+        throw wrongUsage('--at-period-end and --at are one or the other.');
+      return given;
+    },
+    run: ({ subscriptions }, { subscription, ...when }) => subscriptions.cancel(subscription, when),
   },
-  read: (given) => {
-    if (given.cancel_at_period_end && given.cancel_at !== undefined)
-      throw wrongUsage('--at-period-end and --at are one or the other.');
-    return given;
-  },
-  call: ({ subscriptions }, { subscription, ...when }) => subscriptions.cancel(subscription, when),
-  row: subscriptionSummary,
-});
+);
+
+const changedRow = (one: InvoicePreview | Subscription) =>
+  one.object === 'invoice' ? previewRow(one) : subscriptionSummary(one);
 
 interface ItemChange {
   amount: string | undefined;
@@ -61,7 +64,7 @@ function changedItem({ items }: Subscription, change: ItemChange): SubscriptionI
 const PRORATIONS = { now: 'now', 'period-end': 'period_end', none: 'none' } as const;
 const PRORATION_NAMES = Object.keys(PRORATIONS) as (keyof typeof PRORATIONS)[];
 
-export const update = merchant('update <subscription>', 'Change a subscription of one item', {
+export const update = merchant(changedRow)('update <subscription>', 'Change a subscription of one item', {
   examples: [
     'florin subscriptions update sub_01… --amount 29.99 --proration period-end',
     'florin subscriptions update sub_01… --quantity 5 --preview   # what would be due, and nothing else',
@@ -91,12 +94,10 @@ export const update = merchant('update <subscription>', 'Change a subscription o
     };
     return { id, preview, ofItem: isOfItem ? { amount, quantity, product } : undefined, change };
   },
-  call: async ({ subscriptions }, { id, preview, ofItem, change: rest }) => {
+  run: async ({ subscriptions }, { id, preview, ofItem, change: rest }) => {
     const items =
       ofItem === undefined ? {} : { items: [changedItem(await subscriptions.retrieve(id), ofItem)] };
     const change = { ...items, ...rest };
     return await (preview ? subscriptions.previewUpdate(id, change) : subscriptions.update(id, change));
   },
-  row: (one: InvoicePreview | Subscription) =>
-    one.object === 'invoice' ? previewRow(one) : subscriptionSummary(one),
 });

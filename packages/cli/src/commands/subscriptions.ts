@@ -1,7 +1,7 @@
 import type { SubscriptionItemInput } from '@florin/sdk';
 import { parseWhole } from '../duration.ts';
 import { merchant, resource } from '../operations.ts';
-import { choice, limit, parsed, required, text } from '../parameters.ts';
+import { choice, limit, parsed, required, text } from '../options.ts';
 import { readPrice } from '../prices.ts';
 import { listedSubscription, subscriptionSummary } from '../subscription-rows.ts';
 import { cancel, update } from './subscription-changes.ts';
@@ -9,7 +9,9 @@ import { cancel, update } from './subscription-changes.ts';
 const STATUSES = ['incomplete', 'trialing', 'active', 'past_due', 'canceled', 'incomplete_expired'] as const;
 const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 
-const list = merchant('list', 'List the subscriptions of the store, newest first', {
+const operation = merchant(subscriptionSummary);
+
+const list = merchant(listedSubscription)('list', 'List the subscriptions of the store, newest first', {
   examples: [
     'florin subscriptions list',
     'florin subscriptions list --status past_due --limit 100 --json',
@@ -20,16 +22,14 @@ const list = merchant('list', 'List the subscriptions of the store, newest first
     status: choice('--status <status>', 'in this status', STATUSES),
     limit,
   },
-  call: async ({ subscriptions }, query) => (await subscriptions.list(query)).data,
-  row: listedSubscription,
+  run: async ({ subscriptions }, query) => (await subscriptions.list(query)).data,
 });
 
-const show = merchant('show <subscription>', 'Show a subscription', {
-  call: ({ subscriptions }, { subscription }) => subscriptions.retrieve(subscription),
-  row: subscriptionSummary,
+const show = operation('show <subscription>', 'Show a subscription', {
+  run: ({ subscriptions }, { subscription }) => subscriptions.retrieve(subscription),
 });
 
-const create = merchant(
+const create = operation(
   'create <amount> <currency>',
   'Create a subscription; its checkout_url is the page for the customer',
   {
@@ -58,8 +58,7 @@ const create = merchant(
       };
       return { currency, items: [item], ...fields };
     },
-    call: ({ subscriptions }, input, options) => subscriptions.create(input, options),
-    row: subscriptionSummary,
+    run: ({ subscriptions }, input, options) => subscriptions.create(input, options),
   },
 );
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Credentials, findCredentials } from '../credentials.ts';
 import { examples } from '../examples.ts';
-import { CommandFailure, wrongUsage } from '../failure.ts';
+import { attempt, wrongUsage } from '../failure.ts';
+import { DATA_DIR } from '../merchant.ts';
 import { print, toJson, wantsJson } from '../show.ts';
 import { cell } from '../table.ts';
 import { note } from '../terminal.ts';
@@ -22,14 +23,8 @@ interface DebugFlags {
   dataDir?: string;
 }
 
-function readBytes(file: string | typeof STANDARD_INPUT): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure('file', `It cannot be read: ${reason}`, { cause: error });
-  }
-}
+const readBytes = (file: string | typeof STANDARD_INPUT) =>
+  attempt('file', 'It cannot be read', () => readFileSync(file));
 
 function readRequest({ headers, body }: DebugFlags): GivenRequest {
   if (headers !== undefined && body !== undefined) {
@@ -119,7 +114,7 @@ export function addWebhooks(program: Command): void {
       'the Secret Key itself; everybody on this machine can see it while the command runs',
     )
     .option('--at <time>', 'when the webhook came: Unix seconds or 2026-11-21T10:00:00Z; else now')
-    .option('--data-dir <folder>', 'data folder with sandbox.json (FLORIN_DATA_DIR, else ./.florin)')
+    .option(...DATA_DIR)
     .action(debug);
   command.addHelpText(
     'after',

@@ -1,31 +1,31 @@
 import { type Command, Option } from 'commander';
 import { parseDuration, parseWhole } from './duration.ts';
 
-/** An option whose value is a `T`. `Always`: it has a value where the command line gives none, or may not be left out. */
-export class Parameter<T, Always extends boolean = false> extends Option {
-  // For the compiler alone: neither exists.
+/** An option whose value is a `T`; `Always` where there is one on every command line. */
+export class TypedOption<T, Always extends boolean = false> extends Option {
+  // For the compiler alone: neither exists at run time.
   declare readonly type?: T;
   declare readonly always?: Always;
 }
 
-export type Parameters = Readonly<Record<string, Parameter<unknown, boolean>>>;
+export type Options = Readonly<Record<string, TypedOption<unknown, boolean>>>;
 
-export const text = (flags: string, description: string) => new Parameter<string>(flags, description);
+export const text = (flags: string, description: string) => new TypedOption<string>(flags, description);
 
-export const flag = (flags: string, description: string) => new Parameter<true>(flags, description);
+export const flag = (flags: string, description: string) => new TypedOption<true>(flags, description);
 
 export const choice = <const T extends string>(flags: string, description: string, values: readonly T[]) =>
-  new Parameter<T>(flags, description).choices(values);
+  new TypedOption<T>(flags, description).choices(values);
 
 export const parsed = <T>(flags: string, description: string, parse: (word: string) => T) =>
-  new Parameter<T>(flags, description).argParser(parse);
+  new TypedOption<T>(flags, description).argParser(parse);
 
-export const required = <T>(parameter: Parameter<T>) =>
-  parameter.makeOptionMandatory() as Parameter<T, boolean> as Parameter<T, true>;
+export const required = <T>(option: TypedOption<T>) =>
+  option.makeOptionMandatory() as TypedOption<T, boolean> as TypedOption<T, true>;
 
 /** With a value where none is given; `shown` is what the help says that it is. */
-export const preset = <T>(parameter: Parameter<T>, value: T, shown?: string) =>
-  parameter.default(value, shown) as Parameter<T, boolean> as Parameter<T, true>;
+export const preset = <T>(option: TypedOption<T>, value: T, shown?: string) =>
+  option.default(value, shown) as TypedOption<T, boolean> as TypedOption<T, true>;
 
 const LIST_LIMIT = 20;
 const DAY_SECONDS = 86_400;
@@ -55,23 +55,19 @@ type Arguments<Usage extends string> = Usage extends `${infer Word} ${infer Rest
       ? Partial<Record<Field<Name>, string>>
       : unknown;
 
-type Values<P extends Parameters> = {
-  [K in keyof P as P[K] extends Parameter<unknown, true> ? K : never]: P[K] extends Parameter<infer T, true>
-    ? T
-    : never;
+type AlwaysGiven = TypedOption<unknown, true>;
+type Values<O extends Options> = {
+  [Name in keyof O as O[Name] extends AlwaysGiven ? Name : never]: NonNullable<O[Name]['type']>;
 } & {
-  [K in keyof P as P[K] extends Parameter<unknown, true> ? never : K]?: P[K] extends Parameter<infer T>
-    ? T
-    : never;
+  [Name in keyof O as O[Name] extends AlwaysGiven ? never : Name]?: NonNullable<O[Name]['type']>;
 };
 
-/** What a command line gives: the arguments of the usage and the options, each under its field. What is left out is absent. */
-export type Given<Usage extends string, P extends Parameters> = Arguments<Usage> & Values<P>;
+/** What a command line gives: the arguments of its usage and its options, each under its field. What it leaves out is absent. */
+export type Given<Usage extends string, O extends Options> = Arguments<Usage> & Values<O>;
 
 const fieldOf = (name: string) => name.replaceAll('-', '_');
 
-/** What the command line gives, by field. */
-export function givenOf(command: Command, options: Parameters): Record<string, unknown> {
+export function givenOf(command: Command, options: Options): Record<string, unknown> {
   const flags = command.opts();
   const fields = [
     ...command.registeredArguments.map((argument, i) => [fieldOf(argument.name()), command.processedArgs[i]]),
