@@ -45,6 +45,8 @@ let service: TestService;
 let merchant: TestMerchant;
 /** By how long their attempts may take. */
 let outbounds: Map<number, Outbound>;
+/** By URL: the attempts that say their request was sent. */
+const sent = new Map<string, number>();
 const surprises: unknown[] = [];
 const onSurprise = (error: unknown) => surprises.push(error);
 
@@ -87,7 +89,9 @@ beforeAll(async () => {
     receive: async (request) => {
       const outbound = byUrl.get(request.url);
       if (outbound === undefined) throw new Error(`nobody is at ${request.url}`);
-      return await outbound.post(request);
+      const answer = await outbound.post(request);
+      if (answer.failure === null || answer.sent) sent.set(request.url, (sent.get(request.url) ?? 0) + 1);
+      return answer;
     },
   });
   merchant = await service.createMerchant();
@@ -184,7 +188,11 @@ async function checkCaptures(came: readonly ReceivedRequest[]): Promise<void> {
   const byCase = Map.groupBy(came, ({ path }) => path.split('?case=')[1]);
   for (const [index, own] of placed.entries()) {
     const requests = byCase.get(String(index)) ?? [];
-    expect(requests.length, own.url).toBe(isReached(own) ? own.outcomes.length : 0);
+    expect(requests.length, own.url).toBe(sent.get(own.url) ?? 0);
+    // The time of a hasty attempt also runs while it connects: a busy machine may use it up before the request is sent.
+    const least = own.outcomes[0] === 'timeout' ? 1 : own.outcomes.length;
+    if (!isReached(own)) expect(requests, own.url).toEqual([]);
+    else expect(requests.length, own.url).toBeGreaterThanOrEqual(least);
   }
   const [first] = came;
   for (const { body, headers } of came) {
