@@ -1,14 +1,17 @@
 import { createHmac, createSecretKey } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Fail } from '../fail.ts';
+import { Flood } from './collect-later.ts';
+import { free, Turns } from './pieces.ts';
 import type { RawRequest, RequestHead } from './pipeline.ts';
-import { announcesBody, headOf, SIGNED_BODY_METHODS } from './raw-request.ts';
+import { announcesBody, BODYLESS_METHODS, headOf, SIGNED_BODY_METHODS } from './raw-request.ts';
 
 export const BODY_BYTES_MAX = 1_048_576;
 /** Of all requests that are read or answered at one time; an upload beyond it is read past and answered 503. */
 const HELD_BYTES_MAX = 256 * 1_048_576;
-const FIRST_ROOM_BYTES = 16_384;
+const ROOM_STEP_BYTES = 16_384;
 const RETRY_AFTER_SECONDS = 5;
 /** A secret that fits nothing: a body that nobody can have signed costs as much time as any other. */
 const DUMMY = createSecretKey(Buffer.from('an unknown key costs the same work'));
@@ -42,6 +45,9 @@ export class BodyBudget {
 }
 
 const NOTHING = Buffer.alloc(0);
+/** Apart, so that whose key we know waits for no stranger. */
+const turns = { kept: new Turns(), past: new Turns() };
+const flood = new Flood();
 const tooLarge = () => new Fail('body_too_large', `A body has at most ${BODY_BYTES_MAX} bytes.`);
 const noRoom = () =>
   new Fail('service_unavailable', {
@@ -49,18 +55,36 @@ const noRoom = () =>
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
-/** Hands on each piece as it comes, so that none waits in memory. @throws Fail for a body that is too long, or broken off */
-async function drain(payload: Readable, take: (chunk: Buffer) => void): Promise<void> {
+/** A body on its way. */
+interface Upload {
+  payload: Readable;
+  socket: Socket;
+  /** Bytes that its headers announce; 0 where they do not say. */
+  declared: number;
+}
+
+const isSmall = ({ declared }: Upload) => declared > 0 && declared <= ROOM_STEP_BYTES;
+
+const uploadOf = ({ raw }: FastifyRequest): Upload => ({
+  payload: raw,
+  socket: raw.socket,
+  declared: Number(raw.headers['content-length'] ?? 0),
+});
+
+/**
+ * Hands on each piece as it comes, and then waits in the line that it is told.
+ *
+ * @throws Fail for a body that is too long, or broken off
+ */
+async function drain({ payload, socket, declared }: Upload, take: (piece: Buffer) => Turns): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let length = 0;
-  const onData = (chunk: Buffer) => {
-    length += chunk.length;
-    if (length <= BODY_BYTES_MAX) {
-      take(chunk);
-      return;
-    }
-    payload.off('data', onData).pause();
-    reject(tooLarge());
+  const onData = (piece: Buffer) => {
+    length += piece.length;
+    if (length > BODY_BYTES_MAX) reject(tooLarge());
+    const line = length > BODY_BYTES_MAX ? turns.past : take(piece);
+    free(piece);
+    if (length !== declared) line.wait(socket);
   };
   // Who breaks off hears no answer: it is no fault of ours, and none of the database.
   const breakOff = () => reject(new Fail('invalid_request', 'The body broke off.'));
@@ -69,10 +93,18 @@ async function drain(payload: Readable, take: (chunk: Buffer) => void): Promise<
   await promise;
 }
 
+/** Of a body whose end no answer waits for: what comes until the connection is closed. */
+function discard({ payload, socket }: Upload): void {
+  payload.on('data', (piece: Buffer) => {
+    free(piece);
+    turns.past.wait(socket);
+  });
+}
+
 /** A body as the bytes that were signed. Its room is given back once nobody reads it any more. */
 class HeldBody {
   readonly #budget: BodyBudget;
-  #room: Buffer = NOTHING;
+  #room: ArrayBuffer | undefined;
   #length = 0;
   #state: 'reading' | 'whole' | 'past' | 'full' = 'reading';
 
@@ -82,48 +114,59 @@ class HeldBody {
 
   /** Undefined where it was read past. */
   get bytes(): Buffer | undefined {
-    return this.#state === 'whole' ? this.#room.subarray(0, this.#length) : undefined;
+    if (this.#state !== 'whole') return undefined;
+    return this.#room === undefined ? NOTHING : Buffer.from(this.#room, 0, this.#length);
   }
 
   /** Reads to the end, keeping at most `most` bytes. @throws Fail for a body that is too long, or broken off */
-  async read(payload: Readable, declared: number, most: number): Promise<void> {
+  async read(upload: Upload, most: number): Promise<void> {
     const mac = createHmac('sha256', DUMMY);
     if (most === 0) this.#readPast('past');
+    if (!isSmall(upload)) flood.begin();
     try {
-      await drain(payload, (chunk) => {
-        if (this.#state === 'reading') this.#keep(chunk, declared, most);
-        else mac.update(chunk);
+      await drain(upload, (piece) => {
+        if (this.#state === 'reading') this.#keep(piece, upload, most);
+        else mac.update(piece);
+        return this.#state === 'reading' ? turns.kept : turns.past;
       });
     } catch (error) {
       this.release();
       throw error;
+    } finally {
+      if (!isSmall(upload)) flood.end();
     }
     if (this.#state === 'full') throw noRoom();
     if (this.#state === 'reading') this.#state = 'whole';
   }
 
   /** Copied together as it comes: a body in a million pieces would else take a hundred times its length. */
-  #keep(chunk: Buffer, declared: number, most: number): void {
-    const needed = this.#length + chunk.length;
-    if (needed > most) {
+  #keep(piece: Buffer, upload: Upload, most: number): void {
+    const length = this.#length + piece.length;
+    if (length > most) {
       this.#readPast('past');
       return;
     }
-    const isWhole = chunk.length === declared;
-    const capacity = isWhole
-      ? declared
-      : Math.min(most, Math.max(needed, 2 * this.#room.length, FIRST_ROOM_BYTES));
-    if (needed > this.#room.length) {
-      if (!this.#budget.take(capacity - this.#room.length)) {
-        this.#readPast('full');
-        return;
-      }
-      const room = isWhole ? chunk : Buffer.allocUnsafe(capacity);
-      this.#room.copy(room);
-      this.#room = room;
+    const room = this.#roomFor(length, upload, most);
+    if (room === undefined) {
+      this.#readPast('full');
+      return;
     }
-    if (!isWhole) chunk.copy(this.#room, this.#length);
-    this.#length = needed;
+    piece.copy(Buffer.from(room, this.#length, piece.length));
+    this.#length = length;
+  }
+
+  /** Undefined where the budget has none. */
+  #roomFor(length: number, upload: Upload, most: number): ArrayBuffer | undefined {
+    const has = this.#room?.byteLength ?? 0;
+    if (this.#room !== undefined && length <= has) return this.#room;
+    const isFixed = isSmall(upload) && upload.declared <= most;
+    const steps = Math.ceil(length / ROOM_STEP_BYTES);
+    const size = isFixed ? upload.declared : Math.min(most, steps * ROOM_STEP_BYTES);
+    if (!this.#budget.take(size - has)) return undefined;
+    // A large one has pages of its own: it grows where it is, and goes back to the system as a whole.
+    this.#room ??= isFixed ? new ArrayBuffer(size) : new ArrayBuffer(0, { maxByteLength: most });
+    if (this.#room.resizable) this.#room.resize(size);
+    return this.#room;
   }
 
   #readPast(state: 'past' | 'full'): void {
@@ -132,8 +175,9 @@ class HeldBody {
   }
 
   release(): void {
-    this.#budget.giveBack(this.#room.length);
-    this.#room = NOTHING;
+    this.#budget.giveBack(this.#room?.byteLength ?? 0);
+    this.#room?.transferToFixedLength(0);
+    this.#room = undefined;
     this.#length = 0;
     this.#state = 'past';
   }
@@ -182,6 +226,7 @@ export function readBodies(
   app.removeAllContentTypeParsers();
   app.addHook('preParsing', async (request, reply, payload) => {
     if (!announcesBody(request.raw.headers)) return payload;
+    if (BODYLESS_METHODS.has(request.method)) discard(uploadOf(request));
     const holding = { body: new HeldBody(budget), inUse: false, isOver: false };
     held.set(request, holding);
     // No handler runs for a caller who has gone by then.
@@ -191,13 +236,16 @@ export function readBodies(
     });
     return payload;
   });
-  app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
-    const declared = Number(request.raw.headers['content-length'] ?? 0);
-    if (declared > BODY_BYTES_MAX) throw tooLarge();
+  app.addContentTypeParser('*', async (request: FastifyRequest) => {
+    const upload = uploadOf(request);
+    if (upload.declared > BODY_BYTES_MAX) {
+      discard(upload);
+      throw tooLarge();
+    }
     const isSigned = SIGNED_BODY_METHODS.has(request.method);
     const most = isSigned ? await ruleOf(request)(headOf(request)) : 0;
     const holding = held.get(request);
-    await holding?.body.read(payload, declared, most);
+    await holding?.body.read(upload, most);
     if (holding?.isOver) holding.body.release();
     return undefined;
   });

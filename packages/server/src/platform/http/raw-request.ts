@@ -5,6 +5,9 @@ import type { RequestHead } from './pipeline.ts';
 /** Methods whose body the signature covers; on others a body is refused. */
 export const SIGNED_BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
 
+/** Methods whose body nobody reads: it may have no end, so no answer waits for it. */
+export const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
+
 /** A path that cannot be decoded names nothing, like any unknown one: its percent signs stand for themselves. */
 export function decodable(url: string): string {
   const [path = '', ...query] = url.split('?');

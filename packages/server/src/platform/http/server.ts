@@ -14,7 +14,7 @@ import { inRequest } from './in-request.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
 import { addPage, bodyLimitsOf, type PublicPage, routerPath } from './page.ts';
 import { Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
-import { announcesBody, decodable } from './raw-request.ts';
+import { announcesBody, BODYLESS_METHODS, decodable } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
 
@@ -32,7 +32,6 @@ const CIPHERS = [
 ].join(':');
 /** A year, as for a service that is never served without TLS: of this host alone. */
 const STRICT_TRANSPORT = 'max-age=31536000';
-const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
 
 export interface HttpTimeouts {
   /** How long the headers of a request may take to arrive before it is answered 408. */
@@ -74,6 +73,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     genReqId: (raw) => readRequestId(raw.headers['x-request-id']) ?? newRequestId(),
     requestTimeout: timeouts.headersMs + timeouts.bodyMs + 5_000,
     http: {
+      // Less than one piece of a body, so that a connection that nobody reads yet holds one piece and not two.
+      highWaterMark: 16_384,
       headersTimeout: timeouts.headersMs,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS_MAX, timeouts.headersMs / 2),
       // Node would refuse with an empty body; `rawOf` does it with an error that says why.
@@ -150,7 +151,7 @@ function addStandardHeaders(app: FastifyInstance, headers: Record<string, string
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.headers(headers);
-    // Nobody reads a body here: it may have no end, so nothing after it is waited for.
+    // What follows such a body on its connection is not waited for.
     if (BODYLESS_METHODS.has(request.method) && announcesBody(request.raw.headers)) {
       reply.header('connection', 'close');
     }
