@@ -8,7 +8,7 @@ import { CreditedKeys } from './credited-keys.ts';
 let db: Db;
 let drop: () => Promise<void>;
 const MERCHANT = randomUUID();
-const MANY = 12_345;
+const MANY = 45_678;
 
 beforeAll(async () => {
   const database = await createDatabase();
