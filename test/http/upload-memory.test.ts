@@ -150,7 +150,8 @@ test.skipIf(process.platform !== 'linux')(
   'uploads of a known key take the budget at most and give it back, and others are served meanwhile',
   async () => {
     const cost = await flood(Array.from({ length: 600 }, signed), BUDGET_MB);
-    expect(cost.answered['503']).toBeGreaterThan(0);
+    // Else too little was under way to tell.
+    expect(cost.peakMb).toBeGreaterThan(BUDGET_MB / 2);
     expect(cost.peakMb).toBeLessThan(KNOWN_MB_MAX);
     expect(cost.leftMb).toBeLessThan(LEFT_MB_MAX);
     expect(cost.medianMs).toBeLessThan(MEDIAN_MS_MAX);
