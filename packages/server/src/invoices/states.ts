@@ -10,7 +10,7 @@ import { Moves } from '../platform/moves.ts';
 // last one wrote, and the job of the subscription goes on from there.
 
 /** Every allowed move, and no other. */
-const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
+export const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
   open: ['paid', 'void'],
   paid: [],
   void: [],
