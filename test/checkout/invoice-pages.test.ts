@@ -206,6 +206,26 @@ test('money on its way for an invoice that a charge has paid comes to lie in hel
   expect(await newsOf(shop.merchant, own.session.payment_id)).toEqual([]);
 });
 
+test('an invoice is paid otherwise while its late money waits for a rate: the page is over, and the money held', async () => {
+  const shop = await Shop.open(service);
+  const setRate = (pair: string) =>
+    writeSetting(service.app.db, shop.merchant.merchantId, RATE_SETTINGS.fixed, [pair]);
+  await setRate('USDT/EUR=0.8');
+  const own = await invoice(shop, { amount: 4_000n, currency: 'EUR' });
+  const { address } = await own.due();
+  shop.wait(5_000);
+  // So far from a dollar it is not sold for: no rate can be had.
+  await setRate('USDT/USD=2');
+  await shop.send(address, { amount: 50n * BigInt(TOKEN) });
+  await shop.settle();
+  expect(await own.state()).toBe('busy');
+  expect(await own.close('expired')).toBe(false);
+  expect(await own.close('paid')).toBe(true);
+  expect(await own.read()).toMatchObject({ status: 'expired', amount_received: 50 * TOKEN });
+  expect(await own.state()).toBe('over');
+  expect(await shop.balance()).toMatchObject({ available: 0, held: 50 * TOKEN });
+});
+
 test('too little is accepted and pays the invoice', async () => {
   const shop = await Shop.open(service);
   const own = await invoice(shop);

@@ -138,14 +138,16 @@ export type PageEnd = 'paid' | 'expired' | 'canceled';
 
 /**
  * What becomes of a page whose invoice needs it no longer; undefined: that has to wait, or the page has paid itself. While
- * something is seized, and while money was seen for an invoice that is paid, it is closed and ends once that is decided.
+ * something is seized, and while money was seen for an invoice that is paid, it is closed and ends once that is decided. A
+ * closed page waits for no rate, as its money counts for nothing.
  */
 export function endOfPage(facts: PaymentFacts, end: PageEnd): PaymentStatus | undefined {
   switch (invoicePageState(facts)) {
     case 'paid':
       return undefined;
     case 'busy':
-      return end === 'paid' ? facts.status : undefined;
+      if (end !== 'paid') return undefined;
+      return hasUndecided(facts.transactions) ? facts.status : 'expired';
     case 'frozen':
     case 'over':
       return facts.status;
