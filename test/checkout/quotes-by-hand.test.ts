@@ -2,11 +2,9 @@ import type { PaymentOption } from '@florin/contract/schemas';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findPage, getSession } from '../../packages/server/src/checkout/index.ts';
 import { readPage } from '../../packages/server/src/checkout/page/read-page.ts';
-import { paymentCommands } from '../../packages/server/src/operator/payments.ts';
 import { QUOTE_JOB, quoteAfresh } from '../../packages/server/src/payments/index.ts';
 import { writeSetting } from '../../packages/server/src/platform/settings.ts';
 import { RATE_SETTINGS } from '../../packages/server/src/rates/index.ts';
-import { addApprover } from '../../packages/server/src/stores/index.ts';
 import { jobOf } from '../job.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
@@ -374,26 +372,5 @@ describe('money counts at the quote in whose time it was sent', () => {
     await shop.settle();
     const paid = { status: 'completed', pay_amount: 50 * TOKEN, exceptions: [] };
     expect(await shop.payment(due)).toMatchObject(paid);
-  });
-});
-
-test('what is released counts as if it arrived now: after its quote ended, at a new one', async () => {
-  const due = await opened();
-  await shop.send(due.address, { from: await sanctioned(), amount: 50n * UNIT });
-  await shop.settle();
-  expect(await shop.payment(due)).toMatchObject({ status: 'frozen' });
-  shop.wait(QUOTE_AND_GRACE);
-  await setRates(['USDT/EUR=1']);
-  const { transactions } = await shop.payment(due);
-  const txId = transactions[0]?.tx_id ?? '';
-  for (const name of ['Ann', 'Bob']) {
-    const token = await addApprover(service.app, shop.merchant.merchantId, name);
-    const vote = { payment: due.paymentId, txId, as: name, token };
-    await paymentCommands(shop.deps).release(vote);
-  }
-  expect(await shop.payment(due)).toMatchObject({
-    status: 'completed',
-    pay_amount: 40 * TOKEN,
-    exceptions: ['overpaid'],
   });
 });

@@ -26,7 +26,7 @@ import {
   upsertTransactions,
   viewsOf,
 } from './queries.ts';
-import { freshQuote, hasMoved, withQuote } from './quote.ts';
+import { hasMoved, requotedOption } from './quote.ts';
 import { kindOf, nextStatus, receivedOf } from './states.ts';
 
 // Credit happens here and nowhere else: once for each (network, tx, index), in the transaction that makes its row final,
@@ -130,7 +130,8 @@ export async function applyTransfers(
   });
   if (plans.length === 0) return false;
   for (const plan of plans) {
-    const requoted = requotedOption(plan, context);
+    const rate = plan.fixed && plan.reading.rates.get(plan.fixed.currency);
+    const requoted = requotedOption(plan.before, plan, rate, context);
     if (requoted !== undefined) await upsertOption(tx, requoted);
   }
   await upsertTransactions(
@@ -195,21 +196,6 @@ function viewAfter(
   }
   const payment = { ...before.payment, ...fixesOf(fixed) };
   return { ...before, payment, transactions: [...transactions.values()] };
-}
-
-/**
- * The option where its quote changes. Money that came too late for all of them counts at a new one; without a rate, once
- * there is one (fresh-quote.ts).
- */
-function requotedOption(
-  { before: { payment, options }, reading, fixed, isQuoteDue: isDue }: Plan,
-  { settings, occasion }: PaymentContext,
-): OptionRow | undefined {
-  if (fixed === undefined) return undefined;
-  const time = { quotedAt: occasion.seconds, seconds: settings.quoteSeconds };
-  const quote = isDue ? freshQuote(payment, fixed, reading.rates.get(fixed.currency), time) : undefined;
-  const requoted = quote === undefined ? fixed : withQuote(payment, fixed, quote);
-  return options.includes(requoted) ? undefined : requoted;
 }
 
 /** Judged by the token that the payment is paid in, as it was quoted before. */

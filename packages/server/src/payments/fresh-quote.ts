@@ -8,9 +8,9 @@ import { getMerchant } from '../stores/index.ts';
 import { decide } from './apply-transfers.ts';
 import { changePayment } from './change-payment.ts';
 import { type PaymentContext, type PaymentDeps, paymentContext } from './deps.ts';
-import { fixedOptionOf, isQuoteDue } from './present.ts';
+import { atHeldQuote, fixedOptionOf, isQuoteDue } from './present.ts';
 import { lockPayment, type PaymentView, readPayment, upsertOption } from './queries.ts';
-import { findRate, freshQuote, hasMoved, withQuote } from './quote.ts';
+import { findRate, hasMoved, requotedOption } from './quote.ts';
 
 /** While there is no rate. */
 const AGAIN_MS = 30_000;
@@ -60,19 +60,21 @@ async function countAt(
   return true;
 }
 
-/** A locked payment as it is written, with a new quote where one is due and there is a rate for it. */
+/**
+ * A locked payment as it is written, at the quote at which its money counts now: one that is kept, or a new one where that is
+ * due and there is a rate for it.
+ */
 export async function requotedIfDue(
   tx: Tx,
   { merchantId, paymentId }: { merchantId: string; paymentId: string },
   rate: Rate | undefined,
-  { settings, occasion }: PaymentContext,
+  context: PaymentContext,
 ): Promise<PaymentView> {
-  const view = await readPayment(tx, merchantId, paymentId);
-  const fixed = fixedOptionOf(view);
-  if (fixed === undefined || !isQuoteDue(view)) return view;
-  const time = { quotedAt: occasion.seconds, seconds: settings.quoteSeconds };
-  const quote = freshQuote(view.payment, fixed, rate, time);
-  if (quote === undefined) return view;
-  await upsertOption(tx, withQuote(view.payment, fixed, quote));
+  const written = await readPayment(tx, merchantId, paymentId);
+  const view = atHeldQuote(written);
+  const counting = { fixed: fixedOptionOf(view), isQuoteDue: isQuoteDue(view) };
+  const requoted = requotedOption(written, counting, rate, context);
+  if (requoted === undefined) return written;
+  await upsertOption(tx, requoted);
   return await readPayment(tx, merchantId, paymentId);
 }

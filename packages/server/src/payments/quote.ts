@@ -1,8 +1,8 @@
 import type { Asset } from '@florin/contract/money';
 import { Fail } from '../platform/fail.ts';
 import { formatRate, movedBeyond, parseRate, payAmount, type Rate, RateRefused } from '../rates/index.ts';
-import type { MerchantRef, PaymentDeps, PaymentSettings } from './deps.ts';
-import type { OptionRow, PaymentRow } from './queries.ts';
+import type { MerchantRef, PaymentContext, PaymentDeps, PaymentSettings } from './deps.ts';
+import type { OptionRow, PaymentRow, PaymentView } from './queries.ts';
 
 /** What is promised to a payer: the rate as shown, what is to be sent at 6 digits, and from when to when. */
 export interface Quote {
@@ -93,7 +93,7 @@ export async function rateLater(...deal: Parameters<typeof readRate>): Promise<R
 }
 
 /** A new quote of an option, by the rate of its own token; undefined where nothing can be sold at it. */
-export function freshQuote(
+function freshQuote(
   payment: Pick<PaymentRow, 'amount' | 'currency'>,
   option: Pick<OptionRow, 'currency'>,
   rate: Rate | undefined,
@@ -107,6 +107,25 @@ export function freshQuote(
     if (error instanceof Fail) return undefined;
     throw error;
   }
+}
+
+/**
+ * The fixed option where that is to be written, as its quote is another now. Money that came too late for all of its quotes
+ * counts at a new one; without a rate, once there is one (fresh-quote.ts).
+ *
+ * @param fixed at the quote at which its money counts, if at any
+ */
+export function requotedOption(
+  { payment, options }: Pick<PaymentView, 'payment' | 'options'>,
+  { fixed, isQuoteDue }: { fixed: OptionRow | undefined; isQuoteDue: boolean },
+  rate: Rate | undefined,
+  { settings, occasion }: PaymentContext,
+): OptionRow | undefined {
+  if (fixed === undefined) return undefined;
+  const time = { quotedAt: occasion.seconds, seconds: settings.quoteSeconds };
+  const quote = isQuoteDue ? freshQuote(payment, fixed, rate, time) : undefined;
+  const requoted = quote === undefined ? fixed : withQuote(payment, fixed, quote);
+  return options.includes(requoted) ? undefined : requoted;
 }
 
 /**
