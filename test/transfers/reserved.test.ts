@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addRiskAddress, type ChainRegistry, testAddresses } from '../../packages/server/src/chains/index.ts';
+import { readSealed } from '../../packages/server/src/chains/simulated/envelope.ts';
 import { historyCommands } from '../../packages/server/src/operator/history.ts';
 import { hasHistoryChanged } from '../../packages/server/src/transfers/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
@@ -82,6 +83,38 @@ describe.each(NETWORKS)('%s', (network) => {
   });
 });
 
+const changeIdentity = () =>
+  asOwner(
+    service,
+    `update setting set value = value || '{"identity": "1/00000001/2/3"}' where name = 'transfers.history'`,
+  );
+
+test.each(NETWORKS)(
+  'fault 76: on %s the original sends what waits in a copy that was adopted, after an address of it was listed: nobody is paid twice',
+  async (network) => {
+    const first = await newPayout(service, network, ONE);
+    const { merchant, chain } = first;
+    await new Process(service.app, merchant.merchantId).finish(network);
+    const payout = await submitItems(service, merchant, { network, items: GOOD_AND_LISTED });
+    const owner = await dieAt(payout, 'after build');
+    const [given] = await asOwner<{ raw: string }>(
+      service,
+      `select s.raw from transfer_attempt a join simchain.signature s on s.attempt_id = a.attempt_id::text
+       where a.merchant_id = $1 and a.status = 'reserved'`,
+      [merchant.merchantId],
+    );
+    await changeIdentity();
+    expect(await historyCommands(service.app).adoptHistory()).toEqual({ adopted: true });
+    const { db, clock } = service.app;
+    const { fail: address } = testAddresses(network);
+    await addRiskAddress(db, { network, address, reason: 'test' }, clock.nowMs());
+    // The original knows of no adoption, and has stored its bytes.
+    expect(await chain.broadcast(readSealed(given?.raw ?? ''))).toMatchObject({ result: 'accepted' });
+    await new Process(service.app, merchant.merchantId, { deadOwners: [owner] }).finish(network);
+    await expectPaidOnce(service, [first, payout]);
+  },
+);
+
 /** Runs something as soon as a chain is asked for hashes of blocks, which is right before attempts are signed. */
 function beforeSigning(act: () => Promise<void>): ChainRegistry {
   const { chains } = service.app;
@@ -116,10 +149,7 @@ test.each(NETWORKS)(
     });
     const owner = await dieAt(second, 'before build');
     const adopt = async () => {
-      await asOwner(
-        service,
-        `update setting set value = value || '{"identity": "1/00000001/2/3"}' where name = 'transfers.history'`,
-      );
+      await changeIdentity();
       expect(await historyCommands(service.app).adoptHistory()).toEqual({ adopted: true });
     };
     const app = { ...service.app, chains: beforeSigning(adopt) };

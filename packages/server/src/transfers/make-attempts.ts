@@ -179,7 +179,7 @@ export async function signReserved(work: Work): Promise<void> {
 
 /**
  * What another run has reserved may have waited for long: its recipients are screened again. An attempt that would pay one
- * of them is given up, and the others go back to the queue.
+ * that is refused is given up, and its other transfers go back to the queue.
  *
  * @returns what may be signed
  */
@@ -189,9 +189,7 @@ async function giveUpUnpayable(
   transfers: readonly TransferRow[],
 ): Promise<readonly AttemptRow[]> {
   const { deps, run, merchant } = work;
-  const early = reserved.filter(
-    (attempt) => !work.screened.has(attempt.attempt_id) && attempt.key_ref === KEY_REF && !isEmptied(attempt),
-  );
+  const early = reserved.filter((attempt) => !work.screened.has(attempt.attempt_id) && mayGiveUp(attempt));
   if (early.length === 0) return reserved;
   const members = early.flatMap((attempt) => membersOf(attempt, transfers));
   const failed = new Map(
@@ -205,6 +203,8 @@ async function giveUpUnpayable(
     await assertSameHistory(tx);
     await lockWalletOf(tx, first);
     for (const attempt of await lockReserved(tx, merchant.merchantId, ids)) {
+      // It was adopted since it was read.
+      if (!mayGiveUp(attempt)) continue;
       const verdicts = attempt.item_ids.map(
         (transferId): MemberVerdict => failed.get(transferId) ?? { transferId, to: 'queued', alone: false },
       );
@@ -245,6 +245,16 @@ async function build(
     return { attempt, fault: error };
   }
 }
+
+const mayGiveUp = (attempt: AttemptRow) =>
+  attempt.key_ref === KEY_REF && !isEmptied(attempt) && !isOfEarlierHistory(attempt);
+
+/**
+ * Whether an adoption has numbered it anew, or it is the first one since. The database that this one is a copy of may have
+ * sent it: whoever signs gives out the same bytes then, which pay once, and another attempt would pay its transfers again.
+ */
+const isOfEarlierHistory = ({ ordinal, previous_id: previous }: AttemptRow) =>
+  previous === null && ordinal !== 0n;
 
 /** It has no transfers: it uses a sequence up that another attempt has given up. */
 const isEmptied = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.attempt_id;
