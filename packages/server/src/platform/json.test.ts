@@ -295,3 +295,17 @@ const READ_AT_WORST: [what: string, worst: (length: number) => string][] = [
 test.each(READ_AT_WORST)('%s: reading costs no more than the length', async (_what, worst) => {
   await expectLinear(worst, refusal);
 });
+
+test('a sign that lies across a million bytes is one sign, and half of one is refused', () => {
+  const long = (text: string) => Buffer.from(`{"a":"${'x'.repeat(1_000_000 - 8)}${text}"}`);
+  expect(parseStrictJson(long('€€'))).toEqual({ a: `${'x'.repeat(1_000_000 - 8)}€€` });
+  const bytes = long('€€');
+  expect(() => parseStrictJson(bytes.subarray(0, 1_000_002))).toThrow(/not valid UTF-8/);
+});
+
+test('a text of 1 MiB lies in the heap', () => {
+  const body = Buffer.from(`{"a":"${'x'.repeat(1_048_560)}"}`);
+  const before = process.memoryUsage().external;
+  parseStrictJson(body);
+  expect(process.memoryUsage().external - before).toBeLessThan(500_000);
+});

@@ -15,6 +15,9 @@ const VALUES_MAX = 5_000;
 const PLAIN_INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 const POISON_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor']);
 
+/** V8 keeps a text of more than 1,031,912 bytes outside of its heap, in memory that may never go back to the system. */
+const TEXT_BYTES_MAX = 1_000_000;
+
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -59,9 +62,13 @@ export function parseStrictJson(raw: Uint8Array): Record<string, unknown> {
 }
 
 function decode(raw: Uint8Array): string {
-  let text: string;
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let text = '';
   try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw);
+    let from = 0;
+    for (; raw.length - from > TEXT_BYTES_MAX; from += TEXT_BYTES_MAX)
+      text += decoder.decode(raw.subarray(from, from + TEXT_BYTES_MAX), { stream: true });
+    text += decoder.decode(raw.subarray(from));
   } catch {
     throw new JsonRefused('the body is not valid UTF-8');
   }
