@@ -63,6 +63,8 @@ const isRising = (value: unknown, other: unknown) =>
 
 /** Longer lists are the content of a large request. */
 const LIST_MAX = 8;
+/** Of 32: the others are the request's. */
+const ID_DIGITS_OF_ROW = 8;
 
 /** A short list of rows of their own, such as jobs with their ids: pairs of what stood in both recordings. */
 function pairsOf(value: unknown, other: unknown): [unknown, unknown][] {
@@ -70,6 +72,20 @@ function pairsOf(value: unknown, other: unknown): [unknown, unknown][] {
   if (value.length !== other.length || value.length > LIST_MAX) return [];
   const pairs = value.map((one, i): [unknown, unknown] => [one, other[i]]);
   return pairs.some(([one, two]) => isFresh(one, two) || isRising(one, two)) ? pairs : [];
+}
+
+/** The ids of a list, which the service sends in PostgreSQL's text form; empty for what is no list of ids. */
+function idsOf(value: unknown): string[] {
+  const isList = typeof value === 'string' && value.startsWith('{') && value.endsWith('}');
+  const ids = isList ? value.slice(1, -1).replaceAll('"', '').split(',') : [];
+  return ids.every((id) => UUID.test(id)) ? ids : [];
+}
+
+/** The same in every statement of one request, and others in the next one. */
+function freshIds(ids: readonly string[], seeds: Map<string, number>): string {
+  const first = `replace(${freshExpression(String(ids[0]), seeds)}::text, '-', '')`;
+  const ofRow = `lpad(to_hex(i), ${ID_DIGITS_OF_ROW}, '0')`;
+  return `array(select (right(${first}, ${32 - ID_DIGITS_OF_ROW}) || ${ofRow})::uuid from generate_series(1, ${ids.length}) as i)`;
 }
 
 /** @throws where two requests did not send the same statements */
@@ -99,6 +115,8 @@ export function scriptOf({ first, second }: Recording): Script {
       const value = values[i];
       const other = first[s]?.values[i];
       if (isFresh(value, other)) return freshExpression(String(value), seeds);
+      const ids = idsOf(value);
+      if (ids.length > 0 && value !== other) return freshIds(ids, seeds);
       const pairs = pairsOf(value, other);
       return pairs.length === 0 ? constantOf(value) : `array[${pairs.map(elementExpression).join(', ')}]`;
     }),
