@@ -11,7 +11,6 @@ import {
   insertAttempts,
   KEY_REF,
   lockQueued,
-  lockReserved,
   type NewAttempt,
   readLiveAttempts,
   readTransfers,
@@ -50,7 +49,6 @@ export async function reserveAttempts(work: Work, queued: readonly TransferRow[]
       attempts.push(...(await reserveFrom(tx, work, purse, own)));
     }
     await insertAttempts(tx, attempts, work.nowSeconds);
-    for (const { attemptId } of attempts) work.screened.add(attemptId);
     const reserved = attempts.reduce((sum, attempt) => sum + attempt.members.length, 0);
     crashPoint('reserve.before-commit');
     return reserved < clean.length;
@@ -161,9 +159,10 @@ export async function signReserved(work: Work): Promise<void> {
   // another attempt's to whoever signs.
   const live = await readLiveAttempts(deps.db, merchant.merchantId, groupIds);
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
+  // Nobody is screened again: whoever signs may have given their bytes out to a process that died, or to the original of
+  // this database. Another attempt would then pay the others of a batch twice.
   const reserved = live.filter(({ status }) => status === 'reserved');
-  const toSign = await giveUpUnpayable(work, reserved, transfers);
-  const built = await callForEach(work, toSign, (attempt) => build(work, { attempt, history }, transfers));
+  const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
   crashPoint('build.after');
   await run.step(async (tx) => {
     await assertSameHistory(tx);
@@ -175,43 +174,6 @@ export async function signReserved(work: Work): Promise<void> {
     crashPoint('store.before-commit');
   });
   crashPoint('store.after-commit');
-}
-
-/**
- * What another run has reserved may have waited for long: its recipients are screened again. An attempt that would pay one
- * that is refused is given up, and its other transfers go back to the queue.
- *
- * @returns what may be signed
- */
-async function giveUpUnpayable(
-  work: Work,
-  reserved: readonly AttemptRow[],
-  transfers: readonly TransferRow[],
-): Promise<readonly AttemptRow[]> {
-  const { deps, run, merchant } = work;
-  const early = reserved.filter((attempt) => !work.screened.has(attempt.attempt_id) && mayGiveUp(attempt));
-  if (early.length === 0) return reserved;
-  const members = early.flatMap((attempt) => membersOf(attempt, transfers));
-  const failed = new Map(
-    (await findUnpayable(deps.db, work, members)).map((verdict) => [verdict.transferId, verdict]),
-  );
-  const refused = early.filter(({ item_ids }) => item_ids.some((id) => failed.has(id)));
-  const [first] = refused;
-  if (first === undefined) return reserved;
-  const ids = refused.map((attempt) => attempt.attempt_id);
-  await run.step(async (tx) => {
-    await assertSameHistory(tx);
-    await lockWalletOf(tx, first);
-    for (const attempt of await lockReserved(tx, merchant.merchantId, ids)) {
-      // It was adopted since it was read.
-      if (!mayGiveUp(attempt)) continue;
-      const verdicts = attempt.item_ids.map(
-        (transferId): MemberVerdict => failed.get(transferId) ?? { transferId, to: 'queued', alone: false },
-      );
-      await giveUp(tx, work, { attempt, verdicts, detail: 'an address may not be paid any more' }, transfers);
-    }
-  });
-  return reserved.filter(({ attempt_id: id }) => !ids.includes(id));
 }
 
 async function build(
@@ -245,16 +207,6 @@ async function build(
     return { attempt, fault: error };
   }
 }
-
-const mayGiveUp = (attempt: AttemptRow) =>
-  attempt.key_ref === KEY_REF && !isEmptied(attempt) && !isOfEarlierHistory(attempt);
-
-/**
- * Whether an adoption has numbered it anew, or it is the first one since. The database that this one is a copy of may have
- * sent it: whoever signs gives out the same bytes then, which pay once, and another attempt would pay its transfers again.
- */
-const isOfEarlierHistory = ({ ordinal, previous_id: previous }: AttemptRow) =>
-  previous === null && ordinal !== 0n;
 
 /** It has no transfers: it uses a sequence up that another attempt has given up. */
 const isEmptied = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.attempt_id;

@@ -149,23 +149,6 @@ export async function markSent(tx: Tx, merchantId: string, attemptIds: readonly 
   );
 }
 
-/** Of these attempts those that have no bytes yet, locked. */
-export async function lockReserved(
-  tx: Tx,
-  merchantId: string,
-  attemptIds: readonly string[],
-): Promise<AttemptRow[]> {
-  return await tx
-    .selectFrom('transfer_attempt')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('attempt_id', 'in', attemptIds)
-    .where('status', '=', 'reserved')
-    .orderBy('attempt_id')
-    .forUpdate()
-    .execute();
-}
-
 export interface Closing {
   attempt: AttemptRow;
   verdict: Verdict;

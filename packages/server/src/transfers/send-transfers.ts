@@ -96,7 +96,6 @@ async function bringOnTogether(deps: TransferDeps, groups: readonly GroupRun[]):
     isCharge,
     nowSeconds,
     history: {},
-    screened: new Set(),
   };
   const open = isCharge ? await endSuspendedCharges(work, transfers) : transfers;
   return await next(work, await advance(work, open));

@@ -26,8 +26,6 @@ export interface Work {
   nowSeconds: number;
   /** The name of the history that this run sends for, once one of its transactions has read it. */
   history: { name?: string };
-  /** Attempts that this run has reserved: their recipients were screened as that was done. */
-  screened: Set<string>;
 }
 
 /**
