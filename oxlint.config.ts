@@ -3,6 +3,7 @@ import { defineConfig } from 'oxlint';
 /** The levels of packages/server/src: a module imports lower levels only, through their public faces. */
 const LEVELS = [
   ['platform'],
+  ['tenancy'],
   ['stores', 'customers', 'ledger', 'chains', 'rates'],
   ['events', 'transfers'],
   ['webhooks', 'payment-methods', 'payouts'],
@@ -135,7 +136,10 @@ export default defineConfig({
       },
     },
     {
-      files: ['packages/server/src/platform/{clock,config,log}.ts', 'packages/server/src/main.ts'],
+      files: [
+        'packages/server/src/platform/{config,db/clock,observability/log}.ts',
+        'packages/server/src/main.ts',
+      ],
       rules: { 'no-restricted-globals': 'off', 'node/no-process-env': 'off' },
     },
     { files: ['**/*.tsx'], rules: functionLines(120) },

@@ -3,7 +3,7 @@ import { INVOICE_MOVES } from '../packages/server/src/invoices/states.ts';
 import { METHOD_MOVES } from '../packages/server/src/payment-methods/states.ts';
 import { PAYMENT_MOVES } from '../packages/server/src/payments/states.ts';
 import { BATCH_MOVES, ITEM_MOVES } from '../packages/server/src/payouts/states.ts';
-import type { Moves } from '../packages/server/src/platform/moves.ts';
+import type { Moves } from '../packages/server/src/platform/db/moves.ts';
 import { REFUND_MOVES } from '../packages/server/src/refunds/states.ts';
 import { SUBSCRIPTION_MOVES } from '../packages/server/src/subscriptions/states.ts';
 import { ROOT } from './step.ts';

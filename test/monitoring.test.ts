@@ -7,9 +7,9 @@ import {
   healthPages,
   listenForMonitoring,
 } from '../packages/server/src/monitoring/index.ts';
-import { connect } from '../packages/server/src/platform/db.ts';
+import { connect } from '../packages/server/src/platform/db/db.ts';
+import { transact } from '../packages/server/src/platform/db/transact.ts';
 import { enqueue } from '../packages/server/src/platform/jobs/index.ts';
-import { transact } from '../packages/server/src/platform/transact.ts';
 import { verifyLedger } from '../packages/server/src/reconciliation/index.ts';
 import { exchange } from './http/raw-socket.ts';
 import { type Readiness, readReadiness } from './readiness.ts';

@@ -15,10 +15,10 @@ import {
   updateItem,
   writeSettled,
 } from '../packages/server/src/payouts/queries.ts';
-import type { Tx } from '../packages/server/src/platform/db.ts';
-import { decodeId } from '../packages/server/src/platform/ids.ts';
-import { transact } from '../packages/server/src/platform/transact.ts';
+import type { Tx } from '../packages/server/src/platform/db/db.ts';
+import { transact } from '../packages/server/src/platform/db/transact.ts';
 import { type RefundRow, updateRefund } from '../packages/server/src/refunds/queries.ts';
+import { decodeId } from '../packages/server/src/tenancy/resource-ids.ts';
 import { caller, draft, ok } from './payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from './service.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { Clock } from '../packages/server/src/platform/clock.ts';
-import { connect } from '../packages/server/src/platform/db.ts';
-import { createLogger } from '../packages/server/src/platform/log.ts';
+import { Clock } from '../packages/server/src/platform/db/clock.ts';
+import { connect } from '../packages/server/src/platform/db/db.ts';
+import { createLogger } from '../packages/server/src/platform/observability/log.ts';
 import type { Platform } from '../packages/server/src/platform/platform.ts';
-import { Vault } from '../packages/server/src/platform/vault.ts';
+import { Vault } from '../packages/server/src/platform/secrets/vault.ts';
 import { createDatabase } from './database.ts';
 
 /** What operations need, on a database of its own; `close` at the end. */

@@ -9,7 +9,7 @@ import {
   isReadableUrl,
   type UrlReader,
   UrlUnread,
-} from '../packages/server/src/platform/read-url.ts';
+} from '../packages/server/src/platform/outbound/read-url.ts';
 import { Authority, type Identity, selfSigned } from './webhooks/certificates.ts';
 
 const LIMIT = 262_144;

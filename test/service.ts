@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { type App, createApiServer, migrateAll, openApp } from '../packages/server/src/app.ts';
 import { SCOPES } from '../packages/server/src/platform/http/index.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
-import { createLogger, type Logger } from '../packages/server/src/platform/log.ts';
+import { createLogger, type Logger } from '../packages/server/src/platform/observability/log.ts';
 import { fund } from '../packages/server/src/sandbox/index.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
 import type { WebhookDeps } from '../packages/server/src/webhooks/index.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { migrateAll, openApp } from '../../packages/server/src/app.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { startChild } from '../child.ts';
 import { type BenchServer, execute } from '../database.ts';

@@ -1,5 +1,5 @@
 import { openApp } from '../../packages/server/src/app.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
 import { argument, say } from '../child.ts';
 

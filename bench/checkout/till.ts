@@ -3,7 +3,7 @@ import pg from 'pg';
 import { type App, migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { scanDeposits } from '../../packages/server/src/payments/index.ts';
 import type { JobRun } from '../../packages/server/src/platform/jobs/index.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 
 const NETWORK = 'erc20';

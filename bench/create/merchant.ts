@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { migrateAll, openApp } from '../../packages/server/src/app.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 
 /** A database with one live merchant who may pay out. */

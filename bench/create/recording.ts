@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { createApiServer, openApp } from '../../packages/server/src/app.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
-import { SharedTrip } from '../../packages/server/src/platform/shared-trips.ts';
+import { SharedTrip } from '../../packages/server/src/platform/db/shared-trips.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import type { Premises } from './merchant.ts';
 import { BATCHES, signedHeaders } from './requests.ts';
 

@@ -1,4 +1,4 @@
-import { connect, type Db } from '../../packages/server/src/platform/db.ts';
+import { connect, type Db } from '../../packages/server/src/platform/db/db.ts';
 import {
   type SubscriptionFilter,
   subscriptionPage,

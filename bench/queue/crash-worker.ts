@@ -1,9 +1,9 @@
 // A worker that takes jobs and holds them until it is told to go on, for a bench that kills or freezes it.
 import { once } from 'node:events';
-import { Clock } from '../../packages/server/src/platform/clock.ts';
-import { connect } from '../../packages/server/src/platform/db.ts';
+import { Clock } from '../../packages/server/src/platform/db/clock.ts';
+import { connect } from '../../packages/server/src/platform/db/db.ts';
 import { enqueue, startWorker } from '../../packages/server/src/platform/jobs/index.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { argument, say, untilTold } from '../child.ts';
 import { COMPLETION_KIND, KIND, machineMs } from './queues.ts';
 

@@ -1,9 +1,9 @@
-import { Clock } from '../../packages/server/src/platform/clock.ts';
-import { connect } from '../../packages/server/src/platform/db.ts';
-import { NIL_ID } from '../../packages/server/src/platform/ids.ts';
+import { Clock } from '../../packages/server/src/platform/db/clock.ts';
+import { connect } from '../../packages/server/src/platform/db/db.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { enqueue, type JobWorker, startWorker } from '../../packages/server/src/platform/jobs/index.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { execute } from '../database.ts';
 import { KIND, type QueueUnderTest } from './queues.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type App, migrateAll, openApp } from '../../packages/server/src/app.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { addSubscribers, beginBilling } from '../../test/subscriptions/subscribers.ts';
 import type { BenchServer } from '../database.ts';

@@ -1,5 +1,5 @@
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
 import { billSubscription, settleCharge } from '../../packages/server/src/subscriptions/index.ts';
 import { sendTransfers } from '../../packages/server/src/transfers/index.ts';
 import { record, type Statement } from '../create/recording.ts';

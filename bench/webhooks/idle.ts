@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, openApp } from '../../packages/server/src/app.ts';
 import { recordEvent } from '../../packages/server/src/events/index.ts';
-import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { type BenchServer, execute } from '../database.ts';
 import { machineMs } from '../queue/queues.ts';
 import type { Findings, RunOptions } from '../rows.ts';

@@ -8,8 +8,8 @@ import {
   type SimulatedChain,
 } from '../../packages/server/src/chains/simulated/simulated-chain.ts';
 import { walletOfLabel } from '../../packages/server/src/chains/simulated/wallet.ts';
-import { connect, type Db } from '../../packages/server/src/platform/db.ts';
-import { newId } from '../../packages/server/src/platform/ids.ts';
+import { connect, type Db } from '../../packages/server/src/platform/db/db.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { createDatabase } from '../database.ts';
 
 export interface TestChain {

@@ -10,8 +10,9 @@ import {
   readAgain,
   recordFailedCharge,
 } from '../../packages/server/src/payments/index.ts';
-import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { AMOUNT, type Charge, newCharge, newPayer, type PayerOptions } from '../transfers/charges.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ChainUnavailable } from '../../packages/server/src/chains/index.ts';
 import { PAYMENT_SETTINGS } from '../../packages/server/src/payments/index.ts';
-import { writeSetting } from '../../packages/server/src/platform/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { corpus, NO_CORPORA } from '../corpora.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';

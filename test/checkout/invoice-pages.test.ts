@@ -15,11 +15,12 @@ import {
   type PageEnd,
   paymentContext,
 } from '../../packages/server/src/payments/index.ts';
-import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
-import { writeSetting } from '../../packages/server/src/platform/settings.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { RATE_SETTINGS } from '../../packages/server/src/rates/index.ts';
 import { addApprover, listApprovers } from '../../packages/server/src/stores/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { newsOf, TOKEN } from './requests.ts';

@@ -1,7 +1,7 @@
 import { NETWORKS } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { scanOnce } from '../checkout/deposits-by-hand.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';

@@ -1,7 +1,7 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { scanOnce } from '../checkout/deposits-by-hand.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { expectLedgerWhole } from '../ledger.ts';

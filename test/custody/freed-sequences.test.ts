@@ -2,7 +2,7 @@ import type { Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { auditNetwork } from '../../packages/server/src/custody/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { signedOf } from '../../packages/server/src/transfers/index.ts';
 import { jobOf } from '../job.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';

@@ -2,7 +2,7 @@ import type { Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { signedOf } from '../../packages/server/src/transfers/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { TO } from '../payouts/requests.ts';

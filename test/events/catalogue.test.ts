@@ -10,7 +10,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BILLING_RECIPES } from '../../packages/cli/src/billing-triggers.ts';
 import { RECIPES } from '../../packages/cli/src/triggers.ts';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { lose, resume } from '../custody/lost.ts';
 import { methodCalls, newMethod } from '../payment-methods/requests.ts';
 import { TO } from '../payouts/requests.ts';

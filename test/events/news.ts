@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { recordEvent } from '../../packages/server/src/events/index.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job } from '../../packages/server/src/platform/jobs/index.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
 import { Publisher } from '../../packages/server/src/webhooks/index.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 

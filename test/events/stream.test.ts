@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { until } from '../florin-command.ts';
 import { expectError } from '../http/expect-error.ts';
 import { serveWith } from '../http/http-server.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChains } from '../../packages/server/src/chains/index.ts';
-import { connect } from '../../packages/server/src/platform/db.ts';
+import { connect } from '../../packages/server/src/platform/db/db.ts';
 import { FULL, scaled } from '../scale.ts';
 import { WRITE_SERVER_SETTINGS } from '../server-settings.ts';
 import { addSubscribers, beginBilling } from '../subscriptions/subscribers.ts';

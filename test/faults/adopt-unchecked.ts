@@ -1,4 +1,4 @@
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import type { World } from './world.ts';
 
 /** Two registered people say that nothing is missing. @returns what the second is told */

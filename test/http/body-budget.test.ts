@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BodyBudget } from '../../packages/server/src/platform/http/index.ts';
-import { createLogger } from '../../packages/server/src/platform/log.ts';
+import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send, signedHeaders } from '../signed-request.ts';
 import { expectError } from './expect-error.ts';

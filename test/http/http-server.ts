@@ -5,7 +5,7 @@ import {
   type HttpOptions,
   type Route,
 } from '../../packages/server/src/platform/http/index.ts';
-import type { Logger } from '../../packages/server/src/platform/log.ts';
+import type { Logger } from '../../packages/server/src/platform/observability/log.ts';
 import { createAuthentication } from '../../packages/server/src/stores/index.ts';
 import type { TestService } from '../service.ts';
 

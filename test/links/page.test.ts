@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiServer } from '../../packages/server/src/app.ts';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { changeStore, setMerchantStatus } from '../../packages/server/src/stores/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { corpusText, NO_CORPORA } from '../corpora.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { decodeQr } from './decode-qr.ts';

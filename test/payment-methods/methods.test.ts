@@ -1,8 +1,8 @@
 import { NETWORKS } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { saveMandate } from '../../packages/server/src/payment-methods/index.ts';
-import { decodeId, encodeId } from '../../packages/server/src/platform/ids.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
+import { decodeId, encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectError } from '../http/expect-error.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';

@@ -3,10 +3,10 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentMethod, PaymentMethodChangeInput } from '@florin/contract/schemas';
 import type { Mandate, SimulatedChain } from '../../packages/server/src/chains/index.ts';
 import { giveSandboxMandate, saveMandate } from '../../packages/server/src/payment-methods/index.ts';
-import { decodeId } from '../../packages/server/src/platform/ids.ts';
-import { occasionOf } from '../../packages/server/src/platform/occasion.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
+import { merchantTime } from '../../packages/server/src/tenancy/merchant-time.ts';
+import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { caller, ok } from '../payouts/requests.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
@@ -67,7 +67,7 @@ export async function newMethod(
   const wish = { currency, network, cap, period: 'month', balance } as const;
   const shown = await giveSandboxMandate(app, row, wish);
   const given = { merchantId, storeId, customerId, ...shown };
-  const method = await transact(app.db, (tx) => saveMandate(tx, given, occasionOf(app, row)));
+  const method = await transact(app.db, (tx) => saveMandate(tx, given, merchantTime(app, row)));
   const chain: SimulatedChain = app.chains.sandbox(merchantId, network);
   const mandate: Mandate = shown.mandate;
   return { method, customer: own, chain, mandate, given };

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { decideApproval } from '../../packages/server/src/payouts/index.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
-import { decodeId } from '../../packages/server/src/platform/ids.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';

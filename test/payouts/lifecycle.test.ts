@@ -1,7 +1,8 @@
 import { type Network, parseNonNegativeAmount } from '@florin/contract/money';
 import type { PayoutBatch } from '@florin/contract/schemas';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { bodyOf, type Calls, caller, configure, draft, TO, verdict } from './requests.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
-import { connect, type Db } from '../../packages/server/src/platform/db.ts';
-import { decodeId } from '../../packages/server/src/platform/ids.ts';
+import { connect, type Db } from '../../packages/server/src/platform/db/db.ts';
 import { type BooksReport, compareBooks } from '../../packages/server/src/reconciliation/verify-books.ts';
+import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { auditOnce } from '../custody/audits.ts';
 import { expectLedgerWhole } from '../ledger.ts';

@@ -4,9 +4,9 @@ import { createStateReader } from '../../packages/server/src/monitoring/state.ts
 import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
 import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
-import { writeSetting } from '../../packages/server/src/platform/settings.ts';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/index.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';

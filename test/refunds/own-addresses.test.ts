@@ -1,7 +1,7 @@
 import { NETWORKS } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { writeSetting } from '../../packages/server/src/platform/settings.ts';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/index.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { giveOut, ownAddresses } from '../own-addresses.ts';
 import { startService, type TestService } from '../service.ts';

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../packages/server/src/app.ts';
 import { type PaymentMethodRow, saveMandate } from '../../packages/server/src/payment-methods/index.ts';
 import { scanDeposits } from '../../packages/server/src/payments/index.ts';
-import type { Tx } from '../../packages/server/src/platform/db.ts';
-import { decodeId } from '../../packages/server/src/platform/ids.ts';
+import type { Tx } from '../../packages/server/src/platform/db/db.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
-import { occasionOf } from '../../packages/server/src/platform/occasion.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
 import { getMerchant, moveClock } from '../../packages/server/src/stores/index.ts';
 import { billSubscription, followPage, settleCharge } from '../../packages/server/src/subscriptions/index.ts';
+import { merchantTime } from '../../packages/server/src/tenancy/merchant-time.ts';
+import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { sendTransfers } from '../../packages/server/src/transfers/index.ts';
 import { jobOf } from '../job.ts';
 import { asOwner } from '../ledger.ts';
@@ -114,6 +114,6 @@ export async function secondMethod(
   const terms = { asset, payer, cap, period, startsAt, endsAt, salt: randomUUID(), allowance };
   const { mandate, ...setup } = await chain.mandateSetup(terms);
   await chain.authorize({ mandate, ...setup }, { final: true });
-  const now = occasionOf(app, await getMerchant(app.db, merchant.merchantId));
+  const now = merchantTime(app, await getMerchant(app.db, merchant.merchantId));
   return await transact(app.db, (tx) => saveMandate(tx, { ...given, mandate }, now));
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { methodCalls, newMethod, TOKENS } from '../payment-methods/requests.ts';
 import { startService, type TestService } from '../service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { florinOf } from '../florin-command.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { addInvoice, addPaymentMethod, addSubscription } from './rows.ts';

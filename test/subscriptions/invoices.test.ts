@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectError } from '../http/expect-error.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send } from '../signed-request.ts';

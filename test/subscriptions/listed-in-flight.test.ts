@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addRiskAddress } from '../../packages/server/src/chains/index.ts';
 import { paymentCommands } from '../../packages/server/src/operator/payments.ts';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
 import { addApprover } from '../../packages/server/src/stores/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { newMethod, TOKENS } from '../payment-methods/requests.ts';
 import { all } from '../refunds/requests.ts';

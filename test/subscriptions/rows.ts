@@ -1,8 +1,9 @@
 import type { Insertable } from 'kysely';
 import { ensureCustomer } from '../../packages/server/src/customers/index.ts';
-import type { Tables } from '../../packages/server/src/platform/db.ts';
-import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
+import type { Tables } from '../../packages/server/src/platform/db/db.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
 type Subscription = Insertable<Tables['subscription']>;

@@ -10,7 +10,7 @@ import {
   tryCharge,
 } from '../../packages/server/src/subscriptions/charge.ts';
 import { type Creation, decideCreation } from '../../packages/server/src/subscriptions/creation.ts';
-import { Draft, type Occasion } from '../../packages/server/src/subscriptions/draft.ts';
+import { type DecisionContext, Draft } from '../../packages/server/src/subscriptions/draft.ts';
 import { decideDue } from '../../packages/server/src/subscriptions/due.ts';
 import type { Decision, Facts, SubscriptionFacts } from '../../packages/server/src/subscriptions/facts.ts';
 import { sumWithin } from '../../packages/server/src/subscriptions/levels.ts';
@@ -163,12 +163,12 @@ export class World {
 
   constructor(creation: Creation, seed: number) {
     this.#random = seed;
-    const decision = decideCreation(creation, this.occasion);
+    const decision = decideCreation(creation, this.context);
     this.subscription = decision.subscription;
     this.apply(decision);
   }
 
-  get occasion(): Occasion {
+  get context(): DecisionContext {
     return { rules: RULES, now: this.now, newId: () => `in_${++this.#made}`, suspension: this.suspension };
   }
 
@@ -186,7 +186,7 @@ export class World {
   }
 
   draft(decide: (draft: Draft) => void): void {
-    const draft = new Draft(this.facts, this.occasion);
+    const draft = new Draft(this.facts, this.context);
     decide(draft);
     this.apply(draft.decision);
   }
@@ -242,7 +242,7 @@ export class World {
   /** Everything that is due now. */
   settle(): number | null {
     for (let n = 0; n < CHANGES_AT_ONCE_MAX; n++) {
-      const due = decideDue(this.facts, this.occasion);
+      const due = decideDue(this.facts, this.context);
       if (due.do === 'wait') {
         hold(due.at === null || due.at > this.now, 'what is due is decided');
         return due.at;
@@ -339,18 +339,18 @@ export class World {
   }
 
   decide(deed: Step['deed'], pick: number, chosen: InvoiceFacts | undefined): Decision | undefined {
-    const { occasion, facts } = this;
+    const { context, facts } = this;
     const { status, methodId } = this.subscription;
-    if (deed === 'mandate') return decideMandate(facts, `pm_${pick}`, occasion);
-    if (deed === 'topUp') return decideTopUp(facts, occasion);
+    if (deed === 'mandate') return decideMandate(facts, `pm_${pick}`, context);
+    if (deed === 'topUp') return decideTopUp(facts, context);
     // Nobody can ask for anything; what was asked for just before, and what the chain shows, is written meanwhile.
     if (this.suspension.isSuspended) return undefined;
-    if (deed === 'cancel' && pick % 9 === 0) return decideCancel(facts, 'now', occasion);
+    if (deed === 'cancel' && pick % 9 === 0) return decideCancel(facts, 'now', context);
     if (deed === 'cancelAt' && pick % 3 === 0)
-      return decideCancel(facts, this.now + 1 + (pick % 9_000_000), occasion);
-    if (deed === 'cancelAt') return decideUpdate(facts, { cancelAt: null, changesMore: false }, occasion);
+      return decideCancel(facts, this.now + 1 + (pick % 9_000_000), context);
+    if (deed === 'cancelAt') return decideUpdate(facts, { cancelAt: null, changesMore: false }, context);
     if (deed === 'pay' && methodId !== null && chosen?.liveAttempt === null && chosen.page !== 'money') {
-      const draft = new Draft(facts, occasion);
+      const draft = new Draft(facts, context);
       payNow(draft, chosen.id);
       return draft.decision;
     }
@@ -365,7 +365,7 @@ export class World {
     const facts = { ...this.facts, covering };
     const isProrated = proration === 'now' && status !== 'trialing' && this.now < periodEnd;
     if (isProrated) this.books.changes(facts, amount, this.now);
-    return decideUpdate(facts, { items: { amount, proration }, changesMore: false }, this.occasion);
+    return decideUpdate(facts, { items: { amount, proration }, changesMore: false }, this.context);
   }
 
   /** Lets the clock run to a time, from due time to due time; with `isOff` nothing runs before it. */

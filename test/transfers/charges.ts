@@ -17,11 +17,11 @@ import {
   insertCharge,
   paymentContext,
 } from '../../packages/server/src/payments/index.ts';
-import { newId } from '../../packages/server/src/platform/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
-import { occasionOf } from '../../packages/server/src/platform/occasion.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
+import { merchantTime } from '../../packages/server/src/tenancy/merchant-time.ts';
 import { asOwner } from '../ledger.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
@@ -59,7 +59,7 @@ export async function newPayer(
   const { merchantId, storeId } = merchant;
   const chain = app.chains.sandbox(merchantId, network);
   const wallet = { owner: chain.payerAddress(randomUUID()), asset: 'USDT' as const };
-  const now = occasionOf(app, await getMerchant(app.db, merchantId));
+  const now = merchantTime(app, await getMerchant(app.db, merchantId));
   const period: MandatePeriod = 'month';
   const terms = {
     asset: wallet.asset,
@@ -89,7 +89,7 @@ export async function chargePayer(
   const { merchantId, storeId } = payer.merchant;
   const merchant = await getMerchant(app.db, merchantId);
   const context = await paymentContext(app, merchant);
-  const { seconds } = context.occasion;
+  const { seconds } = context.time;
   const paymentId = await transact(app.db, async (tx) => {
     const invoice = { merchantId, storeId, invoiceId: newId(), customer: 'customer-1', currency: 'USDT' };
     const quote = { exchange_rate: '1', pay_amount: amount };
@@ -97,7 +97,7 @@ export async function chargePayer(
     const id = await insertCharge(tx, { ...invoice, amount, method: by, quote }, context);
     const window = { windowStart: seconds, windowEnd: seconds + WINDOW_SECONDS };
     const charge = { merchantId, paymentId: id, method, amount, subscriptionId: newId(), ...window };
-    await orderCharge(tx, charge, context.occasion);
+    await orderCharge(tx, charge, context.time);
     return id;
   });
   return { ...payer, paymentId };

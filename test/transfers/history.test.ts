@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { historyCommands } from '../../packages/server/src/operator/history.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
-import { encodeId } from '../../packages/server/src/platform/ids.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
 import { addApprover } from '../../packages/server/src/stores/index.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { decideAdoption, historyToAdopt } from '../../packages/server/src/transfers/index.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';

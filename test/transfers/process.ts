@@ -11,7 +11,7 @@ import {
   SETTLE_JOB,
   settleBatch,
 } from '../../packages/server/src/payouts/index.ts';
-import type { Tx } from '../../packages/server/src/platform/db.ts';
+import type { Tx } from '../../packages/server/src/platform/db/db.ts';
 import { settleOutcome } from '../../packages/server/src/platform/jobs/decisions.ts';
 import type { Job, JobOutcome, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { type ClaimedJob, newFence } from '../../packages/server/src/platform/jobs/job.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
-import { transact } from '../../packages/server/src/platform/transact.ts';
+import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { startService, type TestService } from '../service.ts';
 import { addEndpoint, deliveriesOf, makeNews, until } from './endpoints.ts';
 import { Receivers, verified } from './receiver.ts';

@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from '@florin/contract/schemas';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { writeSetting } from '../../packages/server/src/platform/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { WEBHOOK_SETTINGS } from '../../packages/server/src/webhooks/index.ts';
 import { corpusLines, NO_CORPORA } from '../corpora.ts';
 import { expectError } from '../http/expect-error.ts';

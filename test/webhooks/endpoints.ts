@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeId, newId } from '../../packages/server/src/platform/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
 export interface TestEndpoint {

@@ -22,15 +22,20 @@ import {
 } from './payment-methods/index.ts';
 import { ownAddressFinder, type PaymentDeps } from './payments/index.ts';
 import { payoutRoutes } from './payouts/index.ts';
-import { Clock } from './platform/clock.ts';
-import { maintainDays } from './platform/day-partitions.ts';
-import { connect, countConnections, type Db } from './platform/db.ts';
+import {
+  Clock,
+  connect,
+  countConnections,
+  type Db,
+  findServiceRole,
+  grantServiceRights,
+  maintainDays,
+  migrate,
+} from './platform/db/index.ts';
 import { createHttpServer, openApiDocument, type PublicPage, type Route } from './platform/http/index.ts';
-import type { Logger } from './platform/log.ts';
-import { Metrics } from './platform/metrics.ts';
-import { migrate } from './platform/migrate.ts';
-import { findServiceRole, grantServiceRights } from './platform/service-role.ts';
-import { Vault } from './platform/vault.ts';
+import type { Logger } from './platform/observability/index.ts';
+import { Metrics } from './platform/observability/index.ts';
+import { Vault } from './platform/secrets/index.ts';
 import { createRates, type Rates } from './rates/index.ts';
 import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
 import { type InboxOwner, inboxPages, payerPages, sandboxRoutes, walletPages } from './sandbox/index.ts';

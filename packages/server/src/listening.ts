@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './platform/config.ts';
 import { ConfigError } from './platform/config.ts';
-import { codeOf } from './platform/db.ts';
+import { codeOf } from './platform/db/index.ts';
 
 /** How many ports above the default one are tried when it is taken. */
 const PORTS_TRIED = 50;

@@ -16,12 +16,12 @@ import { DataFolder } from './data-folder.ts';
 import { listen } from './listening.ts';
 import { listenForMonitoring, type MonitoringListener } from './monitoring/index.ts';
 import { type Config, ConfigError } from './platform/config.ts';
-import { codeOf } from './platform/db.ts';
-import { decodeId } from './platform/ids.ts';
+import { codeOf } from './platform/db/index.ts';
 import type { JobWorker } from './platform/jobs/index.ts';
-import { createLogger, type Logger } from './platform/log.ts';
+import { createLogger, type Logger } from './platform/observability/index.ts';
 import { createOutbound } from './platform/outbound/index.ts';
 import { type SandboxCredentials, seedSandbox } from './sandbox/index.ts';
+import { decodeId } from './tenancy/index.ts';
 import { startWorkers } from './workers.ts';
 
 /** Time for requests and jobs in flight, so that the whole stop ends within ten seconds. */

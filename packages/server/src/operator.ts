@@ -18,7 +18,7 @@ import {
   readConfig,
 } from './platform/config.ts';
 import { Fail } from './platform/fail.ts';
-import { createLogger } from './platform/log.ts';
+import { createLogger } from './platform/observability/index.ts';
 import { type VerifyReport, verifyLedger } from './reconciliation/index.ts';
 
 /*

@@ -26,8 +26,7 @@ import {
   SETTLE_JOB,
   settleBatch,
 } from './payouts/index.ts';
-import { maintainDays } from './platform/day-partitions.ts';
-import { NIL_ID } from './platform/ids.ts';
+import { maintainDays, NIL_ID, transact } from './platform/db/index.ts';
 import {
   enqueue,
   type JobHandler,
@@ -35,8 +34,6 @@ import {
   type JobWorker,
   startWorker,
 } from './platform/jobs/index.ts';
-import { readSettings } from './platform/settings.ts';
-import { transact } from './platform/transact.ts';
 import {
   EXPIRE_CLAIM_JOB,
   EXPIRE_REFUND_APPROVAL_JOB,
@@ -50,6 +47,7 @@ import {
 import { FUND_JOB, OUTAGE_END_JOB, payFunding } from './sandbox/index.ts';
 import { deleteOldNonces } from './stores/index.ts';
 import { billSubscription, DUE_JOB, followPage, retryCharges, settleCharge } from './subscriptions/index.ts';
+import { readSettings } from './tenancy/index.ts';
 import { AUDIT_JOB, noteHistory, SEND_JOB, SHORT_JOB, sendTransfers } from './transfers/index.ts';
 import {
   ALIGN_JOB,

@@ -2,9 +2,8 @@ import { NETWORKS } from '@florin/contract/money';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db } from '../platform/db.ts';
+import { connect, type Db, newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { newId } from '../platform/ids.ts';
 import { type ChainRegistry, openChains } from './registry.ts';
 import { migrateSimulatedChain } from './simulated/migrate.ts';
 

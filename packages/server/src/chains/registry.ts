@@ -1,8 +1,8 @@
 import type { Network } from '@florin/contract/money';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Chain } from './port.ts';
-import { Gathers } from './simulated/gathers.ts';
+import { BatchedCalls } from './simulated/batched-calls.ts';
 import { SimulatedHolder } from './simulated/holder.ts';
 import { openSimulatedChain, type SimulatedChain } from './simulated/simulated-chain.ts';
 import type { WalletHolder } from './wallet-holder.ts';
@@ -35,7 +35,7 @@ export interface ChainsOptions {
 }
 
 export function openChains({ simulatedDb, merchantNow }: ChainsOptions): ChainRegistry {
-  const common = { db: simulatedDb, gathers: new Gathers(simulatedDb) };
+  const common = { db: simulatedDb, batched: new BatchedCalls(simulatedDb) };
   const sandbox = (merchantId: string, network: Network): SimulatedChain =>
     openSimulatedChain({ ...common, merchantId, network, now: () => merchantNow(merchantId) });
   return {

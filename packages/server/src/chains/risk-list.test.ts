@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db } from '../platform/db.ts';
+import { connect, type Db } from '../platform/db/index.ts';
 import { addRiskAddress, isListed, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
 import { testAddresses } from './simulated/test-addresses.ts';
 

@@ -1,10 +1,9 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import { arrayText } from '../platform/array-text.ts';
-import type { Db } from '../platform/db.ts';
-import { kept } from '../platform/kept-plans.ts';
+import type { Db } from '../platform/db/index.ts';
+import { arrayText, kept } from '../platform/db/index.ts';
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     risk_address: { network: Network; address: string; reason: string; created_at_ms: bigint | number };
   }

@@ -5,9 +5,9 @@ import {
   type PaymentView,
   paymentContext,
 } from '../payments/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { transact } from '../platform/transact.ts';
 import { sessionStatus } from './session-status.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function cancelCheckoutSession(
       const status = sessionStatus(view.payment.status);
       throw new Fail('invalid_request', `A session that is ${status} cannot be canceled.`);
     }
-    const change = { status: 'cancelled', canceled_at: context.occasion.seconds } as const;
+    const change = { status: 'cancelled', canceled_at: context.time.seconds } as const;
     return await changePayment(tx, view, change, context);
   });
 }

@@ -2,13 +2,11 @@ import type { CheckoutSessionInput } from '@florin/contract/schemas';
 import { checkExternalId, ensureCustomer } from '../customers/index.ts';
 import type { PaymentDeps } from '../payments/index.ts';
 import { expireJob, type PaymentView, readPayment } from '../payments/index.ts';
+import { bodyDigest, claimKey, newId, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { bodyDigest, claimKey } from '../platform/idempotency.ts';
-import { encodeId, newId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { encodeId, merchantTime } from '../tenancy/index.ts';
 import { newPageSecret } from './page-token.ts';
 import { payableOptions } from './payable-options.ts';
 import { getSession, insertSession, type SessionRow } from './session-queries.ts';
@@ -41,13 +39,13 @@ export async function createCheckoutSession(
   deps: PaymentDeps,
   { caller, body, idempotencyKey, maker = 'checkout_session.create' }: SessionOrder,
 ): Promise<MadeSession> {
-  const occasion = occasionOf(deps, caller);
+  const time = merchantTime(deps, caller);
   const urls = normalPageUrls(body, caller.mode);
   if (body.customer !== undefined) checkExternalId(body.customer, 'customer');
   const options = await payableOptions(deps, caller, body);
   const { merchantId, storeId } = caller;
   const [sessionId, paymentId] = [newId(), newId()];
-  const expiresAt = occasion.seconds + (body.expires_in ?? EXPIRES_IN_DEFAULT);
+  const expiresAt = time.seconds + (body.expires_in ?? EXPIRES_IN_DEFAULT);
   const made = await transact(deps.db, async (tx): Promise<MadeSession | string> => {
     if (idempotencyKey !== '') {
       const claim = {
@@ -57,12 +55,12 @@ export async function createCheckoutSession(
         key: idempotencyKey,
         digest: bodyDigest(body),
       };
-      const key = await claimKey(tx, { ...claim, resourceId: sessionId, nowSeconds: occasion.seconds });
+      const key = await claimKey(tx, { ...claim, resourceId: sessionId, nowSeconds: time.seconds });
       if (!key.first) return key.resourceId;
     }
     if (body.customer !== undefined) {
       const customer = { merchantId, externalId: body.customer, email: body.customer_email };
-      await ensureCustomer(tx, { ...customer, nowSeconds: occasion.seconds });
+      await ensureCustomer(tx, { ...customer, nowSeconds: time.seconds });
     }
     const session = {
       merchant_id: merchantId,
@@ -78,7 +76,7 @@ export async function createCheckoutSession(
       options,
       period_start: null,
       period_end: null,
-      created_at: occasion.seconds,
+      created_at: time.seconds,
     };
     const payment = await insertSession(tx, session, {
       store_id: storeId,
@@ -88,9 +86,9 @@ export async function createCheckoutSession(
       currency: body.currency,
       metadata: body.metadata ?? {},
       expires_at: expiresAt,
-      created_at: occasion.seconds,
+      created_at: time.seconds,
     });
-    const dueAtMs = occasion.realMs + (expiresAt - occasion.seconds) * 1000;
+    const dueAtMs = time.realMs + (expiresAt - time.seconds) * 1000;
     await enqueue(tx, [expireJob(merchantId, paymentId, dueAtMs)]);
     return { session, view: { payment, options: [], transactions: [], heights: new Map() }, replayed: false };
   });

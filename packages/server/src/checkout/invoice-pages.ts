@@ -11,8 +11,8 @@ import {
   readPayment,
   updatePayment,
 } from '../payments/index.ts';
-import type { Db, Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
 import { findSessionOfPage } from './page/queries.ts';
 import { newPageSecret, pageToken } from './page-token.ts';
 import { offeredOptions } from './payable-options.ts';
@@ -46,7 +46,7 @@ export interface OpenedPage {
 export async function openInvoicePage(
   tx: Tx,
   page: InvoicePage,
-  { settings, occasion }: PaymentContext,
+  { settings, time }: PaymentContext,
 ): Promise<OpenedPage> {
   const [sessionId, paymentId] = [newId(), newId()];
   const session = {
@@ -63,7 +63,7 @@ export async function openInvoicePage(
     options: offeredOptions(page.currency, settings.tokens),
     period_start: page.periodStart,
     period_end: page.periodEnd,
-    created_at: occasion.seconds,
+    created_at: time.seconds,
   };
   await insertSession(tx, session, {
     store_id: page.storeId,
@@ -73,7 +73,7 @@ export async function openInvoicePage(
     currency: page.currency,
     metadata: {},
     expires_at: null,
-    created_at: occasion.seconds,
+    created_at: time.seconds,
   });
   return { sessionId, paymentId };
 }
@@ -118,7 +118,7 @@ export async function closeInvoicePage(
   context: PaymentContext,
 ): Promise<Change[] | false> {
   const before = await lockPayment(tx, merchantId, paymentId);
-  const { seconds } = context.occasion;
+  const { seconds } = context.time;
   const status = endOfPage(factsOf(before), end);
   if (status === undefined) return false;
   if (before.payment.closed_at !== null) return [];

@@ -1,6 +1,6 @@
 import type { CheckoutSession } from '@florin/contract/schemas';
 import type { PaymentView } from '../payments/index.ts';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { SessionRow } from './session-queries.ts';
 import { sessionStatus } from './session-status.ts';
 

@@ -11,7 +11,7 @@ import {
   updatePayment,
   upsertOption,
 } from '../payments/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { parseRate, payAmount } from '../rates/index.ts';
 
@@ -29,7 +29,7 @@ export async function repriceInvoicePage(
   invariant(invoicePageState(factsOf(before)) === 'open', 'only an open page asks for another amount');
   const { currency, amount: asked, earlier_amounts: earlier } = before.payment;
   // What came so far was dust, or more, of what was asked then.
-  const earlierAmounts = [...earlier, { amount: String(asked), until: context.occasion.seconds }];
+  const earlierAmounts = [...earlier, { amount: String(asked), until: context.time.seconds }];
   await updatePayment(tx, before.payment, { amount, earlier_amounts: JSON.stringify(earlierAmounts) });
   for (const option of before.options) {
     const pay_amount = payAmount({ amount, currency }, option.currency, parseRate(option.exchange_rate));
@@ -39,7 +39,7 @@ export async function repriceInvoicePage(
   const fixed = fixedOptionOf(before);
   const nothing = { arrived: [], minedAgain: [], isJudged: false, rateMoved: false };
   const settled = decide({ before, fixed, ...nothing }, now, context);
-  await post(tx, merchantId, settled.postings, context.occasion.seconds);
+  await post(tx, merchantId, settled.postings, context.time.seconds);
   const { payment_id: _, ...change } = settled.change;
   await changePayment(tx, before, change, context);
 }

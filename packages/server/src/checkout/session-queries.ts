@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { type PaymentRow, UNPAID } from '../payments/index.ts';
-import type { Db, Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { decodeId } from '../platform/ids.ts';
-import { kept } from '../platform/kept-plans.ts';
+import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';
 
 const paymentNotFound = () => new Fail('resource_not_found', 'There is no such payment.');

@@ -2,7 +2,7 @@ import type { PaymentOption } from '@florin/contract/schemas';
 
 type Int8 = bigint | number;
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     checkout_session: {
       merchant_id: string;

@@ -2,9 +2,8 @@ import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
 import { loseCharge, type PaymentDeps, readAgain, regainCharge } from '../payments/index.ts';
 import type { Job, JobOutcome } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { readSettings } from '../platform/settings.ts';
 import { getMerchant } from '../stores/index.ts';
+import { merchantTime, readSettings } from '../tenancy/index.ts';
 import {
   type ChargeBooks,
   checkFinalBlocks,
@@ -32,7 +31,7 @@ export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutc
     const replaced = await findReplaced(deps.db, { merchantId: merchant.merchantId, network });
     const blocks = { network, above: aboveOf(upTo, BigInt(auditBlocks), replaced), upTo };
     const { known: came } = await readAgain(deps, merchant, blocks);
-    const nowSeconds = occasionOf(deps, merchant).seconds;
+    const nowSeconds = merchantTime(deps, merchant).seconds;
     const books = chargeBooks(merchant.merchantId, nowSeconds);
     const { known: went } = await recheckFinal(deps, merchant, { ...blocks, nowSeconds }, books);
     if (replaced !== undefined) {

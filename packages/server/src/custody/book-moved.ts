@@ -2,7 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { KeyRef } from '../chains/index.ts';
 import { bookParts } from '../payments/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 
 // A sweep that moved nothing has given its parts back. A reorganisation may have its bytes mined after all, when its
 // deposits are in no sweep, or in another one that now finds nothing, or are not on the chain yet. So whenever deposits of

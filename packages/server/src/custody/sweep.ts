@@ -8,14 +8,12 @@ import {
   takeUnswept,
   type UnsweptAddress,
 } from '../payments/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
-import { enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
+import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { readSettings } from '../platform/settings.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
+import { merchantTime, readSettings } from '../tenancy/index.ts';
 import {
   decidedJob,
   listDecided,
@@ -111,7 +109,7 @@ async function orderSweeps(
     currency,
     'final',
   );
-  const occasion = occasionOf(deps, merchant);
+  const time = merchantTime(deps, merchant);
   await step(async (tx) => {
     const groupId = newId();
     const orders: TransferOrder[] = [];
@@ -132,7 +130,7 @@ async function orderSweeps(
       const owner = { ownerType: OWNER_TYPE, ownerId: taken.sweepId, groupId };
       orders.push({ ...owner, network, currency, keyRef, address: home, amount: taken.amount, memo: null });
     }
-    await requestTransfers(tx, merchantId, orders, occasion);
+    await requestTransfers(tx, merchantId, orders, time);
     crashPoint('sweep.before-commit');
   });
   crashPoint('sweep.after-commit');
@@ -153,7 +151,7 @@ async function endShort({ deps, merchant, network, step }: Sweep): Promise<void>
   }
   if (short.length === 0) return;
   const message = 'The coins do not lie at the address any more. Nothing was moved.';
-  const nowSeconds = occasionOf(deps, merchant).seconds;
+  const nowSeconds = merchantTime(deps, merchant).seconds;
   const ended = await step(async (tx) => {
     const sweepIds = await withdrawQueued(tx, merchantId, short, { message, nowSeconds });
     await returnUnswept(tx, merchantId, sweepIds);

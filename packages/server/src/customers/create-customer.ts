@@ -1,10 +1,10 @@
 import type { Customer, CustomerInput } from '@florin/contract/schemas';
+import { newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { newId } from '../platform/ids.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { checkPlainText } from '../platform/plain-text.ts';
+import { checkPlainText } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { checkExternalId } from './ensure-customer.ts';
 import { presentCustomer } from './present.ts';
 import { insertCustomer } from './queries.ts';
@@ -27,7 +27,7 @@ export async function createCustomer(
     name: input.name ?? null,
     phone: input.phone ?? null,
     description: input.description ?? null,
-    created_at: occasionOf(platform, caller).seconds,
+    created_at: merchantTime(platform, caller).seconds,
   });
   if (row !== undefined) return presentCustomer(row, undefined);
   const message = 'There is a customer with this id of yours: list by external_customer_id, then update it.';

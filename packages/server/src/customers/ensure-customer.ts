@@ -1,7 +1,7 @@
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { newId } from '../platform/ids.ts';
-import { checkPlainText } from '../platform/plain-text.ts';
+import { checkPlainText } from '../platform/http/index.ts';
 import { findCustomer, upsertCustomer } from './queries.ts';
 
 /** Of our own ids. */

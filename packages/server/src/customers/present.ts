@@ -1,6 +1,6 @@
 import type { Customer } from '@florin/contract/schemas';
-import type { Db } from '../platform/db.ts';
-import { encodeId } from '../platform/ids.ts';
+import type { Db } from '../platform/db/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { CustomerRow } from './queries.ts';
 
 /** Finds the default payment methods of customers, by their UUIDs. Those who keep methods stand above this module. */

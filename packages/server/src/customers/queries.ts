@@ -1,9 +1,8 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
-import type { Db, Tables, Tx } from '../platform/db.ts';
+import type { Db, Tables, Tx } from '../platform/db/index.ts';
+import { cursorOf, kept, readNewest } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { decodeId } from '../platform/ids.ts';
-import { kept } from '../platform/kept-plans.ts';
-import { cursorOf, readNewest } from '../platform/page.ts';
+import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';
 
 const selectCustomers = (db: Db, merchantId: string) =>

@@ -1,6 +1,6 @@
 import type { Customer } from '@florin/contract/schemas';
-import type { Db } from '../platform/db.ts';
-import { decodeId } from '../platform/ids.ts';
+import type { Db } from '../platform/db/index.ts';
+import { decodeId } from '../tenancy/index.ts';
 import { OWN_PREFIX } from './ensure-customer.ts';
 import { customerPresenter, type DefaultMethods } from './present.ts';
 import { findCustomer, findCustomerById } from './queries.ts';

@@ -6,8 +6,8 @@ import {
   CustomerPath,
   CustomerQuery,
 } from '@florin/contract/schemas';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createCustomer } from './create-customer.ts';
 import { customerPresenter, type DefaultMethods } from './present.ts';

@@ -1,4 +1,4 @@
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     customer: {
       merchant_id: string;

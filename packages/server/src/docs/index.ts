@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/db/index.ts';
 import type { PublicPage, Route } from '../platform/http/index.ts';
 import { errorPages } from './error-pages.ts';
 import { llmsPage } from './llms.ts';

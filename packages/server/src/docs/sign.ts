@@ -1,16 +1,17 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { NONCE_HEADER, SIGNATURE_HEADER, signedPrefix, TIMESTAMP_HEADER } from '@florin/contract/signing';
 import Type, { type Static } from 'typebox';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import {
   compileShape,
   isLocal,
+  JsonRefused,
   type PageRequest,
   type PublicPage,
+  parseStrictJson,
   TokenBuckets,
 } from '../platform/http/index.ts';
-import { JsonRefused, parseStrictJson } from '../platform/json.ts';
 
 /** The sandbox's own key, which the reference page tries requests with. */
 export interface TryOutKey {

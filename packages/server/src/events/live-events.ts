@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fail } from '../platform/fail.ts';
 import type { Caller, OpenStream } from '../platform/http/index.ts';
-import { encodeId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listAdmittedKeys } from '../stores/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { readStreamEnds } from './publish-events.ts';
 import { onPublished } from './published.ts';
 import { findNumber, type StreamPlace } from './queries.ts';

@@ -1,7 +1,7 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { kept, unawaited } from '../platform/kept-plans.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept, unawaited } from '../platform/db/index.ts';
 import { tellPublished } from './published.ts';
 import './tables.ts';
 

@@ -1,5 +1,5 @@
-import type { Db, Tx } from '../platform/db.ts';
-import { afterCommit } from '../platform/transact.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { afterCommit } from '../platform/db/index.ts';
 
 /** Who in this process wants to know at once that there is something new, by the pool that it reads from. */
 const listeners = new WeakMap<Db, Set<() => void>>();

@@ -1,8 +1,8 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
+import { cursorOf, readNewest } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { decodeId, encodeId } from '../platform/ids.ts';
-import { cursorOf, readNewest } from '../platform/page.ts';
+import { decodeId, encodeId } from '../tenancy/index.ts';
 import { resourcesNamed } from './own-names.ts';
 import { readStreamEnds } from './publish-events.ts';
 import './tables.ts';

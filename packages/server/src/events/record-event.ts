@@ -1,8 +1,9 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
-import type { Tx } from '../platform/db.ts';
-import { encodeId, newId } from '../platform/ids.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
 import { enqueue, type JobSpec } from '../platform/jobs/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { changedFields } from './changed-fields.ts';
 import './tables.ts';
 

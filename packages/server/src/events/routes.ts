@@ -1,8 +1,8 @@
 import { Event, EventList, EventPath, EventQuery, EventStreamQuery } from '@florin/contract/schemas';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
 import { defineRoute, EVENT_STREAM, type Route } from '../platform/http/index.ts';
-import { decodeId } from '../platform/ids.ts';
-import { cursorIdOf, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
+import { cursorIdOf, decodeId } from '../tenancy/index.ts';
 import { LiveEvents } from './live-events.ts';
 import { getEvent, listEvents, placeInStream } from './queries.ts';
 

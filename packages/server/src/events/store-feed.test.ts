@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
+import { connect, type Db, newId } from '../platform/db/index.ts';
 import { StoreFeed } from './store-feed.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;

@@ -1,4 +1,4 @@
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import { readStream } from './publish-events.ts';
 
 const PAGE_SIZE = 100;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { kept, many } from '../platform/kept-plans.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept, many } from '../platform/db/index.ts';
 import { INVOICE } from './columns.ts';
 import { changingColumns } from './facts.ts';
 import type { InvoiceRow } from './queries.ts';

@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import type { Tables } from '../platform/db.ts';
+import type { Tables } from '../platform/db/index.ts';
 import type { InvoiceRow } from './queries.ts';
 import type { InvoiceFacts, PageState } from './states.ts';
 

@@ -1,5 +1,5 @@
 import type { BillingInterval, Invoice } from '@florin/contract/schemas';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { InvoiceRow } from './queries.ts';
 
 const FREQUENCIES: Record<BillingInterval, string> = {

@@ -1,9 +1,8 @@
 import type { InvoiceStatus } from '@florin/contract/schemas';
 import type { Selectable } from 'kysely';
-import type { Db, Tables } from '../platform/db.ts';
-import { decodeId } from '../platform/ids.ts';
-import { type Owner, ofStore } from '../platform/owner.ts';
-import { cursorOf, readNewest, unknownCursor } from '../platform/page.ts';
+import type { Db, Tables } from '../platform/db/index.ts';
+import { cursorOf, readNewest, unknownCursor } from '../platform/db/index.ts';
+import { decodeId, type Owner, ofStore } from '../tenancy/index.ts';
 import './tables.ts';
 
 export type InvoiceRow = Selectable<Tables['invoice']>;

@@ -1,10 +1,10 @@
 import { Invoice, InvoiceList, InvoicePath, InvoiceQuery } from '@florin/contract/schemas';
 import { findCustomerId } from '../customers/index.ts';
+import { NIL_ID, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { decodeId, NIL_ID } from '../platform/ids.ts';
-import type { Owner } from '../platform/owner.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { Owner } from '../tenancy/index.ts';
+import { decodeId } from '../tenancy/index.ts';
 import { presentInvoice } from './present.ts';
 import { getInvoice, type InvoiceRow, listInvoices } from './queries.ts';
 

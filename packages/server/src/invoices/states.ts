@@ -1,5 +1,5 @@
 import type { BillingReason, InvoicePaymentStatus, InvoiceStatus } from '@florin/contract/schemas';
-import { Moves } from '../platform/moves.ts';
+import { Moves } from '../platform/db/index.ts';
 
 // An invoice: open → paid | void. `payment_status`: pending ⇄ processing → completed | failed (open, tried again) |
 // canceled | expired.

@@ -8,7 +8,7 @@ import type { ColumnType, Generated } from 'kysely';
 
 type Int8 = bigint | number;
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     invoice: {
       merchant_id: string;

@@ -1,5 +1,5 @@
-import type { Db } from '../platform/db.ts';
-import type { IdKind } from '../platform/ids.ts';
+import type { Db } from '../platform/db/index.ts';
+import type { IdKind } from '../tenancy/index.ts';
 
 /** What may cause an entry, and the kind of id by which callers know it. */
 export const CAUSE_KINDS = {

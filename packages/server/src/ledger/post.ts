@@ -1,9 +1,8 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { kept, newId, unawaited } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
-import { newId } from '../platform/ids.ts';
-import { kept, unawaited } from '../platform/kept-plans.ts';
 import { type Account, debitSign, mayOverdraw } from './accounts.ts';
 import type { CauseType } from './causes.ts';
 import './tables.ts';

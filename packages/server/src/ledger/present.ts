@@ -1,6 +1,6 @@
 import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Balance, Balances as BalancesObject, LedgerEntry } from '@florin/contract/schemas';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { Account, Balances } from './accounts.ts';
 import { CAUSE_KINDS, type CauseType } from './causes.ts';
 import type { EntryRow } from './queries.ts';

@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { cursorOf, readNewest } from '../platform/page.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { cursorOf, readNewest } from '../platform/db/index.ts';
 import { type Account, type Balances, debitSign } from './accounts.ts';
 import './tables.ts';
 

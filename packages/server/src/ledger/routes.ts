@@ -1,9 +1,9 @@
 import { Balances, LedgerEntryList, LedgerEntryQuery } from '@florin/contract/schemas';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { decodeId } from '../platform/ids.ts';
-import { cursorIdOf, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
+import { cursorIdOf, decodeId } from '../tenancy/index.ts';
 import { CAUSE_KINDS, type CauseNames } from './causes.ts';
 import { presentBalances, presentEntry } from './present.ts';
 import { listEntries, readBalances } from './queries.ts';

@@ -5,7 +5,7 @@ import type { CauseType } from './causes.ts';
 /** Rows of these are added and never changed: the service's database role has no right to. */
 export const APPEND_ONLY_TABLES = ['ledger_entry'] as const;
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     ledger_account: {
       merchant_id: string;

@@ -1,9 +1,8 @@
 import { NETWORKS } from '@florin/contract/money';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { isLocal, type PublicPage } from '../platform/http/index.ts';
-import type { Logger } from '../platform/log.ts';
-import type { Metrics } from '../platform/metrics.ts';
+import type { Logger, Metrics } from '../platform/observability/index.ts';
 import type { ServiceState } from './state.ts';
 
 export interface MetricsDeps {

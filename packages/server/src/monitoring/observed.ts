@@ -1,8 +1,7 @@
 import type { Chain, ChainRegistry } from '../chains/index.ts';
 import type { JobHandler } from '../platform/jobs/index.ts';
-import { withLogFields } from '../platform/log.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import { traced } from '../platform/tracing.ts';
+import type { Metrics } from '../platform/observability/index.ts';
+import { traced, withLogFields } from '../platform/observability/index.ts';
 
 type Outcome = 'done' | 'failed';
 

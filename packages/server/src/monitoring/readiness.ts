@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { CLOCKS_AGREE_WITHIN_MS, type Clock } from '../platform/clock.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
+import { CLOCKS_AGREE_WITHIN_MS, type Clock, pendingMigrations } from '../platform/db/index.ts';
 import type { PageAnswer, PublicPage } from '../platform/http/index.ts';
-import { pendingMigrations } from '../platform/migrate.ts';
 import type { ServiceState } from './state.ts';
 
 const ANSWER_WITHIN_MS = 3_000;

@@ -1,7 +1,6 @@
 import { ledgerImbalance } from '../ledger/index.ts';
 import { countPendingApproval } from '../payouts/index.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Db } from '../platform/db.ts';
+import type { Clock, Db } from '../platform/db/index.ts';
 import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
 import { findLastReport } from '../reconciliation/index.ts';
 import { countAwaitingApproval, shortRefunds } from '../refunds/index.ts';

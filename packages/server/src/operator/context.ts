@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { Fail } from '../platform/fail.ts';
-import { decodeId, type IdKind } from '../platform/ids.ts';
 import { getMerchant, listMerchants, type Merchant } from '../stores/index.ts';
+import { decodeId, type IdKind } from '../tenancy/index.ts';
 
 /** The UUID behind an id that an operator typed. @throws Fail `resource_not_found` */
 export function idOf(kind: IdKind, text: string): string {

@@ -1,7 +1,7 @@
 import { ConfigError } from '../platform/config.ts';
-import { codeOf, isUnavailable } from '../platform/db.ts';
+import { codeOf, isUnavailable } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { WrongMasterKey } from '../platform/vault.ts';
+import { WrongMasterKey } from '../platform/secrets/index.ts';
 
 export interface Explanation {
   code: string;

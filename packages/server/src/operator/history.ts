@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { transact } from '../platform/transact.ts';
 import { verifyLedger } from '../reconciliation/index.ts';
 import { castVote, identifyApprover, listMerchants, type VoteCount } from '../stores/index.ts';
 import {

@@ -1,8 +1,8 @@
 import type { App } from '../app.ts';
-import { isoOf } from '../platform/clock.ts';
+import { isoOf } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
-import { encodeId } from '../platform/ids.ts';
 import * as stores from '../stores/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { idOf, merchantBy } from './context.ts';
 
 const seconds = (value: bigint | number) => isoOf(Number(value) * 1000);

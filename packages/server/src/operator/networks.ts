@@ -1,10 +1,10 @@
 import { ASSETS, formatTokens, NETWORKS, type Network, parseTokens } from '@florin/contract/money';
 import type { App } from '../app.ts';
-import { isoOf } from '../platform/clock.ts';
+import { isoOf, NIL_ID } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { encodeId, NIL_ID } from '../platform/ids.ts';
 import { bookSurplus, fillFloat } from '../reconciliation/index.ts';
 import { identifyApprover } from '../stores/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { adoptSequence, listStops, resumeNetwork } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 

@@ -1,5 +1,4 @@
 import type { App } from '../app.ts';
-import { encodeId } from '../platform/ids.ts';
 import {
   decideLostRefund,
   decideRefund,
@@ -11,6 +10,7 @@ import {
   type RefundVerdict,
 } from '../refunds/index.ts';
 import { getMerchant, identifyApprover } from '../stores/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { idOf, merchantBy } from './context.ts';
 
 const SHOWN_MAX = 100;

@@ -6,18 +6,19 @@ import { EVENT_SETTINGS } from '../events/index.ts';
 import { PAYMENT_METHOD_SETTINGS } from '../payment-methods/index.ts';
 import { PAYMENT_SETTINGS } from '../payments/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
+import { NIL_ID } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { encodeId, NIL_ID } from '../platform/ids.ts';
+import { RATE_SETTINGS } from '../rates/index.ts';
+import { REFUND_SETTINGS } from '../refunds/index.ts';
+import { SUBSCRIPTION_SETTINGS } from '../subscriptions/index.ts';
 import {
   clearSetting,
+  encodeId,
   type MerchantMode,
   readSettings,
   type Setting,
   writeSetting,
-} from '../platform/settings.ts';
-import { RATE_SETTINGS } from '../rates/index.ts';
-import { REFUND_SETTINGS } from '../refunds/index.ts';
-import { SUBSCRIPTION_SETTINGS } from '../subscriptions/index.ts';
+} from '../tenancy/index.ts';
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { WEBHOOK_SETTINGS } from '../webhooks/index.ts';
 import { merchantBy } from './context.ts';

@@ -1,5 +1,5 @@
 import type { ChainRegistry } from '../chains/index.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Merchant } from '../stores/index.ts';
 import type { PaymentMethodRow } from './queries.ts';

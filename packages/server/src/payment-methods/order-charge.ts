@@ -1,6 +1,6 @@
-import type { Db, Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import type { Occasion } from '../platform/occasion.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
 import {
   type ChargedWallet,
   decidedJob,
@@ -33,7 +33,7 @@ export interface OrderedCharge {
 export async function orderCharge(
   tx: Tx,
   { merchantId, paymentId, method, amount, subscriptionId, windowStart, windowEnd }: OrderedCharge,
-  now: Pick<Occasion, 'seconds' | 'realMs'>,
+  now: Pick<MerchantTime, 'seconds' | 'realMs'>,
 ): Promise<void> {
   const { network, currency, wallet_address: address } = method;
   const charge = { mandate: mandateOf(method), subscriptionId, windowStart, windowEnd };
@@ -80,7 +80,7 @@ export async function readAfterCharges(
   tx: Tx,
   merchantId: string,
   wallets: readonly ChargedWallet[],
-  now: Pick<Occasion, 'seconds' | 'realMs'>,
+  now: Pick<MerchantTime, 'seconds' | 'realMs'>,
 ): Promise<void> {
   const [first] = wallets;
   if (first === undefined) return;

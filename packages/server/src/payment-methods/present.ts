@@ -1,5 +1,5 @@
 import type { PaymentMethod } from '@florin/contract/schemas';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { PaymentMethodRow } from './queries.ts';
 
 const CHAIN_TYPES = { erc20: 1, trc20: 2, spl: 3 } as const;

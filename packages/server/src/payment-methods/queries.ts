@@ -2,12 +2,18 @@ import type { Network } from '@florin/contract/money';
 import type { PaymentMethodStatus } from '@florin/contract/schemas';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { Mandate } from '../chains/index.ts';
-import type { Db, Tables, Tx } from '../platform/db.ts';
+import type { Db, Tables, Tx } from '../platform/db/index.ts';
+import {
+  cursorOf,
+  kept,
+  many,
+  readNewest,
+  rowLoaderPerPool,
+  unawaited,
+  unknownCursor,
+} from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { gatherRows } from '../platform/gather.ts';
-import { decodeId } from '../platform/ids.ts';
-import { kept, many, unawaited } from '../platform/kept-plans.ts';
-import { cursorOf, readNewest, unknownCursor } from '../platform/page.ts';
+import { decodeId } from '../tenancy/index.ts';
 import type { ChargedWallet } from '../transfers/index.ts';
 import { PAYMENT_METHOD } from './columns.ts';
 import { METHOD_MOVES } from './states.ts';
@@ -30,7 +36,7 @@ export async function findPaymentMethod(
   return rows[0];
 }
 
-const methods = gatherRows<PaymentMethodRow>(
+const methods = rowLoaderPerPool<PaymentMethodRow>(
   async (db, merchantId, methodIds) => {
     const { rows } = await sql<PaymentMethodRow>`${kept}
       select ${PAYMENT_METHOD.list} from payment_method
@@ -46,7 +52,7 @@ export async function readPaymentMethod(
   merchantId: string,
   paymentMethodId: string,
 ): Promise<PaymentMethodRow | undefined> {
-  return await methods(db).ask(merchantId, paymentMethodId);
+  return await methods(db).load(merchantId, paymentMethodId);
 }
 
 /** @param id as callers know it. @throws Fail `resource_not_found` */

@@ -1,12 +1,10 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
 import { recordEvents } from '../events/index.ts';
-import type { Tx } from '../platform/db.ts';
-import { encodeId } from '../platform/ids.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
-import { readSettings } from '../platform/settings.ts';
-import { transact } from '../platform/transact.ts';
+import { encodeId, type MerchantTime, merchantTime, readSettings } from '../tenancy/index.ts';
 import { sumOpenCharges } from '../transfers/index.ts';
 import type { MerchantRef, PaymentMethodDeps } from './deps.ts';
 import { presentPaymentMethod } from './present.ts';
@@ -43,7 +41,7 @@ export async function readChain(
   deps: Pick<PaymentMethodDeps, 'chains'>,
   merchant: MerchantRef,
   methods: readonly PaymentMethodRow[],
-  { seconds }: Occasion,
+  { seconds }: MerchantTime,
 ): Promise<Readings> {
   const [first] = methods;
   if (first === undefined) return new Map();
@@ -68,14 +66,14 @@ export interface ReadingContext {
   /** What each method has to pay next and is not on its way. */
   needs: ReadonlyMap<string, bigint>;
   everySeconds: number;
-  now: Occasion;
+  now: MerchantTime;
 }
 
 export async function contextOf(
   deps: PaymentMethodDeps,
   merchant: MerchantRef,
   methods: readonly PaymentMethodRow[],
-  now: Occasion,
+  now: MerchantTime,
 ): Promise<ReadingContext> {
   const [needs, { readEverySeconds }] = await Promise.all([
     openNeeds(deps, merchant, methods),
@@ -169,7 +167,7 @@ export async function applyReadings(tx: Tx, readings: Readings, context: Reading
 async function wakeWatch(
   tx: Tx,
   decided: readonly { row: PaymentMethodRow; next: Reading }[],
-  now: Occasion,
+  now: MerchantTime,
 ): Promise<void> {
   const sooner = decided.flatMap(({ row, next: { nextReadAt } }) =>
     nextReadAt !== null && row.next_read_at !== null && nextReadAt < Number(row.next_read_at)
@@ -179,7 +177,7 @@ async function wakeWatch(
   await enqueue(tx, sooner);
 }
 
-export function changeOf(before: PaymentMethodRow, after: PaymentMethodRow, now: Occasion) {
+export function changeOf(before: PaymentMethodRow, after: PaymentMethodRow, now: MerchantTime) {
   return {
     merchantId: after.merchant_id,
     storeId: after.store_id,
@@ -204,7 +202,7 @@ export const newsJob = (row: PaymentMethodRow, dueAtMs: number) => ({
 async function apply(
   deps: PaymentMethodDeps,
   merchant: MerchantRef,
-  { methods, readings, now }: { methods: readonly PaymentMethodRow[]; readings: Readings; now: Occasion },
+  { methods, readings, now }: { methods: readonly PaymentMethodRow[]; readings: Readings; now: MerchantTime },
 ): Promise<void> {
   const context = await contextOf(deps, merchant, methods, now);
   await transact(deps.db, (tx) => applyReadings(tx, readings, context));
@@ -222,7 +220,7 @@ export async function readMandate(
   method: PaymentMethodRow,
   amount: bigint | undefined,
 ): Promise<MandateReading> {
-  const now = occasionOf(deps, merchant);
+  const now = merchantTime(deps, merchant);
   const readings = await readChain(deps, merchant, [method], now);
   const reading = readings.get(method.payment_method_id) ?? 'unavailable';
   const isKnown = amount !== undefined && isAsStored(method, reading, amount);
@@ -238,6 +236,6 @@ export async function readWallet(
 ): Promise<void> {
   const methods = await listOfWallet(deps.db, merchant.merchantId, wallet);
   if (methods.length === 0) return;
-  const now = occasionOf(deps, merchant);
+  const now = merchantTime(deps, merchant);
   await apply(deps, merchant, { methods, readings: await readChain(deps, merchant, methods, now), now });
 }

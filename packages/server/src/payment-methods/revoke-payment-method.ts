@@ -1,8 +1,8 @@
 import { recordEvent } from '../events/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { refuseCharges } from '../transfers/index.ts';
 import type { MerchantRef, PaymentMethodDeps } from './deps.ts';
 import {
@@ -26,7 +26,7 @@ export async function revokePaymentMethod(
 ): Promise<PaymentMethodRow> {
   const { merchantId } = merchant;
   const { payment_method_id: paymentMethodId } = await getPaymentMethod(deps.db, merchantId, id);
-  const now = occasionOf(deps, merchant);
+  const now = merchantTime(deps, merchant);
   return await transact(deps.db, async (tx) => {
     const before = await lockPaymentMethod(tx, merchantId, paymentMethodId);
     if (before.status === 'revoked') throw new Fail('invalid_request', 'This payment method is revoked.');

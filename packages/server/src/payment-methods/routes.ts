@@ -7,9 +7,8 @@ import {
   PaymentMethodUpdateInput,
 } from '@florin/contract/schemas';
 import { findCustomerId } from '../customers/index.ts';
+import { NIL_ID, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { NIL_ID } from '../platform/ids.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { PaymentMethodDeps } from './deps.ts';
 import { presentPaymentMethod } from './present.ts';
 import { getPaymentMethod, listPaymentMethods, updatePaymentMethod } from './queries.ts';

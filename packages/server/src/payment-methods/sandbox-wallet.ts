@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Asset, Network } from '@florin/contract/money';
 import type { MandatePeriod, SimulatedChain } from '../chains/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import type { MerchantRef, PaymentMethodDeps } from './deps.ts';
 import { mandateOf, type PaymentMethodRow } from './queries.ts';
 import type { GivenMandate } from './save-mandate.ts';
@@ -35,7 +35,7 @@ export async function giveSandboxMandate(
   merchant: MerchantRef,
   { currency, network, cap, period, balance = BALANCE }: SandboxMandate,
 ): Promise<Pick<GivenMandate, 'network' | 'mandate' | 'reading'>> {
-  const { seconds } = occasionOf(deps, merchant);
+  const { seconds } = merchantTime(deps, merchant);
   const chain = deps.chains.sandbox(merchant.merchantId, network);
   const wallet = { owner: chain.payerAddress(randomUUID()), asset: currency };
   const terms = { asset: currency, payer: wallet.owner, cap, period, startsAt: seconds, endsAt: null };

@@ -1,9 +1,9 @@
 import type { Network } from '@florin/contract/money';
 import type { Mandate } from '../chains/index.ts';
-import type { Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import type { Occasion } from '../platform/occasion.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
 import { findByMandate, insertPaymentMethod, type PaymentMethodRow } from './queries.ts';
 import type { ShownMandate } from './states.ts';
 import { watchJob } from './watch-job.ts';
@@ -25,7 +25,7 @@ export interface GivenMandate {
 export async function saveMandate(
   tx: Tx,
   { merchantId, storeId, customerId, network, mandate, reading }: GivenMandate,
-  now: Pick<Occasion, 'seconds' | 'realMs'>,
+  now: Pick<MerchantTime, 'seconds' | 'realMs'>,
 ): Promise<PaymentMethodRow> {
   const row = await insertPaymentMethod(tx, {
     merchant_id: merchantId,

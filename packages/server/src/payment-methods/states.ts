@@ -1,6 +1,6 @@
 import type { PaymentMethodStatus } from '@florin/contract/schemas';
 import type { ChargeFault, MandateState } from '../chains/index.ts';
-import { Moves } from '../platform/moves.ts';
+import { Moves } from '../platform/db/index.ts';
 
 // active ⇄ inactive as its wallet and its term can pay what is due next or not; active, inactive ⇄ unknown while the
 // network cannot be read; any → revoked, by the payer on the network or by the merchant's call, which is final.

@@ -5,7 +5,7 @@ import type { MandatePeriod } from '../chains/index.ts';
 
 type Int8 = bigint | number;
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     payment_method: {
       merchant_id: string;

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
 import { getMerchant } from '../stores/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import type { PaymentMethodDeps } from './deps.ts';
 import { listDueForReading, nextReadingAt } from './queries.ts';
 import { applyReadings, contextOf, readChain } from './read-mandate.ts';
@@ -14,7 +14,7 @@ export async function watchMethods(deps: PaymentMethodDeps, job: Job, run: JobRu
   const { merchantId } = job;
   const network = job.payload.network as Network;
   const merchant = await getMerchant(deps.db, merchantId);
-  const now = occasionOf(deps, merchant);
+  const now = merchantTime(deps, merchant);
   const methods = await listDueForReading(deps.db, merchantId, { network, now: now.seconds, limit: BATCH });
   if (methods.length > 0) {
     const readings = await readChain(deps, merchant, methods, now);

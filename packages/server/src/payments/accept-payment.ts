@@ -1,8 +1,8 @@
 import { post } from '../ledger/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { transact } from '../platform/transact.ts';
 import { changePayment } from './change-payment.ts';
 import { type PaymentContext, type PaymentDeps, paymentContext } from './deps.ts';
 import { findTransfer } from './name-transfer.ts';
@@ -50,7 +50,7 @@ async function acceptAll(tx: Tx, view: PaymentView, context: PaymentContext): Pr
   if (payment.received_amount === 0n || currency === null || network === null)
     throw new Fail('invalid_request', 'Nothing final has been received yet, so there is nothing to accept.');
   const { merchant_id: merchantId, payment_id: paymentId } = payment;
-  const { seconds } = context.occasion;
+  const { seconds } = context.time;
   await post(tx, merchantId, releaseHeldPostings(paymentId, { currency, network, amount }), seconds);
   return await changePayment(
     tx,
@@ -75,7 +75,7 @@ async function acceptOne(
   const { currency, network, held_amount: amount } = row;
   if (currency !== null) {
     const postings = releaseHeldPostings(paymentId, { currency, network, amount });
-    await post(tx, merchantId, postings, context.occasion.seconds);
+    await post(tx, merchantId, postings, context.time.seconds);
   }
   await upsertTransactions(tx, merchantId, [{ ...row, held_amount: 0n, decision: 'accepted' }]);
   return await changePayment(tx, view, {}, context);

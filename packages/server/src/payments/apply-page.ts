@@ -1,9 +1,9 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { ChainTransfer } from '../chains/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { transact } from '../platform/db/index.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import type { Rate } from '../rates/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { applyTransfers, foreseen, type Reading } from './apply-transfers.ts';
 import { listPaymentsSeen } from './deposit-queries.ts';
 import { type MerchantRef, type PaymentContext, type PaymentDeps, paymentSettings } from './deps.ts';
@@ -47,7 +47,7 @@ export async function applyPage(deps: PaymentDeps, merchant: MerchantRef, page: 
   let hasChanged = false;
   for (let at = 0; at < all.length; at += PAYMENTS_AT_ONCE) {
     const some = new Map(all.slice(at, at + PAYMENTS_AT_ONCE));
-    const context = { settings, occasion: occasionOf(deps, merchant) };
+    const context = { settings, time: merchantTime(deps, merchant) };
     const readings = await readingsOf(deps, merchant, { page, found: some, listed }, context);
     if (readings.size === 0) continue;
     const apply = () => transact(deps.db, (tx) => applyTransfers(tx, merchant.merchantId, readings, context));

@@ -1,11 +1,10 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { ChainTransfer } from '../chains/index.ts';
 import { type Posting, postAll } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
-import { enqueue, type JobSpec } from '../platform/jobs/index.ts';
-import type { Occasion } from '../platform/occasion.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { crashPoint, enqueue, type JobSpec } from '../platform/jobs/index.ts';
 import type { Rate } from '../rates/index.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
 import { auditJob } from '../transfers/index.ts';
 import { recordChanges, rulesOf } from './change-payment.ts';
 import { markMinedAgain } from './coin-queries.ts';
@@ -83,7 +82,7 @@ export function foreseen(
   const plan = planOf(view, reading, context);
   if (plan === undefined) return undefined;
   const { expires_at: expiresAt, currency } = view.payment;
-  const mayBeLate = expiresAt !== null && context.occasion.seconds > Number(expiresAt);
+  const mayBeLate = expiresAt !== null && context.time.seconds > Number(expiresAt);
   const needsRate = plan.fixed?.currency !== currency && (plan.isQuoteDue || mayBeLate);
   return { token: needsRate ? plan.fixed?.currency : undefined };
 }
@@ -214,7 +213,7 @@ function transactionChanges(
   }: { found: readonly Found[]; fixed: OptionRow | undefined; context: PaymentContext },
 ): TransactionChange[] {
   const known = new Map(transactions.map((t) => [transactionKey(t), t]));
-  const { seconds } = context.occasion;
+  const { seconds } = context.time;
   const changes = new Map<string, TransactionChange>();
   for (const { transfer, isFinal } of found) {
     const key = keyOf(reading.network, transfer);
@@ -288,7 +287,7 @@ async function settle(
   plans: readonly Plan[],
   context: PaymentContext,
 ): Promise<void> {
-  const { seconds } = context.occasion;
+  const { seconds } = context.time;
   const now = await viewsOf(
     tx,
     plans.map(({ before, fixed }) => ({ ...before.payment, ...fixesOf(fixed) })),
@@ -306,7 +305,7 @@ async function settle(
     outcomes.map(({ postings }) => postings),
     seconds,
   );
-  await enqueue(tx, coinJobs(merchantId, plans, context.occasion));
+  await enqueue(tx, coinJobs(merchantId, plans, context.time));
   crashPoint('deposits.posted');
   const rows = await updatePayments(
     tx,
@@ -321,7 +320,7 @@ async function settle(
 }
 
 /** Credited coins are swept; whatever was final or vanished is looked at once more. */
-function coinJobs(merchantId: string, plans: readonly Plan[], { realMs }: Occasion): JobSpec[] {
+function coinJobs(merchantId: string, plans: readonly Plan[], { realMs }: MerchantTime): JobSpec[] {
   return plans.flatMap(({ reading: { network }, arrived, minedAgain, transactions }) => [
     ...(arrived.length + minedAgain.length > 0 ? [creditedJob(merchantId, network, realMs)] : []),
     ...(transactions.some((t) => t.status !== 'seen') ? [auditJob(merchantId, network, realMs)] : []),
@@ -350,13 +349,13 @@ export const isCountedAmong = (arrived: readonly Pick<TransactionChange, 'kind'>
 export function decide(
   { before, fixed, arrived, minedAgain, isJudged, rateMoved }: Arrival,
   now: PaymentView,
-  { settings, occasion }: PaymentContext,
+  { settings, time }: PaymentContext,
 ): { change: DepositChange; postings: Posting[] } {
   const { payment_id: paymentId, held_amount: heldBefore, completed_at: completedAt } = before.payment;
   const facts = factsOf(now);
   const counted = arrived.filter((t) => t.kind === 'counted');
   const status = nextStatus(facts, rulesOf(now, settings), {
-    now: occasion.seconds,
+    now: time.seconds,
     // Expiry waits for all networks of the payment: the job that expires it looks at them.
     mayExpire: false,
     hasNewMoney: isJudged,
@@ -380,7 +379,7 @@ export function decide(
     ...fixesOf(fixed),
     received_amount: receivedOf(facts.transactions),
     held_amount: completes ? 0n : held,
-    completed_at: completes ? occasion.seconds : completedAt,
+    completed_at: completes ? time.seconds : completedAt,
   };
   return { change, postings };
 }

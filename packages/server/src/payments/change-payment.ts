@@ -1,9 +1,9 @@
 import type { EventType, PaymentStatus } from '@florin/contract/schemas';
 import type { Updateable } from 'kysely';
 import { type Change, recordEvents } from '../events/index.ts';
-import type { Tables, Tx } from '../platform/db.ts';
-import { encodeId } from '../platform/ids.ts';
+import type { Tables, Tx } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { PaymentContext, PaymentSettings } from './deps.ts';
 import { invoiceNewsJob, quoteJob } from './jobs.ts';
 import { currentOption, factsOf, isQuoteDue, presentPayment } from './present.ts';
@@ -55,7 +55,7 @@ export async function recordChanges(
     tx,
     changed.flatMap((one) => newsOf(one, context) ?? []),
   );
-  const { realMs } = context.occasion;
+  const { realMs } = context.time;
   const ofInvoices = changed.filter(isNewsOfInvoice);
   const unquoted = changed.filter(({ after }) => isQuoteDue(after));
   if (ofInvoices.length + unquoted.length === 0) return;
@@ -93,19 +93,19 @@ function isDecision({ before, after }: Changed): boolean {
 export function paymentChange(
   { before, after }: Changed | { before: null; after: PaymentView },
   type: EventType,
-  { settings, occasion }: PaymentContext,
+  { settings, time }: PaymentContext,
 ): Change {
   const { merchant_id: merchantId, payment_id: paymentId, store_id: storeId } = after.payment;
   return {
     merchantId,
     storeId,
-    livemode: occasion.livemode,
+    livemode: time.livemode,
     type,
     resource: encodeId('payment', paymentId),
     before: before && presentPayment(before, rulesOf(before, settings)),
     after: presentPayment(after, rulesOf(after, settings)),
-    nowSeconds: occasion.seconds,
-    nowMs: occasion.realMs,
+    nowSeconds: time.seconds,
+    nowMs: time.realMs,
   };
 }
 

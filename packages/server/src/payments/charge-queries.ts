@@ -1,8 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { many } from '../platform/kept-plans.ts';
-import { together } from '../platform/together.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { many, together } from '../platform/db/index.ts';
 import type { Coins } from './coin-queries.ts';
 import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from './columns.ts';
 import {

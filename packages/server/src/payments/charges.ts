@@ -2,8 +2,8 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { EventType, PaymentStatus } from '@florin/contract/schemas';
 import type { Change } from '../events/index.ts';
 import { type Posting, post, postAll } from '../ledger/index.ts';
-import type { Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
 import { RateRefused } from '../rates/index.ts';
 import { paymentChange } from './change-payment.ts';
 import {
@@ -67,10 +67,10 @@ export async function quoteCharge(
 export async function insertCharge(
   tx: Tx,
   charge: NewCharge & { quote: ChargeQuote },
-  { occasion }: Pick<PaymentContext, 'occasion'>,
+  { time }: Pick<PaymentContext, 'time'>,
 ): Promise<string> {
   const end = { status: 'processing', decline_code: null } as const;
-  return (await insert(tx, charge, end, occasion.seconds)).payment.payment_id;
+  return (await insert(tx, charge, end, time.seconds)).payment.payment_id;
 }
 
 /** Makes the payment of a charge that failed without being sent. @returns its id, and its event */
@@ -81,7 +81,7 @@ export async function recordFailedCharge(
   context: PaymentContext,
 ): Promise<{ paymentId: string; change: Change }> {
   const failed = { status: 'failed', decline_code: declineCode } as const;
-  const after = await insert(tx, charge, failed, context.occasion.seconds);
+  const after = await insert(tx, charge, failed, context.time.seconds);
   const change = paymentChange({ before: null, after }, 'payment.failed', context);
   return { paymentId: after.payment.payment_id, change };
 }
@@ -150,7 +150,7 @@ export async function completeCharge(
   const made = isNeeded ? 'made' : 'unneeded';
   const status = outcomeOf(before, isListed ? 'seized' : made);
   if (status === undefined) return undefined;
-  const { seconds } = context.occasion;
+  const { seconds } = context.time;
   const { currency, network, pay_amount: amount, address } = optionOf(before);
   const kind = isListed ? 'seized' : 'counted';
   const sender = before.payment.wallet_address ?? '';
@@ -206,7 +206,7 @@ export async function completeReleased(
   const isNeeded = asked === before.payment.amount;
   const status = afterCharge(before.payment.status, isNeeded ? 'made' : 'unneeded');
   if (!isReleased || status === undefined) return undefined;
-  const { seconds } = context.occasion;
+  const { seconds } = context.time;
   const { currency, network } = optionOf(before);
   const amount = before.payment.held_amount;
   const after = await endCharge(tx, before, { status, ...endOf(isNeeded, amount, seconds) });

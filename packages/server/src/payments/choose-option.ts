@@ -1,9 +1,9 @@
 import type { PaymentOption } from '@florin/contract/schemas';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { insertAddress, nextAddressIndex } from './deposit-queries.ts';
 import { type MerchantRef, type PaymentDeps, paymentSettings } from './deps.ts';
 import { scanJob } from './jobs.ts';
@@ -30,10 +30,10 @@ export async function chooseOption(
   }
   const { merchantId } = merchant;
   const before = await readPayment(deps.db, merchantId, session.payment_id);
-  const occasion = occasionOf(deps, merchant);
+  const time = merchantTime(deps, merchant);
   // A promise that stands needs no rate: who comes back while there is none is shown what was promised.
   const rate =
-    standingQuote(before, choice, occasion.seconds) === undefined
+    standingQuote(before, choice, time.seconds) === undefined
       ? await rateLater(deps, merchant, before.payment.currency, currency)
       : undefined;
   const { quoteSeconds } = await paymentSettings(deps, merchant);
@@ -42,9 +42,9 @@ export async function chooseOption(
     const view = await lockPayment(tx, merchantId, session.payment_id);
     const { payment } = view;
     const price = { amount: payment.amount, currency: payment.currency };
-    const standing = standingQuote(view, choice, occasion.seconds);
-    const time = { quotedAt: occasion.seconds, seconds: quoteSeconds };
-    const quote = standing ?? (rate && quoteOf(price, currency, rate, time));
+    const standing = standingQuote(view, choice, time.seconds);
+    const quoteTime = { quotedAt: time.seconds, seconds: quoteSeconds };
+    const quote = standing ?? (rate && quoteOf(price, currency, rate, quoteTime));
     // Money held the quote when it was looked at, and is gone since.
     if (quote === undefined)
       throw new Fail('service_unavailable', {
@@ -57,12 +57,12 @@ export async function chooseOption(
         ? {
             ...quote,
             earlier_quotes: [],
-            ...(await newAddress(tx, chain, { view, choice }, occasion.seconds)),
+            ...(await newAddress(tx, chain, { view, choice }, time.seconds)),
           }
         : withQuote(payment, known, quote);
-    await upsertOption(tx, { ...option, chosen_at: occasion.seconds });
+    await upsertOption(tx, { ...option, chosen_at: time.seconds });
     await updatePayment(tx, payment, { chosen_currency: currency, chosen_network: network });
-    await enqueue(tx, [scanJob(merchantId, network, occasion.realMs)]);
+    await enqueue(tx, [scanJob(merchantId, network, time.realMs)]);
     return await lockPayment(tx, merchantId, payment.payment_id);
   });
 }
@@ -71,7 +71,7 @@ const optionOf = ({ options }: PaymentView, { currency, network }: PaymentOption
   options.find((option) => option.currency === currency && option.network === network);
 
 /**
- * The option with its quote, where that stands: its time is not over, or money was seen that is more than dust, or the
+ * The option with its quote, where that stands: its quoteTime is not over, or money was seen that is more than dust, or the
  * payment is over and only tells what it asked for.
  */
 function standingQuote(view: PaymentView, choice: PaymentOption, nowSeconds: number) {

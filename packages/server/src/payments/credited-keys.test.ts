@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db } from '../platform/db.ts';
+import { connect, type Db } from '../platform/db/index.ts';
 import { CreditedKeys } from './credited-keys.ts';
 
 let db: Db;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 
 /** Each is 8 bytes; its name is as long as its network makes it, and never leaves the database. */
 const BATCH = 20_000;

@@ -1,9 +1,8 @@
 import type { Asset } from '@florin/contract/money';
 import { post } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
-import { enqueue } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
+import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import type { Rate } from '../rates/index.ts';
 import { castVote, type VoteCount } from '../stores/index.ts';
 import { decide, isCountedAmong } from './apply-transfers.ts';
@@ -50,7 +49,7 @@ export async function decideSeizure(
   merchant: MerchantRef,
   vote: SeizureVote,
 ): Promise<SeizureCount> {
-  const { settings, occasion } = await paymentContext(deps, merchant);
+  const { settings, time } = await paymentContext(deps, merchant);
   // A provider of rates may take its time: it is asked before the payment is locked.
   const known = await readPayment(deps.db, merchant.merchantId, vote.paymentId);
   // What is seized has fixed its option, and no other one counts until it is decided.
@@ -58,9 +57,9 @@ export async function decideSeizure(
   const { currency, expires_at: expiresAt } = known.payment;
   const isPriced = vote.decision === 'release' && option !== undefined && option.currency !== currency;
   const rate = isPriced ? await findRate(deps, merchant, currency, option.currency) : undefined;
-  const isLate = isPriced && occasion.seconds > Number(expiresAt ?? occasion.seconds);
+  const isLate = isPriced && time.seconds > Number(expiresAt ?? time.seconds);
   const rateMoved = isLate && hasMoved(known.payment, option, rate, settings);
-  const context = { settings, occasion, rateMoved, rate };
+  const context = { settings, time, rateMoved, rate };
   const decided = await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchant.merchantId, vote.paymentId);
     const row = findTransfer(view, vote.txId, {
@@ -70,7 +69,7 @@ export async function decideSeizure(
     const { approverId, decision } = vote;
     const subject = `${row.network}/${row.tx_id}:${row.index}`;
     const cast = { action: 'payments.seizure', subject, approverId, decision };
-    const count = await castVote(tx, merchant.merchantId, cast, occasion.seconds);
+    const count = await castVote(tx, merchant.merchantId, cast, time.seconds);
     crashPoint('seizure.voted');
     const after = count.isDone ? await carryOut(tx, { view, row, decision }, context) : view;
     crashPoint('seizure.before-commit');
@@ -89,8 +88,8 @@ async function carryOut(
   const { currency } = row;
   if (currency === null) throw new Error('a seized transfer is of a listed token');
   if (row.pulled) return await carryOutCharge(tx, view, { row: { ...row, currency }, decision }, context);
-  const { occasion } = context;
-  const released = decision === 'release' ? asArrivedNow(view, row, occasion.seconds) : undefined;
+  const { time } = context;
+  const released = decision === 'release' ? asArrivedNow(view, row, time.seconds) : undefined;
   await upsertTransactions(tx, merchantId, [released ?? { ...row, decision: 'kept' }]);
   crashPoint('seizure.marked');
   const fixed = fixedOptionOf(view);
@@ -110,12 +109,12 @@ async function carryOut(
   );
   const coins = { ...row, currency };
   const own = released === undefined ? keptPostings(paymentId, coins) : unseizePostings(paymentId, coins);
-  await post(tx, merchantId, [...own, ...settled.postings], occasion.seconds);
+  await post(tx, merchantId, [...own, ...settled.postings], time.seconds);
   crashPoint('seizure.posted');
   const { payment_id: _, ...change } = settled.change;
   const after = await changePayment(tx, view, change, context);
-  if (released !== undefined) await enqueue(tx, [creditedJob(merchantId, row.network, occasion.realMs)]);
-  await watchExpiry(tx, after, occasion);
+  if (released !== undefined) await enqueue(tx, [creditedJob(merchantId, row.network, time.realMs)]);
+  await watchExpiry(tx, after, time);
   return after;
 }
 
@@ -130,7 +129,7 @@ async function carryOutCharge(
   context: PaymentContext,
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = view.payment;
-  const { seconds } = context.occasion;
+  const { seconds } = context.time;
   const isReleased = decision === 'release';
   const released = isReleased ? asArrivedNow(view, row, seconds) : undefined;
   await upsertTransactions(tx, merchantId, [released ?? { ...row, decision: 'kept' }]);
@@ -162,13 +161,9 @@ function asArrivedNow(view: PaymentView, row: TransactionRow, seconds: number): 
 }
 
 /** The job that ends it has ended while it was frozen. */
-async function watchExpiry(
-  tx: Tx,
-  { payment }: PaymentView,
-  occasion: PaymentContext['occasion'],
-): Promise<void> {
+async function watchExpiry(tx: Tx, { payment }: PaymentView, time: PaymentContext['time']): Promise<void> {
   const { status, expires_at: expiresAt } = payment;
   if ((status !== 'pending' && status !== 'processing') || expiresAt === null) return;
-  const dueAtMs = occasion.realMs + (Number(expiresAt) - occasion.seconds) * 1000;
+  const dueAtMs = time.realMs + (Number(expiresAt) - time.seconds) * 1000;
   await enqueue(tx, [expireJob(payment.merchant_id, payment.payment_id, dueAtMs)]);
 }

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { type Insertable, sql } from 'kysely';
-import type { Db, Tables, Tx } from '../platform/db.ts';
-import { kept } from '../platform/kept-plans.ts';
+import type { Db, Tables, Tx } from '../platform/db/index.ts';
+import { kept } from '../platform/db/index.ts';
 import { CreditedKeys } from './credited-keys.ts';
 import './tables.ts';
 

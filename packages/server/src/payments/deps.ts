@@ -1,8 +1,7 @@
 import type { ChainRegistry } from '../chains/index.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
 import type { Platform } from '../platform/platform.ts';
-import { type MerchantMode, readSettings } from '../platform/settings.ts';
 import type { Rates } from '../rates/index.ts';
+import { type MerchantMode, type MerchantTime, merchantTime, readSettings } from '../tenancy/index.ts';
 import type { Screen } from '../transfers/index.ts';
 import { PAYMENT_SETTINGS } from './settings.ts';
 
@@ -29,12 +28,12 @@ export type PaymentSettings = Awaited<ReturnType<typeof paymentSettings>>;
 /** What a change of a payment has to know, read before its transaction begins. */
 export interface PaymentContext {
   settings: PaymentSettings;
-  occasion: Occasion;
+  time: MerchantTime;
 }
 
 export async function paymentContext(
   deps: Pick<PaymentDeps, 'db' | 'clock'>,
   merchant: MerchantRef,
 ): Promise<PaymentContext> {
-  return { settings: await paymentSettings(deps, merchant), occasion: occasionOf(deps, merchant) };
+  return { settings: await paymentSettings(deps, merchant), time: merchantTime(deps, merchant) };
 }

@@ -1,8 +1,8 @@
 import { ChainUnavailable } from '../chains/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { expireJob } from './jobs.ts';
 import { lockPayment, readPayment, updatePayment } from './queries.ts';
@@ -20,7 +20,7 @@ export async function endPaymentNow(
 ): Promise<void> {
   const { merchantId } = merchant;
   await readNetworks(deps, merchant, paymentId);
-  const { seconds, realMs } = occasionOf(deps, merchant);
+  const { seconds, realMs } = merchantTime(deps, merchant);
   await transact(deps.db, async (tx) => {
     const { payment, transactions } = await lockPayment(tx, merchantId, paymentId);
     if (payment.expires_at === null) throw new Fail('invalid_request', 'This payment never expires.');

@@ -1,7 +1,7 @@
+import { transact } from '../platform/db/index.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { changePayment, rulesOf } from './change-payment.ts';
 import { type PaymentDeps, paymentSettings } from './deps.ts';
 import { isSure, laterOf, scansOf, unreadNetworks } from './look-for-money.ts';
@@ -22,11 +22,11 @@ export async function expirePayment(deps: PaymentDeps, job: Job): Promise<JobOut
   const { payment } = known;
   const expiresAt = Number(payment.expires_at ?? 0);
   const unread = await unreadNetworks(deps, merchant, [known], expiresAt);
-  const occasion = occasionOf(deps, merchant);
+  const time = merchantTime(deps, merchant);
   const soon = await laterOf(deps, merchant, unread);
   // A rate that is not there comes in real time: a clock that is moved ahead would stop at each look.
   const again = isQuoteDue(known) ? { ...soon, followsClock: false } : soon;
-  const isEnding = payment.status === 'pending' && unread.length === 0 && occasion.seconds >= expiresAt;
+  const isEnding = payment.status === 'pending' && unread.length === 0 && time.seconds >= expiresAt;
   if (isEnding && !(await isSure(deps, merchant, known))) return { ...again, followsClock: false };
   // What was chosen or seen since it was looked at needs another look.
   const isAsKnown = (view: PaymentView) =>
@@ -34,14 +34,14 @@ export async function expirePayment(deps: PaymentDeps, job: Job): Promise<JobOut
   const isOver = await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchantId, paymentId);
     const status = nextStatus(factsOf(view), rulesOf(view, settings), {
-      now: occasion.seconds,
+      now: time.seconds,
       mayExpire: isEnding && isAsKnown(view),
       hasNewMoney: false,
       rateMoved: false,
     });
     // Nothing else follows from the time alone.
     if (status === 'expired' && view.payment.status !== 'expired')
-      await changePayment(tx, view, { status }, { settings, occasion });
+      await changePayment(tx, view, { status }, { settings, time });
     else if (unread.length > 0) await enqueue(tx, scansOf(deps, merchant, unread));
     // A frozen payment does not expire: whoever decides of it looks at the time.
     return status !== 'pending' && status !== 'processing';

@@ -1,8 +1,8 @@
 import { post } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import type { Job, JobOutcome } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import type { Rate } from '../rates/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { decide } from './apply-transfers.ts';
@@ -48,13 +48,13 @@ async function countAt(
   if (fixed?.currency !== token) return false;
   const { payment } = view;
   const { merchant_id: merchantId, payment_id: paymentId } = payment;
-  const { settings, occasion } = context;
+  const { settings, time } = context;
   const now = await requotedIfDue(tx, { merchantId, paymentId }, rate, context);
   if (isQuoteDue(now)) return false;
   const rateMoved = hasMoved(payment, fixed, rate, settings);
   const judged = { before: view, fixed, arrived: [], minedAgain: [], isJudged: true, rateMoved };
   const { change, postings } = decide(judged, now, context);
-  await post(tx, merchantId, postings, occasion.seconds);
+  await post(tx, merchantId, postings, time.seconds);
   crashPoint('quote.posted');
   await changePayment(tx, view, change, context);
   return true;

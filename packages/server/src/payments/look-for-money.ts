@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { listCursors } from './deposit-queries.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { findMissed } from './find-missed.ts';
@@ -86,7 +86,7 @@ export async function unreadNetworks(
 
 /** Has networks read now. */
 export function scansOf(deps: PaymentDeps, merchant: MerchantRef, networks: readonly Network[]) {
-  const { realMs } = occasionOf(deps, merchant);
+  const { realMs } = merchantTime(deps, merchant);
   return networks.map((network) => scanJob(merchant.merchantId, network, realMs));
 }
 
@@ -103,7 +103,7 @@ export async function laterOf(
 }
 
 function later(deps: PaymentDeps, merchant: MerchantRef, seconds: number, followsClock: boolean): LookAgain {
-  return { againAtMs: occasionOf(deps, merchant).realMs + seconds * 1000, followsClock };
+  return { againAtMs: merchantTime(deps, merchant).realMs + seconds * 1000, followsClock };
 }
 
 /** Looks for money that no reading has found. @returns false where a network cannot be asked */

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { ChainRegistry } from '../chains/index.ts';
-import { arrayText } from '../platform/array-text.ts';
-import { kept } from '../platform/kept-plans.ts';
+import { arrayText, kept } from '../platform/db/index.ts';
 import type { FindOwnAddresses } from '../transfers/index.ts';
 import './tables.ts';
 

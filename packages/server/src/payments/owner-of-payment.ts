@@ -1,6 +1,6 @@
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { decodeId } from '../platform/ids.ts';
+import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';
 
 /** For the operator, who names a payment alone. @throws Fail `resource_not_found` */

@@ -1,5 +1,5 @@
 import type { Payment, PaymentTransaction } from '@florin/contract/schemas';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { OptionRow, PaymentView, TransactionRow } from './queries.ts';
 import { quotesOf, withQuote } from './quote.ts';
 import { type Came, heldQuote, type QuotedOption, type QuoteLife, quoteLife } from './quote-life.ts';

@@ -1,4 +1,4 @@
-import { transact } from '../platform/transact.ts';
+import { transact } from '../platform/db/index.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { lockPayment, updatePayment } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import type { Network } from '@florin/contract/money';
 import { type Selectable, sql, type Updateable } from 'kysely';
-import type { Db, Tables, Tx } from '../platform/db.ts';
+import type { Db, Tables, Tx } from '../platform/db/index.ts';
+import { kept, many } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { kept, many } from '../platform/kept-plans.ts';
 import { PAYMENT_OPTION } from './columns.ts';
 import { listCursors } from './deposit-queries.ts';
 import { PAYMENT_MOVES } from './states.ts';

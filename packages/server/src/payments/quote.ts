@@ -119,11 +119,11 @@ export function requotedOption(
   { payment, options }: Pick<PaymentView, 'payment' | 'options'>,
   { fixed, isQuoteDue }: { fixed: OptionRow | undefined; isQuoteDue: boolean },
   rate: Rate | undefined,
-  { settings, occasion }: PaymentContext,
+  { settings, time }: PaymentContext,
 ): OptionRow | undefined {
   if (fixed === undefined) return undefined;
-  const time = { quotedAt: occasion.seconds, seconds: settings.quoteSeconds };
-  const quote = isQuoteDue ? freshQuote(payment, fixed, rate, time) : undefined;
+  const quoteTime = { quotedAt: time.seconds, seconds: settings.quoteSeconds };
+  const quote = isQuoteDue ? freshQuote(payment, fixed, rate, quoteTime) : undefined;
   const requoted = quote === undefined ? fixed : withQuote(payment, fixed, quote);
   return options.includes(requoted) ? undefined : requoted;
 }

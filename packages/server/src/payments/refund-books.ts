@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import type { PaymentRow } from './queries.ts';
 
 /** By how much a refund changes what is noted of the money that it takes from. */

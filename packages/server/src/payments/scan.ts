@@ -1,12 +1,11 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable, type ScanAnswer } from '../chains/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Db } from '../platform/db.ts';
-import { Gather } from '../platform/gather.ts';
+import type { Db } from '../platform/db/index.ts';
+import { BatchLoader, transact } from '../platform/db/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { checkFinalBlocks } from '../transfers/index.ts';
 import { applyPage } from './apply-page.ts';
 import { type NetworkState, readNetworkState, saveCursor } from './deposit-queries.ts';
@@ -30,7 +29,7 @@ const READ_EVERY_SECONDS = 60;
 export async function scanDeposits(deps: PaymentDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = job.payload.network as Network;
-  const place = { merchant, network, seconds: occasionOf(deps, merchant).seconds };
+  const place = { merchant, network, seconds: merchantTime(deps, merchant).seconds };
   const state = await readNetworkState(deps.db, { ...merchant, network }, place.seconds);
   // Whoever gives out the first address asks for a look.
   if (state === undefined) return 'done';
@@ -49,25 +48,25 @@ export async function scanDeposits(deps: PaymentDeps, job: Job, run: JobRun): Pr
 }
 
 type Reading = () => Promise<void>;
-const readings = new WeakMap<Db, Gather<Reading, void>>();
+const readings = new WeakMap<Db, BatchLoader<Reading, void>>();
 
 /** One for all that wait for a network at the same time: many pages may be due in one second. */
-function readingsOf(db: Db): Gather<Reading, void> {
+function readingsOf(db: Db): BatchLoader<Reading, void> {
   const known = readings.get(db);
   if (known !== undefined) return known;
   const load = async (_: string, [read, ...others]: readonly Reading[]) => {
     await read?.();
     return [undefined, ...others.map(() => undefined)];
   };
-  const made = new Gather<Reading, void>({ load, most: Number.MAX_SAFE_INTEGER });
+  const made = new BatchLoader<Reading, void>({ loadBatch: load, maxBatch: Number.MAX_SAFE_INTEGER });
   readings.set(db, made);
   return made;
 }
 
 /** Reads a network now, for somebody who waits for it to be read up to this time. @throws ChainUnavailable */
 export async function readNow(deps: PaymentDeps, merchant: MerchantRef, network: Network): Promise<void> {
-  await readingsOf(deps.db).ask(`${merchant.merchantId} ${network}`, async () => {
-    const { seconds } = occasionOf(deps, merchant);
+  await readingsOf(deps.db).load(`${merchant.merchantId} ${network}`, async () => {
+    const { seconds } = merchantTime(deps, merchant);
     const state = await readNetworkState(deps.db, { ...merchant, network }, seconds);
     if (state === undefined) throw new Error(`no address was given out on ${network}`);
     const forAll = new AbortController().signal;

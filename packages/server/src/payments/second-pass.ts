@@ -1,10 +1,9 @@
 import type { Network } from '@florin/contract/money';
 import type { Chain, ChainTransfer, WatchSet } from '../chains/index.ts';
 import { post } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import { enqueue } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { transact } from '../platform/db/index.ts';
+import { crashPoint, enqueue } from '../platform/jobs/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { stopNetwork } from '../transfers/index.ts';
 import { applyPage } from './apply-page.ts';
 import { type FinalTransfer, listFinalTransfers, markLost, moveCursorBack } from './coin-queries.ts';
@@ -121,22 +120,22 @@ async function bookLost(
   { chain, network, gone }: { chain: Chain; network: Network; gone: readonly FinalTransfer[] },
 ): Promise<void> {
   const { merchantId } = merchant;
-  const occasion = occasionOf(deps, merchant);
+  const time = merchantTime(deps, merchant);
   const lowest = gone.reduce(
     (least, row) => (row.height < least ? row.height : least),
     gone[0]?.height ?? 0n,
   );
   const before = await chain.cursorAt(BigInt(lowest) - 1n);
   const lost = await transact(deps.db, async (tx) => {
-    const rows = await markLost(tx, { merchantId, network }, gone, occasion.seconds);
+    const rows = await markLost(tx, { merchantId, network }, gone, time.seconds);
     if (rows.length === 0) return rows;
-    await post(tx, merchantId, rows.flatMap(lostPostings), occasion.seconds);
+    await post(tx, merchantId, rows.flatMap(lostPostings), time.seconds);
     await moveCursorBack(tx, { merchantId, network }, before);
     const reason = `a reorganisation deeper than finality took ${rows.length} credited transfers`;
-    await stopNetwork(tx, merchant, network, { reason, nowSeconds: occasion.seconds });
+    await stopNetwork(tx, merchant, network, { reason, nowSeconds: time.seconds });
     // Sweeps of what is gone end.
-    const sweepJob = creditedJob(merchantId, network, occasion.realMs);
-    await enqueue(tx, [scanJob(merchantId, network, occasion.realMs), sweepJob]);
+    const sweepJob = creditedJob(merchantId, network, time.realMs);
+    await enqueue(tx, [scanJob(merchantId, network, time.realMs), sweepJob]);
     crashPoint('second-pass.before-commit');
     return rows;
   });

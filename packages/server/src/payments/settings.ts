@@ -1,5 +1,5 @@
 import { ASSETS, NETWORKS } from '@florin/contract/money';
-import { integerSetting, listSetting, moneySetting } from '../platform/settings.ts';
+import { integerSetting, listSetting, moneySetting } from '../tenancy/index.ts';
 
 const TOKENS = ASSETS.flatMap((asset) => NETWORKS.map((network) => `${asset}:${network}`));
 

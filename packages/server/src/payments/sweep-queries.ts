@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
 import { allocate, type Part, sumOf, type Unswept } from './allocate.ts';
 import './tables.ts';
 

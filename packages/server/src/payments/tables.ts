@@ -11,7 +11,7 @@ type Int8 = bigint | number;
 /** Written as text, left out for the column's default. */
 type Json<T> = ColumnType<T, string | undefined, string>;
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     payment: {
       merchant_id: string;

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import type { WatchSet } from '../chains/index.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import { findAddresses, listAddresses } from './deposit-queries.ts';
 
 /** The addresses of a merchant on a network. It remembers whose they are of all that a reading asked it about. */

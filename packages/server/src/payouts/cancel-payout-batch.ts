@@ -1,9 +1,9 @@
 import type { PayoutBatch, PayoutBatchStatus } from '@florin/contract/schemas';
 import { post } from '../ledger/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { changeBatch } from './change-batch.ts';
 import type { Actor, PayoutDeps } from './deps.ts';
 import { releaseBatchPostings } from './postings.ts';
@@ -16,15 +16,15 @@ export async function endUnsent(
   tx: Tx,
   batch: BatchRow,
   to: Extract<PayoutBatchStatus, 'canceled' | 'rejected'>,
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<BatchRow> {
   if (isReserved(batch.status)) {
     // Quota before ledger, as a submit takes them: two locks in two orders wait for each other.
     await giveQuotaBack(tx, batch);
-    await post(tx, batch.merchant_id, releaseBatchPostings(batch), occasion.seconds);
+    await post(tx, batch.merchant_id, releaseBatchPostings(batch), time.seconds);
   }
   await moveItems(tx, batch, 'canceled');
-  return await changeBatch(tx, batch, { status: to, frozen_amount: 0n }, occasion);
+  return await changeBatch(tx, batch, { status: to, frozen_amount: 0n }, time);
 }
 
 /** @throws Fail `invalid_request` once a worker has taken the batch, or when it is over */
@@ -38,7 +38,7 @@ export async function cancelPayoutBatch(
     if (BATCH_MOVES.isFinal(locked.status) || !BATCH_MOVES.allows(locked.status, 'canceled')) {
       throw new Fail('invalid_request', `A batch that is ${locked.status} cannot be canceled.`);
     }
-    return await endUnsent(tx, locked, 'canceled', occasionOf(deps, actor));
+    return await endUnsent(tx, locked, 'canceled', merchantTime(deps, actor));
   });
   return presentBatch(batch);
 }

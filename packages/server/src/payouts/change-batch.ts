@@ -1,8 +1,8 @@
 import type { Updateable } from 'kysely';
 import { recordEvent } from '../events/index.ts';
-import type { Tables, Tx } from '../platform/db.ts';
-import { encodeId } from '../platform/ids.ts';
-import type { Occasion } from '../platform/occasion.ts';
+import type { Tables, Tx } from '../platform/db/index.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { presentBatch } from './present.ts';
 import { type BatchRow, updateBatch } from './queries.ts';
 
@@ -11,10 +11,10 @@ export async function changeBatch(
   tx: Tx,
   batch: BatchRow,
   change: Updateable<Tables['payout_batch']>,
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<BatchRow> {
   const after = await updateBatch(tx, batch, change);
-  await recordBatchEvent(tx, { before: batch, after }, occasion);
+  await recordBatchEvent(tx, { before: batch, after }, time);
   return after;
 }
 
@@ -22,17 +22,17 @@ export async function changeBatch(
 export async function recordBatchEvent(
   tx: Tx,
   { before, after }: { before: BatchRow | null; after: BatchRow },
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<void> {
   await recordEvent(tx, {
     merchantId: after.merchant_id,
     storeId: after.store_id,
-    livemode: occasion.livemode,
+    livemode: time.livemode,
     type: 'payout_batch.updated',
     resource: encodeId('payoutBatch', after.batch_id),
     before: before && presentBatch(before),
     after: presentBatch(after),
-    nowSeconds: occasion.seconds,
-    nowMs: occasion.realMs,
+    nowSeconds: time.seconds,
+    nowMs: time.realMs,
   });
 }

@@ -2,7 +2,7 @@ import { ASSETS, NETWORKS } from '@florin/contract/money';
 import type { PayoutItemInput } from '@florin/contract/schemas';
 import { expect, test } from 'vitest';
 import { testAddresses } from '../chains/index.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import type { FindOwnAddresses, Screen } from '../transfers/index.ts';
 import { type CheckContext, checkItems } from './check-items.ts';
 import { PAYOUT_SETTINGS } from './settings.ts';

@@ -1,12 +1,10 @@
 import { formatAmount, type Network } from '@florin/contract/money';
 import type { PayoutBatch, PayoutBatchInput } from '@florin/contract/schemas';
-import { crashPoint } from '../platform/crash-point.ts';
+import { bodyDigest, claimKey, newId, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Answer, Caller } from '../platform/http/index.ts';
-import { bodyDigest, claimKey } from '../platform/idempotency.ts';
-import { newId } from '../platform/ids.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { recordBatchEvent } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
 import { type PayoutDeps, payoutSettings } from './deps.ts';
@@ -34,8 +32,8 @@ export async function createPayoutBatch(
   const { caller, body, idempotencyKey } = request;
   const [first] = body.items;
   if (first === undefined) throw new Fail('batch_empty_items', 'A batch has at least one item.');
-  const occasion = occasionOf(deps, caller);
-  const nowSeconds = occasion.seconds;
+  const time = merchantTime(deps, caller);
+  const nowSeconds = time.seconds;
   const settings = await payoutSettings(deps, caller);
   const checked = await checkItems(
     body.items.map((input, index) => ({ index, input })),
@@ -70,7 +68,7 @@ export async function createPayoutBatch(
     checkLimits(totals.requested, { ...settings, format: formatAmount });
     await insertBatch(tx, made, items);
     crashPoint('create.batch-inserted');
-    await recordBatchEvent(tx, { before: null, after: made }, occasion);
+    await recordBatchEvent(tx, { before: null, after: made }, time);
     crashPoint('create.before-commit');
     return key;
   });

@@ -1,9 +1,9 @@
 import type { PayoutBatch } from '@florin/contract/schemas';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
 import { castVote } from '../stores/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { endUnsent } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
 import type { Actor, PayoutDeps } from './deps.ts';
@@ -46,7 +46,7 @@ export async function decideApproval(
   actor: Actor,
   approval: Approval,
 ): Promise<PayoutBatch> {
-  const occasion = occasionOf(deps, actor);
+  const time = merchantTime(deps, actor);
   const batch = await transact(deps.db, async (tx) => {
     const locked = await lockBatch(tx, actor.merchantId, approval.batchId);
     checkMayDecide(locked, approval);
@@ -56,17 +56,17 @@ export async function decideApproval(
     const subject = `${locked.batch_id} ${digest.toString('hex')}`;
     const vote = { action: 'payouts.approval', subject, approverId, decision };
     const required = locked.required_approvals;
-    const { isDone } = await castVote(tx, locked.merchant_id, { ...vote, required }, occasion.seconds);
-    if (decision === 'rejected') return await endUnsent(tx, locked, 'rejected', occasion);
+    const { isDone } = await castVote(tx, locked.merchant_id, { ...vote, required }, time.seconds);
+    if (decision === 'rejected') return await endUnsent(tx, locked, 'rejected', time);
     if (!isDone) return locked;
     const job = {
       merchantId: locked.merchant_id,
       kind: PROCESS_JOB,
       uniqueKey: locked.batch_id,
-      dueAtMs: occasion.realMs,
+      dueAtMs: time.realMs,
     };
     await enqueue(tx, [{ ...job, followsClock: true, payload: { batchId: locked.batch_id } }]);
-    return await changeBatch(tx, locked, { status: 'pending' }, occasion);
+    return await changeBatch(tx, locked, { status: 'pending' }, time);
   });
   return presentBatch(batch);
 }

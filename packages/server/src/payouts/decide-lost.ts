@@ -1,11 +1,11 @@
 import type { PayoutItem } from '@florin/contract/schemas';
 import { post } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import type { VoteCount } from '../stores/index.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { type LostDecision, requestTransfers, voteOnLost } from '../transfers/index.ts';
 import { changeBatch } from './change-batch.ts';
 import type { Actor, PayoutDeps } from './deps.ts';
@@ -37,7 +37,7 @@ export async function decideLost(
   { batchId, itemId, approverId, decision }: LostVerdict,
 ): Promise<{ item: PayoutItem } & VoteCount> {
   const { merchantId } = actor;
-  const occasion = occasionOf(deps, actor);
+  const time = merchantTime(deps, actor);
   return await transact(deps.db, async (tx) => {
     const batch = await lockBatch(tx, merchantId, batchId);
     const item = await getItemById(tx, batch, itemId);
@@ -45,10 +45,10 @@ export async function decideLost(
       throw new Fail('invalid_request', 'The item is not lost: there is nothing to decide.');
     const owner = { ownerType: OWNER_TYPE, ownerId: itemId };
     const vote = { action: 'payouts.lost', ...owner, approverId, decision };
-    const count = await voteOnLost(tx, merchantId, vote, occasion.seconds);
+    const count = await voteOnLost(tx, merchantId, vote, time.seconds);
     if (count.isDone) {
-      if (decision === 'repay') await requestTransfers(tx, merchantId, [orderOf(batch, item)], occasion);
-      else await giveBack(tx, { batch, item }, occasion);
+      if (decision === 'repay') await requestTransfers(tx, merchantId, [orderOf(batch, item)], time);
+      else await giveBack(tx, { batch, item }, time);
       crashPoint('payouts-lost.before-commit');
     }
     return { ...count, item: presentItem(await getItemById(tx, batch, itemId)) };
@@ -58,20 +58,20 @@ export async function decideLost(
 async function giveBack(
   tx: Tx,
   { batch, item }: { batch: BatchRow; item: ItemRow },
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<void> {
-  await post(tx, batch.merchant_id, giveBackPostings(batch, item), occasion.seconds);
+  await post(tx, batch.merchant_id, giveBackPostings(batch, item), time.seconds);
   const failed = {
     status: 'failed',
     failure_code: 'transfer_failed',
     failure_message: 'A reorganisation of the network took the transaction. The money was given back.',
-    completed_at: occasion.seconds,
+    completed_at: time.seconds,
   } as const;
-  await changeItem(tx, { batch, item }, failed, occasion);
+  await changeItem(tx, { batch, item }, failed, time);
   const change = {
     success_count: batch.success_count - 1,
     failed_count: batch.failed_count + 1,
     charged_service_fee_amount: batch.charged_service_fee_amount - item.service_fee_amount,
   };
-  await changeBatch(tx, batch, change, occasion);
+  await changeBatch(tx, batch, change, time);
 }

@@ -1,10 +1,10 @@
 import { formatAmount } from '@florin/contract/money';
 import type { PayoutBatch, PayoutItem, PayoutItemInput } from '@florin/contract/schemas';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { changeBatch } from './change-batch.ts';
 import { type CheckedItem, checkItems } from './check-items.ts';
 import { type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
@@ -43,13 +43,13 @@ async function lockForEdit(
 async function resum(
   tx: Tx,
   batch: BatchRow,
-  { caller, settings, occasion }: { caller: Caller; settings: PayoutSettings; occasion: Occasion },
+  { caller, settings, time }: { caller: Caller; settings: PayoutSettings; time: MerchantTime },
 ): Promise<BatchRow> {
   const items = await readItems(tx, batch.merchant_id, batch.batch_id);
   const totals = totalsOf(items.map(sized));
   checkLimits(totals.requested, { ...settings, format: formatAmount });
   const owners = withOwner(batch.owners, caller.ownerId);
-  return await changeBatch(tx, batch, { ...totalColumns(totals), owners }, occasion);
+  return await changeBatch(tx, batch, { ...totalColumns(totals), owners }, time);
 }
 
 export interface ItemEdit {
@@ -84,7 +84,7 @@ export async function updatePayoutItem(
     // A sum that no limit allows may not fit the column either: it is refused before it is written.
     checkLimits(requestedWith(batch, item, checked), { ...settings, format: formatAmount });
     if (checked !== undefined) await replaceItem(tx, batch, checked);
-    await resum(tx, batch, { caller, settings, occasion: occasionOf(deps, caller) });
+    await resum(tx, batch, { caller, settings, time: merchantTime(deps, caller) });
     return presentItem(await getItem(tx, caller.merchantId, edit.batchId, edit.itemId));
   });
 }
@@ -106,6 +106,6 @@ export async function deletePayoutItem(
       throw new Fail('batch_empty_items', 'This is the last item of the batch. Cancel the batch instead.');
     }
     await deleteItem(tx, item);
-    return presentBatch(await resum(tx, batch, { caller, settings, occasion: occasionOf(deps, caller) }));
+    return presentBatch(await resum(tx, batch, { caller, settings, time: merchantTime(deps, caller) }));
   });
 }

@@ -1,7 +1,7 @@
 import { recordEvent } from '../events/index.ts';
-import type { Tx } from '../platform/db.ts';
-import { encodeId } from '../platform/ids.ts';
-import type { Occasion } from '../platform/occasion.ts';
+import type { Tx } from '../platform/db/index.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { followLost, type listDecided } from '../transfers/index.ts';
 import { presentItem } from './present.ts';
 import { type BatchRow, type ItemRow, updateItem } from './queries.ts';
@@ -17,11 +17,11 @@ export async function followLostItems(
   tx: Tx,
   batch: BatchRow,
   { items, decided }: { items: readonly ItemRow[]; decided: ReadonlyMap<string, Decided> },
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<void> {
   for (const item of items) {
     const change = followLost(item, decided.get(item.item_id));
-    if (change !== undefined) await changeItem(tx, { batch, item }, change, occasion);
+    if (change !== undefined) await changeItem(tx, { batch, item }, change, time);
   }
 }
 
@@ -30,18 +30,18 @@ export async function changeItem(
   tx: Tx,
   { batch, item }: { batch: BatchRow; item: ItemRow },
   change: Parameters<typeof updateItem>[2],
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<void> {
   const after = await updateItem(tx, item, change);
   await recordEvent(tx, {
     merchantId: batch.merchant_id,
     storeId: batch.store_id,
-    livemode: occasion.livemode,
+    livemode: time.livemode,
     type: 'payout_item.updated',
     resource: encodeId('payoutItem', item.item_id),
     before: presentItem(item),
     after: presentItem(after),
-    nowSeconds: occasion.seconds,
-    nowMs: occasion.realMs,
+    nowSeconds: time.seconds,
+    nowMs: time.realMs,
   });
 }

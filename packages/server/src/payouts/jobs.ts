@@ -1,10 +1,10 @@
 import { checkAddress } from '../chains/index.ts';
 import { post } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { decidedJob, listDecided, requestTransfers, type TransferOrder } from '../transfers/index.ts';
 import { endUnsent } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
@@ -35,9 +35,9 @@ const SUSPENDED_RETRY_MS = 60_000;
 export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   crashPoint('process.claimed');
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const occasion = occasionOf(deps, merchant);
+  const time = merchantTime(deps, merchant);
   if (merchant.status === 'suspended')
-    return { againAtMs: occasion.realMs + SUSPENDED_RETRY_MS, followsClock: false };
+    return { againAtMs: time.realMs + SUSPENDED_RETRY_MS, followsClock: false };
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
     // Canceled in the meantime, or taken by a run whose answer was lost.
@@ -50,9 +50,9 @@ export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Pro
       tx,
       job.merchantId,
       items.map((item) => orderOf(batch, item)),
-      occasion,
+      time,
     );
-    await changeBatch(tx, batch, { status: 'processing' }, occasion);
+    await changeBatch(tx, batch, { status: 'processing' }, time);
     crashPoint('process.before-commit');
   });
   crashPoint('process.after-commit');
@@ -75,16 +75,16 @@ export function orderOf(batch: BatchRow, item: ItemRow): TransferOrder {
 /** Books what was decided of the batch's items since the last time, and ends the batch after the last one. */
 export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const occasion = occasionOf(deps, merchant);
+  const time = merchantTime(deps, merchant);
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.groupId));
     crashPoint('settle.before');
     const transfers = await listDecided(tx, batch.merchant_id, batch.batch_id);
     const decided = new Map(transfers.map((t) => [t.owner_id, t]));
     const items = await readItems(tx, batch.merchant_id, batch.batch_id);
-    if (batch.status === 'processing') await settle(tx, batch, { items, decided }, occasion);
+    if (batch.status === 'processing') await settle(tx, batch, { items, decided }, time);
     const isAnyLost = [...transfers, ...items].some((one) => one.lost_at !== null);
-    if (isAnyLost) await followAsSettled(tx, batch, decided, occasion);
+    if (isAnyLost) await followAsSettled(tx, batch, decided, time);
     crashPoint('settle.before-commit');
   });
   crashPoint('settle.after-commit');
@@ -96,18 +96,18 @@ async function followAsSettled(
   tx: Tx,
   { merchant_id: merchantId, batch_id: batchId }: BatchRow,
   decided: Parameters<typeof followLostItems>[2]['decided'],
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<void> {
   const batch = await lockBatch(tx, merchantId, batchId);
   const items = await readItems(tx, merchantId, batchId);
-  await followLostItems(tx, batch, { items, decided }, occasion);
+  await followLostItems(tx, batch, { items, decided }, time);
 }
 
 async function settle(
   tx: Tx,
   batch: BatchRow,
   { items, decided }: Parameters<typeof followLostItems>[2],
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<void> {
   const open = items.filter((item) => item.status === 'processing');
   const settled = open.flatMap((item): { item: ItemRow; outcome: SettledItem }[] => {
@@ -119,7 +119,7 @@ async function settle(
       txId: transfer.tx_id,
       failureCode: transfer.failure_code,
       failureMessage: transfer.failure_message,
-      completedAt: Number(transfer.completed_at ?? occasion.seconds),
+      completedAt: Number(transfer.completed_at ?? time.seconds),
     };
     return [{ item, outcome }];
   });
@@ -127,20 +127,20 @@ async function settle(
   const postings = settled.flatMap(({ item, outcome }) =>
     outcome.status === 'succeeded' ? settlePostings(batch, item) : releasePostings(batch, item),
   );
-  await post(tx, batch.merchant_id, postings, occasion.seconds);
+  await post(tx, batch.merchant_id, postings, time.seconds);
   await writeSettled(
     tx,
     batch,
     settled.map(({ outcome }) => outcome),
   );
-  await count(tx, batch, settled, occasion);
+  await count(tx, batch, settled, time);
 }
 
 async function count(
   tx: Tx,
   batch: BatchRow,
   settled: readonly { item: ItemRow; outcome: SettledItem }[],
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<void> {
   const paid = settled.filter(({ outcome }) => outcome.status === 'succeeded');
   const succeeded = batch.success_count + paid.length;
@@ -153,9 +153,9 @@ async function count(
     failed_count: failed,
     frozen_amount: batch.frozen_amount - unfrozen,
     charged_service_fee_amount: batch.charged_service_fee_amount + fees,
-    ...(end === undefined ? {} : { status: end, completed_at: occasion.seconds }),
+    ...(end === undefined ? {} : { status: end, completed_at: time.seconds }),
   };
-  await changeBatch(tx, batch, change, occasion);
+  await changeBatch(tx, batch, change, time);
 }
 
 /** Nobody approved the batch in time: it is rejected and its money given back. */
@@ -164,7 +164,7 @@ export async function expireApproval(deps: PayoutDeps, job: Job, run: JobRun): P
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
     if (batch.status !== 'pending_approval') return;
-    await endUnsent(tx, batch, 'rejected', occasionOf(deps, merchant));
+    await endUnsent(tx, batch, 'rejected', merchantTime(deps, merchant));
   });
   return 'done';
 }

@@ -1,6 +1,6 @@
 import { formatAmount } from '@florin/contract/money';
 import type { PayoutBatch, PayoutItem } from '@florin/contract/schemas';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { BatchRow, ItemRow } from './queries.ts';
 import { mayEdit } from './states.ts';
 

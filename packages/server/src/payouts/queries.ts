@@ -1,12 +1,10 @@
 import { type Asset, formatAmount } from '@florin/contract/money';
 import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
 import { sql, type Updateable } from 'kysely';
-import { arrayText } from '../platform/array-text.ts';
-import type { Db, Tables, Tx } from '../platform/db.ts';
+import type { Db, Tables, Tx } from '../platform/db/index.ts';
+import { arrayText, cursorOf, readNewest, unawaited } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
-import { decodeId } from '../platform/ids.ts';
-import { unawaited } from '../platform/kept-plans.ts';
-import { cursorOf, readNewest } from '../platform/page.ts';
+import { decodeId } from '../tenancy/index.ts';
 import type { CheckedItem } from './check-items.ts';
 import type { Totals } from './states.ts';
 import { BATCH_MOVES, ITEM_MOVES } from './states.ts';

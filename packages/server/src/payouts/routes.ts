@@ -11,9 +11,10 @@ import {
   PayoutItemPath,
   PayoutItemQuery,
 } from '@florin/contract/schemas';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { cursorIdOf, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
+import { cursorIdOf } from '../tenancy/index.ts';
 import { cancelPayoutBatch } from './cancel-payout-batch.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
 import type { PayoutDeps } from './deps.ts';

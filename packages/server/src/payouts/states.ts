@@ -1,6 +1,6 @@
 import type { PayoutBatchStatus, PayoutItemStatus, ValidationError } from '@florin/contract/schemas';
+import { Moves } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { Moves } from '../platform/moves.ts';
 import { type ApprovalLimits, needsApproval } from '../stores/index.ts';
 
 // A batch: draft → (needs_fix ⇄ submit) → pending_approval → pending → processing → completed | partially_completed |

@@ -1,13 +1,12 @@
 import type { PayoutBatch } from '@florin/contract/schemas';
 import { BelowFloor, post } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { enqueue } from '../platform/jobs/index.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { approvalLimitsOf, dependsOnWindow, lockApprovals } from '../stores/index.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { isPaused } from '../transfers/index.ts';
 import { changeBatch } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
@@ -43,7 +42,7 @@ interface Submit {
   deps: PayoutDeps;
   caller: Caller;
   settings: PayoutSettings;
-  occasion: Occasion;
+  time: MerchantTime;
 }
 type Refusal = Extract<SubmitDecision, { to: 'needs_fix' }>['refusal'];
 
@@ -65,7 +64,7 @@ export async function submitPayoutBatch(
   batchId: string,
 ): Promise<PayoutBatch> {
   const settings = await payoutSettings(deps, caller);
-  const submit: Submit = { deps, caller, settings, occasion: occasionOf(deps, caller) };
+  const submit: Submit = { deps, caller, settings, time: merchantTime(deps, caller) };
   const outcome = await transact(deps.db, async (tx) => {
     const decided = await submitIn(tx, submit, batchId);
     crashPoint('submit.before-commit');
@@ -93,7 +92,7 @@ async function submitIn(
   await writeFindings(tx, batch, checked);
   const owners = withOwner(batch.owners, submit.caller.ownerId);
   const change = { status: decision.to, owners, ...totalColumns(totals) };
-  return { batch: await changeBatch(tx, batch, change, submit.occasion), refusal: decision.refusal };
+  return { batch: await changeBatch(tx, batch, change, submit.time), refusal: decision.refusal };
 }
 
 /** Every item again, as of now. The quoted fees stand: what was shown is what is charged. */
@@ -114,11 +113,11 @@ async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchR
 }
 
 /** What may go unapproved, and what went; those who submit at once wait for each other only where that decides. */
-async function readApproval(tx: Tx, { caller: { merchantId }, settings, occasion }: Submit, totals: Totals) {
+async function readApproval(tx: Tx, { caller: { merchantId }, settings, time }: Submit, totals: Totals) {
   const limits = approvalLimitsOf(settings);
   if (totals.invalid > 0 || !dependsOnWindow(totals.requested, limits)) return { limits, unapproved: 0n };
   await lockApprovals(tx, merchantId, 'payouts');
-  return { limits, unapproved: await unapprovedPayouts(tx, merchantId, occasion.seconds) };
+  return { limits, unapproved: await unapprovedPayouts(tx, merchantId, time.seconds) };
 }
 
 /** No item's fault: the caller comes back, and the batch stays as it is. */
@@ -135,18 +134,18 @@ async function reserve(
   batch: BatchRow,
   { to, totals }: { to: 'pending' | 'pending_approval'; totals: Totals },
 ): Promise<BatchRow> {
-  const { caller, settings, occasion } = submit;
-  const day = Math.floor(occasion.seconds / DAY_SECONDS);
+  const { caller, settings, time } = submit;
+  const day = Math.floor(time.seconds / DAY_SECONDS);
   if (!(await takeQuota(tx, batch, day, settings.dailyQuota))) {
     const message = 'The batch does not fit into what may be submitted today. The day ends at 00:00 UTC.';
     throw new Fail('quota_blocked', message);
   }
-  await hold(tx, batch, totals, occasion.seconds);
+  await hold(tx, batch, totals, time.seconds);
   await moveItems(tx, batch, 'queued');
   const items = await readItems(tx, batch.merchant_id, batch.batch_id);
   const change = {
     status: to,
-    submitted_at: occasion.seconds,
+    submitted_at: time.seconds,
     submitted_day: day,
     owners: withOwner(batch.owners, caller.ownerId),
     items_digest: itemsDigest(batch, items),
@@ -154,8 +153,8 @@ async function reserve(
     frozen_amount: totals.amount + totals.fees,
     ...totalColumns(totals),
   };
-  const written = await changeBatch(tx, batch, change, occasion);
-  await schedule(tx, written, occasion);
+  const written = await changeBatch(tx, batch, change, time);
+  await schedule(tx, written, time);
   return written;
 }
 
@@ -174,7 +173,7 @@ async function hold(tx: Tx, batch: BatchRow, totals: Totals, nowSeconds: number)
   }
 }
 
-async function schedule(tx: Tx, batch: BatchRow, occasion: Occasion): Promise<void> {
+async function schedule(tx: Tx, batch: BatchRow, time: MerchantTime): Promise<void> {
   const waits = batch.status === 'pending_approval';
   const inMs = waits ? APPROVAL_WAITS_DAYS * DAY_SECONDS * 1000 : 0;
   await enqueue(tx, [
@@ -182,7 +181,7 @@ async function schedule(tx: Tx, batch: BatchRow, occasion: Occasion): Promise<vo
       merchantId: batch.merchant_id,
       kind: waits ? EXPIRE_APPROVAL_JOB : PROCESS_JOB,
       uniqueKey: batch.batch_id,
-      dueAtMs: occasion.realMs + inMs,
+      dueAtMs: time.realMs + inMs,
       followsClock: true,
       payload: { batchId: batch.batch_id },
     },

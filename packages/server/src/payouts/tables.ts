@@ -4,7 +4,7 @@ import type { Generated, JSONColumnType } from 'kysely';
 
 type Int8 = bigint | number;
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     payout_batch: {
       merchant_id: string;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
 import { APPROVAL_WINDOW_SECONDS } from '../stores/index.ts';
 import './tables.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { LOG_LEVELS, type LogLevel } from './log.ts';
+import { LOG_LEVELS, type LogLevel } from './observability/log.ts';
 import { type Network, parseNetworks } from './outbound/addresses.ts';
 
 /** A setting of the process is missing or wrong: the start stops with this one line. */

@@ -1,7 +1,7 @@
-import type { Clock } from './clock.ts';
-import type { Db } from './db.ts';
-import type { Logger } from './log.ts';
-import type { Vault } from './vault.ts';
+import type { Clock } from './db/clock.ts';
+import type { Db } from './db/db.ts';
+import type { Logger } from './observability/log.ts';
+import type { Vault } from './secrets/vault.ts';
 
 /** What every operation stands on. Made once per process by the composition root. */
 export interface Platform {

@@ -1,7 +1,7 @@
 import { ASSETS, type Asset } from '@florin/contract/money';
+import { createUrlReader, type UrlReaderOptions } from '../platform/outbound/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { createUrlReader, type UrlReaderOptions } from '../platform/read-url.ts';
-import { readSettings } from '../platform/settings.ts';
+import { readSettings } from '../tenancy/index.ts';
 import { agree, type Limits, type Said } from './agree.ts';
 import { FIXED_SOURCE, fixedSource } from './fixed-source.ts';
 import { HttpAnswers, httpSource } from './http-source.ts';

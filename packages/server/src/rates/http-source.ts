@@ -1,5 +1,5 @@
-import { unixMsOf } from '../platform/clock.ts';
-import { type UrlReader, UrlUnread } from '../platform/read-url.ts';
+import { unixMsOf } from '../platform/db/index.ts';
+import { type UrlReader, UrlUnread } from '../platform/outbound/index.ts';
 import { type RateSource, SourceFailed, type SourceQuote } from './port.ts';
 import { parseRate } from './rate.ts';
 import { placeOf } from './source-text.ts';

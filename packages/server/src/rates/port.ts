@@ -1,5 +1,5 @@
 import type { Asset } from '@florin/contract/money';
-import type { MerchantMode } from '../platform/settings.ts';
+import type { MerchantMode } from '../tenancy/index.ts';
 import type { Rate } from './rate.ts';
 
 /** What is asked for: what one token costs in a currency. */

@@ -1,4 +1,4 @@
-import { isReadableUrl } from '../platform/read-url.ts';
+import { isReadableUrl } from '../platform/outbound/index.ts';
 import type { Pair } from './port.ts';
 
 /** How the two tokens are called where they are known by the names of their coins. */

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Account, Balances } from '../ledger/index.ts';
 import { creditedRows, paymentRows } from '../payments/index.ts';
 import { payoutBatchRows, payoutItemRows } from '../payouts/index.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import { refundRows } from '../refunds/index.ts';
 import { strayRows } from '../transfers/index.ts';
 

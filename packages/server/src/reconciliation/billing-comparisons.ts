@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { invoiceRows } from '../invoices/index.ts';
 import { paymentRows } from '../payments/index.ts';
-import { encodeId } from '../platform/ids.ts';
 import { creditRows } from '../subscriptions/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
 
 /** An invoice follows its payment in a transaction of its own, so one that is open may be paid already. */

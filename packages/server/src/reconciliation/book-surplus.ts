@@ -1,10 +1,9 @@
 import { isCauseBooked } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
-import { bodyDigest, claimKey } from '../platform/idempotency.ts';
-import { encodeId, NIL_ID, newId } from '../platform/ids.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { bodyDigest, claimKey, NIL_ID, newId } from '../platform/db/index.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import { castVote, type VoteCount } from '../stores/index.ts';
+import { encodeId, type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import type { Place, Standing } from './compare-with-chain.ts';
 import {
   assertArrived,
@@ -42,9 +41,9 @@ export async function bookSurplus(
   place: Place,
   vote: SurplusVote,
 ): Promise<BookedSurplus> {
-  const occasion = occasionOf(deps, place.merchant);
+  const time = merchantTime(deps, place.merchant);
   const booked = await withStanding(deps, place, vote.currency, (tx, standing) =>
-    decide(tx, place, vote, { standing, occasion }),
+    decide(tx, place, vote, { standing, time }),
   );
   crashPoint('surplus.after-commit');
   return booked;
@@ -54,7 +53,7 @@ async function decide(
   tx: Tx,
   place: Place,
   vote: SurplusVote,
-  { standing, occasion }: { standing: Standing; occasion: Occasion },
+  { standing, time }: { standing: Standing; time: MerchantTime },
 ): Promise<BookedSurplus> {
   const { merchant, network } = place;
   const { merchantId } = merchant;
@@ -66,7 +65,7 @@ async function decide(
     digest: bodyDigest({ network, currency, amount: String(amount) }),
     storeId: NIL_ID,
     resourceId: newId(),
-    nowSeconds: occasion.seconds,
+    nowSeconds: time.seconds,
     param: 'reference',
   });
   const answer = { surplus_id: encodeId('surplus', resourceId), repeated: false };
@@ -80,12 +79,12 @@ async function decide(
     tx,
     merchantId,
     { action: ACTION, subject, approverId, decision: 'book' },
-    occasion.seconds,
+    time.seconds,
   );
   crashPoint('surplus.voted');
   if (count.isDone) {
     const float = await lockFloat(tx, place, currency);
-    const context = { standing, float, nowSeconds: occasion.seconds };
+    const context = { standing, float, nowSeconds: time.seconds };
     await bookOperatorCoins(tx, place, { ...vote, cause }, context);
   }
   crashPoint('surplus.before-commit');

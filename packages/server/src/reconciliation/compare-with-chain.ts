@@ -2,7 +2,7 @@ import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import type { Chain, ChainRegistry } from '../chains/index.ts';
 import { type Balances, coinsOn, readBalances, sumOfEntries } from '../ledger/index.ts';
 import { type DepositBooks, readDepositBooks, sumPulled } from '../payments/index.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { listUnsettled, paidByTransfers, signedOf } from '../transfers/index.ts';
 import { type ExpectedCoins, expectedAtDeposits } from './deposit-coins.ts';

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 
 // A comparison is one statement over two things that must say the same of money: it answers a row for each resource that
 // is compared, and of those that differ the amounts that differ are reported. The database compares, so that a report of a whole ledger costs this

@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 
 /** What the books say lies at one deposit address. */
 export interface ExpectedCoins {

@@ -1,8 +1,7 @@
 import { formatTokens } from '@florin/contract/money';
+import { bodyDigest, claimKey, NIL_ID, newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { bodyDigest, claimKey } from '../platform/idempotency.ts';
-import { encodeId, NIL_ID, newId } from '../platform/ids.ts';
-import { occasionOf } from '../platform/occasion.ts';
+import { encodeId, merchantTime } from '../tenancy/index.ts';
 import type { Place } from './compare-with-chain.ts';
 import {
   type BookingDeps,
@@ -33,7 +32,7 @@ export async function fillFloat(deps: BookingDeps, place: Place, fill: OperatorC
   const { merchant, network } = place;
   const { currency, amount, reference } = fill;
   return await withStanding(deps, place, currency, async (tx, standing) => {
-    const nowSeconds = occasionOf(deps, merchant).seconds;
+    const nowSeconds = merchantTime(deps, merchant).seconds;
     const key = await claimKey(tx, {
       merchantId: merchant.merchantId,
       operation: 'networks.fill',

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Db } from '../platform/db.ts';
-import { NIL_ID } from '../platform/ids.ts';
+import type { Db } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/index.ts';
 // Kept where the installation's settings lie, as it is one value of the installation too.
-import '../platform/settings.ts';
+import '../tenancy/index.ts';
 
 const NAME = 'reconciliation.last-report';
 

@@ -1,10 +1,10 @@
 import { type Asset, formatTokens } from '@florin/contract/money';
 import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
 import { lockBalance, post } from '../ledger/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
-import { transact } from '../platform/transact.ts';
 import { type Place, readStandings, type Standing } from './compare-with-chain.ts';
 
 // Coins that lie in the hot wallet beyond what the books expect there become the operator's own: `float` grows by them,

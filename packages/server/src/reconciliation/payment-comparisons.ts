@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { entryRows } from '../ledger/index.ts';
 import { creditedRows, paymentRows } from '../payments/index.ts';
-import { encodeId } from '../platform/ids.ts';
 import { refundRows } from '../refunds/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
 import { againstTransfers } from './transfer-comparison.ts';
 

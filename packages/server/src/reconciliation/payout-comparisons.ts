@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { entryRows } from '../ledger/index.ts';
 import { payoutBatchRows, payoutItemRows } from '../payouts/index.ts';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
 import { againstTransfers } from './transfer-comparison.ts';
 

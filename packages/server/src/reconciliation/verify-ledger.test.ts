@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { asOwner, expectLedgerWhole } from '../../../../test/ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../../../../test/service.ts';
 import { testAddresses } from '../chains/index.ts';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { verifyLedger } from './verify-ledger.ts';
 
 let service: TestService;

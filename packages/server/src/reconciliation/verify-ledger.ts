@@ -2,9 +2,9 @@ import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/mon
 import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
 import { type Account, type Balances, coinsOn, isOperators, readBalances } from '../ledger/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { encodeId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listMerchants } from '../stores/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { type Place, readStandings, type Standing } from './compare-with-chain.ts';
 import type { Deviation } from './comparison.ts';
 import { rememberReport } from './last-report.ts';

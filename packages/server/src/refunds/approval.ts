@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
-import type { Occasion } from '../platform/occasion.ts';
 import { approvalLimitsOf, dependsOnWindow, lockApprovals, needsApproval } from '../stores/index.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
 import { unapprovedRefunds } from './approval-queries.ts';
 import type { RefundSettings } from './deps.ts';
 import { expireApprovalJob, sendJob } from './jobs.ts';
@@ -45,27 +45,25 @@ export const UNADDRESSED: AddressColumns = {
 export async function addressColumns(
   tx: Tx,
   refund: Bound,
-  { settings, occasion }: { settings: RefundSettings; occasion: Occasion },
+  { settings, time }: { settings: RefundSettings; time: MerchantTime },
 ): Promise<AddressColumns> {
   const { merchant_id: merchantId, amount, address } = refund;
   const limits = approvalLimitsOf(settings);
   let unapproved = 0n;
   if (dependsOnWindow(amount, limits)) {
     await lockApprovals(tx, merchantId, 'refunds');
-    unapproved = await unapprovedRefunds(tx, merchantId, occasion.seconds);
+    unapproved = await unapprovedRefunds(tx, merchantId, time.seconds);
   }
   const isHeld = needsApproval(amount, unapproved, limits);
   return {
     address,
-    addressed_at: occasion.seconds,
+    addressed_at: time.seconds,
     required_approvals: isHeld ? settings.approvals : 0,
     approval_digest: isHeld ? digestOf(refund) : null,
   };
 }
 
 /** What comes next for a refund with an address: it is sent after its delay, or given up where nobody approves it. */
-export function nextJob(refund: RefundRow, occasion: Occasion, { delaySeconds }: RefundSettings): JobSpec {
-  return awaitsApproval(refund)
-    ? expireApprovalJob(refund, occasion)
-    : sendJob(refund, occasion, delaySeconds);
+export function nextJob(refund: RefundRow, time: MerchantTime, { delaySeconds }: RefundSettings): JobSpec {
+  return awaitsApproval(refund) ? expireApprovalJob(refund, time) : sendJob(refund, time, delaySeconds);
 }

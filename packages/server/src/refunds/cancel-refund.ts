@@ -1,9 +1,9 @@
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { claimSecondsLeft } from './claim-link.ts';
 import type { RefundDeps } from './deps.ts';
 import { endRefund } from './end-refund.ts';
@@ -19,7 +19,7 @@ export async function cancelRefund(deps: RefundDeps, caller: Caller, ownId: stri
     const { status } = locked.refund;
     if (status !== 'pending')
       throw new Fail('invalid_request', `A refund that is ${status} cannot be canceled.`);
-    return await endRefund(tx, locked, { status: 'canceled' }, occasionOf(deps, caller));
+    return await endRefund(tx, locked, { status: 'canceled' }, merchantTime(deps, caller));
   });
 }
 
@@ -29,15 +29,15 @@ const SUSPENDED_LOOK_SECONDS = 900;
 /** The payer has not said in time where the money goes: it is the merchant's again. */
 export async function expireClaim(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const occasion = occasionOf(deps, merchant);
+  const time = merchantTime(deps, merchant);
   const left = await run.step(async (tx) => {
     const locked = await lockRefund(tx, job.merchantId, String(job.payload.refundId));
-    const seconds = claimSecondsLeft(locked.refund, merchant, occasion.seconds);
+    const seconds = claimSecondsLeft(locked.refund, merchant, time.seconds);
     if (seconds === 0 && awaitsClaim(locked.refund))
-      await endRefund(tx, locked, { status: 'canceled' }, occasion);
+      await endRefund(tx, locked, { status: 'canceled' }, time);
     return seconds;
   });
   if (left === 0) return 'done';
   const wait = merchant.suspendedAt === null ? left : Math.max(left, SUSPENDED_LOOK_SECONDS);
-  return { againAtMs: occasion.realMs + wait * 1000 };
+  return { againAtMs: time.realMs + wait * 1000 };
 }

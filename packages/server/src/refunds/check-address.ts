@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import type { MerchantMode } from '../platform/settings.ts';
+import type { MerchantMode } from '../tenancy/index.ts';
 import { checkRecipient, OWN_ADDRESS } from '../transfers/index.ts';
 import type { RefundDeps } from './deps.ts';
 

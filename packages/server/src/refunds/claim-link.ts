@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { decodeIdToken, encodeIdToken } from '../platform/id-token.ts';
-import type { Vault } from '../platform/vault.ts';
+import { decodeIdToken, encodeIdToken } from '../platform/db/index.ts';
+import type { Vault } from '../platform/secrets/index.ts';
 import { type Suspensions, suspendedFor } from '../stores/index.ts';
 import { awaitsClaim } from './present.ts';
 import type { RefundRow } from './queries.ts';

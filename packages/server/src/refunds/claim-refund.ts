@@ -1,9 +1,9 @@
 import type { MerchantRef } from '../payments/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import { addressColumns, nextJob } from './approval.ts';
 import { checkRefundAddress } from './check-address.ts';
 import { claimSecondsLeft } from './claim-link.ts';
@@ -28,14 +28,14 @@ export async function claimRefund(
     const row = await getMerchant(tx, merchant.merchantId);
     if (row.status === 'suspended') throw new Fail('forbidden', 'This merchant is suspended.');
     const { refund } = await lockRefund(tx, merchant.merchantId, refundId);
-    const occasion = occasionOf(deps, merchant);
-    if (claimSecondsLeft(refund, row, occasion.seconds) === 0)
+    const time = merchantTime(deps, merchant);
+    if (claimSecondsLeft(refund, row, time.seconds) === 0)
       throw new Fail('invalid_request', 'The link of this refund is used or over.');
     const { network } = refund;
     await checkRefundAddress(tx, deps, { merchant, network, address, allowProgramOwned });
-    const columns = await addressColumns(tx, { ...refund, address }, { settings, occasion });
+    const columns = await addressColumns(tx, { ...refund, address }, { settings, time });
     const claimed = await updateRefund(tx, refund, columns);
-    await enqueue(tx, [nextJob(claimed, occasion, settings)]);
+    await enqueue(tx, [nextJob(claimed, time, settings)]);
     return claimed;
   });
 }

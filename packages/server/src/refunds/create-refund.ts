@@ -8,16 +8,13 @@ import {
   type PaymentView,
   type TransferKey,
 } from '../payments/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { bodyDigest, claimKey, newId, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { bodyDigest, claimKey } from '../platform/idempotency.ts';
-import { newId } from '../platform/ids.ts';
-import { enqueue } from '../platform/jobs/index.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { getMerchant, suspendedFor } from '../stores/index.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { checkRecipient } from '../transfers/index.ts';
 import { addressColumns, nextJob, UNADDRESSED } from './approval.ts';
 import { checkRefundAddress, provenWallet } from './check-address.ts';
@@ -40,7 +37,7 @@ interface Creation {
   caller: Caller;
   body: RefundInput;
   settings: RefundSettings;
-  occasion: Occasion;
+  time: MerchantTime;
 }
 
 /**
@@ -60,8 +57,8 @@ export async function createRefund(
   }
   const paymentId = await findPaymentId(deps.db, caller, body.payment_id);
   const settings = await refundSettings(deps, caller);
-  const occasion = occasionOf(deps, caller);
-  const creation: Creation = { deps, caller, body, settings, occasion };
+  const time = merchantTime(deps, caller);
+  const creation: Creation = { deps, caller, body, settings, time };
   const claim = {
     merchantId: caller.merchantId,
     storeId: caller.storeId,
@@ -69,7 +66,7 @@ export async function createRefund(
     key: body.refund_id,
     digest: bodyDigest(body),
     resourceId: newId(),
-    nowSeconds: occasion.seconds,
+    nowSeconds: time.seconds,
     param: 'refund_id',
   };
   crashPoint('refund.before-transaction');
@@ -93,7 +90,7 @@ interface Source {
 }
 
 async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: string): Promise<RefundRow> {
-  const { deps, caller, body, settings, occasion } = creation;
+  const { deps, caller, body, settings, time } = creation;
   const { pot, transfer } = sourceOf(view, body.tx_id);
   const amount = sizeOf(pot, body);
   const address = await recipientOf(tx, creation, view, { pot, transfer, amount });
@@ -113,10 +110,10 @@ async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: str
     reason: body.reason ?? null,
     metadata: body.metadata ?? {},
     claim_secret: address === null ? newClaimSecret(deps.vault, key) : null,
-    claim_ends_at: address === null ? occasion.seconds + CLAIM_SECONDS : null,
-    suspended_seconds: suspendedFor(await getMerchant(tx, caller.merchantId), occasion.seconds),
-    day: Math.floor(occasion.seconds / DAY_SECONDS),
-    created_at: occasion.seconds,
+    claim_ends_at: address === null ? time.seconds + CLAIM_SECONDS : null,
+    suspended_seconds: suspendedFor(await getMerchant(tx, caller.merchantId), time.seconds),
+    day: Math.floor(time.seconds / DAY_SECONDS),
+    created_at: time.seconds,
   };
   // Quota before ledger, as an end takes them: two locks in two orders wait for each other.
   if (!(await takeQuota(tx, row, settings.dailyLimit))) throw limitExceeded();
@@ -125,7 +122,7 @@ async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: str
   await reserve(tx, refund, pot, transfer);
   crashPoint('refund.reserved');
   const job =
-    address === null ? expireClaimJob(refund, occasion, CLAIM_SECONDS) : nextJob(refund, occasion, settings);
+    address === null ? expireClaimJob(refund, time, CLAIM_SECONDS) : nextJob(refund, time, settings);
   await enqueue(tx, [job]);
   crashPoint('refund.before-commit');
   return refund;

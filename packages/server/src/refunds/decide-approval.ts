@@ -1,11 +1,10 @@
 import type { MerchantRef } from '../payments/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
 import { castVote, getMerchant } from '../stores/index.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { boundDigest } from './approval.ts';
 import { type RefundDeps, refundSettings } from './deps.ts';
 import { endRefund } from './end-refund.ts';
@@ -45,10 +44,10 @@ export async function decideRefund(
   approval: RefundApproval,
 ): Promise<DecidedRefund> {
   const { delaySeconds } = await refundSettings(deps, merchant);
-  const occasion = occasionOf(deps, merchant);
+  const time = merchantTime(deps, merchant);
   const decided = await transact(deps.db, async (tx) => {
     const locked = await lockRefund(tx, merchant.merchantId, approval.refundId);
-    const after = await decideLocked(tx, locked, approval, { delaySeconds, occasion });
+    const after = await decideLocked(tx, locked, approval, { delaySeconds, time });
     crashPoint('refund-approval.before-commit');
     return after;
   });
@@ -60,7 +59,7 @@ async function decideLocked(
   tx: Tx,
   locked: LockedRefund,
   { refundId, approverId, verdict }: RefundApproval,
-  { delaySeconds, occasion }: { delaySeconds: number; occasion: Occasion },
+  { delaySeconds, time }: { delaySeconds: number; time: MerchantTime },
 ): Promise<DecidedRefund> {
   const { refund } = locked;
   checkMayDecide(refund, approverId);
@@ -68,15 +67,15 @@ async function decideLocked(
   // An approval counts for the very amount and address that it was given for.
   const subject = `${refundId} ${boundDigest(refund).toString('hex')}`;
   const vote = { action: 'refunds.approval', subject, approverId, decision: verdict, required };
-  const { agreed } = await castVote(tx, merchantId, vote, occasion.seconds);
+  const { agreed } = await castVote(tx, merchantId, vote, time.seconds);
   crashPoint('refund-approval.voted');
   const next = afterVerdict(verdict, { agreed, required });
   if (next === 'waits') return { refund, approvals: agreed };
   if (next === 'canceled')
-    return { refund: await endRefund(tx, locked, { status: 'canceled' }, occasion), approvals: 0 };
-  const approved = await updateRefund(tx, refund, { approved_at: occasion.seconds });
-  const left = delayLeft(delaySeconds, occasion.seconds - Number(addressedAt));
-  await enqueue(tx, [sendJob(refund, occasion, left)]);
+    return { refund: await endRefund(tx, locked, { status: 'canceled' }, time), approvals: 0 };
+  const approved = await updateRefund(tx, refund, { approved_at: time.seconds });
+  const left = delayLeft(delaySeconds, time.seconds - Number(addressedAt));
+  await enqueue(tx, [sendJob(refund, time, left)]);
   return { refund: approved, approvals: agreed };
 }
 
@@ -86,7 +85,7 @@ export async function expireRefundApproval(deps: RefundDeps, job: Job, run: JobR
   await run.step(async (tx) => {
     const locked = await lockRefund(tx, job.merchantId, String(job.payload.refundId));
     if (!awaitsApproval(locked.refund)) return;
-    await endRefund(tx, locked, { status: 'canceled' }, occasionOf(deps, merchant));
+    await endRefund(tx, locked, { status: 'canceled' }, merchantTime(deps, merchant));
   });
   return 'done';
 }

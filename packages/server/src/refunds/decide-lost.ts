@@ -1,11 +1,11 @@
 import { post } from '../ledger/index.ts';
 import { moveRefundable } from '../payments/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import type { Merchant, VoteCount } from '../stores/index.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import {
   checkRecipient,
   followLost,
@@ -37,45 +37,45 @@ export async function decideLostRefund(
   { refundId, approverId, decision }: LostRefundVerdict,
 ): Promise<{ refund: RefundRow } & VoteCount> {
   const { merchantId } = merchant;
-  const occasion = occasionOf(deps, merchant);
+  const time = merchantTime(deps, merchant);
   return await transact(deps.db, async (tx) => {
     const locked = await lockRefund(tx, merchantId, refundId);
     if (locked.refund.status !== 'succeeded' || locked.refund.lost_at === null)
       throw new Fail('invalid_request', 'The refund is not lost: there is nothing to decide.');
     const owner = { ownerType: OWNER_TYPE, ownerId: refundId };
     const vote = { action: 'refunds.lost', ...owner, approverId, decision };
-    const count = await voteOnLost(tx, merchantId, vote, occasion.seconds);
+    const count = await voteOnLost(tx, merchantId, vote, time.seconds);
     if (!count.isDone) return { ...count, refund: locked.refund };
-    if (decision === 'repay') await repay(tx, locked.refund, occasion);
-    const refund = decision === 'repay' ? locked.refund : await giveBack(tx, locked, occasion);
+    if (decision === 'repay') await repay(tx, locked.refund, time);
+    const refund = decision === 'repay' ? locked.refund : await giveBack(tx, locked, time);
     crashPoint('refunds-lost.before-commit');
     return { ...count, refund };
   });
 }
 
 /** Its money and its coins are booked as gone: they go now. */
-async function repay(tx: Tx, refund: RefundRow, occasion: Occasion): Promise<void> {
+async function repay(tx: Tx, refund: RefundRow, time: MerchantTime): Promise<void> {
   const { merchant_id: merchantId, refund_id: ownerId, network, currency, amount, address } = refund;
   if (address === null) throw new Error('a refund that was paid has an address');
   const { canonical } = checkRecipient(network, address, { allowProgramOwned: true });
   const owner = { ownerType: OWNER_TYPE, ownerId, groupId: ownerId };
   const order = { ...owner, network, currency, address: canonical, amount, memo: null };
-  await requestTransfers(tx, merchantId, [order], occasion);
+  await requestTransfers(tx, merchantId, [order], time);
 }
 
-async function giveBack(tx: Tx, { refund, view }: LockedRefund, occasion: Occasion): Promise<RefundRow> {
+async function giveBack(tx: Tx, { refund, view }: LockedRefund, time: MerchantTime): Promise<RefundRow> {
   const source = sourceOf(refund);
   const place = placeOf(view.payment.status, source !== null);
   await giveQuotaBack(tx, refund);
   await moveRefundable(tx, view.payment, source, takenBackMove(refund.amount, place));
   const postings = [...unpaidPostings(refund), ...givenBackPostings(refund, place, true)];
-  await post(tx, refund.merchant_id, postings, occasion.seconds);
+  await post(tx, refund.merchant_id, postings, time.seconds);
   const after = await updateRefund(tx, refund, {
     status: 'failed',
     failure_reason: 'transfer_failed',
-    completed_at: occasion.seconds,
+    completed_at: time.seconds,
   });
-  await recordRefund(tx, { before: refund, after, type: 'refund.failed' }, occasion);
+  await recordRefund(tx, { before: refund, after, type: 'refund.failed' }, time);
   return after;
 }
 
@@ -84,10 +84,10 @@ export async function followLostRefund(
   tx: Tx,
   refund: RefundRow,
   transfer: Awaited<ReturnType<typeof listDecided>>[number],
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<void> {
   const change = followLost(refund, transfer);
   if (change === undefined) return;
   const after = await updateRefund(tx, refund, change);
-  await recordRefund(tx, { before: refund, after, type: 'refund.updated' }, occasion);
+  await recordRefund(tx, { before: refund, after, type: 'refund.updated' }, time);
 }

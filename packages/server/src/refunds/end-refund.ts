@@ -2,8 +2,8 @@ import type { RefundFailure } from '@florin/contract/schemas';
 import { recordEvent, resourceOf } from '../events/index.ts';
 import { post } from '../ledger/index.ts';
 import { moveRefundable } from '../payments/index.ts';
-import type { Tx } from '../platform/db.ts';
-import type { Occasion } from '../platform/occasion.ts';
+import type { Tx } from '../platform/db/index.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
 import { givenBackPostings, paidPostings } from './postings.ts';
 import { presentRefund } from './present.ts';
 import { giveQuotaBack, type LockedRefund, type RefundRow, updateRefund } from './queries.ts';
@@ -28,7 +28,7 @@ export async function endRefund(
   tx: Tx,
   { refund, view }: LockedRefund,
   outcome: Outcome,
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<RefundRow> {
   const { merchant_id: merchantId, amount } = refund;
   const { status } = outcome;
@@ -40,14 +40,14 @@ export async function endRefund(
   const postings = isPaid
     ? paidPostings(refund)
     : givenBackPostings(refund, place, refund.status === 'processing');
-  await post(tx, merchantId, postings, occasion.seconds);
+  await post(tx, merchantId, postings, time.seconds);
   const after = await updateRefund(tx, refund, {
     status,
-    completed_at: occasion.seconds,
+    completed_at: time.seconds,
     ...('txId' in outcome ? { tx_id: outcome.txId } : {}),
     ...('reason' in outcome ? { failure_reason: outcome.reason } : {}),
   });
-  await recordRefund(tx, { before: refund, after, type: END_EVENTS[status] }, occasion);
+  await recordRefund(tx, { before: refund, after, type: END_EVENTS[status] }, time);
   return after;
 }
 
@@ -63,17 +63,17 @@ const END_EVENTS: Record<End, RefundEvent> = {
 export async function recordRefund(
   tx: Tx,
   { before, after, type }: { before: RefundRow; after: RefundRow; type: RefundEvent },
-  occasion: Occasion,
+  time: MerchantTime,
 ): Promise<void> {
   await recordEvent(tx, {
     merchantId: after.merchant_id,
     storeId: after.store_id,
-    livemode: occasion.livemode,
+    livemode: time.livemode,
     type,
     resource: resourceOf('refund', after.own_id),
     before: presentRefund(before, null),
     after: presentRefund(after, null),
-    nowSeconds: occasion.seconds,
-    nowMs: occasion.realMs,
+    nowSeconds: time.seconds,
+    nowMs: time.realMs,
   });
 }

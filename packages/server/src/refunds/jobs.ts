@@ -1,5 +1,5 @@
 import type { JobSpec } from '../platform/jobs/index.ts';
-import type { Occasion } from '../platform/occasion.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
 import { decidedJob } from '../transfers/index.ts';
 import type { RefundRow } from './queries.ts';
 
@@ -23,17 +23,17 @@ const jobOf = ({ merchant_id: merchantId, refund_id: refundId }: Keyed) => ({
   payload: { refundId },
 });
 
-export function sendJob(refund: Keyed, { realMs }: Occasion, delaySeconds: number): JobSpec {
+export function sendJob(refund: Keyed, { realMs }: MerchantTime, delaySeconds: number): JobSpec {
   const dueAtMs = realMs + delaySeconds * 1000;
   return { ...jobOf(refund), kind: SEND_REFUND_JOB, dueAtMs, followsClock: true };
 }
 
-export function expireClaimJob(refund: Keyed, { realMs }: Occasion, seconds: number): JobSpec {
+export function expireClaimJob(refund: Keyed, { realMs }: MerchantTime, seconds: number): JobSpec {
   const dueAtMs = realMs + seconds * 1000;
   return { ...jobOf(refund), kind: EXPIRE_CLAIM_JOB, dueAtMs, followsClock: true };
 }
 
-export function expireApprovalJob(refund: Keyed, { realMs }: Occasion): JobSpec {
+export function expireApprovalJob(refund: Keyed, { realMs }: MerchantTime): JobSpec {
   const dueAtMs = realMs + APPROVAL_WAITS_SECONDS * 1000;
   return { ...jobOf(refund), kind: EXPIRE_REFUND_APPROVAL_JOB, dueAtMs, followsClock: true };
 }

@@ -1,5 +1,5 @@
 import type { Refund } from '@florin/contract/schemas';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { RefundRow } from './queries.ts';
 
 /** Whether the payer is still to say where the money goes. */

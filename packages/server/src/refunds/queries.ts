@@ -3,7 +3,7 @@ import { REFUND_ID_PATTERN } from '@florin/contract/schemas';
 import { type Insertable, sql, type Updateable } from 'kysely';
 import type { CauseNames } from '../ledger/index.ts';
 import { lockPayment, type PaymentView, type TransferKey } from '../payments/index.ts';
-import type { Db, Tables, Tx } from '../platform/db.ts';
+import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { REFUND_MOVES } from './states.ts';
 import './tables.ts';

@@ -1,11 +1,11 @@
 import type { Network } from '@florin/contract/money';
 import type { RefundFailure } from '@florin/contract/schemas';
 import { BelowFloor, post } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
-import { type Occasion, occasionOf } from '../platform/occasion.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { checkRecipient, isPaused, listDecided, requestTransfers, retryMs } from '../transfers/index.ts';
 import { boundDigest } from './approval.ts';
 import { followLostRefund } from './decide-lost.ts';
@@ -24,13 +24,13 @@ interface Sending {
   job: Job;
   run: JobRun;
   merchant: Merchant;
-  occasion: Occasion;
+  time: MerchantTime;
 }
 
 /** pending → processing: the coins are set aside and the transfer is ordered, in one change. */
 export async function sendRefund(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const sending: Sending = { deps, job, run, merchant, occasion: occasionOf(deps, merchant) };
+  const sending: Sending = { deps, job, run, merchant, time: merchantTime(deps, merchant) };
   crashPoint('refund-send.claimed');
   const hindrance = await trySend(sending);
   crashPoint('refund-send.after-commit');
@@ -53,10 +53,10 @@ async function trySend(sending: Sending): Promise<Hindrance | undefined> {
       const { canonical } = checkRecipient(refund.network, refund.address, { allowProgramOwned: true });
       const reason = await refusalOf(tx, sending, refund.network, canonical);
       if (reason !== undefined) {
-        await endRefund(tx, locked, { status: 'failed', reason, txId: null }, sending.occasion);
+        await endRefund(tx, locked, { status: 'failed', reason, txId: null }, sending.time);
         return undefined;
       }
-      await order(tx, refund, canonical, sending.occasion);
+      await order(tx, refund, canonical, sending.time);
       crashPoint('refund-send.before-commit');
       return undefined;
     });
@@ -80,16 +80,16 @@ async function refusalOf(
 }
 
 /** @throws BelowFloor where too few coins lie on the network */
-async function order(tx: Tx, refund: RefundRow, address: string, occasion: Occasion): Promise<void> {
+async function order(tx: Tx, refund: RefundRow, address: string, time: MerchantTime): Promise<void> {
   const { merchant_id: merchantId, refund_id: refundId, network, currency, amount } = refund;
-  await post(tx, merchantId, reserveCoinsPostings(refund), occasion.seconds);
+  await post(tx, merchantId, reserveCoinsPostings(refund), time.seconds);
   crashPoint('refund-send.coins-reserved');
   const owner = { ownerType: OWNER_TYPE, ownerId: refundId, groupId: refundId };
   await requestTransfers(
     tx,
     merchantId,
     [{ ...owner, network, currency, address, amount, memo: null }],
-    occasion,
+    time,
   );
   await updateRefund(tx, refund, { status: 'processing', short_since: null });
 }
@@ -99,7 +99,7 @@ async function order(tx: Tx, refund: RefundRow, address: string, occasion: Occas
  * sooner by that.
  */
 async function waitFor(sending: Sending, hindrance: Hindrance): Promise<JobOutcome> {
-  const { deps, job, run, occasion } = sending;
+  const { deps, job, run, time } = sending;
   const refund = await findRefund(deps.db, job.merchantId, String(job.payload.refundId));
   if (refund === undefined) return 'done';
   const { network, currency, own_id: ownId, short_since: shortSince } = refund;
@@ -107,12 +107,11 @@ async function waitFor(sending: Sending, hindrance: Hindrance): Promise<JobOutco
   if (hindrance === 'suspended') deps.log.info(fields, 'the merchant is suspended, a refund waits');
   else if (hindrance === 'paused') deps.log.warn(fields, 'paused, a refund waits');
   else deps.log.error(fields, 'too few coins lie on the network for a refund: it waits');
-  const againAtMs = occasion.realMs + retryMs(occasion.seconds - Number(shortSince ?? occasion.seconds));
+  const againAtMs = time.realMs + retryMs(time.seconds - Number(shortSince ?? time.seconds));
   if (hindrance === 'short' && shortSince === null)
     await run.step(async (tx) => {
       const locked = await lockRefund(tx, job.merchantId, refund.refund_id);
-      if (locked.refund.status === 'pending')
-        await updateRefund(tx, refund, { short_since: occasion.seconds });
+      if (locked.refund.status === 'pending') await updateRefund(tx, refund, { short_since: time.seconds });
     });
   return { againAtMs, followsClock: false };
 }
@@ -125,15 +124,15 @@ export async function settleRefund(deps: RefundDeps, job: Job, run: JobRun): Pro
     const { refund } = locked;
     const transfer = (await listDecided(tx, job.merchantId, refund.refund_id)).at(-1);
     if (transfer === undefined) return;
-    const occasion = occasionOf(deps, merchant);
-    if (refund.status !== 'processing') return await followLostRefund(tx, refund, transfer, occasion);
+    const time = merchantTime(deps, merchant);
+    if (refund.status !== 'processing') return await followLostRefund(tx, refund, transfer, time);
     crashPoint('refund-settle.before');
     const { tx_id: txId, status } = transfer;
     const reason = transfer.failure_code === 'address_risk' ? 'address_risk' : 'transfer_failed';
     const outcome: Outcome = status === 'succeeded' ? { status, txId } : { status: 'failed', reason, txId };
-    const ended = await endRefund(tx, locked, outcome, occasion);
+    const ended = await endRefund(tx, locked, outcome, time);
     // It may be lost before it was settled.
-    await followLostRefund(tx, ended, transfer, occasion);
+    await followLostRefund(tx, ended, transfer, time);
     crashPoint('refund-settle.before-commit');
   });
   crashPoint('refund-settle.after-commit');

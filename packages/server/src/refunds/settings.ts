@@ -1,4 +1,4 @@
-import { integerSetting, moneyOrWordSetting, moneySetting } from '../platform/settings.ts';
+import { integerSetting, moneyOrWordSetting, moneySetting } from '../tenancy/index.ts';
 
 export const REFUND_SETTINGS = {
   delaySeconds: integerSetting({

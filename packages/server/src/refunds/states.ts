@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentStatus, RefundStatus } from '@florin/contract/schemas';
-import { Moves } from '../platform/moves.ts';
+import { Moves } from '../platform/db/index.ts';
 
 // A refund: pending → processing → succeeded | failed; pending → canceled | failed (its address is listed by then).
 // Above a limit it waits in `pending` until it is approved, from when its address is known.

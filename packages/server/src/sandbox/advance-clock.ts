@@ -1,6 +1,7 @@
 import { PUBLISH_JOB } from '../events/index.ts';
 import { WATCH_METHODS_JOB } from '../payment-methods/index.ts';
 import { EXPIRE_JOB, listCursors, scanJob } from '../payments/index.ts';
+import { transact } from '../platform/db/index.ts';
 import {
   advanceClockJobs,
   enqueue,
@@ -8,7 +9,6 @@ import {
   hastenClockJobs,
   nextClockJobMs,
 } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
 import { SEND_REFUND_JOB } from '../refunds/index.ts';
 import { getMerchant, moveClock } from '../stores/index.ts';
 import { DUE_JOB } from '../subscriptions/index.ts';

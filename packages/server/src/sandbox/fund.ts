@@ -3,11 +3,10 @@ import type { Balances, FundInput } from '@florin/contract/schemas';
 import type { Static } from 'typebox';
 import { ChainUnavailable } from '../chains/index.ts';
 import { coinsOn, post, presentBalances, readBalances } from '../ledger/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { newId, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { newId } from '../platform/ids.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
 import type { RefundDeps } from '../refunds/index.ts';
 import type { SubscriptionDeps } from '../subscriptions/index.ts';
 

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
+import { transact } from '../platform/db/index.ts';
 import { hastenClockJobs } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
 import { SEND_JOB } from '../transfers/index.ts';
 import type { SandboxDeps } from './fund.ts';
 

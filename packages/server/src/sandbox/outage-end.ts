@@ -1,5 +1,5 @@
+import { transact } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
 import type { SandboxDeps } from './fund.ts';
 
 /** Does nothing but be due: a clock that is moved ahead stops as an outage ends, and what waited for that goes on then. */

@@ -16,10 +16,10 @@ import {
   rulesOf,
   scanJob,
 } from '../payments/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
 
 const FINAL_BLOCKS = 3;
 const PATIENCE_MS = 20_000;

@@ -16,10 +16,10 @@ import {
   readPayment,
   scanJob,
 } from '../payments/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { formOf, type PublicPage, TokenBuckets } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
 import type { SandboxDeps } from './fund.ts';
 import { payAs, type Sent } from './pay-session.ts';
 import { reachChain } from './reach-chain.ts';

@@ -25,8 +25,8 @@ import {
   TestAddresses,
 } from '@florin/contract/schemas';
 import { type SimulatedChain, type SimulatedTransfer, testAddresses } from '../chains/index.ts';
+import { PAGE_LIMIT_DEFAULT } from '../platform/db/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
 import { claimRefund, getRefund, showRefund } from '../refunds/index.ts';
 import { advanceClock } from './advance-clock.ts';
 import { authorizeMandate } from './authorize-mandate.ts';

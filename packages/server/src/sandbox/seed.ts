@@ -1,7 +1,6 @@
 import { ASSETS, NETWORKS } from '@florin/contract/money';
 import { readBalances } from '../ledger/index.ts';
 import { SCOPES } from '../platform/http/index.ts';
-import { decodeId, encodeId } from '../platform/ids.ts';
 import {
   changeStore,
   createKey,
@@ -12,6 +11,7 @@ import {
   listStores,
   type Merchant,
 } from '../stores/index.ts';
+import { decodeId, encodeId } from '../tenancy/index.ts';
 import { fund, type SandboxDeps } from './fund.ts';
 
 /** What `sandbox.json` holds: all that a first request needs. */

@@ -7,7 +7,6 @@ import {
   type PublicPage,
   TokenBuckets,
 } from '../platform/http/index.ts';
-import { encodeId } from '../platform/ids.ts';
 import {
   findPortal,
   findSubscribePage,
@@ -19,6 +18,7 @@ import {
   SUBSCRIBE_PATH,
   type SubscriptionDeps,
 } from '../subscriptions/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { authorizeMandate } from './authorize-mandate.ts';
 
 /** Of one page: a person who clicks, not a program. */

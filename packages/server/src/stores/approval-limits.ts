@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import './tables.ts';
 
 // What may leave a merchant without a second person: single sums up to a threshold, and only so much in any 24 hours.

@@ -1,5 +1,5 @@
 import { isNonce, isSignature, isTimestamp, TIMESTAMP_SKEW_MAX_SECONDS } from '@florin/contract/signing';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type {
   Authenticated,

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { signedPrefix } from '@florin/contract/signing';
 import { base58 } from '@scure/base';
-import { decodeIdToken, encodeIdToken } from '../platform/id-token.ts';
+import { decodeIdToken, encodeIdToken } from '../platform/db/index.ts';
 
 const KEY_BYTES = 16;
 const SECRET_BYTES = 32;

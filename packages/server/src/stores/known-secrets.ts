@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import type { Vault } from '../platform/vault.ts';
+import type { Vault } from '../platform/secrets/index.ts';
 import type { ParsedApiKey } from './credentials.ts';
 import type { KeyAccess } from './queries.ts';
 import { secretContext } from './secrets.ts';

@@ -1,10 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import { codeOf, type Tx } from '../platform/db.ts';
+import { codeOf, newId, type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { newId } from '../platform/ids.ts';
-import { checkPlainText } from '../platform/plain-text.ts';
+import { checkPlainText } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { transact } from '../platform/transact.ts';
 import { checkName } from './create-merchant.ts';
 import { digestOf, makeApproverToken } from './credentials.ts';
 import { nameSkeleton } from './name-skeleton.ts';

@@ -1,8 +1,7 @@
+import { newId, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { SCOPES, type Scope } from '../platform/http/index.ts';
-import { newId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
-import { transact } from '../platform/transact.ts';
 import { checkName } from './create-merchant.ts';
 import { digestOf, makeApiKey, makeSecretKey } from './credentials.ts';
 import { findApproverByName, getMerchant, getStore, lockKey } from './queries.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPlatform } from '../../../../test/platform.ts';
+import { newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { newId } from '../platform/ids.ts';
 import type { Platform } from '../platform/platform.ts';
 import { digestOf } from './credentials.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isPlainText } from '../platform/plain-text.ts';
+import { isPlainText } from '../platform/http/index.ts';
 import { nameSkeleton } from './name-skeleton.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { NONCE_KEEP_SECONDS } from '@florin/contract/signing';
-import { CLOCKS_AGREE_WITHIN_MS } from '../platform/clock.ts';
+import { CLOCKS_AGREE_WITHIN_MS } from '../platform/db/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { deleteNoncesBefore, findOldestNonceMs } from './queries.ts';
 

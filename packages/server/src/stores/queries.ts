@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept, readLoaderPerPool } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { gatherReads } from '../platform/gather.ts';
 import type { Scope } from '../platform/http/index.ts';
-import { decodeId, encodeId } from '../platform/ids.ts';
-import { kept } from '../platform/kept-plans.ts';
-import type { MerchantMode } from '../platform/settings.ts';
+import type { MerchantMode } from '../tenancy/index.ts';
+import { decodeId, encodeId } from '../tenancy/index.ts';
 import './tables.ts';
 
 /** When a merchant was suspended, by its own clock. */
@@ -205,13 +204,13 @@ export const suspendedFor = (
 ) => suspendedSeconds + (suspendedAt === null ? 0 : Math.max(0, now - suspendedAt));
 
 /** Jobs of a merchant that begin together all ask for its row: they read it together. */
-const reads = gatherReads<undefined, Merchant | undefined>((db) => async (merchantId, asks) => {
+const reads = readLoaderPerPool<undefined, Merchant | undefined>((db) => async (merchantId, asks) => {
   const merchant = await readMerchant(db, merchantId);
   return asks.map(() => merchant);
 });
 
 export async function findMerchant(db: Db, merchantId: string): Promise<Merchant | undefined> {
-  return db.isTransaction ? await readMerchant(db, merchantId) : await reads(db).ask(merchantId, undefined);
+  return db.isTransaction ? await readMerchant(db, merchantId) : await reads(db).load(merchantId, undefined);
 }
 
 async function readMerchant(db: Db, merchantId: string): Promise<Merchant | undefined> {

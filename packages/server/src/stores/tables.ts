@@ -3,7 +3,7 @@ import type { Scope } from '../platform/http/index.ts';
 
 type Int8 = bigint | number;
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     merchant: {
       merchant_id: string;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPlatform } from '../../../../test/platform.ts';
-import { newId } from '../platform/ids.ts';
+import { newId, transact } from '../platform/db/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { transact } from '../platform/transact.ts';
 import { addApprover, castVote, createMerchant, listApprovers, removeApprover, type Vote } from './index.ts';
 
 let platform: Platform;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { lockApprovers } from './queries.ts';
 import './tables.ts';

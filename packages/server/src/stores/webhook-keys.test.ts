@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { Clock } from '../platform/clock.ts';
-import { connect } from '../platform/db.ts';
-import { createLogger } from '../platform/log.ts';
-import { migrate } from '../platform/migrate.ts';
+import { Clock, connect, migrate } from '../platform/db/index.ts';
+import { createLogger } from '../platform/observability/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { Vault } from '../platform/vault.ts';
+import { Vault } from '../platform/secrets/index.ts';
 import {
   changeStore,
   confirmWebhookKey,

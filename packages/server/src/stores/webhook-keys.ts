@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { encodeId } from '../platform/ids.ts';
-import { kept } from '../platform/kept-plans.ts';
 import type { Platform } from '../platform/platform.ts';
-import { transact } from '../platform/transact.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { lockKey } from './queries.ts';
 import { secretContext } from './secrets.ts';
 import './tables.ts';

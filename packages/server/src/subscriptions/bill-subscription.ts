@@ -1,17 +1,23 @@
 import type { InvoiceRow } from '../invoices/index.ts';
 import { type LookAgain, lookForMoney, type PagesDue } from '../payments/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
-import { enqueue, type Job, type JobOutcome, type JobRun, joinedStep } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { transact } from '../platform/transact.ts';
+import {
+  crashPoint,
+  enqueue,
+  type Job,
+  type JobOutcome,
+  type JobRun,
+  joinedStep,
+} from '../platform/jobs/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
 import { billingAfter, lockBilling, writeDecision } from './change-subscription.ts';
 import { type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
-import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps } from './deps.ts';
-import { Draft, type Occasion } from './draft.ts';
+import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
+import { type DecisionContext, Draft } from './draft.ts';
 import { decideDue } from './due.ts';
 import { lookJob, realMsOf } from './jobs.ts';
 
@@ -56,9 +62,9 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   let tried: (ToTry & { read: ChargeReading }) | undefined;
   let looked: Looked | undefined;
   const begun = await billingContext(deps, merchant);
-  deps.metrics.billed((begun.occasion.realMs - job.dueAtMs) / 1000);
+  deps.metrics.billed((begun.time.realMs - job.dueAtMs) / 1000);
   for (let changes = 0; changes < CHANGES_MAX && !run.signal.aborted; changes++) {
-    const context = { ...begun, occasion: occasionOf(deps, merchant) };
+    const context = { ...begun, time: merchantTime(deps, merchant) };
     const change = { merchant, subscriptionId, context, tried, looked, isDueJob: !isLook };
     const next = await billingStep(deps.db, merchant, {
       run,
@@ -74,7 +80,7 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
       if (isLook) return notYet ?? 'done';
       if (notYet !== undefined)
         await transact(deps.db, (tx) => enqueue(tx, [lookJob(merchant.merchantId, subscriptionId, notYet)]));
-      return next.wait === null ? 'done' : { againAtMs: realMsOf(next.wait, context.occasion) };
+      return next.wait === null ? 'done' : { againAtMs: realMsOf(next.wait, context.time) };
     }
     if ('deadline' in next) {
       looked = { pages: next, notYet: await lookForMoney(deps, merchant, next) };
@@ -104,22 +110,22 @@ async function step(
 ): Promise<Next> {
   const billing = await lockBilling(tx, merchant.merchantId, subscriptionId);
   crashPoint('billing.locked');
-  const occasion = occasionFor(context);
+  const decisionContext = decisionContextOf(context);
   const mayGiveUp = looked?.notYet === undefined;
-  const due = decideDue(billing.facts, occasion, mayGiveUp);
+  const due = decideDue(billing.facts, decisionContext, mayGiveUp);
   if (due.do === 'change') {
     const { decision, deadline } = due;
     const pages = deadline === null ? undefined : pagesOf(billing, deadline);
     if (pages !== undefined && !hasSeen(looked, pages)) return pages;
     const changed = await writeDecision(tx, billing, { decision, context, additions: { isDueJob } });
-    return nextOf(billingAfter(billing, decision, changed), occasion, mayGiveUp);
+    return nextOf(billingAfter(billing, decision, changed), decisionContext, mayGiveUp);
   }
   if (due.do !== 'try' || tried === undefined || !isOf(tried, billing, due.invoiceId))
-    return nextOf(billing, occasion, mayGiveUp);
-  const draft = new Draft(billing.facts, occasion);
+    return nextOf(billing, decisionContext, mayGiveUp);
+  const draft = new Draft(billing.facts, decisionContext);
   const trial = { draft, invoiceId: due.invoiceId, read: tried.read, context, isDueJob };
   const { changed } = await chargeInvoice(tx, billing, trial);
-  return nextOf(billingAfter(billing, draft.decision, changed), occasion, mayGiveUp);
+  return nextOf(billingAfter(billing, draft.decision, changed), decisionContext, mayGiveUp);
 }
 
 /** Whether what was read of a mandate and a rate is of this invoice, as it is under the locks. */
@@ -145,10 +151,10 @@ const hasSeen = (looked: Looked | undefined, { paymentIds, deadline }: PagesDue)
   looked.pages.deadline >= deadline &&
   paymentIds.every((id) => looked.pages.paymentIds.includes(id));
 
-function nextOf({ facts, invoices }: Billing, occasion: Occasion, mayGiveUp: boolean): Next {
-  const due = decideDue(facts, occasion, mayGiveUp);
+function nextOf({ facts, invoices }: Billing, decisionContext: DecisionContext, mayGiveUp: boolean): Next {
+  const due = decideDue(facts, decisionContext, mayGiveUp);
   if (due.do === 'wait')
-    return { wait: due.at, isHeldBack: !mayGiveUp && decideDue(facts, occasion).do === 'change' };
+    return { wait: due.at, isHeldBack: !mayGiveUp && decideDue(facts, decisionContext).do === 'change' };
   if (due.do === 'change') return 'change';
   const invoice = invoices.find((row) => row.invoice_id === due.invoiceId);
   invariant(invoice !== undefined, 'what is tried is open');

@@ -1,7 +1,7 @@
 import type { Change } from '../events/index.ts';
 import { type InvoiceRow, presentInvoice } from '../invoices/index.ts';
 import { invariant } from '../platform/fail.ts';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { Billing, ChangedBilling } from './billing.ts';
 import type { BillingContext } from './deps.ts';
 import type { DecidedEvent, Decision } from './facts.ts';
@@ -31,8 +31,8 @@ function paymentChange({ type, invoiceId }: DecidedEvent, { paymentNews }: Told)
   return found.change;
 }
 
-function common({ store_id: storeId, merchant_id: merchantId }: InvoiceOwner, { occasion }: BillingContext) {
-  const { livemode, seconds: nowSeconds, realMs: nowMs } = occasion;
+function common({ store_id: storeId, merchant_id: merchantId }: InvoiceOwner, { time }: BillingContext) {
+  const { livemode, seconds: nowSeconds, realMs: nowMs } = time;
   return { merchantId, storeId, livemode, nowSeconds, nowMs };
 }
 type InvoiceOwner = Pick<InvoiceRow, 'merchant_id' | 'store_id'>;

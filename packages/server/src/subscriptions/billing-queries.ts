@@ -1,7 +1,7 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import { listOpenInvoices } from '../invoices/index.ts';
-import type { Db, Tables, Tx } from '../platform/db.ts';
-import { kept, many } from '../platform/kept-plans.ts';
+import type { Db, Tables, Tx } from '../platform/db/index.ts';
+import { kept, many } from '../platform/db/index.ts';
 import { SUBSCRIPTION } from './columns.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import type { SubscriptionRow } from './queries.ts';

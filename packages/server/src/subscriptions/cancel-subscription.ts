@@ -1,9 +1,9 @@
 import type { SubscriptionCancelInput } from '@florin/contract/schemas';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { transact } from '../platform/transact.ts';
 import { decideCancel, periodEndAt } from './cancellation.ts';
 import { lockBilling, writeDecision } from './change-subscription.ts';
-import { billingContext, occasionFor, type StoreCaller, type SubscriptionDeps } from './deps.ts';
+import { billingContext, decisionContextOf, type StoreCaller, type SubscriptionDeps } from './deps.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
@@ -21,8 +21,8 @@ export async function cancelSubscription(
     const { subscription } = billing.facts;
     if (isFinal(subscription.status))
       throw new Fail('invalid_request', `A subscription that is ${subscription.status} cannot be canceled.`);
-    const at = timeOf(body, subscription, context.occasion.seconds);
-    const decision = decideCancel(billing.facts, at, occasionFor(context));
+    const at = timeOf(body, subscription, context.time.seconds);
+    const decision = decideCancel(billing.facts, at, decisionContextOf(context));
     return (await writeDecision(tx, billing, { decision, context })).subscription;
   });
 }

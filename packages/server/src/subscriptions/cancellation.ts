@@ -1,4 +1,4 @@
-import { Draft, type Occasion } from './draft.ts';
+import { type DecisionContext, Draft } from './draft.ts';
 import { cancel } from './end.ts';
 import type { Decision, Facts, SubscriptionFacts } from './facts.ts';
 import { boundary, periodIndex } from './periods.ts';
@@ -11,13 +11,13 @@ export function periodEndAt(subscription: SubscriptionFacts, now: number): numbe
 }
 
 /** Cancels now, or plans it. With money on its way it waits until that is final. */
-export function decideCancel(facts: Facts, at: 'now' | number, occasion: Occasion): Decision {
-  const draft = new Draft(facts, occasion);
+export function decideCancel(facts: Facts, at: 'now' | number, context: DecisionContext): Decision {
+  const draft = new Draft(facts, context);
   if (at === 'now' && !draft.isAnyLive) {
     cancel(draft);
     return draft.decision;
   }
-  const cancelAt = at === 'now' ? occasion.now : at;
+  const cancelAt = at === 'now' ? context.now : at;
   if (cancelAt !== facts.subscription.cancelAt) {
     draft.change({ cancelAt });
     draft.tell('subscription.updated');

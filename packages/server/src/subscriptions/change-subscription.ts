@@ -8,14 +8,14 @@ import {
   type PageState,
 } from '../invoices/index.ts';
 import type { InvoicePageState } from '../payments/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { together } from '../platform/db/index.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
-import { together } from '../platform/together.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import type { Billing, ChangedBilling } from './billing.ts';
 import { eventsOf } from './billing-events.ts';
 import { subscriptionLock, writeContent, writeFacts } from './billing-queries.ts';
-import { type BillingContext, occasionFor } from './deps.ts';
+import { type BillingContext, decisionContextOf } from './deps.ts';
 import { decideDue } from './due.ts';
 import type { Decision, Facts } from './facts.ts';
 import { dueJob, realMsOf } from './jobs.ts';
@@ -128,10 +128,10 @@ export async function writeDecision(
 
 /** The job of what is due next: now, or at its time. */
 function nextDue({ subscription, facts }: Billing, context: BillingContext): JobSpec[] {
-  const due = decideDue(facts, occasionFor(context));
-  const { occasion } = context;
-  if (due.do !== 'wait') return [dueJob(subscription, occasion.realMs)];
-  return due.at === null ? [] : [dueJob(subscription, realMsOf(due.at, occasion))];
+  const due = decideDue(facts, decisionContextOf(context));
+  const { time } = context;
+  if (due.do !== 'wait') return [dueJob(subscription, time.realMs)];
+  return due.at === null ? [] : [dueJob(subscription, realMsOf(due.at, time))];
 }
 
 async function writeSubscription(

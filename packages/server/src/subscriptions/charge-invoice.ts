@@ -11,10 +11,10 @@ import {
   walletLock,
 } from '../payment-methods/index.ts';
 import { type ChargeQuote, insertCharge, quoteCharge, recordFailedCharge } from '../payments/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { together } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
-import { together } from '../platform/together.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import type { Billing, ChangedBilling } from './billing.ts';
 import { writeDecision } from './change-subscription.ts';
@@ -102,7 +102,7 @@ export async function chargeInvoice(
   const window = windowAt(draft.subscription, draft.now);
   const windowed = { subscriptionId, windowStart: window.start, windowEnd: window.end };
   const order = { merchantId, paymentId, method, amount: capUse.amount, ...windowed };
-  await orderCharge(tx, order, context.occasion);
+  await orderCharge(tx, order, context.time);
   crashPoint('billing.charge-ordered');
   return { did: 'ordered', changed: await write({ paymentId, change: undefined }) };
 }

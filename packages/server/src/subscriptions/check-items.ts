@@ -1,6 +1,6 @@
 import type { SubscriptionInput, SubscriptionItemInput } from '@florin/contract/schemas';
+import { newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { newId } from '../platform/ids.ts';
 import { sumOf } from './rows.ts';
 import type { StoredItem } from './tables.ts';
 

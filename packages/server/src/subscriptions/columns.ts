@@ -1,4 +1,4 @@
-import { Columns } from '../platform/columns.ts';
+import { Columns } from '../platform/db/index.ts';
 import './tables.ts';
 
 export const SUBSCRIPTION = new Columns('subscription', {

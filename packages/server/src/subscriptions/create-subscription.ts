@@ -3,18 +3,17 @@ import type { Subscription, SubscriptionInput } from '@florin/contract/schemas';
 import { newPageSecret, normalPageUrls, payableOptions } from '../checkout/index.ts';
 import { checkExternalId, ensureCustomer, findCustomerId } from '../customers/index.ts';
 import { findInvoice } from '../invoices/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Db, Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { bodyDigest, claimKey, newId, transact } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import type { Answer, Caller } from '../platform/http/index.ts';
-import { bodyDigest, claimKey } from '../platform/idempotency.ts';
-import { encodeId, newId } from '../platform/ids.ts';
-import { transact } from '../platform/transact.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { insertSubscription } from './billing-queries.ts';
 import { writeDecision } from './change-subscription.ts';
 import { checkItems } from './check-items.ts';
 import { decideCreation } from './creation.ts';
-import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps } from './deps.ts';
+import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { methodOf } from './find-method.ts';
 import { subscribeUrl } from './page-token.ts';
 import { boundary } from './periods.ts';
@@ -55,7 +54,7 @@ export async function createSubscription(
     key: idempotencyKey,
     digest: bodyDigest(body),
     resourceId: subscriptionId,
-    nowSeconds: context.occasion.seconds,
+    nowSeconds: context.time.seconds,
   };
   crashPoint('subscription.before-transaction');
   const made = await transact(deps.db, async (tx) => {
@@ -108,7 +107,7 @@ async function make(
   { subscriptionId, context }: { subscriptionId: string; context: BillingContext },
 ): Promise<SubscriptionRow> {
   const { merchantId, storeId } = caller;
-  const now = context.occasion.seconds;
+  const now = context.time.seconds;
   checkExternalId(body.customer, 'customer');
   const urls = normalPageUrls(body, caller.mode);
   const { items, amount, interval } = read(body);
@@ -124,7 +123,7 @@ async function make(
     anchor: body.billing_cycle_anchor ?? null,
     cancelAt: body.cancel_at ?? null,
   };
-  const decision = decideCreation(creation, occasionFor(context));
+  const decision = decideCreation(creation, decisionContextOf(context));
   const { billed_levels: levels, ...columns } = subscriptionColumns(decision.subscription);
   const subscription = await insertSubscription(tx, {
     ...columns,

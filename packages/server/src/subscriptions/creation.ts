@@ -1,5 +1,5 @@
 import type { BillingInterval } from '@florin/contract/schemas';
-import { Draft, type Occasion } from './draft.ts';
+import { type DecisionContext, Draft } from './draft.ts';
 import type { Decision, SubscriptionFacts } from './facts.ts';
 import { levelsTo } from './levels.ts';
 import { openInvoice } from './open-invoice.ts';
@@ -20,9 +20,9 @@ export interface Creation {
 }
 
 /** A subscription and its first invoice; a trial has none until it ends, and needs a mandate. */
-export function decideCreation(creation: Creation, occasion: Occasion): Decision {
-  const { now } = occasion;
-  const draft = new Draft({ subscription: fresh(creation, now), invoices: [] }, occasion);
+export function decideCreation(creation: Creation, context: DecisionContext): Decision {
+  const { now } = context;
+  const draft = new Draft({ subscription: fresh(creation, now), invoices: [] }, context);
   draft.tell('subscription.created');
   if (creation.trialDays > 0) {
     if (creation.methodId !== null) startTrial(draft);

@@ -5,13 +5,12 @@ import {
   type PaymentContext,
   type PaymentDeps,
 } from '../payments/index.ts';
+import { newId } from '../platform/db/index.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { newId } from '../platform/ids.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import { occasionOf } from '../platform/occasion.ts';
-import { readSettings } from '../platform/settings.ts';
+import type { Metrics } from '../platform/observability/index.ts';
 import { getMerchant, type Merchant, type Suspensions, suspendedFor } from '../stores/index.ts';
-import type { Occasion } from './draft.ts';
+import { merchantTime, readSettings } from '../tenancy/index.ts';
+import type { DecisionContext } from './draft.ts';
 import type { BillingRules } from './facts.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
 
@@ -44,16 +43,16 @@ export async function billingContext(
     dunningDays: dunningDays.map(Number).sort((a, b) => a - b),
     pageDueSeconds: pageDueDays * DAY_SECONDS,
   };
-  return { settings, occasion: occasionOf(deps, merchant), rules, suspensions };
+  return { settings, time: merchantTime(deps, merchant), rules, suspensions };
 }
 
 /** What decisions know of it. */
-export const occasionFor = ({ rules, occasion, suspensions }: BillingContext): Occasion => ({
+export const decisionContextOf = ({ rules, time, suspensions }: BillingContext): DecisionContext => ({
   rules,
   suspension: {
     isSuspended: suspensions.suspendedAt !== null,
-    seconds: suspendedFor(suspensions, occasion.seconds),
+    seconds: suspendedFor(suspensions, time.seconds),
   },
-  now: occasion.seconds,
+  now: time.seconds,
   newId,
 });

@@ -17,7 +17,7 @@ export class Draft {
   readonly #events: DecidedEvent[] = [];
   readonly #newId: () => string;
 
-  constructor(facts: Facts, { rules, now, newId, suspension }: Occasion) {
+  constructor(facts: Facts, { rules, now, newId, suspension }: DecisionContext) {
     this.subscription = facts.subscription;
     this.rules = rules;
     this.now = now;
@@ -88,7 +88,7 @@ export class Draft {
 }
 
 /** When a decision is made, and by which rules. */
-export interface Occasion {
+export interface DecisionContext {
   rules: BillingRules;
   /** Unix seconds of the merchant's clock. */
   now: number;

@@ -1,6 +1,6 @@
 import { type InvoiceFacts, isBusy, isLive, isPageInvoice } from '../invoices/index.ts';
 import { fallBehind, pagePaid } from './charge.ts';
-import { Draft, type Occasion } from './draft.ts';
+import { type DecisionContext, Draft } from './draft.ts';
 import { dunningOffsets, FIRST_PAYMENT_SECONDS, nextTry, overdueSince, scheduleEnd } from './dunning.ts';
 import { cancel, cancelUnpaid, expireIncomplete } from './end.ts';
 import type { BillingRules, Decision, Facts } from './facts.ts';
@@ -30,53 +30,53 @@ export type Due =
  *
  * @param mayGiveUp false: whether money came in time is not known yet, and what does not depend on it goes on meanwhile
  */
-export function decideDue(stored: Facts, occasion: Occasion, mayGiveUp = true): Due {
-  const facts = factsNow(stored, occasion);
+export function decideDue(stored: Facts, context: DecisionContext, mayGiveUp = true): Due {
+  const facts = factsNow(stored, context);
   const { subscription, invoices } = facts;
   if (isFinal(subscription.status)) return { do: 'wait', at: null };
-  const due = isBehind(stored, facts, occasion) ? CATCH_UP : changeDue(facts, occasion);
+  const due = isBehind(stored, facts, context) ? CATCH_UP : changeDue(facts, context);
   if (due !== undefined && (mayGiveUp || due.deadline === null)) {
-    const draft = new Draft(stored, occasion);
+    const draft = new Draft(stored, context);
     due.change(draft);
     return { do: 'change', decision: draft.decision, deadline: due.deadline };
   }
-  const { now, rules } = occasion;
+  const { now, rules } = context;
   if (isEnding(facts, now)) return { do: 'wait', at: null };
-  if (isSuspended(occasion)) return dueSuspended(facts, occasion);
+  if (isSuspended(context)) return dueSuspended(facts, context);
   const tried = invoices.find((invoice) => {
     const at = tryAt(facts, invoice);
     return at !== null && at <= now;
   });
   if (tried !== undefined) return { do: 'try', invoiceId: tried.id };
-  if (renewsAt(facts, now)) return changeTo(facts, occasion, openCycle);
+  if (renewsAt(facts, now)) return changeTo(facts, context, openCycle);
   return { do: 'wait', at: nextInstant(facts, rules, now) };
 }
 
-function changeTo(facts: Facts, occasion: Occasion, change: (draft: Draft) => unknown): Due {
-  const draft = new Draft(facts, occasion);
+function changeTo(facts: Facts, context: DecisionContext, change: (draft: Draft) => unknown): Due {
+  const draft = new Draft(facts, context);
   change(draft);
   return { do: 'change', decision: draft.decision, deadline: null };
 }
 
 /** Open invoices with their times as they are now. */
-function factsNow(stored: Facts, { suspension }: Occasion): Facts {
+function factsNow(stored: Facts, { suspension }: DecisionContext): Facts {
   if (suspension === undefined) return stored;
   return { ...stored, invoices: stored.invoices.map((invoice) => movedBySuspension(invoice, suspension)) };
 }
 
 /** Whether a suspension is over and its invoices do not say so yet: readers see their due dates. */
-const isBehind = (stored: Facts, facts: Facts, occasion: Occasion) =>
-  !isSuspended(occasion) && facts.invoices.some((invoice, i) => invoice !== stored.invoices[i]);
+const isBehind = (stored: Facts, facts: Facts, context: DecisionContext) =>
+  !isSuspended(context) && facts.invoices.some((invoice, i) => invoice !== stored.invoices[i]);
 
 /** A draft moves the times of open invoices by itself. */
 const CATCH_UP: ChangeDue = { change: () => {}, deadline: null };
 
-const isSuspended = ({ suspension }: Occasion) => suspension?.isSuspended === true;
+const isSuspended = ({ suspension }: DecisionContext) => suspension?.isSuspended === true;
 
 /** Open invoices wait and are looked at from time to time; what is to be renewed is recorded as skipped. */
-function dueSuspended(facts: Facts, occasion: Occasion): Due {
-  const { now } = occasion;
-  if (renewsAt(facts, now)) return changeTo(facts, occasion, skipCycle);
+function dueSuspended(facts: Facts, context: DecisionContext): Due {
+  const { now } = context;
+  if (renewsAt(facts, now)) return changeTo(facts, context, skipCycle);
   const look = facts.invoices.length === 0 ? null : now + SUSPENDED_LOOK_SECONDS;
   return { do: 'wait', at: earliest([...ownInstants(facts), look], now) };
 }
@@ -87,8 +87,8 @@ interface ChangeDue {
 }
 
 /** What comes before tries. */
-function changeDue(facts: Facts, occasion: Occasion): ChangeDue | undefined {
-  const { now } = occasion;
+function changeDue(facts: Facts, context: DecisionContext): ChangeDue | undefined {
+  const { now } = context;
   const { subscription, invoices } = facts;
   const paid = invoices.find(({ page }) => page === 'paid');
   if (paid !== undefined) return { change: (draft) => pagePaid(draft, paid.id), deadline: null };
@@ -102,11 +102,11 @@ function changeDue(facts: Facts, occasion: Occasion): ChangeDue | undefined {
     const deadline = endsFirst(facts);
     return deadline <= now && !isAnyLive ? { change: expireIncomplete, deadline } : undefined;
   }
-  return isSuspended(occasion) ? undefined : dunningDue(facts, occasion);
+  return isSuspended(context) ? undefined : dunningDue(facts, context);
 }
 
 /** What time brings to invoices that nobody has paid. */
-function dunningDue(facts: Facts, { now, rules }: Occasion): ChangeDue | undefined {
+function dunningDue(facts: Facts, { now, rules }: DecisionContext): ChangeDue | undefined {
   const { invoices } = facts;
   const late = invoices.find((invoice) => isDueUnpaid(invoice, now));
   if (late !== undefined) return { change: (draft) => dueUnpaid(draft, late.id), deadline: late.dueDate };

@@ -2,7 +2,7 @@ import type { Subscription, SubscriptionExpansion, SubscriptionReadQuery } from 
 import { readCustomer } from '../customers/index.ts';
 import { findInvoice, presentInvoice } from '../invoices/index.ts';
 import { defaultPaymentMethods, findPaymentMethod, presentPaymentMethod } from '../payment-methods/index.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import { presentSubscription } from './present.ts';
 import type { SubscriptionRow } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import { BILLING_INTERVALS, type BillingInterval } from '@florin/contract/schemas';
 import { findPaymentMethod } from '../payment-methods/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { decodeId } from '../platform/ids.ts';
+import { decodeId } from '../tenancy/index.ts';
 
 const refuse = (message: string) => new Fail('invalid_request', { message, param: 'payment_method_id' });
 const isShorter = (a: BillingInterval, b: BillingInterval) =>

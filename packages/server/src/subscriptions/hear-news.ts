@@ -13,16 +13,15 @@ import {
   completeReleased,
   failCharge,
 } from '../payments/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
-import { type Job, type JobOutcome, type JobRun, joinedStep } from '../platform/jobs/index.ts';
-import { occasionOf } from '../platform/occasion.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { crashPoint, type Job, type JobOutcome, type JobRun, joinedStep } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
 import { listOfMethods } from './billing-queries.ts';
 import { lockBilling, writeDecision } from './change-subscription.ts';
 import { chargeFailed, chargeSeized, chargeSucceeded, pagePaid } from './charge.ts';
-import { type BillingContext, billingContext, occasionFor, type SubscriptionDeps } from './deps.ts';
+import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { Draft } from './draft.ts';
 import { decideTopUp } from './mandate.ts';
 import { isWalletListed } from './screen-wallets.ts';
@@ -43,7 +42,7 @@ const settlement = joinedStep<Settled | undefined>({
     const last = news.at(-1);
     if (last === undefined) return;
     const wallets = news.map(({ wallet }) => wallet);
-    await readAfterCharges(tx, merchantId, wallets, last.context.occasion);
+    await readAfterCharges(tx, merchantId, wallets, last.context.time);
     const completed = news.flatMap((one) => one.completed ?? []);
     await bookCharges(tx, merchantId, completed);
   },
@@ -94,7 +93,7 @@ async function settle(
       await recordEvents(tx, [change]);
       return;
     }
-    const draft = new Draft(billing.facts, occasionFor(context));
+    const draft = new Draft(billing.facts, decisionContextOf(context));
     if (outcome.status === 'failed') chargeFailed(draft, invoiceId, outcome.failureCode);
     else if (isListed) chargeSeized(draft, invoiceId);
     else chargeSucceeded(draft, invoiceId);
@@ -134,7 +133,7 @@ export async function followPage(deps: SubscriptionDeps, job: Job, run: JobRun):
     const needing = facts?.page === 'paid' ? undefined : facts;
     const isPaid = await settleReleased(tx, billing, { paymentId, needing }, context);
     if (facts === undefined || isPaid) return;
-    const draft = new Draft(billing.facts, occasionFor(context));
+    const draft = new Draft(billing.facts, decisionContextOf(context));
     if (facts.page === 'paid') pagePaid(draft, invoiceId);
     await writeDecision(tx, billing, { decision: draft.decision, context });
   });
@@ -160,7 +159,7 @@ async function settleReleased(
   const { change, isNeeded } = completed;
   if (needing === undefined || !isNeeded) await recordEvents(tx, [change]);
   else {
-    const draft = new Draft(billing.facts, occasionFor(context));
+    const draft = new Draft(billing.facts, decisionContextOf(context));
     chargeSucceeded(draft, needing.id);
     const additions = { charge: { invoiceId: needing.id, paymentId, change } };
     await writeDecision(tx, billing, { decision: draft.decision, context, additions });
@@ -178,11 +177,11 @@ export async function retryCharges(deps: SubscriptionDeps, job: Job, run: JobRun
   const merchant = await getMerchant(deps.db, merchantId);
   const begun = await billingContext(deps, merchant);
   for (const { subscription_id } of await listOfMethods(deps.db, merchantId, [methodId])) {
-    const context = { ...begun, occasion: occasionOf(deps, merchant) };
+    const context = { ...begun, time: merchantTime(deps, merchant) };
     await run.step(async (tx) => {
       const billing = await lockBilling(tx, merchantId, subscription_id);
       if (billing.facts.subscription.methodId !== methodId) return;
-      const decision = decideTopUp(billing.facts, occasionFor(context));
+      const decision = decideTopUp(billing.facts, decisionContextOf(context));
       if (decision.invoices.length > 0) await writeDecision(tx, billing, { decision, context });
     });
   }

@@ -1,11 +1,11 @@
 import type { JobSpec } from '../platform/jobs/index.ts';
-import type { Occasion } from '../platform/occasion.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
 
 /** Does what is due of a subscription; payload `{ subscriptionId }`, and `look` for one that waits for a network. */
 export const DUE_JOB = 'subscriptions.due';
 
 /** Real Unix milliseconds at which the merchant's clock shows a time. */
-export function realMsOf(at: number, { seconds, realMs }: Occasion): number {
+export function realMsOf(at: number, { seconds, realMs }: MerchantTime): number {
   return (Math.floor(realMs / 1000) + at - seconds) * 1000;
 }
 

@@ -1,6 +1,6 @@
 import { isLive } from '../invoices/index.ts';
 import { startTrial } from './creation.ts';
-import { Draft, type Occasion } from './draft.ts';
+import { type DecisionContext, Draft } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';
 
 /**
@@ -20,15 +20,15 @@ export function giveMandate(draft: Draft, methodId: string): boolean {
 }
 
 /** The payer has given a mandate. */
-export function decideMandate(facts: Facts, methodId: string, occasion: Occasion): Decision {
-  const draft = new Draft(facts, occasion);
+export function decideMandate(facts: Facts, methodId: string, context: DecisionContext): Decision {
+  const draft = new Draft(facts, context);
   if (!giveMandate(draft, methodId)) draft.tell('subscription.updated');
   return draft.decision;
 }
 
 /** Money or allowance of the mandate came back: what failed or waits for it is tried at once. */
-export function decideTopUp(facts: Facts, occasion: Occasion): Decision {
-  const draft = new Draft(facts, occasion);
+export function decideTopUp(facts: Facts, context: DecisionContext): Decision {
+  const draft = new Draft(facts, context);
   for (const invoice of draft.openInvoices)
     if (!isLive(invoice) && !invoice.chargesEnded && (invoice.tries > 0 || invoice.nextTryAt !== null))
       draft.put({ ...invoice, nextTryAt: Math.min(invoice.nextTryAt ?? draft.now, draft.now) });

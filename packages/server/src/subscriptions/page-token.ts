@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { decodeIdToken, encodeIdToken } from '../platform/id-token.ts';
+import { decodeIdToken, encodeIdToken } from '../platform/db/index.ts';
 import type { SubscriptionRow } from './queries.ts';
 
 /** Where payers find the pages of subscriptions. */

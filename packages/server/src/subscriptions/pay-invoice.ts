@@ -1,11 +1,11 @@
 import { getInvoice, type InvoiceRow, isLive } from '../invoices/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { encodeId } from '../platform/ids.ts';
-import { transact } from '../platform/transact.ts';
 import { getMerchant } from '../stores/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { lockBilling } from './change-subscription.ts';
 import { type Charged, type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
-import { billingContext, occasionFor, type StoreCaller, type SubscriptionDeps } from './deps.ts';
+import { billingContext, decisionContextOf, type StoreCaller, type SubscriptionDeps } from './deps.ts';
 import { Draft } from './draft.ts';
 import { payNow } from './mandate.ts';
 import { getSubscription } from './queries.ts';
@@ -65,7 +65,7 @@ async function tryNow(
         message: 'The invoice or its payment method has just changed.',
         retryAfterSeconds: 1,
       });
-    const draft = new Draft(billing.facts, occasionFor(context));
+    const draft = new Draft(billing.facts, decisionContextOf(context));
     payNow(draft, invoiceId);
     return await chargeInvoice(tx, billing, { draft, invoiceId, read, context, isDueJob: false });
   });

@@ -1,5 +1,5 @@
 import type { Subscription, SubscriptionItem } from '@florin/contract/schemas';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { SubscriptionRow } from './queries.ts';
 import type { StoredItem } from './tables.ts';
 

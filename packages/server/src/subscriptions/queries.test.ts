@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
-import type { Owner } from '../platform/owner.ts';
+import { connect, type Db, newId } from '../platform/db/index.ts';
+import type { Owner } from '../tenancy/index.ts';
 import { type SubscriptionFilter, subscriptionPage } from './queries.ts';
 
 const ROWS = 20_000;

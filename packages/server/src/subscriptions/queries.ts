@@ -1,8 +1,7 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
 import type { Selectable } from 'kysely';
-import type { Db, Tables } from '../platform/db.ts';
-import { decodeId } from '../platform/ids.ts';
-import { type Owner, ofStore } from '../platform/owner.ts';
+import type { Db, Tables } from '../platform/db/index.ts';
+import { decodeId, type Owner, ofStore } from '../tenancy/index.ts';
 import './tables.ts';
 
 export type SubscriptionRow = Selectable<Tables['subscription']>;

@@ -5,8 +5,8 @@ import {
   SubscriptionQuery,
   SubscriptionReadQuery,
 } from '@florin/contract/schemas';
+import { PAGE_LIMIT_DEFAULT } from '../platform/db/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { PAGE_LIMIT_DEFAULT } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
 import { expansionsOf, presentExpanded } from './expand.ts';
 import { presentSubscription } from './present.ts';

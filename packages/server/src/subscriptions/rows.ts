@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Updateable } from 'kysely';
-import type { Tables } from '../platform/db.ts';
+import type { Tables } from '../platform/db/index.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import { type Level, type Levels, levelsTo } from './levels.ts';
 import type { SubscriptionRow } from './queries.ts';

@@ -1,12 +1,12 @@
 import type { Network } from '@florin/contract/money';
-import { gatherBy, READ_PATIENCE_MS } from '../platform/gather.ts';
-import type { MerchantMode } from '../platform/settings.ts';
+import { loaderPer, READ_OVERLAP_AFTER_MS } from '../platform/db/index.ts';
+import type { MerchantMode } from '../tenancy/index.ts';
 import type { SubscriptionDeps } from './deps.ts';
 
 /** By mode and network: charges that become final together are screened together. */
-const screens = gatherBy<Pick<SubscriptionDeps, 'db' | 'screen'>, string, boolean>(({ db, screen }) => ({
-  patienceMs: READ_PATIENCE_MS,
-  load: async (key, addresses) => {
+const screens = loaderPer<Pick<SubscriptionDeps, 'db' | 'screen'>, string, boolean>(({ db, screen }) => ({
+  overlapAfterMs: READ_OVERLAP_AFTER_MS,
+  loadBatch: async (key, addresses) => {
     const [mode, network] = key.split(' ') as [MerchantMode, Network];
     const listed = await screen(db, mode, { network, addresses, moment: 'submit' });
     return addresses.map((address) => listed.has(address));
@@ -19,5 +19,5 @@ export async function isWalletListed(
   mode: MerchantMode,
   { network, address }: { network: Network; address: string },
 ): Promise<boolean> {
-  return await screens(deps).ask(`${mode} ${network}`, address);
+  return await screens(deps).load(`${mode} ${network}`, address);
 }

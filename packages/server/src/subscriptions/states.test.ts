@@ -3,7 +3,7 @@ import type { InvoiceFacts } from '../invoices/index.ts';
 import { decideCancel } from './cancellation.ts';
 import { chargeFailed, chargeSucceeded, orderedCharge, tryCharge } from './charge.ts';
 import { decideCreation } from './creation.ts';
-import { Draft, type Occasion } from './draft.ts';
+import { type DecisionContext, Draft } from './draft.ts';
 import { decideDue } from './due.ts';
 import type { Decision, Facts } from './facts.ts';
 import { decideMandate } from './mandate.ts';
@@ -14,7 +14,7 @@ const HOUR = 3_600;
 const DAY = 86_400;
 const RULES = { dunningDays: [1, 3, 5, 7], pageDueSeconds: 3 * DAY };
 let made = 0;
-const at = (now: number): Occasion => ({ rules: RULES, now, newId: () => `in_${++made}` });
+const at = (now: number): DecisionContext => ({ rules: RULES, now, newId: () => `in_${++made}` });
 const told = (decision: Decision) => decision.events.map(({ type }) => type).join(' ');
 
 /** The facts after a decision. */

@@ -15,7 +15,7 @@ export interface StoredItem {
 /** From and to, as text. */
 export type StoredLevel = [from: string, to: string];
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     subscription: {
       merchant_id: string;

@@ -1,9 +1,9 @@
 import { type GivenMandate, saveMandate } from '../payment-methods/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { transact } from '../platform/transact.ts';
 import type { Merchant } from '../stores/index.ts';
 import { lockBilling, writeDecision } from './change-subscription.ts';
-import { billingContext, occasionFor, type SubscriptionDeps } from './deps.ts';
+import { billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { decideMandate } from './mandate.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
@@ -30,9 +30,9 @@ export async function takeMandate(
     if (isFinal(status))
       throw new Fail('invalid_request', `A subscription that is ${status} takes no mandate.`);
     const given = { merchantId: merchant.merchantId, storeId, customerId, ...shown };
-    const method = await saveMandate(tx, given, context.occasion);
+    const method = await saveMandate(tx, given, context.time);
     if (method.payment_method_id === payment_method_id) return billing.subscription;
-    const decision = decideMandate(billing.facts, method.payment_method_id, occasionFor(context));
+    const decision = decideMandate(billing.facts, method.payment_method_id, decisionContextOf(context));
     return (await writeDecision(tx, billing, { decision, context })).subscription;
   });
 }

@@ -1,16 +1,16 @@
 import type { InvoicePreview, SubscriptionUpdateInput } from '@florin/contract/schemas';
 import { factsOfInvoice, listCovering, presentInterval } from '../invoices/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { encodeId } from '../platform/ids.ts';
-import { transact } from '../platform/transact.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
 import { type Additions, lockBilling, writeDecision } from './change-subscription.ts';
 import { checkItems, isSameItems } from './check-items.ts';
 import {
   type BillingContext,
   billingContext,
-  occasionFor,
+  decisionContextOf,
   type StoreCaller,
   type SubscriptionDeps,
 } from './deps.ts';
@@ -31,7 +31,7 @@ export async function updateSubscription(
   { id, body }: UpdateRequest,
 ): Promise<SubscriptionRow> {
   return await withUpdate(deps, caller, { id, body }, async ({ tx, billing, context, update, additions }) => {
-    const decision = decideUpdate(billing.facts, update, occasionFor(context));
+    const decision = decideUpdate(billing.facts, update, decisionContextOf(context));
     return (await writeDecision(tx, billing, { decision, context, additions })).subscription;
   });
 }
@@ -44,7 +44,7 @@ export async function previewSubscriptionUpdate(
 ): Promise<InvoicePreview> {
   return await withUpdate(deps, caller, request, async ({ billing, context, update }) => {
     const { subscription: row } = billing;
-    const facts = previewUpdate(billing.facts, update, occasionFor(context));
+    const facts = previewUpdate(billing.facts, update, decisionContextOf(context));
     const due = Number(facts.amount);
     return {
       object: 'invoice' as const,
@@ -87,7 +87,7 @@ async function withUpdate<T>(
     if (isFinal(status))
       throw new Fail('invalid_request', `A subscription that is ${status} cannot be changed.`);
     const { cancel_at: cancelAt } = body;
-    if (cancelAt !== undefined && cancelAt !== null && cancelAt <= context.occasion.seconds)
+    if (cancelAt !== undefined && cancelAt !== null && cancelAt <= context.time.seconds)
       throw new Fail('invalid_request', { message: 'cancel_at must lie in the future.', param: 'cancel_at' });
     const methodId = await newMethod(tx, locked.subscription, body.payment_method_id);
     const { update: items, additions } = newItems(locked.subscription, body);

@@ -1,4 +1,4 @@
-import { Draft, type Occasion } from './draft.ts';
+import { type DecisionContext, Draft } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';
 import { giveBack } from './give-back.ts';
 import { giveMandate } from './mandate.ts';
@@ -16,8 +16,8 @@ export interface Update {
 }
 
 /** What the merchant changes at once, in one change; a plan that is dearer now is billed in it. */
-export function decideUpdate(facts: Facts, update: Update, occasion: Occasion): Decision {
-  const draft = new Draft(facts, occasion);
+export function decideUpdate(facts: Facts, update: Update, context: DecisionContext): Decision {
+  const draft = new Draft(facts, context);
   const toldByMandate = update.methodId !== undefined && giveMandate(draft, update.methodId);
   if (update.cancelAt !== undefined) draft.change({ cancelAt: update.cancelAt });
   const isChanged =
@@ -50,8 +50,8 @@ function changeItems(draft: Draft, { amount: after, proration }: NonNullable<Upd
 }
 
 /** The invoice that an update would open: at once, or else the next cycle's. */
-export function previewUpdate(facts: Facts, update: Update, occasion: Occasion) {
-  const { subscription, invoices } = decideUpdate(facts, update, occasion);
+export function previewUpdate(facts: Facts, update: Update, context: DecisionContext) {
+  const { subscription, invoices } = decideUpdate(facts, update, context);
   const known = new Set([...facts.invoices, ...(facts.covering ?? [])].map(({ id }) => id));
   const own = invoices.find(({ id }) => !known.has(id));
   if (own !== undefined) return own;
@@ -61,5 +61,5 @@ export function previewUpdate(facts: Facts, update: Update, occasion: Occasion) 
     .map(({ periodEnd }) => periodEnd);
   const periodEnd = Math.max(nextPeriodStart(subscription), ...ends);
   const next = { subscription: { ...subscription, periodEnd }, invoices: [] };
-  return openCycle(new Draft(next, { ...occasion, now: Math.max(occasion.now, periodEnd) }));
+  return openCycle(new Draft(next, { ...context, now: Math.max(context.now, periodEnd) }));
 }

@@ -11,7 +11,7 @@ import {
 } from '../invoices/index.ts';
 import { defaultPaymentMethods } from '../payment-methods/index.ts';
 import type { PaymentContext } from '../payments/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { SubscriptionRow } from './queries.ts';
 

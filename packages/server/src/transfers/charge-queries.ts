@@ -1,8 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { gatherRows } from '../platform/gather.ts';
-import { kept, many } from '../platform/kept-plans.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept, many, rowLoaderPerPool } from '../platform/db/index.ts';
 import type { TransferRow } from './queries.ts';
 import './tables.ts';
 
@@ -43,7 +42,7 @@ export function openChargesOf(
 }
 
 /** By merchant: jobs of charges that begin together ask together which groups are charges. */
-const lanes = gatherRows<{ group_id: string; network: Network; currency: Asset }>(
+const lanes = rowLoaderPerPool<{ group_id: string; network: Network; currency: Asset }>(
   async (db, merchantId, groupIds) => {
     const { rows } = await sql<{ group_id: string; network: Network; currency: Asset }>`${kept}
       select group_id, network, currency from transfer
@@ -61,7 +60,7 @@ export async function findChargeLane(
   merchantId: string,
   groupId: string,
 ): Promise<string | undefined> {
-  const charge = await lanes(db).ask(merchantId, groupId);
+  const charge = await lanes(db).load(merchantId, groupId);
   return charge && `${charge.network} ${charge.currency}`;
 }
 
@@ -73,7 +72,7 @@ export interface DecidedCharge extends ChargedWallet {
   subscription_id: string;
 }
 
-const decided = gatherRows<DecidedCharge & { group_id: string }>(
+const decided = rowLoaderPerPool<DecidedCharge & { group_id: string }>(
   async (db, merchantId, paymentIds) => {
     const { rows } = await sql<DecidedCharge & { group_id: string }>`${kept}
       select group_id, status, tx_id, failure_code, network, address, currency,
@@ -92,7 +91,7 @@ export async function findDecidedCharge(
   merchantId: string,
   paymentId: string,
 ): Promise<DecidedCharge | undefined> {
-  return await decided(db).ask(merchantId, paymentId);
+  return await decided(db).load(merchantId, paymentId);
 }
 
 /** Charges of a mandate that have no attempt yet, locked. */

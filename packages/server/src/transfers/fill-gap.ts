@@ -1,6 +1,6 @@
 import { type Chain, ChainUnavailable, type SignedTx, SigningRefused } from '../chains/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import { transact } from '../platform/transact.ts';
+import { transact } from '../platform/db/index.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import { type GapNumbers, numberGap, storeGap } from './final-queries.ts';
 import { assertSameHistory, HistoryChanged } from './history.ts';
 import { type AttemptRow, signedOf } from './queries.ts';

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { kept } from '../platform/kept-plans.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept } from '../platform/db/index.ts';
 import './tables.ts';
 
 /** A merchant's view of a network. */

@@ -1,10 +1,9 @@
 import type { Network } from '@florin/contract/money';
 import type { Chain, ChainRegistry } from '../chains/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import { enqueue } from '../platform/jobs/index.ts';
+import { transact } from '../platform/db/index.ts';
+import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import type { MerchantMode } from '../platform/settings.ts';
-import { transact } from '../platform/transact.ts';
+import type { MerchantMode } from '../tenancy/index.ts';
 import { auditAtOnce } from './audit-job.ts';
 import { type FinalBlock, listFinalBlocks, markReplaced, noteFinalBlock } from './final-block-queries.ts';
 import { stopNetwork } from './network-stops.ts';

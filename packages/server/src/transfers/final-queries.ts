@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
 import type { AttemptRow } from './queries.ts';
 import type { BookedItem } from './recheck.ts';
 import { lockWallet, takeOrdinal } from './wallet-queries.ts';

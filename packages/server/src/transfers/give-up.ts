@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
 import { type AttemptRow, closeAttempts, moveMembers, type TransferRow } from './queries.ts';
 import type { MemberVerdict } from './states.ts';
 import { lockWallet, takeOrdinal } from './wallet-queries.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { ChainOwner, ChainRegistry } from '../chains/index.ts';
-import type { Db, Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { NIL_ID, newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { NIL_ID, newId } from '../platform/ids.ts';
 import { restartNumbers } from './wallet-queries.ts';
 // Kept where the installation's settings lie, as it is one value of the installation too.
-import '../platform/settings.ts';
+import '../tenancy/index.ts';
 
 // A replica that took over may lack the newest commits, and a backup all since it was made, while the chain has seen
 // what they sent: to send what this database holds to be unsent would pay it twice. Two things tell a copy:

@@ -1,7 +1,7 @@
 import { type KeyRef, type SignedTx, type TransferItem, UnbuildableTransfer } from '../chains/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Db, Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { newId } from '../platform/db/index.ts';
+import { crashPoint } from '../platform/jobs/index.ts';
 import { chargeOf } from './charges.ts';
 import { giveUp, lockWalletOf, writeUnsent } from './give-up.ts';
 import { assertSameHistory } from './history.ts';

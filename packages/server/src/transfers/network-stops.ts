@@ -1,9 +1,8 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { NIL_ID } from '../platform/ids.ts';
-import { kept } from '../platform/kept-plans.ts';
-import type { MerchantMode } from '../platform/settings.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept, NIL_ID } from '../platform/db/index.ts';
+import type { MerchantMode } from '../tenancy/index.ts';
 import './tables.ts';
 
 // A chain that takes back what was final is not what our rules were made for: nothing new is sent on it until a person

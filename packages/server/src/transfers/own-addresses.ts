@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import type { ChainOwner } from '../chains/index.ts';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 
 /**
  * Which of the addresses (canonical forms) are the merchant's own: its hot wallet, every deposit address that was given

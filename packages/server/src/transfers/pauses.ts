@@ -1,6 +1,6 @@
 import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
-import type { Db } from '../platform/db.ts';
-import { listSetting, type MerchantMode, readSettings } from '../platform/settings.ts';
+import type { Db } from '../platform/db/index.ts';
+import { listSetting, type MerchantMode, readSettings } from '../tenancy/index.ts';
 import { isStopped } from './network-stops.ts';
 
 const PAUSABLE = [

@@ -1,9 +1,8 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { KeyRef, SignedTx } from '../chains/index.ts';
-import type { Db, Tx } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
-import { kept, unawaited, unawaitedMany } from '../platform/kept-plans.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept, newId, unawaited, unawaitedMany } from '../platform/db/index.ts';
 import { type ChargeOrder, storedCharge } from './charges.ts';
 import type { MemberVerdict, Verdict } from './states.ts';
 import './tables.ts';

@@ -1,11 +1,10 @@
 import type { Network } from '@florin/contract/money';
 import { type Chain, ChainUnavailable, type SignedTx, type TxStatus } from '../chains/index.ts';
 import { post } from '../ledger/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
-import { enqueue } from '../platform/jobs/index.ts';
-import type { MerchantMode } from '../platform/settings.ts';
-import { transact } from '../platform/transact.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
+import { crashPoint, enqueue } from '../platform/jobs/index.ts';
+import type { MerchantMode } from '../tenancy/index.ts';
 import { fillGap } from './fill-gap.ts';
 import {
   adoptPaid,

@@ -1,4 +1,4 @@
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { type ChargedWallet, lockQueuedCharges } from './charge-queries.ts';

@@ -1,4 +1,4 @@
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { insertTransfers, type TransferOrder } from './queries.ts';
 import { SEND_JOB } from './send-transfers.ts';

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { isListed, testAddresses } from '../chains/index.ts';
-import type { Db } from '../platform/db.ts';
-import type { MerchantMode } from '../platform/settings.ts';
+import type { Db } from '../platform/db/index.ts';
+import type { MerchantMode } from '../tenancy/index.ts';
 
 export interface ScreenRequest {
   network: Network;

@@ -1,8 +1,14 @@
 import { ChainUnavailable, SigningRefused } from '../chains/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import { gatherBy } from '../platform/gather.ts';
-import { enqueue, type Job, type JobOutcome, type JobRun, joinRuns } from '../platform/jobs/index.ts';
-import { isLineDue } from '../platform/log-rarely.ts';
+import { loaderPer } from '../platform/db/index.ts';
+import {
+  crashPoint,
+  enqueue,
+  type Job,
+  type JobOutcome,
+  type JobRun,
+  joinRuns,
+} from '../platform/jobs/index.ts';
+import { isLineDue } from '../platform/observability/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { findChargeLane } from './charge-queries.ts';
 import { checkFinalBlocks } from './final-blocks.ts';
@@ -36,10 +42,10 @@ interface GroupRun {
 }
 
 /** By process: charges that are due together share statements, calls and commits. */
-const chargeRunsOf = gatherBy((deps: TransferDeps) => ({
-  load: (_key, groups: readonly GroupRun[]) => bringOnAll(deps, groups),
-  most: CHARGES_MAX,
-  patienceMs: CHARGES_WAIT_MS,
+const chargeRunsOf = loaderPer((deps: TransferDeps) => ({
+  loadBatch: (_key, groups: readonly GroupRun[]) => bringOnAll(deps, groups),
+  maxBatch: CHARGES_MAX,
+  overlapAfterMs: CHARGES_WAIT_MS,
 }));
 
 /** Brings one group of transfers as far as it goes now; asked again until each of them is decided. */
@@ -50,7 +56,7 @@ export async function sendTransfers(deps: TransferDeps, job: Job, run: JobRun): 
   const merchant = await getMerchant(deps.db, merchantId);
   const lane = await findChargeLane(deps.db, merchantId, groupId);
   if (lane === undefined) return await bringOn(deps, { merchant, groupId, run });
-  const ended = await chargeRunsOf(deps).ask(`${merchantId} ${lane}`, { merchant, groupId, run });
+  const ended = await chargeRunsOf(deps).load(`${merchantId} ${lane}`, { merchant, groupId, run });
   if (ended.status === 'rejected') throw ended.reason;
   return ended.value;
 }

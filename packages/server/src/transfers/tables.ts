@@ -4,7 +4,7 @@ import type { KeyRef } from '../chains/index.ts';
 import type { StoredCharge } from './charges.ts';
 import type { AttemptStatus, TransferStatus } from './states.ts';
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     transfer: {
       merchant_id: string;

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
-import { kept, unawaited } from '../platform/kept-plans.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { kept, unawaited } from '../platform/db/index.ts';
 import type { AttemptRow } from './queries.ts';
 import './tables.ts';
 

@@ -1,6 +1,5 @@
 import { ChainUnavailable } from '../chains/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import { enqueue } from '../platform/jobs/index.ts';
+import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { auditJob } from './audit-job.ts';
 import { checkFinalBlocks } from './final-blocks.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Chain, ChainRegistry } from '../chains/index.ts';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { enqueue, type JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Merchant } from '../stores/index.ts';

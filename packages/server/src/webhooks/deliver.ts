@@ -7,12 +7,11 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from '@florin/contract/signing';
-import { crashPoint } from '../platform/crash-point.ts';
-import { Gather } from '../platform/gather.ts';
-import { encodeId } from '../platform/ids.ts';
+import { BatchLoader } from '../platform/db/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
-import { Room } from '../platform/room.ts';
+import { crashPoint, Semaphore } from '../platform/jobs/index.ts';
 import { getMerchant, macOf, readWebhookSecrets } from '../stores/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { WebhookDeps } from './deps.ts';
 import { EndpointRun } from './endpoint-run.ts';
 import type { Asked, Attempted, DueDelivery, EndpointWork, Sender, Turn } from './endpoint-work.ts';
@@ -35,17 +34,17 @@ const AHEAD_MS = 5;
 export class Deliverer implements Sender {
   readonly deps: WebhookDeps;
   readonly #records: Records;
-  readonly #reads: Gather<Asked, EndpointWork | undefined>;
+  readonly #reads: BatchLoader<Asked, EndpointWork | undefined>;
   readonly #places = new Places();
   #isStopping = false;
 
   constructor(deps: WebhookDeps) {
     this.deps = deps;
     this.#records = new Records(deps);
-    this.#reads = new Gather({
-      load: (merchantId, asked) => readWork(deps, merchantId, asked),
-      most: ENDPOINTS_AT_ONCE,
-      room: new Room(READS_AT_ONCE),
+    this.#reads = new BatchLoader({
+      loadBatch: (merchantId, asked) => readWork(deps, merchantId, asked),
+      maxBatch: ENDPOINTS_AT_ONCE,
+      semaphore: new Semaphore(READS_AT_ONCE),
     });
   }
 
@@ -65,7 +64,7 @@ export class Deliverer implements Sender {
 
   /** Undefined: there is no such endpoint. */
   async read(merchantId: string, asked: Asked): Promise<EndpointWork | undefined> {
-    return await this.#reads.ask(merchantId, asked);
+    return await this.#reads.load(merchantId, asked);
   }
 
   /**

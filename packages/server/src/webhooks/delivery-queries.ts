@@ -1,9 +1,9 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { cursorOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { decodeId } from '../platform/ids.ts';
-import { cursorOf } from '../platform/page.ts';
+import { decodeId } from '../tenancy/index.ts';
 import type { EndpointRow, Owner } from './endpoint-queries.ts';
 import type { DeliveryStatus } from './tables.ts';
 import './tables.ts';

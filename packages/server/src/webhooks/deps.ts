@@ -1,4 +1,4 @@
-import type { Metrics } from '../platform/metrics.ts';
+import type { Metrics } from '../platform/observability/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { AttemptOutcome } from './states.ts';
 

@@ -1,6 +1,6 @@
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
 import { alignSome } from './align-deliveries.ts';
 import type { DueDelivery, EndpointWork, Sender } from './endpoint-work.ts';
 import { lockEndpoint } from './queries.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { RecordedEventType } from '@florin/contract/schemas';
-import type { MerchantMode } from '../platform/settings.ts';
+import type { MerchantMode } from '../tenancy/index.ts';
 import type { WebhookDeps } from './deps.ts';
 
 /** One event that is due to be sent. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import type { DeliveryStatus } from './tables.ts';
 
 export interface WebhookHealth {

@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from '@florin/contract/schemas';
 import { sql } from 'kysely';
-import type { Db } from '../platform/db.ts';
+import type { Db } from '../platform/db/index.ts';
 import type { Owner } from './endpoint-queries.ts';
 import type { DeliveryStatus } from './tables.ts';
 

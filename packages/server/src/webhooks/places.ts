@@ -1,14 +1,14 @@
-import { Room } from '../platform/room.ts';
+import { Semaphore } from '../platform/jobs/index.ts';
 import { type Standing, Standings } from './standings.ts';
 
 /**
  * Attempts in flight of this process. Endpoints that fail or hang share half of them, and with those of which nothing is
- * known three quarters: whoever answers always finds room.
+ * known three quarters: whoever answers always finds semaphore.
  */
 const IN_FLIGHT_MAX = 2_000;
 const UNPROVEN_MAX = 1_500;
 const FAILING_MAX = 1_000;
-/** Attempts that keep this process busy. One that has had no answer for a while only waits, and makes room. */
+/** Attempts that keep this process busy. One that has had no answer for a while only waits, and makes semaphore. */
 const BUSY_MAX = 64;
 
 /** Who goes first; before them an endpoint that has just answered, as its connection is still open. */
@@ -28,10 +28,10 @@ export interface Place {
 
 /** Who may send now: nobody who answers waits for somebody who does not. */
 export class Places {
-  readonly #all = new Room(IN_FLIGHT_MAX);
-  readonly #unproven = new Room(UNPROVEN_MAX);
-  readonly #failing = new Room(FAILING_MAX);
-  readonly #busy = new Room(BUSY_MAX);
+  readonly #all = new Semaphore(IN_FLIGHT_MAX);
+  readonly #unproven = new Semaphore(UNPROVEN_MAX);
+  readonly #failing = new Semaphore(FAILING_MAX);
+  readonly #busy = new Semaphore(BUSY_MAX);
   readonly #standings = new Standings();
 
   /**
@@ -41,10 +41,10 @@ export class Places {
   async enter(endpoint: { endpointId: string; failures: number }, isInRow: boolean): Promise<Place> {
     const standing = this.#standings.of(endpoint.endpointId, endpoint.failures);
     const leaves: (() => void)[] = [];
-    if (standing === 'failing') leaves.push(await this.#failing.enter());
-    if (standing !== 'proven') leaves.push(await this.#unproven.enter());
-    leaves.push(await this.#all.enter());
-    const leaveBusy = await this.#busy.enter(isInRow ? IN_ROW_RANK : RANKS[standing]);
+    if (standing === 'failing') leaves.push(await this.#failing.acquire());
+    if (standing !== 'proven') leaves.push(await this.#unproven.acquire());
+    leaves.push(await this.#all.acquire());
+    const leaveBusy = await this.#busy.acquire(isInRow ? IN_ROW_RANK : RANKS[standing]);
     return this.#place(endpoint.endpointId, { standing, leaves, leaveBusy });
   }
 

@@ -1,5 +1,5 @@
 import type { Delivery, WebhookEndpoint } from '@florin/contract/schemas';
-import { encodeId } from '../platform/ids.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { DeliveryRow } from './delivery-queries.ts';
 import type { EndpointRow } from './endpoint-queries.ts';
 

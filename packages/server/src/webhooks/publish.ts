@@ -1,10 +1,7 @@
 import { lockStream, numberEvents, type PublishedEvent } from '../events/index.ts';
-import { crashPoint } from '../platform/crash-point.ts';
-import type { Tx } from '../platform/db.ts';
-import { Gather } from '../platform/gather.ts';
-import { newId } from '../platform/ids.ts';
-import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
-import { transact } from '../platform/transact.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { BatchLoader, newId, transact } from '../platform/db/index.ts';
+import { crashPoint, enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import type { WebhookDeps } from './deps.ts';
 import { deliverJob } from './jobs.ts';
@@ -23,13 +20,13 @@ interface StoreRef {
 /** Takes a store's new events into its stream and makes their deliveries; jobs of one store work as one. */
 export class Publisher {
   readonly #deps: WebhookDeps;
-  readonly #stores: Gather<StoreRef, undefined>;
+  readonly #stores: BatchLoader<StoreRef, undefined>;
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
-    this.#stores = new Gather({
-      most: Number.POSITIVE_INFINITY,
-      load: async (_key, jobs) => {
+    this.#stores = new BatchLoader({
+      maxBatch: Number.POSITIVE_INFINITY,
+      loadBatch: async (_key, jobs) => {
         const [store] = jobs;
         if (store !== undefined) await this.#publishAll(store);
         return jobs.map(() => undefined);
@@ -39,7 +36,7 @@ export class Publisher {
 
   async run(job: Job): Promise<JobOutcome> {
     const store = { merchantId: job.merchantId, storeId: String(job.payload.storeId) };
-    await this.#stores.ask(`${store.merchantId}/${store.storeId}`, store);
+    await this.#stores.load(`${store.merchantId}/${store.storeId}`, store);
     return 'done';
   }
 

@@ -1,9 +1,7 @@
 import type { RecordedEventType, WebhookEventChoice } from '@florin/contract/schemas';
 import { sql } from 'kysely';
-import { arrayText } from '../platform/array-text.ts';
-import type { Db, Tx } from '../platform/db.ts';
-import { madeAt } from '../platform/ids.ts';
-import { kept, unawaited } from '../platform/kept-plans.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import { arrayText, kept, madeAt, unawaited } from '../platform/db/index.ts';
 import type { Health, NextState } from './states.ts';
 import './tables.ts';
 

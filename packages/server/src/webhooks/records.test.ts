@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db } from '../platform/db.ts';
-import { newId } from '../platform/ids.ts';
-import { migrate } from '../platform/migrate.ts';
+import { connect, type Db, migrate, newId } from '../platform/db/index.ts';
 import { type CountedRecord, recordCounted } from './queries.ts';
 
 const merchantId = newId();

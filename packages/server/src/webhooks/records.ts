@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRetryable, isUnavailable } from '../platform/db.ts';
-import { Gather } from '../platform/gather.ts';
-import { enqueue } from '../platform/jobs/index.ts';
-import { Room } from '../platform/room.ts';
-import { transact } from '../platform/transact.ts';
+import { BatchLoader, isRetryable, isUnavailable, transact } from '../platform/db/index.ts';
+import { enqueue, Semaphore } from '../platform/jobs/index.ts';
 import { alignSome } from './align-deliveries.ts';
 import type { WebhookDeps } from './deps.ts';
 import { updateEndpoint } from './endpoint-queries.ts';
@@ -26,21 +23,21 @@ const PATIENCE_MS = 300_000;
 /** Writes attempts and the health of their endpoints, those of one merchant together. */
 export class Records {
   readonly #deps: WebhookDeps;
-  readonly #attempts: Gather<CountedRecord, Health | undefined>;
+  readonly #attempts: BatchLoader<CountedRecord, Health | undefined>;
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
-    this.#attempts = new Gather({
-      load: (merchantId, records) => this.#write(merchantId, records),
-      most: RECORDS_AT_ONCE,
-      room: new Room(STATEMENTS_AT_ONCE),
-      everyMs: RECORD_EVERY_MS,
+    this.#attempts = new BatchLoader({
+      loadBatch: (merchantId, records) => this.#write(merchantId, records),
+      maxBatch: RECORDS_AT_ONCE,
+      semaphore: new Semaphore(STATEMENTS_AT_ONCE),
+      intervalMs: RECORD_EVERY_MS,
     });
   }
 
   /** @returns the endpoint's health, where this attempt changed it. Resolves when the attempt is on the disk. */
   async add(merchantId: string, attempt: CountedRecord): Promise<Health | undefined> {
-    return await this.#attempts.ask(merchantId, attempt);
+    return await this.#attempts.load(merchantId, attempt);
   }
 
   async #write(merchantId: string, records: readonly CountedRecord[]): Promise<(Health | undefined)[]> {

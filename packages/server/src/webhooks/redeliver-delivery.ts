@@ -1,10 +1,10 @@
 import type { Delivery } from '@florin/contract/schemas';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { encodeId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { transact } from '../platform/transact.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { checkEnabled } from './check-endpoint.ts';
 import { getDelivery, lockDelivery, moveDeliveries } from './delivery-queries.ts';
 import { getEndpoint } from './endpoint-queries.ts';

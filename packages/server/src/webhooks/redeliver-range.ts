@@ -1,10 +1,9 @@
 import type { RedeliverInput, Redelivery } from '@florin/contract/schemas';
-import type { Tx } from '../platform/db.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { NIL_ID, newId, transact } from '../platform/db/index.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { NIL_ID, newId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { transact } from '../platform/transact.ts';
 import { checkEnabled } from './check-endpoint.ts';
 import { type EventSeen, moveDeliveries, pickHalted, seeEvents } from './delivery-queries.ts';
 import { type EndpointRow, getEndpoint } from './endpoint-queries.ts';

@@ -13,10 +13,10 @@ import {
   WebhookEndpointPath,
   WebhookEndpointQuery,
 } from '@florin/contract/schemas';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
-import { decodeId } from '../platform/ids.ts';
-import { cursorIdOf, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/page.ts';
 import type { Platform } from '../platform/platform.ts';
+import { cursorIdOf, decodeId } from '../tenancy/index.ts';
 import { createWebhookEndpoint } from './create-webhook-endpoint.ts';
 import { getDelivery, listDeliveries } from './delivery-queries.ts';
 import { getEndpoint, listEndpoints } from './endpoint-queries.ts';

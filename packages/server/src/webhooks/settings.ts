@@ -1,4 +1,4 @@
-import { integerSetting } from '../platform/settings.ts';
+import { integerSetting } from '../tenancy/index.ts';
 
 export const WEBHOOK_SETTINGS = {
   endpointsMax: integerSetting({

@@ -8,7 +8,7 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'exhausted' | 
 /** Events and their deliveries lie in days, the old ones of which are dropped whole. */
 export const TABLES_BY_DAY = ['event', 'delivery'] as const;
 
-declare module '../platform/db.ts' {
+declare module '../platform/db/db.ts' {
   interface Tables {
     webhook_endpoint: {
       merchant_id: string;

@@ -1,7 +1,7 @@
 import { recordEvent } from '../events/index.ts';
-import type { Tx } from '../platform/db.ts';
-import { encodeId } from '../platform/ids.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { getMerchant } from '../stores/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import type { EndpointRow } from './endpoint-queries.ts';
 import { presentEndpoint } from './present.ts';
 

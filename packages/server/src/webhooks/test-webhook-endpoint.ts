@@ -1,11 +1,11 @@
 import { type Delivery, TEST_EVENT_TYPE } from '@florin/contract/schemas';
 import { recordEvent } from '../events/index.ts';
+import { newId, transact } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { encodeId, newId } from '../platform/ids.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { transact } from '../platform/transact.ts';
+import { encodeId } from '../tenancy/index.ts';
 import { checkEnabled } from './check-endpoint.ts';
 import { getDelivery } from './delivery-queries.ts';
 import { getEndpoint } from './endpoint-queries.ts';

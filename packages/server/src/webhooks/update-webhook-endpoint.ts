@@ -1,10 +1,10 @@
 import type { WebhookEndpoint, WebhookEndpointChange } from '@florin/contract/schemas';
 import type { UpdateObject } from 'kysely';
-import type { Tables } from '../platform/db.ts';
+import type { Tables } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { transact } from '../platform/transact.ts';
 import { alignSome } from './align-deliveries.ts';
 import { normalUrl } from './check-endpoint.ts';
 import { type EndpointRow, getEndpoint, updateEndpoint } from './endpoint-queries.ts';

@@ -1,6 +1,5 @@
 import type { Asset, Network } from '@florin/contract/money';
-import { type Db, isUnavailable, type Tx } from '../../platform/db.ts';
-import { CommitUnknown, transact } from '../../platform/transact.ts';
+import { CommitUnknown, type Db, isUnavailable, type Tx, transact } from '../../platform/db/index.ts';
 import { checkAddress } from '../addresses/check.ts';
 import {
   type AddressCheck,
@@ -32,12 +31,12 @@ import {
 import { SigningRefused, type SigningRequest } from '../wallet-holder.ts';
 import { admit } from './admit.ts';
 import { balancesAt } from './balances.ts';
+import { BatchedCalls, type ChainView } from './batched-calls.ts';
 import { BlockClock, type BlockSettings } from './block-clock.ts';
 import { buildCharge, buildTransfer } from './build.ts';
 import { type ChainRow, findChain, lockChain, NOWHERE, type Place, updateChain } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
 import { hashesOf } from './forks.ts';
-import { type ChainView, Gathers } from './gathers.ts';
 import { setupOf, spenderOf } from './mandates.ts';
 import { type FaultEffect, isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
@@ -62,7 +61,7 @@ export interface SimulatedChainOptions {
   /** Default 3. */
   confirmations?: number;
   /** Shared by all who open chains of one pool with one clock and the same settings. */
-  gathers?: Gathers;
+  batched?: BatchedCalls;
 }
 
 /**
@@ -76,7 +75,7 @@ export class SimulatedAdapter implements Chain {
   protected readonly id: ChainId;
   readonly #now: () => number | Promise<number>;
   readonly #settings: BlockSettings;
-  readonly #gathers: Gathers;
+  readonly #batched: BatchedCalls;
 
   constructor(options: SimulatedChainOptions) {
     this.network = options.network;
@@ -85,7 +84,7 @@ export class SimulatedAdapter implements Chain {
     this.id = { merchantId: options.merchantId, network: options.network };
     this.#now = options.now;
     this.#settings = { blockSeconds: options.blockSeconds ?? 1, confirmations: options.confirmations ?? 3 };
-    this.#gathers = options.gathers ?? new Gathers(options.db);
+    this.#batched = options.batched ?? new BatchedCalls(options.db);
   }
 
   async validateAddress(address: string, options: ValidateOptions = {}): Promise<AddressCheck> {
@@ -166,7 +165,7 @@ export class SimulatedAdapter implements Chain {
   async mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer> {
     const { clock } = await this.#nodeView();
     const height = clock.finalHeight;
-    return { height, states: await this.reach(() => this.#gathers.mandateStates(this.id, mandates, height)) };
+    return { height, states: await this.reach(() => this.#batched.mandateStates(this.id, mandates, height)) };
   }
 
   async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
@@ -175,13 +174,13 @@ export class SimulatedAdapter implements Chain {
 
   /** Gives the bytes out once the wallet's holder has them in its memory. */
   async #sign(signing: SigningRequest, signed: SignedTx): Promise<SignedTx> {
-    const held = await this.reach(() => this.#gathers.sign(this.id, { signing, signed }));
+    const held = await this.reach(() => this.#batched.sign(this.id, { signing, signed }));
     if (typeof held === 'string') throw new SigningRefused(this.network, signing.history, held);
     return held;
   }
 
   async broadcast(signed: SignedTx): Promise<Broadcast> {
-    const said = await this.#gathers.broadcast(this.id, signed, (list) => this.#send(list));
+    const said = await this.#batched.broadcast(this.id, signed, (list) => this.#send(list));
     if (typeof said === 'string') throw new ChainUnavailable(this.network, said);
     return said;
   }
@@ -209,7 +208,7 @@ export class SimulatedAdapter implements Chain {
 
   async status(signed: SignedTx): Promise<TxStatus> {
     const { clock } = await this.#nodeView();
-    const row = await this.reach(() => this.#gathers.findTransaction(this.id, signed.txId));
+    const row = await this.reach(() => this.#batched.findTransaction(this.id, signed.txId));
     const status = await this.reach(() => readStatus(this.db, this.id, { signed, row }, clock));
     if (status.state !== 'dead') return status;
     // Said only with the block closed under the lock: a process that was paused with an old time in its hand must not
@@ -249,7 +248,7 @@ export class SimulatedAdapter implements Chain {
   } = {}): Promise<ChainView> {
     const now = await this.#now();
     const row = await this.reach(() =>
-      behind === NOWHERE ? this.#gathers.findChain(this.id) : findChain(this.db, this.id, behind),
+      behind === NOWHERE ? this.#batched.findChain(this.id) : findChain(this.db, this.id, behind),
     );
     if (row !== undefined) {
       const clock = this.clockOf(row, now);
@@ -257,7 +256,7 @@ export class SimulatedAdapter implements Chain {
       if (clock.height === row.settled_height || (!closed && !row.has_mempool))
         return { row, clock, hasMore: row.has_more };
     }
-    return this.#gathers.settled(this.id, () => this.change(async (_tx, view) => view));
+    return this.#batched.settled(this.id, () => this.change(async (_tx, view) => view));
   }
 
   /** Runs `work` on the settled chain, in a transaction that holds its lock. */

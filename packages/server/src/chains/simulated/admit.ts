@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db.ts';
+import type { Tx } from '../../platform/db/index.ts';
 import type { Broadcast, SignedTx } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { readBody, type TransferBody } from './envelope.ts';

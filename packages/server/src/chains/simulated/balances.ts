@@ -1,6 +1,6 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../platform/db.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import { balanceKey } from './execute.ts';
 import type { ChainId } from './tables.ts';
 

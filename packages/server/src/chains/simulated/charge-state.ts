@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db.ts';
+import type { Tx } from '../../platform/db/index.ts';
 import { type ChargeState, emptyChargeState } from './charge-rules.ts';
 import { balanceKey, type PooledTx } from './execute.ts';
 import { spenderOf } from './mandates.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../platform/db.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import { updateChain } from './chain-queries.ts';
 import type { ChainId } from './tables.ts';
 

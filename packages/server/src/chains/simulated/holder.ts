@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../platform/db.ts';
-import { kept, unawaited } from '../../platform/kept-plans.ts';
-import { transact } from '../../platform/transact.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { kept, transact, unawaited } from '../../platform/db/index.ts';
 import type { SignedTx } from '../port.ts';
 import type { HeldFor, SigningRequest, WalletHolder } from '../wallet-holder.ts';
 import { readSealed } from './envelope.ts';

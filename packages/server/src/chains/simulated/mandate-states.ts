@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db.ts';
+import type { Db } from '../../platform/db/index.ts';
 import type { Mandate, MandateState } from '../port.ts';
 import { balancesAt } from './balances.ts';
 import { balanceKey } from './execute.ts';

@@ -1,4 +1,4 @@
-import { migrate } from '../../platform/migrate.ts';
+import { migrate } from '../../platform/db/index.ts';
 
 const FOLDER = new URL('../../../migrations/simchain/', import.meta.url);
 

@@ -1,5 +1,5 @@
 import type { Asset } from '@florin/contract/money';
-import type { Tx } from '../../platform/db.ts';
+import type { Tx } from '../../platform/db/index.ts';
 import { applyChanges, BalanceChanges } from './balances.ts';
 import { type ChainRow, updateChain } from './chain-queries.ts';
 import { foreignTxId } from './envelope.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../platform/db.ts';
+import type { Tx } from '../../platform/db/index.ts';
 import { applyChanges, BalanceChanges } from './balances.ts';
 import { findNextSequence, setNextSequences } from './sequence-queries.ts';
 import type { ChainId } from './tables.ts';

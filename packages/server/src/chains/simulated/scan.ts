@@ -1,6 +1,6 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db } from '../../platform/db.ts';
+import type { Db } from '../../platform/db/index.ts';
 import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
 import type { Place } from './chain-queries.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../platform/db.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { ChainId } from './tables.ts';
 
 export async function findNextSequence(db: Db, id: ChainId, address: string): Promise<bigint> {

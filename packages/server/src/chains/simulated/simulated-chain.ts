@@ -1,6 +1,6 @@
 import type { Asset } from '@florin/contract/money';
+import { newId } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { newId } from '../../platform/ids.ts';
 import { checkAddress } from '../addresses/check.ts';
 import { type Head, type Mandate, type MandateSetup, UnbuildableTransfer } from '../port.ts';
 import { SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db.ts';
+import type { Db } from '../../platform/db/index.ts';
 import type { SignedTx, TxStatus } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { NETWORK_RULES } from './rules.ts';

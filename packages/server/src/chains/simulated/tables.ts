@@ -70,7 +70,7 @@ interface PermissionTable extends ChainKey {
   height: Int8;
 }
 
-declare module '../../platform/db.ts' {
+declare module '../../platform/db/db.ts' {
   interface Tables {
     'simchain.chain': ChainTable;
     'simchain.transaction': TransactionTable;

@@ -1,6 +1,6 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../platform/db.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { WindowUse } from './charge-rules.ts';
 import type { Movement } from './execute.ts';
 import type { ChainId } from './tables.ts';

@@ -1,11 +1,9 @@
 import type { PaymentLinkInput } from '@florin/contract/schemas';
 import type { PaymentDeps } from '../../payments/index.ts';
+import { bodyDigest, claimKey, newId, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { Caller } from '../../platform/http/index.ts';
-import { bodyDigest, claimKey } from '../../platform/idempotency.ts';
-import { encodeId, newId } from '../../platform/ids.ts';
-import { occasionOf } from '../../platform/occasion.ts';
-import { transact } from '../../platform/transact.ts';
+import { encodeId, merchantTime } from '../../tenancy/index.ts';
 import { payableOptions } from '../payable-options.ts';
 import { getLink, insertLink, type LinkRow } from './queries.ts';
 
@@ -34,7 +32,7 @@ export async function createPaymentLink(
   await payableOptions(deps, caller, { amount: amount ?? SMALLEST, currency });
   const { merchantId, storeId } = caller;
   const linkId = newId();
-  const nowSeconds = occasionOf(deps, caller).seconds;
+  const nowSeconds = merchantTime(deps, caller).seconds;
   return await transact(deps.db, async (tx) => {
     if (idempotencyKey !== '') {
       const claim = { merchantId, storeId, operation: OPERATION, key: idempotencyKey };

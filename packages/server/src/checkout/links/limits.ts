@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/db/index.ts';
 import { TokenBuckets } from '../../platform/http/index.ts';
 
 /** Looking at a link, and paying through it. Nobody signs these calls, so they are bounded by where they come from. */

@@ -1,4 +1,4 @@
-import { decodeIdToken, encodeIdToken } from '../../platform/id-token.ts';
+import { decodeIdToken, encodeIdToken } from '../../platform/db/index.ts';
 
 /**
  * What stands in a link's address: merchant and link in one word, so that one look-up finds it. It holds no secret, as

@@ -1,6 +1,6 @@
-import type { Db } from '../../platform/db.ts';
-import type { MerchantMode } from '../../platform/settings.ts';
+import type { Db } from '../../platform/db/index.ts';
 import { getMerchant, getStore } from '../../stores/index.ts';
+import type { MerchantMode } from '../../tenancy/index.ts';
 import { parseLinkToken } from './link-token.ts';
 import { findLink, type LinkRow } from './queries.ts';
 

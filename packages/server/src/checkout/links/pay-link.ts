@@ -1,6 +1,6 @@
 import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { encodeId } from '../../platform/ids.ts';
+import { encodeId } from '../../tenancy/index.ts';
 import { createCheckoutSession } from '../create-session.ts';
 import { pageToken } from '../page-token.ts';
 import type { OpenedLink } from './open-link.ts';

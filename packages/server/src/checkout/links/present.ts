@@ -1,5 +1,5 @@
 import type { PaymentLink } from '@florin/contract/schemas';
-import { encodeId } from '../../platform/ids.ts';
+import { encodeId } from '../../tenancy/index.ts';
 import { linkToken } from './link-token.ts';
 import type { LinkRow } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import type { Insertable } from 'kysely';
-import type { Db, Tables, Tx } from '../../platform/db.ts';
+import type { Db, Tables, Tx } from '../../platform/db/index.ts';
+import { cursorOf, readNewest } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { decodeId } from '../../platform/ids.ts';
-import { cursorOf, readNewest } from '../../platform/page.ts';
+import { decodeId } from '../../tenancy/index.ts';
 import './tables.ts';
 
 interface Owner {

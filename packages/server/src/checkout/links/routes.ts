@@ -7,8 +7,8 @@ import {
   PaymentLinkQuery,
 } from '@florin/contract/schemas';
 import type { PaymentDeps } from '../../payments/index.ts';
+import { PAGE_LIMIT_DEFAULT, pageOf } from '../../platform/db/index.ts';
 import { defineRoute, type Route } from '../../platform/http/index.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../../platform/page.ts';
 import { createPaymentLink } from './create-payment-link.ts';
 import { presentLink } from './present.ts';
 import { getLink, listLinks, setLinkActive } from './queries.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../platform/db/index.ts';
 import { isPageSecret, newPageSecret, pageToken, parsePageToken } from '../page-token.ts';
 import { takesGzip } from './compressed.ts';
 import { languageOf } from './language.ts';

@@ -4,7 +4,7 @@ import { ASSETS, NETWORKS } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { chooseOption } from '../../payments/index.ts';
-import { isUnavailable } from '../../platform/db.ts';
+import { isUnavailable } from '../../platform/db/index.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
 import { formOf, pageHeaders, TokenBuckets } from '../../platform/http/index.ts';

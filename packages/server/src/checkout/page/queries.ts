@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Db } from '../../platform/db.ts';
-import { kept } from '../../platform/kept-plans.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { kept } from '../../platform/db/index.ts';
 import '../tables.ts';
 
 const selectSession = (db: Db, merchantId: string, sessionId: string) =>

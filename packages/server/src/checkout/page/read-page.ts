@@ -11,7 +11,7 @@ import {
   rulesOf,
 } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { occasionOf } from '../../platform/occasion.ts';
+import { merchantTime } from '../../tenancy/index.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { checkoutView } from './view.ts';
 
@@ -29,7 +29,7 @@ export async function readPage(
   const { merchant, session } = page;
   const known = await readPayment(deps.db, merchant.merchantId, session.payment_id);
   const { view, lacksRate } = await withFreshQuote(deps, page, known);
-  const { seconds: nowSeconds } = occasionOf(deps, merchant);
+  const { seconds: nowSeconds } = merchantTime(deps, merchant);
   const rules = rulesOf(view, await paymentSettings(deps, merchant));
   return checkoutView({ page, view, rules, language, nowSeconds, lacksRate });
 }
@@ -41,7 +41,7 @@ async function withFreshQuote(
 ): Promise<{ view: PaymentView; lacksRate: boolean }> {
   const { payment } = view;
   const option = currentOption(view);
-  const { seconds } = occasionOf(deps, merchant);
+  const { seconds } = merchantTime(deps, merchant);
   // While dust is on its way, too: it holds no quote.
   const isUnpaid = payment.status === 'pending' || payment.status === 'processing';
   const isOpen = isUnpaid && (payment.expires_at === null || seconds < Number(payment.expires_at));

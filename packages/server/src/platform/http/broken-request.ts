@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Fail } from '../fail.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../observability/log.ts';
 import { errorBody, familyOf, statusOf } from './error-body.ts';
 import { type HttpObserver, UNMATCHED } from './observe.ts';
 import { newRequestId } from './request-id.ts';

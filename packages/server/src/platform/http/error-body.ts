@@ -6,8 +6,8 @@ import {
   type StructuredType,
 } from '@florin/contract/errors';
 import type { Fail, FailCode } from '../fail.ts';
-import { redact } from '../redact.ts';
-import { shorten } from '../shorten.ts';
+import { redact } from '../secrets/redact.ts';
+import { shorten } from '../secrets/shorten.ts';
 
 export const PAYOUT_PATH = '/api/v1/payout-batches';
 export type Family = 'structured' | 'payout';

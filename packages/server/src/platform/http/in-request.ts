@@ -1,5 +1,5 @@
-import { withLogFields } from '../log.ts';
-import { traced } from '../tracing.ts';
+import { withLogFields } from '../observability/log.ts';
+import { traced } from '../observability/tracing.ts';
 import type { RawRequest } from './pipeline.ts';
 
 type Known = Pick<RawRequest, 'method' | 'requestId' | 'headers'>;

@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../db/clock.ts';
 import { Fail } from '../fail.ts';
-import { JsonRefused, parseStrictJson } from '../json.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../observability/log.ts';
 import { EVENT_STREAM } from './event-stream.ts';
+import { JsonRefused, parseStrictJson } from './json.ts';
 import { readQuery } from './query.ts';
 import { TokenBuckets } from './rate-limit.ts';
 import type { Answer, Caller, Route, RouteRequest } from './route.ts';

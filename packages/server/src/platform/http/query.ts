@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox';
 import { Fail } from '../fail.ts';
-import { shorten } from '../shorten.ts';
+import { shorten } from '../secrets/shorten.ts';
 
 const WHOLE = /^(0|[1-9][0-9]{0,15})$/;
 

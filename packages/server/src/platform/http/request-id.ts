@@ -1,5 +1,5 @@
-import { newId } from '../ids.ts';
-import { redact } from '../redact.ts';
+import { newId } from '../db/ids.ts';
+import { redact } from '../secrets/redact.ts';
 
 const CALLERS_FORM = /^[A-Za-z0-9_-]{8,64}$/;
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { METHODS, type Server } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { isUnavailable } from '../db.ts';
+import { isUnavailable } from '../db/db.ts';
+import { CommitUnknown } from '../db/transact.ts';
 import { Fail } from '../fail.ts';
-import type { Logger } from '../log.ts';
-import { shorten } from '../shorten.ts';
-import { CommitUnknown } from '../transact.ts';
+import type { Logger } from '../observability/log.ts';
+import { shorten } from '../secrets/shorten.ts';
 import { BODY_BYTES_MAX, BodyBudget, rawOf, readBodies, whileHeld } from './body.ts';
 import { answerBrokenRequest, followRequests } from './broken-request.ts';
 import { errorBody, errorHeaders, familyOf, statusOf } from './error-body.ts';

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Fail } from '../fail.ts';
-import { shorten } from '../shorten.ts';
+import { shorten } from '../secrets/shorten.ts';
 
 type ShapeError = ReturnType<ReturnType<typeof Compile>['Errors']>[number];
 /** Checks a value as it is, without coercion, default or removal. @throws Fail with `param` */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import { transact } from '../transact.ts';
+import { transact } from '../db/transact.ts';
 import { advanceClockJobs, hastenClockJobs } from './index.ts';
 
 let bench: Workbench;

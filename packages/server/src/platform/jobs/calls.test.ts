@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import { connect, type Db, openSession } from '../db.ts';
-import { newId } from '../ids.ts';
-import { transact } from '../transact.ts';
+import { connect, type Db, openSession } from '../db/db.ts';
+import { newId } from '../db/ids.ts';
+import { transact } from '../db/transact.ts';
 import { type Call, Calls, callWorkers } from './calls.ts';
 import { advanceClockJobs, enqueue } from './index.ts';
 

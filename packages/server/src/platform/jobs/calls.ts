@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../db.ts';
-import { kept } from '../kept-plans.ts';
-import { afterCommit } from '../transact.ts';
+import type { Db, Tx } from '../db/db.ts';
+import { kept } from '../db/kept-plans.ts';
+import { afterCommit } from '../db/transact.ts';
 
 /** The channel on which enqueuers call workers. */
 export const CHANNEL = 'florin_job';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import { openSession } from '../db.ts';
-import { newId } from '../ids.ts';
-import { transact } from '../transact.ts';
+import { openSession } from '../db/db.ts';
+import { newId } from '../db/ids.ts';
+import { transact } from '../db/transact.ts';
 import { enqueue, jobHealth } from './index.ts';
 
 let bench: Workbench;

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Tx } from '../db.ts';
-import { newId } from '../ids.ts';
-import { unawaitedMany } from '../kept-plans.ts';
-import { activeTrace } from '../tracing.ts';
+import type { Tx } from '../db/db.ts';
+import { newId } from '../db/ids.ts';
+import { unawaitedMany } from '../db/kept-plans.ts';
+import { activeTrace } from '../observability/tracing.ts';
 import { callWorkers } from './calls.ts';
 
 /** Something that must happen later, written in the transaction of its cause. */

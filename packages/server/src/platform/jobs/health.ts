@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../db.ts';
+import type { Db } from '../db/db.ts';
 import { LOCK_CLASS } from './presence.ts';
 import { listPresentOwners } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Tx } from '../db.ts';
-import type { Logger } from '../log.ts';
+import type { Tx } from '../db/db.ts';
+import type { Logger } from '../observability/log.ts';
 
-declare module '../db.ts' {
+declare module '../db/db.ts' {
   interface Tables {
     job: {
       merchant_id: string;

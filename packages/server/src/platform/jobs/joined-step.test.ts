@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { gate, MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import type { Tx } from '../db.ts';
-import { transact } from '../transact.ts';
+import type { Tx } from '../db/db.ts';
+import { transact } from '../db/transact.ts';
 import { type JobHandler, joinedStep } from './index.ts';
 import { roundsOf } from './joined-step.ts';
 

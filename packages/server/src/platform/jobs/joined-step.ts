@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../db.ts';
-import { gatherBy } from '../gather.ts';
-import { sideBySide } from '../side-by-side.ts';
-import { CommitUnknown } from '../transact.ts';
+import { loaderPer } from '../db/batch-loader.ts';
+import type { Db, Tx } from '../db/db.ts';
+import { sideBySide } from '../db/side-by-side.ts';
+import { CommitUnknown } from '../db/transact.ts';
 import type { JobRun } from './job.ts';
 import { joinRuns } from './run.ts';
 
@@ -57,16 +57,16 @@ interface StepOwner {
 export function joinedStep<T>(
   options: JoinedStepOptions<T> = {},
 ): (db: Db, owner: StepOwner, step: JoinableStep<T>) => Promise<T> {
-  const stepsOf = gatherBy<Db, OwnedStep<T>, PromiseSettledResult<T>>(() => ({
-    load: (_key, steps) => takeAll(steps, options),
-    most: STEPS_MAX,
-    patienceMs: STEPS_WAIT_MS,
+  const stepsOf = loaderPer<Db, OwnedStep<T>, PromiseSettledResult<T>>(() => ({
+    loadBatch: (_key, steps) => takeAll(steps, options),
+    maxBatch: STEPS_MAX,
+    overlapAfterMs: STEPS_WAIT_MS,
   }));
   return async (db, { merchantId, group = '' }, step) => {
     const { run, locks } = step;
     // Whoever comes first begins the transaction; each is traced as its own.
     const change = AsyncLocalStorage.bind(step.change);
-    const ended = await stepsOf(db).ask(`${merchantId} ${group}`, { merchantId, run, locks, change });
+    const ended = await stepsOf(db).load(`${merchantId} ${group}`, { merchantId, run, locks, change });
     if (ended.status === 'rejected') throw ended.reason;
     return ended.value;
   };

@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts';
+import type { Db } from '../db/db.ts';
 import type { Owners } from './owners.ts';
 import { DUE_MERCHANTS_MAX, type DueMerchant, listDueMerchants } from './queries.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts';
+import type { Db } from '../db/db.ts';
 import { listNews } from './queries.ts';
 import type { ActiveRun } from './run.ts';
 

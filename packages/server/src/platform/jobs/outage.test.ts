@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openProxy } from '../../../../../test/jobs/cuttable-proxy.ts';
 import { gate, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import { connect } from '../db.ts';
+import { connect } from '../db/db.ts';
 import { Outage } from './outage.ts';
 
 let bench: Workbench;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import { openSession } from '../db.ts';
+import { openSession } from '../db/db.ts';
 import { Owners } from './owners.ts';
 import { LOCK_CLASS } from './presence.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts';
+import type { Db } from '../db/db.ts';
 import { deadOwners } from './decisions.ts';
 import { LOCK_CLASS } from './presence.ts';
 import { listLeaseOwners, listPresentOwners } from './queries.ts';

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { openSession, type Session } from '../db.ts';
+import { openSession, type Session } from '../db/db.ts';
 import { CHANNEL } from './calls.ts';
 import { reconnectMs } from './decisions.ts';
 import type { Outage } from './outage.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import { transact } from '../transact.ts';
+import { transact } from '../db/transact.ts';
 import { RUN_AGAIN } from './decisions.ts';
 import { type ClaimedJob, newFence } from './job.ts';
 import { claimJobs, lockLease, releaseJobs, removeJobs, renewLeases } from './queries.ts';

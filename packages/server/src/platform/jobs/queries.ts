@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { arrayText } from '../array-text.ts';
-import type { Db, Tx } from '../db.ts';
-import { kept } from '../kept-plans.ts';
+import { arrayText } from '../db/array-text.ts';
+import type { Db, Tx } from '../db/db.ts';
+import { kept } from '../db/kept-plans.ts';
 import type { Release } from './decisions.ts';
 import { RUN_AGAIN } from './decisions.ts';
 import type { ClaimedJob, Lease } from './job.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts';
+import type { Db } from '../db/db.ts';
 import { reconnectMs, type Settlement } from './decisions.ts';
 import type { Outage } from './outage.ts';
 import { releaseJobs, removeJobs } from './queries.ts';

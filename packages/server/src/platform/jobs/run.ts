@@ -1,5 +1,5 @@
-import type { Db, Tx } from '../db.ts';
-import { transact } from '../transact.ts';
+import type { Db, Tx } from '../db/db.ts';
+import { transact } from '../db/transact.ts';
 import { settleOutcome } from './decisions.ts';
 import { type ClaimedJob, type JobOutcome, type JobRun, LeaseLost } from './job.ts';
 import { lockLease, lockLeases, releaseJobs, removeJobs, type Settled } from './queries.ts';

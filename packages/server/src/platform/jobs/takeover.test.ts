@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { gate, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import { openSession } from '../db.ts';
+import { openSession } from '../db/db.ts';
 import { type JobHandler, LeaseLost } from './index.ts';
 
 const LEASE_MS = 30_000;

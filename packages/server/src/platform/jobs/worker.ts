@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import type { Db } from '../db.ts';
+import type { Clock } from '../db/clock.ts';
+import type { Db } from '../db/db.ts';
 import { type Call, Calls } from './calls.ts';
 import { describeError, giveBack, nextLookMs, reconnectMs, settle } from './decisions.ts';
 import { handle } from './handle.ts';

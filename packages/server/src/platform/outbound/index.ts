@@ -4,3 +4,10 @@ export type { OutboundRequest } from './connection.ts';
 export type { OutboundAnswer } from './exchange.ts';
 export type { OutboundFailure } from './failures.ts';
 export { createOutbound, type Outbound, type OutboundOptions } from './outbound.ts';
+export {
+  createUrlReader,
+  isReadableUrl,
+  type UrlReader,
+  type UrlReaderOptions,
+  UrlUnread,
+} from './read-url.ts';

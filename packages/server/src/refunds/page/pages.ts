@@ -1,8 +1,8 @@
 import { languageOf } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
-import { occasionOf } from '../../platform/occasion.ts';
 import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
+import { merchantTime } from '../../tenancy/index.ts';
 import { checkRecipient } from '../../transfers/index.ts';
 import { checkRefundAddress } from '../check-address.ts';
 import { CLAIM_PATH, claimSecondsLeft, opens, parseClaimToken } from '../claim-link.ts';
@@ -64,7 +64,7 @@ async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim 
   if (refund === undefined || !opens(deps.vault, refund, token)) return undefined;
   const merchant = await getMerchant(deps.db, refund.merchant_id);
   const store = await getStore(deps.db, refund.merchant_id, refund.store_id);
-  const { seconds } = occasionOf(deps, merchant);
+  const { seconds } = merchantTime(deps, merchant);
   return {
     merchant,
     view: {

@@ -6,9 +6,9 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from '@florin/contract/signing';
-import { isoOf } from '../../platform/clock.ts';
+import { isoOf } from '../../platform/db/index.ts';
 import { escapeHtml } from '../../platform/http/index.ts';
-import { encodeId } from '../../platform/ids.ts';
+import { encodeId } from '../../tenancy/index.ts';
 import type { InboxDelivery } from '../../webhooks/index.ts';
 
 export interface InboxEvent {

@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db.ts';
+import type { Db } from '../../platform/db/index.ts';
 import { isSubscribeSecret, parseSubscribeToken } from '../page-token.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { findPageOwner, findSubscriptionRow, type PageOwner } from './queries.ts';

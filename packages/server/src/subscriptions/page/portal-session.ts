@@ -3,13 +3,10 @@ import type { PortalSession, PortalSessionInput } from '@florin/contract/schemas
 import type { Selectable } from 'kysely';
 import { normalPageUrls } from '../../checkout/index.ts';
 import { checkExternalId, findCustomerId } from '../../customers/index.ts';
-import type { Db, Tables } from '../../platform/db.ts';
+import type { Db, Tables } from '../../platform/db/index.ts';
+import { decodeIdToken, encodeIdToken, newId, transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { decodeIdToken, encodeIdToken } from '../../platform/id-token.ts';
-import { newId } from '../../platform/ids.ts';
-import { occasionOf } from '../../platform/occasion.ts';
-import { readSettings } from '../../platform/settings.ts';
-import { transact } from '../../platform/transact.ts';
+import { merchantTime, readSettings } from '../../tenancy/index.ts';
 import type { StoreCaller, SubscriptionDeps } from '../deps.ts';
 import { SUBSCRIPTION_SETTINGS } from '../settings.ts';
 import { findPageOwner, type PageOwner } from './queries.ts';
@@ -42,7 +39,7 @@ export async function createPortalSession(
   if (customerId === undefined)
     throw new Fail('invalid_request', { message: 'There is no such customer.', param: 'customer' });
   const { portalSeconds } = await readSettings(deps.db, caller, SUBSCRIPTION_SETTINGS);
-  const { seconds: now } = occasionOf(deps, caller);
+  const { seconds: now } = merchantTime(deps, caller);
   const secret = randomBytes(SECRET_BYTES);
   const row = {
     merchant_id: merchantId,
@@ -89,7 +86,7 @@ export async function findPortal(
   if (session === undefined || !timingSafeEqual(session.secret_hash, hashOf(found.secret))) return undefined;
   const owner = await findPageOwner(deps.db, { merchantId, storeId: session.store_id });
   if (owner === undefined) return undefined;
-  const { seconds: now } = occasionOf(deps, owner.merchant);
+  const { seconds: now } = merchantTime(deps, owner.merchant);
   const caller = { ...owner.merchant, storeId: owner.storeId };
   return { ...owner, token, session, isOver: now >= Number(session.expires_at), caller };
 }

@@ -3,8 +3,7 @@ import { dayText, NETWORK_NAMES, readInvoicePage } from '../../checkout/index.ts
 import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
 import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/index.ts';
 import type { InvoicePageState, PaymentDeps } from '../../payments/index.ts';
-import { encodeId } from '../../platform/ids.ts';
-import { occasionOf } from '../../platform/occasion.ts';
+import { encodeId, merchantTime } from '../../tenancy/index.ts';
 import { periodEndAt } from '../cancellation.ts';
 import { type SubscriptionRow, subscriptionPage } from '../queries.ts';
 import { factsOfSubscription } from '../rows.ts';
@@ -109,7 +108,7 @@ async function subscriptionOf(
   const method = methodId === null ? undefined : await findPaymentMethod(deps.db, row.merchant_id, methodId);
   const open = own.findLast((invoice) => invoice.status === 'open');
   const pages = await pagesOf(deps, own);
-  const { seconds: now } = occasionOf(deps, merchant);
+  const { seconds: now } = merchantTime(deps, merchant);
   const isOver = isFinal(row.status);
   const canCancel = !isOver && row.status !== 'incomplete' && row.cancel_at === null;
   return {

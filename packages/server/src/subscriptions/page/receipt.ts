@@ -4,7 +4,7 @@ import { bdi, exact, NETWORK_NAMES, periodText, timeText } from '../../checkout/
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
 import { currentOption, type PaymentDeps, type PaymentView, readPayment } from '../../payments/index.ts';
 import { escapeHtml, type PageAnswer } from '../../platform/http/index.ts';
-import { decodeId } from '../../platform/ids.ts';
+import { decodeId } from '../../tenancy/index.ts';
 import { receiptHtml } from './portal-html.ts';
 import type { Portal } from './portal-session.ts';
 import { findSubscriptionRow } from './queries.ts';

@@ -1,0 +1,31 @@
+export { arrayText } from './array-text.ts';
+export {
+  BatchLoader,
+  loaderPer,
+  READ_OVERLAP_AFTER_MS,
+  readLoaderPerPool,
+  rowLoaderPerPool,
+} from './batch-loader.ts';
+export { CLOCKS_AGREE_WITHIN_MS, Clock, isoOf, unixMsOf } from './clock.ts';
+export { Columns } from './columns.ts';
+export { maintainDays } from './day-partitions.ts';
+export {
+  codeOf,
+  connect,
+  countConnections,
+  type Db,
+  isRetryable,
+  isUnavailable,
+  type Tables,
+  type Tx,
+} from './db.ts';
+export { decodeIdToken, encodeIdToken } from './id-token.ts';
+export { bodyDigest, claimKey } from './idempotency.ts';
+export { decodeUuid, encodeUuid, madeAt, NIL_ID, newId } from './ids.ts';
+export { kept, many, unawaited, unawaitedMany } from './kept-plans.ts';
+export { cursorOf, PAGE_LIMIT_DEFAULT, pageOf, readNewest, unknownCursor } from './list-page.ts';
+export { migrate, pendingMigrations } from './migrate.ts';
+export { Moves } from './moves.ts';
+export { findServiceRole, grantServiceRights } from './service-role.ts';
+export { together } from './together.ts';
+export { afterCommit, CommitUnknown, transact } from './transact.ts';

@@ -1,0 +1,48 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { sql } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { connect } from './db.ts';
+
+/** A set of numbered SQL files and where it keeps the list of those applied. */
+export interface MigrationSet {
+  folder: URL;
+  /** Schema of the list: a set that may stand in a database of its own keeps it in its own schema. */
+  schema?: string;
+}
+
+/** The others wait at their start, and a large table takes its time. */
+const PATIENCE = { lockTimeoutMs: 30_000, statementMs: 3_600_000 };
+
+const PRODUCT: MigrationSet = { folder: new URL('../../../migrations/', import.meta.url) };
+
+async function readMigrations(folder: URL): Promise<Record<string, Migration>> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  const entries = names.map(async (name): Promise<[string, Migration]> => {
+    const text = await readFile(new URL(name, folder), 'utf8');
+    return [name.replace(/\.sql$/, ''), { up: async (db) => void (await sql.raw(text).execute(db)) }];
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/**
+ * Applies every migration not yet applied, in order, in one transaction; whoever is first does it, others wait.
+ *
+ * @returns the names of those applied now.
+ */
+export async function migrate(url: string, set: MigrationSet = PRODUCT): Promise<string[]> {
+  const db = connect({ url, poolSize: 2, ...PATIENCE });
+  try {
+    const provider = { getMigrations: () => readMigrations(set.folder) };
+    const place = set.schema === undefined ? {} : { migrationTableSchema: set.schema };
+    const { error, results } = await new Migrator({ db, provider, ...place }).migrateToLatest();
+    if (error) throw error;
+    return (results ?? []).filter((r) => r.status === 'Success').map((r) => r.migrationName);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Names of the migrations this release has and the database lacks: empty when it is ready to serve. */
+export async function pendingMigrations(applied: readonly string[]): Promise<string[]> {
+  return Object.keys(await readMigrations(PRODUCT.folder)).filter((name) => !applied.includes(name));
+}

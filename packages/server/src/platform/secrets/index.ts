@@ -1,0 +1,1 @@
+export { Vault, WrongMasterKey } from './vault.ts';

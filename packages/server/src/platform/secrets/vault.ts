@@ -1,0 +1,104 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Db } from '../db/db.ts';
+import { uuidBytes, uuidOf } from '../db/ids.ts';
+
+declare module '../db/db.ts' {
+  interface Tables {
+    data_key: { data_key_id: string; wrapped: Buffer; created_at_ms: bigint | number };
+  }
+}
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const ID_BYTES = 16;
+/** The same on every installation: of two nodes that make the first data key at once, the table takes one. */
+const FIRST_KEY_ID = '00000000-0000-7000-8000-000000000001';
+
+function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([nonce, body, cipher.getAuthTag()]);
+}
+
+function open(key: Uint8Array, sealed: Buffer, context: string): Buffer {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const tag = sealed.subarray(sealed.length - TAG_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(context)).setAuthTag(tag);
+  return Buffer.concat([
+    decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)),
+    decipher.final(),
+  ]);
+}
+
+/** The master key that was given does not open this installation's data keys. */
+export class WrongMasterKey extends Error {
+  constructor() {
+    super(
+      'FLORIN_MASTER_KEY does not open the data keys of this database: it belongs to another installation',
+    );
+  }
+}
+
+/**
+ * The one door to secrets that must be read back. A secret is sealed (AES-256-GCM) under a data key; the data key lies
+ * in the database wrapped by the master key, which never does. `context` names tenant and record and is authenticated,
+ * so that a sealed value moved to another row does not open.
+ */
+export class Vault {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #currentId: string;
+
+  private constructor(keys: ReadonlyMap<string, Buffer>, currentId: string) {
+    this.#keys = keys;
+    this.#currentId = currentId;
+  }
+
+  /** Reads the data keys and makes the first one on an empty database. @throws WrongMasterKey */
+  static async unlock(db: Db, masterKey: Uint8Array, nowMs: number): Promise<Vault> {
+    const read = () =>
+      db.selectFrom('data_key').selectAll().orderBy('created_at_ms').orderBy('data_key_id').execute();
+    let rows = await read();
+    if (rows.length === 0) {
+      const id = FIRST_KEY_ID;
+      const wrapped = seal(masterKey, randomBytes(KEY_BYTES), id);
+      const first = { data_key_id: id, wrapped, created_at_ms: nowMs };
+      await db
+        .insertInto('data_key')
+        .values(first)
+        .onConflict((conflict) => conflict.column('data_key_id').doNothing())
+        .execute();
+      // Perhaps another node's: a key that this one never read would leave it unable to open that node's secrets.
+      rows = await read();
+    }
+    try {
+      const keys = new Map(
+        rows.map((row) => [row.data_key_id, open(masterKey, row.wrapped, row.data_key_id)]),
+      );
+      return new Vault(keys, rows[0]?.data_key_id ?? '');
+    } catch {
+      throw new WrongMasterKey();
+    }
+  }
+
+  /** → data key id (16 bytes) + nonce + cipher text + tag. */
+  seal(plain: Uint8Array, context: string): Buffer {
+    const id = uuidBytes(this.#currentId);
+    return Buffer.concat([id, seal(this.#key(this.#currentId), plain, context)]);
+  }
+
+  /** @throws Error when the value was tampered with or belongs to another record. */
+  open(sealed: Buffer, context: string): Buffer {
+    const id = uuidOf(sealed.subarray(0, ID_BYTES));
+    return open(this.#key(id), sealed.subarray(ID_BYTES), context);
+  }
+
+  #key(id: string): Buffer {
+    const key = this.#keys.get(id);
+    if (key === undefined)
+      throw new Error('a sealed value names a data key that this installation does not have');
+    return key;
+  }
+}

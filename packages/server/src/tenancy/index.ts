@@ -1,0 +1,15 @@
+export { type MerchantTime, merchantTime } from './merchant-time.ts';
+export { type Owner, ofStore } from './owner.ts';
+export { cursorIdOf, decodeId, encodeId, type IdKind } from './resource-ids.ts';
+export {
+  clearSetting,
+  flagSetting,
+  integerSetting,
+  listSetting,
+  type MerchantMode,
+  moneyOrWordSetting,
+  moneySetting,
+  readSettings,
+  type Setting,
+  writeSetting,
+} from './settings.ts';

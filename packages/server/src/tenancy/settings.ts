@@ -1,0 +1,187 @@
+import { formatAmount, NON_NEGATIVE_AMOUNT_PATTERN, parseNonNegativeAmount } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { Db } from '../platform/db/index.ts';
+import { kept, NIL_ID, readLoaderPerPool } from '../platform/db/index.ts';
+import { Fail } from '../platform/fail.ts';
+
+declare module '../platform/db/db.ts' {
+  interface Tables {
+    setting: { merchant_id: string; name: string; value: unknown };
+  }
+}
+
+export type MerchantMode = 'sandbox' | 'live';
+
+/** Something that an operator may set for the installation or for one merchant. Its module owns it. */
+export interface Setting<T> {
+  /** `module.name`. */
+  name: string;
+  description: string;
+  fallback(mode: MerchantMode): T;
+  /** From the stored or typed form. @throws Fail with what is allowed */
+  read(value: unknown): T;
+  /** To the stored and shown form. */
+  write(value: T): string | number | boolean | string[];
+}
+
+/** 10^15 units are a thousand million coins: sums of 200 of them still fit an int8. */
+const MONEY_MAX = 10n ** 15n;
+const AMOUNT_FORM = new RegExp(NON_NEGATIVE_AMOUNT_PATTERN);
+const refuse = (name: string, what: string) =>
+  new Fail('invalid_request', { message: `${name} must be ${what}.`, param: name });
+
+interface Definition<T> {
+  name: string;
+  description: string;
+  fallback: T | Record<MerchantMode, T>;
+}
+
+function byMode<T>(fallback: T | Record<MerchantMode, T>): (mode: MerchantMode) => T {
+  const modes = fallback as Record<MerchantMode, T>;
+  const perMode = typeof fallback === 'object' && fallback !== null && 'sandbox' in fallback;
+  return (mode) => (perMode ? modes[mode] : (fallback as T));
+}
+
+/** An amount of money: `"10000.00"`, held as integer units of 6 digits. */
+export function moneySetting(definition: Definition<string>): Setting<bigint> {
+  const fallback = byMode(definition.fallback);
+  const read = (value: unknown) => {
+    const text = String(value);
+    if (!AMOUNT_FORM.test(text)) throw refuse(definition.name, 'an amount such as 10000.00');
+    const units = parseNonNegativeAmount(text);
+    if (units > MONEY_MAX) throw refuse(definition.name, `at most ${formatAmount(MONEY_MAX)}`);
+    return units;
+  };
+  return { ...definition, fallback: (mode) => read(fallback(mode)), read, write: formatAmount };
+}
+
+/** An amount of money as above, or one of some words that stand for a rule. */
+export function moneyOrWordSetting<const Word extends string>(
+  definition: Definition<string> & { words: readonly Word[] },
+): Setting<bigint | Word> {
+  const money = moneySetting({ ...definition, fallback: '0.00' });
+  const fallback = byMode(definition.fallback);
+  const read = (value: unknown): bigint | Word => {
+    const word = definition.words.find((known) => known === value);
+    if (word !== undefined) return word;
+    if (!AMOUNT_FORM.test(String(value)))
+      throw refuse(definition.name, `an amount such as 10000.00, or ${definition.words.join(' or ')}`);
+    return money.read(value);
+  };
+  return {
+    ...definition,
+    fallback: (mode) => read(fallback(mode)),
+    read,
+    write: (value) => (typeof value === 'bigint' ? formatAmount(value) : value),
+  };
+}
+
+export function integerSetting(
+  definition: Definition<number> & { min: number; max: number },
+): Setting<number> {
+  const { min, max } = definition;
+  return {
+    ...definition,
+    fallback: byMode(definition.fallback),
+    read: (value) => {
+      const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+      if (typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max)
+        return number;
+      throw refuse(definition.name, `a whole number from ${min} to ${max}`);
+    },
+    write: (value) => value,
+  };
+}
+
+export function flagSetting(definition: Definition<boolean>): Setting<boolean> {
+  return {
+    ...definition,
+    fallback: byMode(definition.fallback),
+    read: (value) => {
+      if (value === true || value === 'true') return true;
+      if (value === false || value === 'false') return false;
+      throw refuse(definition.name, 'true or false');
+    },
+    write: (value) => value,
+  };
+}
+
+/** A list of words out of a known set, typed as `a,b`; an empty text is an empty list. */
+export function listSetting(
+  definition: Definition<string[]> & { allowed: readonly string[] },
+): Setting<string[]> {
+  return {
+    ...definition,
+    fallback: byMode(definition.fallback),
+    read: (value) => {
+      const words = Array.isArray(value) ? value.map(String) : String(value).split(',').filter(Boolean);
+      const unknown = words.find((word) => !definition.allowed.includes(word));
+      if (unknown === undefined) return [...new Set(words)];
+      throw refuse(definition.name, `a list out of ${definition.allowed.join(', ')}`);
+    },
+    write: (value) => value,
+  };
+}
+
+type Values<S extends Record<string, Setting<unknown>>> = {
+  [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
+};
+
+interface Row {
+  merchant_id: string;
+  name: string;
+  value: unknown;
+}
+
+async function readRows(db: Db, merchantId: string, names: readonly string[]): Promise<Row[]> {
+  const { rows } = await sql<Row>`${kept}
+    select merchant_id, name, value from setting
+    where merchant_id = any(${[merchantId, NIL_ID]}::uuid[]) and name = any(${names}::text[])`.execute(db);
+  return rows;
+}
+
+/** Jobs of a merchant that begin together ask for the same settings: they read them together. */
+const reads = readLoaderPerPool<readonly string[], Row[]>((db) => async (merchantId, asks) => {
+  const rows = await readRows(db, merchantId, [...new Set(asks.flat())]);
+  return asks.map(() => rows);
+});
+
+/** The merchant's values: its own, else the installation's, else the default of its mode. One statement. */
+export async function readSettings<S extends Record<string, Setting<unknown>>>(
+  db: Db,
+  merchant: { merchantId: string; mode: MerchantMode },
+  settings: S,
+): Promise<Values<S>> {
+  const names = Object.values(settings).map((setting) => setting.name);
+  const rows = db.isTransaction
+    ? await readRows(db, merchant.merchantId, names)
+    : await reads(db).load(merchant.merchantId, names);
+  const entries = Object.entries(settings).map(([key, setting]) => {
+    const own = rows.find((row) => row.name === setting.name && row.merchant_id === merchant.merchantId);
+    const row = own ?? rows.find((candidate) => candidate.name === setting.name);
+    return [key, row === undefined ? setting.fallback(merchant.mode) : setting.read(row.value)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Stores a value for a merchant, or for the installation with the nil id. @throws Fail for a value out of range */
+export async function writeSetting(
+  db: Db,
+  merchantId: string,
+  setting: Setting<unknown>,
+  value: unknown,
+): Promise<void> {
+  const stored = JSON.stringify(setting.write(setting.read(value)));
+  await sql`
+    insert into setting (merchant_id, name, value) values (${merchantId}, ${setting.name}, ${stored}::jsonb)
+    on conflict (merchant_id, name) do update set value = excluded.value`.execute(db);
+}
+
+/** Back to the default. */
+export async function clearSetting(db: Db, merchantId: string, setting: Setting<unknown>): Promise<void> {
+  await db
+    .deleteFrom('setting')
+    .where('merchant_id', '=', merchantId)
+    .where('name', '=', setting.name)
+    .execute();
+}
