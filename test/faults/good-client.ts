@@ -145,7 +145,15 @@ export class GoodClient {
       const found = await this.find(idempotencyKey);
       if (found !== undefined) return found;
     }
-    throw new Error(`no create got through in ${PATIENCE_MS} ms`);
+    throw this.#gaveUp('create');
+  }
+
+  #gaveUp(what: string): Error {
+    const refused = this.exchanges.findLast((one) => one.method === 'POST' && one.status === 503);
+    const { url, status, text } = refused ?? {};
+    return new Error(
+      `no ${what} got through in ${PATIENCE_MS} ms; the last refusal: ${url} ${status} ${text}`,
+    );
   }
 
   /** The batch of a key, if a node can tell and there is one. */
@@ -167,7 +175,7 @@ export class GoodClient {
       const { status, answer } = await this.request('GET', `/payout-batches/${batchId}`);
       if (status === 200 && answer.status !== 'draft') return;
     }
-    throw new Error(`no submit got through in ${PATIENCE_MS} ms`);
+    throw this.#gaveUp('submit');
   }
 
   /** Opens a checkout session over so many units whatever happens on the way. @returns its id */
@@ -183,7 +191,7 @@ export class GoodClient {
       if (made.status === 200) return String(made.answer.id);
       if (!this.#isPassing(made)) throw new Error(`a session was refused: ${made.status} ${made.text}`);
     }
-    throw new Error(`no session got through in ${PATIENCE_MS} ms`);
+    throw this.#gaveUp('session');
   }
 
   /** Makes a subscription whatever happens on the way. @returns it */
@@ -199,7 +207,7 @@ export class GoodClient {
       if (made.status === 400 && made.text.includes('no exchange rate')) continue;
       if (!this.#isPassing(made)) throw new Error(`a subscription was refused: ${made.status} ${made.text}`);
     }
-    throw new Error(`no subscription got through in ${PATIENCE_MS} ms`);
+    throw this.#gaveUp('subscription');
   }
 
   /** The session on whose page a subscription's first invoice is paid, where a node can tell. */
