@@ -4,7 +4,7 @@ import { idText } from './check-batches.ts';
 import { surplusesThatDiffer } from './check-coins.ts';
 import type { Query } from './checker.ts';
 import type { GoodClient } from './good-client.ts';
-import { decideApprovals } from './seeded-people.ts';
+import { decideApprovals, resumeNetworks } from './seeded-people.ts';
 import type { Person, World } from './world.ts';
 
 // What the operator's people decide after a round: what became of coins that a reorganisation took for good, and of money
@@ -88,10 +88,9 @@ const show = (row: object) =>
 export async function settleBooks(world: World): Promise<string[]> {
   const query: Query = (text, values) => world.database.query(text, values);
   return await world.operate(async (operator) => {
-    const { networks, ledger } = operator;
+    const { ledger } = operator;
     for (const until = Date.now() + BOOKS_AGREE_WITHIN_MS; ; await sleep(LOOK_EVERY_MS)) {
-      for (const { network, status } of await networks.list())
-        if (status === 'stopped') await networks.resume(network);
+      await resumeNetworks(operator);
       const left: string[] = [];
       for (const client of world.merchants) left.push(...(await decideApprovals(world, operator, client)));
       for (const client of world.merchants)

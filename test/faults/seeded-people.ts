@@ -103,10 +103,24 @@ export async function decideApprovals(
   return (await findWaiting(world, operator, client)).map(({ id }) => `${id} waits for approval`);
 }
 
+/** Lets networks go on that a reorganisation below finality has stopped. */
+export async function resumeNetworks({ networks }: Operator): Promise<void> {
+  for (const { network, status } of await networks.list())
+    if (status === 'stopped') await networks.resume(network);
+}
+
+/** Submits are refused while a network is stopped, and clients wait less long than a round may take. */
+const RESUMED_EVERY_MS = 30_000;
+
 /** Decides as things come, until it is told to stop; whatever breaks off a person is tried again. */
 export async function keepDeciding(world: World, until: AbortSignal): Promise<void> {
+  let resumeAt = Date.now() + RESUMED_EVERY_MS;
   while (!until.aborted) {
     await world.operate((operator) => decideApprovals(world, operator, carefulOf(world))).catch(() => {});
+    if (Date.now() > resumeAt) {
+      await world.operate(resumeNetworks).catch(() => {});
+      resumeAt = Date.now() + RESUMED_EVERY_MS;
+    }
     await sleep(LOOK_EVERY_MS);
   }
 }
