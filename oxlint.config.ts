@@ -24,8 +24,8 @@ const PACKAGES: Record<string, string[]> = {
   contract: [],
   sdk: ['contract'],
   cli: ['contract', 'sdk', 'server'],
-  server: ['contract', 'checkout', 'embedded-postgres'],
-  checkout: ['contract'],
+  server: ['contract', 'pages', 'embedded-postgres'],
+  pages: ['contract'],
   console: ['contract'],
   'embedded-postgres': [],
 };

@@ -8,7 +8,7 @@ export const GATES = [
   programStep('types (tsc)', 'tsc', ['-p', 'tsconfig.json', '--pretty', 'false']),
   programStep('types of the payer page (tsc)', 'tsc', [
     '-p',
-    'packages/checkout/tsconfig.json',
+    'packages/pages/tsconfig.json',
     '--pretty',
     'false',
   ]),

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { PAGE_LANGUAGES } from '@florin/contract/checkout-page';
-import { builtPage } from '../packages/checkout/src/built-page.ts';
+import { builtPage } from '../packages/pages/src/built-page.ts';
 import { payerPage, qrCodeOf } from '../packages/server/src/checkout/index.ts';
 import { FAILED, PASSED, type Step } from './step.ts';
 

@@ -1,4 +1,4 @@
-/** Languages of payers' pages; the first is spoken where none fits. Each has a file in packages/checkout/locales. */
+/** Languages of payers' pages; the first is spoken where none fits. Each has a file in packages/pages/locales. */
 export const PAGE_LANGUAGES = ['en', 'es', 'ar'] as const;
 export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
 

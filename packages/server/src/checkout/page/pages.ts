@@ -1,4 +1,4 @@
-import { builtPage } from '@florin/checkout';
+import { builtPage } from '@florin/pages';
 import type { CheckoutView } from '@florin/contract/checkout-page';
 import { ASSETS, NETWORKS } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
