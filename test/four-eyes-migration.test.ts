@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createDatabase } from './database.ts';
 
 const MIGRATIONS = new URL('../packages/server/migrations/', import.meta.url);
-const FOUR_EYES = '0025_four_eyes.sql';
+const FOUR_EYES = '0021_four_eyes.sql';
 const M = '00000000-0000-0000-0000-00000000000a';
 const id = (n: number) => `00000000-0000-0000-0000-${String(n).padStart(12, '0')}`;
 

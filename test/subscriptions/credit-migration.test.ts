@@ -9,7 +9,7 @@ import { migrate } from '../../packages/server/src/platform/db/migrate.ts';
 import { createDatabase } from '../database.ts';
 
 const MIGRATIONS = new URL('../../packages/server/migrations/', import.meta.url);
-const OWN = '0023_credit_and_suspension.sql';
+const OWN = '0019_credit_and_suspension.sql';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let client: pg.Client;
@@ -94,7 +94,7 @@ test('credits that exist are taken off open changes, then of what was paid; the 
   await invoice(both, 'subscription_update', 'open', 500, 130);
   const incomplete = await subscription('incomplete', 0);
   await invoice(incomplete, 'subscription_create', 'open', 1_000, 150);
-  expect(await migrate(database.url)).toContain('0023_credit_and_suspension');
+  expect(await migrate(database.url)).toContain('0019_credit_and_suspension');
   expect(await found(none)).toMatchObject({ credit: 0, invoices: [[0, 0]] });
   expect(await found(unpaid)).toMatchObject({
     credit: 1_000,

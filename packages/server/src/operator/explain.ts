@@ -1,5 +1,5 @@
 import { ConfigError } from '../platform/config.ts';
-import { codeOf, isUnavailable } from '../platform/db/index.ts';
+import { codeOf, isUnavailable, UnknownMigrations } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { WrongMasterKey } from '../platform/secrets/index.ts';
 
@@ -18,6 +18,7 @@ export function explain(error: unknown): Explanation | undefined {
   if (error instanceof ConfigError) return { code: 'configuration', message: error.message };
   if (error instanceof Fail) return { code: error.code, message: error.message };
   if (error instanceof WrongMasterKey) return { code: 'wrong_master_key', message: `${error.message}.` };
+  if (error instanceof UnknownMigrations) return { code: 'unknown_migrations', message: `${error.message}.` };
   const code = codeOf(error) ?? '';
   if (NO_SUCH_TABLE.has(code)) {
     return {

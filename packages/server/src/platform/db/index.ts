@@ -26,6 +26,7 @@ export { kept, many, unawaited, unawaitedMany } from './kept-plans.ts';
 export { cursorOf, PAGE_LIMIT_DEFAULT, pageOf, readNewest, unknownCursor } from './list-page.ts';
 export { migrate, pendingMigrations } from './migrate.ts';
 export { Moves } from './moves.ts';
+export { UnknownMigrations } from './rename-applied.ts';
 export { findServiceRole, grantServiceRights } from './service-role.ts';
 export { together } from './together.ts';
 export { afterCommit, CommitUnknown, transact } from './transact.ts';

@@ -1,9 +1,14 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { connect } from './db.ts';
+import { renameApplied } from './rename-applied.ts';
 
-/** A set of numbered SQL files and where it keeps the list of those applied. */
+/**
+ * A folder of numbered SQL files and where the list of those applied is kept. A file `renamed.json` in the folder maps
+ * each name of earlier releases to today's, when numbers have changed; names that stayed are in it too.
+ */
 export interface MigrationSet {
   folder: URL;
   /** Schema of the list: a set that may stand in a database of its own keeps it in its own schema. */
@@ -24,15 +29,29 @@ async function readMigrations(folder: URL): Promise<Record<string, Migration>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
+async function readRenamed(folder: URL): Promise<Record<string, string>> {
+  const file = new URL('renamed.json', folder);
+  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {};
+}
+
 /**
- * Applies every migration not yet applied, in order, in one transaction; whoever is first does it, others wait.
+ * Applies every migration not yet applied, in order, in one transaction; whoever is first does it, others wait. A
+ * database that an earlier release made is taken over under today's names first.
  *
  * @returns the names of those applied now.
+ * @throws UnknownMigrations where the database has migrations of another origin or of a later release
  */
 export async function migrate(url: string, set: MigrationSet = PRODUCT): Promise<string[]> {
   const db = connect({ url, poolSize: 2, ...PATIENCE });
   try {
-    const provider = { getMigrations: () => readMigrations(set.folder) };
+    const migrations = await readMigrations(set.folder);
+    const table =
+      set.schema === undefined ? DEFAULT_MIGRATION_TABLE : `${set.schema}.${DEFAULT_MIGRATION_TABLE}`;
+    await renameApplied(db, table, {
+      names: Object.keys(migrations),
+      renamed: await readRenamed(set.folder),
+    });
+    const provider = { getMigrations: async () => migrations };
     const place = set.schema === undefined ? {} : { migrationTableSchema: set.schema };
     const { error, results } = await new Migrator({ db, provider, ...place }).migrateToLatest();
     if (error) throw error;
