@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, many } from '../platform/db/index.ts';
+import { insertRows, kept, many, updateRows } from '../platform/db/index.ts';
 import { INVOICE } from './columns.ts';
 import { changingColumns } from './facts.ts';
 import type { InvoiceRow } from './queries.ts';
@@ -35,7 +35,7 @@ export async function listCovering(
 
 /** A second invoice for a period fails the transaction. */
 export async function insertInvoice(tx: Tx, row: InvoiceRow): Promise<void> {
-  await INVOICE.insert(tx, row);
+  await insertRows(tx, INVOICE, [row]);
 }
 
 /**
@@ -52,7 +52,7 @@ export async function updateInvoice(
   const { session_id, page_payment_id, charge_payment_id } = { ...known, ...payments };
   const change = { ...changingColumns(facts), session_id, page_payment_id, charge_payment_id };
   const { merchant_id, invoice_id } = known;
-  await INVOICE.update(tx, { merchant_id, invoice_id }, change);
+  await updateRows(tx, INVOICE, [{ merchant_id, invoice_id, ...change }], ['invoice_id']);
   return { ...known, ...change };
 }
 

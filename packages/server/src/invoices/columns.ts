@@ -1,7 +1,7 @@
-import { Columns } from '../platform/db/index.ts';
+import { columnsOf } from '../platform/db/index.ts';
 import './tables.ts';
 
-export const INVOICE = new Columns('invoice', {
+export const INVOICE = columnsOf('invoice', {
   merchant_id: 'uuid',
   invoice_id: 'uuid',
   store_id: 'uuid',

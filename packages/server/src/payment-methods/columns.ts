@@ -1,7 +1,7 @@
-import { Columns } from '../platform/db/index.ts';
+import { columnsOf } from '../platform/db/index.ts';
 import './tables.ts';
 
-export const PAYMENT_METHOD = new Columns('payment_method', {
+export const PAYMENT_METHOD = columnsOf('payment_method', {
   merchant_id: 'uuid',
   payment_method_id: 'uuid',
   store_id: 'uuid',

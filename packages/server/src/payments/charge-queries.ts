@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { many, together } from '../platform/db/index.ts';
+import { insertRows, many, together, updateRows } from '../platform/db/index.ts';
 import type { Coins } from './coin-queries.ts';
 import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from './columns.ts';
 import {
@@ -51,11 +51,11 @@ export async function insertCharge(tx: Tx, { option, ...row }: NewChargeRow): Pr
     metadata: {},
     expires_at: null,
   };
-  await PAYMENT.insert(tx, payment);
+  await insertRows(tx, PAYMENT, [payment]);
   if (option === null) return viewOfCharge(payment, []);
   const quoted = { quoted_at: madeAt, quote_ends_at: madeAt, chosen_at: madeAt, earlier_quotes: [] };
   const fixed: OptionRow = { ...option, ...quoted, merchant_id, payment_id, watch: null };
-  await PAYMENT_OPTION.insert(tx, fixed);
+  await insertRows(tx, PAYMENT_OPTION, [fixed]);
   return viewOfCharge(payment, [fixed]);
 }
 
@@ -101,7 +101,7 @@ export async function endCharge(tx: Tx, before: PaymentView, end: ChargeEnd): Pr
   const { merchant_id, payment_id, status, received_amount, held_amount, decline_code } = payment;
   const { closed_at, completed_at } = payment;
   const change = { status, received_amount, held_amount, decline_code, closed_at, completed_at };
-  await PAYMENT.update(tx, { merchant_id, payment_id }, change);
+  await updateRows(tx, PAYMENT, [{ merchant_id, payment_id, ...change }], ['payment_id']);
   return { ...before, payment };
 }
 
@@ -137,7 +137,7 @@ export async function insertPulled(tx: Tx, row: PulledRow): Promise<TransactionR
     final_at: row.seen_at,
     lost_at: null,
   };
-  await PAYMENT_TRANSACTION.insert(tx, pulled);
+  await insertRows(tx, PAYMENT_TRANSACTION, [pulled]);
   return pulled;
 }
 

@@ -1,7 +1,7 @@
-import { Columns } from '../platform/db/index.ts';
+import { columnsOf } from '../platform/db/index.ts';
 import './tables.ts';
 
-export const PAYMENT = new Columns('payment', {
+export const PAYMENT = columnsOf('payment', {
   merchant_id: 'uuid',
   payment_id: 'uuid',
   store_id: 'uuid',
@@ -30,7 +30,7 @@ export const PAYMENT = new Columns('payment', {
   created_at: 'bigint',
 });
 
-export const PAYMENT_OPTION = new Columns('payment_option', {
+export const PAYMENT_OPTION = columnsOf('payment_option', {
   merchant_id: 'uuid',
   payment_id: 'uuid',
   currency: 'text',
@@ -45,7 +45,7 @@ export const PAYMENT_OPTION = new Columns('payment_option', {
   chosen_at: 'bigint',
 });
 
-export const PAYMENT_TRANSACTION = new Columns('payment_transaction', {
+export const PAYMENT_TRANSACTION = columnsOf('payment_transaction', {
   merchant_id: 'uuid',
   network: 'text',
   tx_id: 'text',

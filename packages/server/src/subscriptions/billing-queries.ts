@@ -1,7 +1,7 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import { listOpenInvoices } from '../invoices/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { kept, many } from '../platform/db/index.ts';
+import { kept, many, updateRows } from '../platform/db/index.ts';
 import { SUBSCRIPTION } from './columns.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import type { SubscriptionRow } from './queries.ts';
@@ -34,7 +34,7 @@ export async function writeFacts(
 ): Promise<SubscriptionRow> {
   const change = subscriptionColumns(facts);
   const { merchant_id, subscription_id } = before;
-  await SUBSCRIPTION.update(tx, { merchant_id, subscription_id }, change);
+  await updateRows(tx, SUBSCRIPTION, [{ merchant_id, subscription_id, ...change }], ['subscription_id']);
   return { ...before, ...change };
 }
 

@@ -1,7 +1,7 @@
-import { Columns } from '../platform/db/index.ts';
+import { columnsOf } from '../platform/db/index.ts';
 import './tables.ts';
 
-export const SUBSCRIPTION = new Columns('subscription', {
+export const SUBSCRIPTION = columnsOf('subscription', {
   merchant_id: 'uuid',
   subscription_id: 'uuid',
   store_id: 'uuid',

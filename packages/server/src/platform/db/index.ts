@@ -7,7 +7,6 @@ export {
   rowLoaderPerPool,
 } from './batch-loader.ts';
 export { CLOCKS_AGREE_WITHIN_MS, Clock, isoOf, unixMsOf } from './clock.ts';
-export { Columns } from './columns.ts';
 export { maintainDays } from './day-partitions.ts';
 export {
   codeOf,
@@ -27,6 +26,7 @@ export { cursorOf, PAGE_LIMIT_DEFAULT, pageOf, readNewest, unknownCursor } from 
 export { migrate, pendingMigrations } from './migrate.ts';
 export { Moves } from './moves.ts';
 export { UnknownMigrations } from './rename-applied.ts';
+export { columnsOf, insertRows, updateRows } from './rows.ts';
 export { findServiceRole, grantServiceRights } from './service-role.ts';
 export { together } from './together.ts';
 export { afterCommit, CommitUnknown, transact } from './transact.ts';

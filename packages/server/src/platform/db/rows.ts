@@ -1,0 +1,125 @@
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { invariant } from '../fail.ts';
+import type { Tables, Tx } from './db.ts';
+import { unawaited } from './kept-plans.ts';
+
+/** As the database names it: a test compares them. */
+export type ColumnType = 'uuid' | 'text' | 'bigint' | 'integer' | 'boolean' | 'jsonb';
+
+/** Tables whose rows belong to a merchant. */
+type TenantTable = {
+  [T in keyof Tables]: Tables[T] extends { merchant_id: unknown } ? T : never;
+}[keyof Tables];
+interface OfMerchant {
+  merchant_id: string;
+}
+type Row<T extends TenantTable> = OfMerchant & Selectable<Tables[T]>;
+type Column<T extends TenantTable> = keyof Selectable<Tables[T]> & string;
+
+/** The types in PostgreSQL that can hold a value. */
+type TypeOf<Value> = [NonNullable<Value>] extends [boolean]
+  ? 'boolean'
+  : [NonNullable<Value>] extends [string]
+    ? 'uuid' | 'text'
+    : [NonNullable<Value>] extends [bigint | number]
+      ? 'bigint' | 'integer'
+      : 'jsonb';
+
+/** All columns of a table, which kept statements name. */
+export interface Columns<T extends TenantTable> {
+  readonly table: T;
+  readonly types: Readonly<Record<Column<T>, ColumnType>>;
+  /** As in `select …`. */
+  readonly list: RawBuilder<unknown>;
+}
+
+/**
+ * Names all columns of a table with their types. One that is missing, or has a type that does not fit, is a type error.
+ *
+ * @example const NOTE = columnsOf('note', { merchant_id: 'uuid', note_id: 'uuid', body: 'text' });
+ */
+export function columnsOf<T extends TenantTable>(
+  table: T,
+  types: { readonly [C in Column<T>]: TypeOf<Row<T>[C]> },
+): Columns<T> {
+  return { table, types, list: sql.raw(Object.keys(types).map(quoted).join(', ')) };
+}
+
+/**
+ * Inserts rows of one merchant in one statement. Nobody waits for its answer: where it fails, the next statement of the
+ * transaction fails.
+ *
+ * @param rows with all columns, values as they are read (JSON as objects)
+ */
+export async function insertRows<T extends TenantTable>(
+  tx: Tx,
+  columns: Columns<T>,
+  rows: readonly Row<T>[],
+): Promise<void> {
+  const [first] = rows;
+  if (first === undefined) return;
+  const names = namesOf(columns.types);
+  await sql`${unawaited}
+    insert into ${sql.table(columns.table)} (merchant_id, ${listOf(names)})
+    select ${merchantOf(rows)}::uuid, r.* from unnest(${arraysOf(columns, names, rows)}) as r`.execute(tx);
+}
+
+/**
+ * Changes rows of one merchant in one statement, found by `keys` beside the merchant; the caller has their locks. Nobody
+ * waits for its answer, as of `insertRows`.
+ *
+ * @param rows all with the same columns: the keys, and what they are to hold from now on. No two have the same keys
+ * @example await updateRows(tx, NOTE, [{ merchant_id, note_id, body: 'new' }], ['note_id']);
+ */
+export async function updateRows<T extends TenantTable, Key extends Column<T>>(
+  tx: Tx,
+  columns: Columns<T>,
+  rows: readonly (OfMerchant & Pick<Row<T>, Key> & Partial<Row<T>>)[],
+  keys: readonly Key[],
+): Promise<void> {
+  const [first] = rows;
+  if (first === undefined) return;
+  const names = namesOf(first);
+  const changed = names.filter((name) => !keys.some((key) => key === name));
+  const sets = changed.map((name) => `${quoted(name)} = v.${quoted(name)}`).join(', ');
+  const meets = keys.map((name) => `t.${quoted(name)} = v.${quoted(name)}`).join(' and ');
+  await sql`${unawaited}
+    update ${sql.table(columns.table)} as t set ${sql.raw(sets)}
+    from unnest(${arraysOf(columns, names, rows)}) as v (${listOf(names)})
+    where t.merchant_id = ${merchantOf(rows)} and ${sql.raw(meets)}`.execute(tx);
+}
+
+/** All columns but the merchant's, which the rows have in common. */
+const namesOf = (row: object) => Object.keys(row).filter((name) => name !== 'merchant_id');
+
+function merchantOf(rows: readonly OfMerchant[]): string | undefined {
+  const [first] = rows;
+  invariant(
+    rows.every((row) => row.merchant_id === first?.merchant_id),
+    'rows that are written together belong to one merchant',
+  );
+  return first?.merchant_id;
+}
+
+/** An array for each column, as `unnest` takes them. */
+function arraysOf(
+  { table, types }: { table: string; types: Readonly<Record<string, ColumnType>> },
+  names: readonly string[],
+  rows: readonly object[],
+): RawBuilder<unknown> {
+  const valuesOf = rows.map((row) => new Map<string, unknown>(Object.entries(row)));
+  const arrays = names.map((name) => {
+    const type = types[name];
+    invariant(type !== undefined, `${table} has no column ${name}`);
+    const values = valuesOf.map((row) => {
+      const value = row.get(name);
+      invariant(value !== undefined, `a row of ${table} names no ${name}`);
+      return type === 'jsonb' && value !== null ? JSON.stringify(value) : value;
+    });
+    return sql`${values}::${sql.raw(type)}[]`;
+  });
+  return sql.join(arrays);
+}
+
+const listOf = (names: readonly string[]) => sql.raw(names.map(quoted).join(', '));
+const quoted = (name: string) => `"${name}"`;
