@@ -7,8 +7,8 @@ import {
   type NewCharge,
   paymentContext,
   quoteCharge,
-  readAgain,
   recordFailedCharge,
+  rescanBlocks,
 } from '../../packages/server/src/payments/index.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
@@ -87,7 +87,7 @@ test('a charge is shown from its order on, credited once, and shows the transact
   expect(await newsOf(charge.merchant, idOf(charge))).toEqual(['payment.completed']);
 });
 
-test('an outcome that is told twice is booked once', async () => {
+test('an outcome that is reported twice is booked once', async () => {
   const charge = await decided();
   const context = await contextOf(charge);
   const key = { merchantId: charge.merchant.merchantId, paymentId: charge.paymentId };
@@ -99,7 +99,7 @@ test('an outcome that is told twice is booked once', async () => {
   expect((await read(charge)).transactions).toHaveLength(1);
 });
 
-test('a charge that fails says why; one that was never sent is made failed', async () => {
+test('a failed charge has a decline code; one that was never sent is created as failed', async () => {
   const sent = await decided({ balance: 0n });
   expect(await read(sent)).toMatchObject({ status: 'failed', decline_code: 'insufficient_balance' });
   const context = await contextOf(sent);
@@ -135,7 +135,7 @@ test('a charge that fails says why; one that was never sent is made failed', asy
   expect(await balanceOf(sent)).not.toMatchObject({ available: UNITS });
 });
 
-test('its refund needs no address: the wallet has proved itself, and token and network are the charge’s', async () => {
+test('its refund needs no address: the wallet is proven, and token and network are the charge’s', async () => {
   const charge = await decided();
   const refund = await charge.merchant.sdk.refunds.create({
     refund_id: 'r-1',
@@ -152,7 +152,7 @@ test('its refund needs no address: the wallet has proved itself, and token and n
   expect(await balanceOf(charge)).toEqual({ available: UNITS - 5_000_000, held: 0 });
 });
 
-test('a charge for an invoice that is paid by then lies in held: refundable, never accepted', async () => {
+test('a charge for an invoice that is paid by then is held: refundable, never accepted', async () => {
   const charge = await decided({}, true);
   expect(await read(charge)).toMatchObject({ status: 'expired', amount_received: UNITS });
   expect(await balanceOf(charge)).toEqual({ available: 0, held: UNITS });
@@ -162,7 +162,7 @@ test('a charge for an invoice that is paid by then lies in held: refundable, nev
   expect(await balanceOf(charge)).toEqual({ available: 0, held: 0 });
 });
 
-test('charged coins lie where they are spent from: no sweep takes them, and no look at deposits', async () => {
+test('charged coins are in the hot wallet: no sweep and no deposit scan concerns them', async () => {
   const charge = await decided();
   const place = { merchantId: charge.merchant.merchantId, network: 'erc20' } as const;
   const swept = await listUnswept(service.app.db, place, { minimum: 0n, after: undefined, limit: 50 });
@@ -170,7 +170,7 @@ test('charged coins lie where they are spent from: no sweep takes them, and no l
   const upTo = (await charge.chain.head()).finalHeight;
   const who = { ...place, mode: 'sandbox', clockOffset: 0 } as const;
   const blocks = { network: 'erc20', above: 0n, upTo } as const;
-  expect(await readAgain(service.app, who, blocks)).toEqual({ known: 0, missed: 0 });
+  expect(await rescanBlocks(service.app, who, blocks)).toEqual({ known: 0, missed: 0 });
 });
 
 test('a charge is quoted in the token of its mandate, rounded up to a cent of it', async () => {

@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 const run = (...words: string[]) => florinOf(service, merchant).run(...words);
 const ask = <T>(...words: string[]) => florinOf(service, merchant).ask<T>(...words);
 
-test('a session is created, shown and canceled; prices are written as people write them', async () => {
+test('a session is created, shown and canceled; prices have a decimal point', async () => {
   const made = await ask<{ id: string }>(
     'checkout',
     'create',
@@ -46,7 +46,7 @@ test('a session is created, shown and canceled; prices are written as people wri
   expect([unknown.code, JSON.parse(unknown.stderr).error.code]).toEqual([1, 'resource_not_found']);
 });
 
-test('a payment is shown with its transfers, and what is held of it is accepted', async () => {
+test('a payment is shown with its transfers, and its held amount is accepted', async () => {
   const { sdk } = merchant;
   const session = await sdk.checkout.sessions.create({ amount: 100_000_000n, currency: 'USDT' });
   await sdk.testHelpers.checkout.sessions.pay(session.id, {

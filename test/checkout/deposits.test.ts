@@ -25,7 +25,7 @@ afterAll(() => service.stop());
 const NOTHING = { available: 0, held: 0, seized: 0 };
 
 describe('when money counts', () => {
-  test('K1: until its block is final a deposit is shown, and no event, credit or completion comes of it', async () => {
+  test('K1: until its block is final a deposit is only shown: no event, credit or completion', async () => {
     shop = await Shop.open(service);
     const due = await shop.due();
     await shop.send(due.address);
@@ -177,7 +177,7 @@ describe('what money counts', () => {
     expect(await shop.balance()).toEqual({ ...NOTHING, available: 100 * TOKEN, held: 100 * TOKEN });
   });
 
-  test('K6: of two open sessions of the same price one payment pays the one whose address it names', async () => {
+  test('K6: of two open sessions with the same price, money pays the one with its address', async () => {
     shop = await Shop.open(service);
     const [one, two] = [await shop.due({ order_id: 'same' }), await shop.due({ order_id: 'same' })];
     expect(one.address).not.toBe(two.address);
@@ -217,7 +217,7 @@ describe('in time', () => {
     expect(await shop.balance()).toEqual({ ...NOTHING, [place]: 100 * TOKEN });
   });
 
-  test('fault 67, K3: where late money never completes by itself, a second makes the difference', async () => {
+  test('fault 67, K3: if late money never completes by itself, one second decides', async () => {
     shop = await Shop.open(service);
     await writeSetting(shop.deps.db, shop.merchant.merchantId, PAYMENT_SETTINGS.lateSeconds, 0);
     for (const { sent, status } of [
@@ -234,7 +234,7 @@ describe('in time', () => {
     expect(await shop.balance()).toEqual({ available: 100 * TOKEN, held: 100 * TOKEN, seized: 0 });
   });
 
-  test('fault 67, K3: after a cancel, and twice: all of it waits for the merchant, nothing is lost', async () => {
+  test('fault 67, K3: money after a cancel, even twice, waits for the merchant, and none is lost', async () => {
     shop = await Shop.open(service);
     const due = await shop.due();
     await shop.api.cancelSession(due.session.id);
@@ -251,7 +251,7 @@ describe('in time', () => {
 });
 
 describe('nodes in trouble', () => {
-  test('fault 45: one network is away for an hour: others go on, its payments wait, its backlog clears in one look', async () => {
+  test('fault 45: one network is unreachable for an hour: others go on, its payments wait, one scan clears its backlog', async () => {
     shop = await Shop.open(service);
     const [away, other] = [await shop.due(), await shop.due({}, { currency: 'USDT', network: 'spl' })];
     const unpaid = await shop.due({ expires_in: 300 });
@@ -277,7 +277,7 @@ describe('nodes in trouble', () => {
     expect((await shop.payment(unpaid)).status).toBe('expired');
   });
 
-  test('fault 47: a node that falls back 50 blocks takes nothing back; when it jumps, nothing is skipped or doubled', async () => {
+  test('fault 47: a node that falls back 50 blocks revokes nothing; when it jumps ahead, nothing is skipped or doubled', async () => {
     shop = await Shop.open(service);
     const [first, second, third] = [await shop.due(), await shop.due(), await shop.due()];
     await shop.send(first.address);
@@ -306,7 +306,7 @@ describe('nodes in trouble', () => {
     expect(await shop.balance()).toEqual({ ...NOTHING, available: 300 * TOKEN });
   });
 
-  test('fault 46: a deposit that a node leaves out at the tip is credited when it is final', async () => {
+  test('fault 46: a deposit that a node omits at the tip is credited when it is final', async () => {
     shop = await Shop.open(service);
     const due = await shop.due();
     await shop.look();

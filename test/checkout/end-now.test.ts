@@ -44,7 +44,7 @@ test.each([
   },
 );
 
-test('while the chain is away nobody can say what was sent: the time does not end', async () => {
+test('the payment cannot be expired while its chain is unreachable', async () => {
   const shop = await Shop.open(service);
   const due = await shop.due({ amount: 10 * TOKEN });
   await shop.chain().outage(60);

@@ -41,7 +41,7 @@ async function expireWhile(shop: Shop, { session }: Due, happens: () => Promise<
   return outcome !== 'done';
 }
 
-test('an option that is chosen meanwhile has its network read before the payment ends', async () => {
+test('the network of a newly chosen option is scanned before the payment expires', async () => {
   const shop = await Shop.open(service);
   const due = await shop.due({ expires_in: 300 });
   shop.wait(301);

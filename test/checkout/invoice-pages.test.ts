@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import {
   closeInvoicePage,
+  type InvoicePageIds,
   lockInvoicePage,
-  type OpenedPage,
   openInvoicePage,
   repriceInvoicePage,
 } from '../../packages/server/src/checkout/index.ts';
@@ -61,7 +61,7 @@ async function invoice(shop: Shop, over: { amount?: bigint; currency?: string } 
     ...over,
   };
   const opening = await context();
-  const opened: OpenedPage = await transact(shop.deps.db, (tx) => openInvoicePage(tx, page, opening));
+  const opened: InvoicePageIds = await transact(shop.deps.db, (tx) => openInvoicePage(tx, page, opening));
   const key = { merchantId, paymentId: opened.paymentId };
   const session = await shop.api.session(encodeId('checkoutSession', opened.sessionId));
   const close = async (end: PageEnd) => {
@@ -102,7 +102,7 @@ async function invoice(shop: Shop, over: { amount?: bigint; currency?: string } 
   };
 }
 
-test('it has no end: a year later it is paid at a quote of that day, and says so upward', async () => {
+test('it does not expire: a year later it is paid at a quote of that day, and the invoice is notified', async () => {
   const shop = await Shop.open(service);
   const own = await invoice(shop, { amount: 1_999n, currency: 'USD' });
   expect(own.session).toMatchObject({ status: 'open', expires_at: null, description: 'Gold plan' });
@@ -133,7 +133,7 @@ test('it has no end: a year later it is paid at a quote of that day, and says so
   expect(await newsOf(shop.merchant, own.session.payment_id)).toEqual(['payment.completed']);
 });
 
-test('nobody cancels it but its invoice', async () => {
+test('only its invoice can cancel it', async () => {
   const shop = await Shop.open(service);
   const own = await invoice(shop);
   const answer = await shop.api.post(`/checkout/sessions/${own.session.id}/cancel`);
@@ -173,7 +173,7 @@ test.each([
   },
 );
 
-test('money that is seen is waited for before an invoice becomes void; gone again, it may', async () => {
+test('an invoice with seen money becomes void only once that money is gone', async () => {
   const shop = await Shop.open(service);
   const own = await invoice(shop);
   const { address } = await own.due();
@@ -191,7 +191,7 @@ test('money that is seen is waited for before an invoice becomes void; gone agai
   expect(await own.close('canceled')).toBe(true);
 });
 
-test('money on its way for an invoice that a charge has paid comes to lie in held, and the page expires quietly', async () => {
+test('seen money for an invoice that a charge has paid is held, and the page expires without an event', async () => {
   const shop = await Shop.open(service);
   const own = await invoice(shop);
   const { address } = await own.due();
@@ -207,7 +207,7 @@ test('money on its way for an invoice that a charge has paid comes to lie in hel
   expect(await newsOf(shop.merchant, own.session.payment_id)).toEqual([]);
 });
 
-test('an invoice is paid otherwise while its late money waits for a rate: the page is over, and the money held', async () => {
+test('if an invoice is paid otherwise while late money waits for a rate, the page ends and the money is held', async () => {
   const shop = await Shop.open(service);
   const setRate = (pair: string) =>
     writeSetting(service.app.db, shop.merchant.merchantId, RATE_SETTINGS.fixed, [pair]);
@@ -227,7 +227,7 @@ test('an invoice is paid otherwise while its late money waits for a rate: the pa
   expect(await shop.balance()).toMatchObject({ available: 0, held: 50 * TOKEN });
 });
 
-test('too little is accepted and pays the invoice', async () => {
+test('an underpaid page is accepted and pays the invoice', async () => {
   const shop = await Shop.open(service);
   const own = await invoice(shop);
   const { address } = await own.due();
@@ -269,7 +269,7 @@ async function frozen(shop: Shop) {
   return { ...own, decide };
 }
 
-test('a frozen page outlives its void invoice: released money lies in held, kept money ends it', async () => {
+test('a frozen page outlives its void invoice: released money is held, kept money ends the page', async () => {
   const shop = await Shop.open(service);
   const [released, kept] = [await frozen(shop), await frozen(shop)];
   for (const own of [released, kept]) {
@@ -296,7 +296,7 @@ test('while the invoice is open a frozen page completes by release, and is open 
   expect(await shop.balance()).toMatchObject({ available: HUNDRED, held: 0, seized: 0 });
 });
 
-test('its payer is told what it is for and until when it counts, and of no time to pay; then that nothing is due', async () => {
+test('its page shows description and period but no countdown, and later that nothing is due', async () => {
   const shop = await Shop.open(service);
   const own = await invoice(shop);
   const state = async (lang: string): Promise<CheckoutView> =>
@@ -314,7 +314,7 @@ test('its payer is told what it is for and until when it counts, and of no time 
   expect(await state('en')).toMatchObject({ state: 'over', due: null });
 });
 
-test('an invoice that asks for less: what was dust when it came holds no quote, and waits for no rate', async () => {
+test('a lowered invoice: earlier dust holds no quote and waits for no rate', async () => {
   const shop = await Shop.open(service);
   const { merchantId } = shop.merchant;
   const setRate = (rate: string) =>
@@ -343,7 +343,7 @@ test('an invoice that asks for less: what was dust when it came holds no quote, 
   }
 });
 
-test('an amount that was asked once may be more by now than can be paid in a token', async () => {
+test('an earlier amount may by now exceed what a token can carry', async () => {
   const shop = await Shop.open(service);
   const setRate = (rate: string) =>
     writeSetting(service.app.db, shop.merchant.merchantId, RATE_SETTINGS.fixed, [`USDT/EUR=${rate}`]);
@@ -359,7 +359,7 @@ test('an amount that was asked once may be more by now than can be paid in a tok
   expect(await own.read()).toMatchObject({ status: 'completed', pay_amount: 20 * TOKEN });
 });
 
-test('money that was sent before an invoice asked for less counts at its rate, for the lower price', async () => {
+test('money sent before the invoice was lowered counts at its own rate, for the lower price', async () => {
   const shop = await Shop.open(service);
   const { merchantId } = shop.merchant;
   const setRate = (rate: string) =>

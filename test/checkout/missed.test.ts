@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterEach(() => expectLedgerWhole(service));
 afterAll(() => service.stop());
 
-test('K5: money of which no reading found a log is found by the balance of its address before the payment ends', async () => {
+test('K5: a transfer that no scan found is found by its address’s balance before the payment ends', async () => {
   const shop = await Shop.open(service);
   const [missed, empty] = [await shop.due({ expires_in: 300 }), await shop.due({ expires_in: 300 })];
   await shop.look();
@@ -34,7 +34,7 @@ test('K5: money of which no reading found a log is found by the balance of its a
   expect(await shop.balance()).toEqual({ available: 100 * TOKEN, held: 0, seized: 0 });
 });
 
-test('K5: a payment does not end while nobody can be asked what its address holds', async () => {
+test('K5: a payment does not end while its address’s balance cannot be read', async () => {
   const shop = await Shop.open(service);
   const due = await shop.due({ expires_in: 300 });
   shop.wait(400);

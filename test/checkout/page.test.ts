@@ -39,7 +39,7 @@ const choose = async (url: string, option = 'USDT:trc20') => {
   return (await answer.json()) as CheckoutView;
 };
 
-test('a page is read without script: the choice, then address and amount as text, equal to the API', async () => {
+test('a page works without script: the choice, then address and amount as text, equal to the API', async () => {
   const { open, payment } = checkout(service, merchant);
   const { url, payment_id } = await open({ amount: 1999, currency: 'USD', description: 'Two <b>books</b>' });
   const first = await fetch(url);
@@ -68,7 +68,7 @@ test('a page is read without script: the choice, then address and amount as text
   expect(page).toContain('data-exact="amount">19.99\u00a0USDC<');
 });
 
-test('its script comes compressed, is kept for ever and is the one that the page names by its hash', async () => {
+test('its script is compressed, cached for ever, and matches the integrity hash in the page', async () => {
   const { url } = await checkout(service, merchant).open();
   const html = await (await fetch(url)).text();
   const [, path = '', integrity] =
@@ -88,7 +88,7 @@ test('its script comes compressed, is kept for ever and is the one that the page
   }
 });
 
-test('whoever asks a stream for its head gets it and no stream', async () => {
+test('a HEAD request of a stream is answered without a stream', async () => {
   const { url } = await checkout(service, merchant).open();
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => fetch(`${url}/events`, { method: 'HEAD' })),
@@ -96,7 +96,7 @@ test('whoever asks a stream for its head gets it and no stream', async () => {
   expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200));
 });
 
-test('expired with too little: it says what arrived, and not to send more', async () => {
+test('expired and underpaid: the page shows what arrived, and not to send more', async () => {
   const { url } = await checkout(service, merchant).open({ amount: 10 * TOKEN, expires_in: 300 });
   await choose(url, 'USDT:erc20');
   for (const action of ['less', 'expire']) {
@@ -109,7 +109,7 @@ test('expired with too little: it says what arrived, and not to send more', asyn
   });
 }, 60_000);
 
-test('the languages: by the address, by the browser, and English where neither is known', async () => {
+test('the language: from the URL, else from the browser, else English', async () => {
   const { url } = await checkout(service, merchant).open({ amount: 123_456, currency: 'EUR' });
   const page = async (query: string, accept = '') =>
     (await fetch(`${url}${query}`, { headers: { 'accept-language': accept } })).text();
@@ -121,7 +121,7 @@ test('the languages: by the address, by the browser, and English where neither i
   expect((await state(url, 'ar')).price).toMatch(/1,234\.56/);
 });
 
-test('C1: a token of another merchant, session or secret opens nothing, and all are told the same', async () => {
+test('C1: a token of another merchant, session or secret opens nothing, always with the same answer', async () => {
   const other = await service.createMerchant({ funds: 0n });
   const [own, foreign] = [checkout(service, merchant), checkout(service, other)];
   const tokenOf = async (calls: typeof own) => (await calls.open()).url.split('/').at(-1) ?? '';
@@ -167,7 +167,7 @@ test('C1: a token of another merchant, session or secret opens nothing, and all 
   expect((await fetch(`${service.baseUrl}/checkout/${mixed(a, a, a)}`)).status).toBe(200);
 });
 
-test('what a payer sends by hand: unknown options and fields change nothing', async () => {
+test('crafted requests: unknown options and fields change nothing', async () => {
   const { url } = await checkout(service, merchant).open();
   for (const option of ['', 'USDT', 'USDC:trc20', 'USD:erc20', 'USDT:TRC20', 'USDT:trc20:x\0']) {
     expect((await send(url, { option })).status, option).toBe(option === 'USDT:trc20:x\0' ? 200 : 400);
@@ -201,7 +201,7 @@ test('the panel and the simulated wallet exist for sandbox merchants alone', asy
   }
 });
 
-test('whatever a visitor plays: the clock, the chains and the other payments of the merchant stay as they are', async () => {
+test('the sandbox panel leaves the clock, the chains and other payments of the merchant alone', async () => {
   const own = await service.createMerchant({ funds: 0n });
   const calls = checkout(service, own);
   const other = await calls.open({ expires_in: 300 });
@@ -228,7 +228,7 @@ test('whatever a visitor plays: the clock, the chains and the other payments of 
   });
 }, 120_000);
 
-test('late: the time of this payment alone is over, and what comes after it completes it by itself', async () => {
+test('late: only this payment expires, and later money completes it by itself', async () => {
   const own = await service.createMerchant({ funds: 0n });
   const calls = checkout(service, own);
   const made = await calls.open({ expires_in: 86_400 });
@@ -239,7 +239,7 @@ test('late: the time of this payment alone is over, and what comes after it comp
   expect(await read()).toMatchObject({ exceptions: ['late'] });
 }, 60_000);
 
-test('the simulated wallet proves itself: the payment knows whose it is', async () => {
+test('the simulated wallet is recorded as the payer’s proven wallet', async () => {
   const calls = checkout(service, merchant);
   const { url, payment_id } = await calls.open();
   await choose(url);
@@ -254,7 +254,7 @@ test('the simulated wallet proves itself: the payment knows whose it is', async 
   expect(row.wallet_address).toBe(transactions[0]?.from);
 });
 
-test('a stream tells of every state by itself, and many listeners cost one reading', async () => {
+test('a stream sends every state, and many listeners share one read', async () => {
   const { url, payment_id } = await checkout(service, merchant).open();
   await choose(url);
   const leaving = new AbortController();
@@ -281,7 +281,7 @@ test('a stream tells of every state by itself, and many listeners cost one readi
   expect(payment_id).toMatch(/^pay_/);
 }, 60_000);
 
-test('one page has so many calls and streams, and another is not held up by it', async () => {
+test('calls and streams are limited per page, without effect on another page', async () => {
   const calls = checkout(service, merchant);
   const [{ url }, { url: other }] = [await calls.open(), await calls.open()];
   const statuses = await Promise.all(
@@ -294,7 +294,7 @@ test('one page has so many calls and streams, and another is not held up by it',
   expect((await fetch(other)).status).toBe(200);
 });
 
-test('a quote that has ended is renewed by reading the page, and not once money was seen', async () => {
+test('reading the page renews an ended quote, unless money was seen', async () => {
   const calls = checkout(service, merchant);
   const { url } = await calls.open({ amount: 1999, currency: 'USD', expires_in: 7_200 });
   const before = await choose(url, 'USDT:spl');
@@ -308,7 +308,7 @@ test('a quote that has ended is renewed by reading the page, and not once money 
   expect((await state(url)).rateSecondsLeft).toBeNull();
 });
 
-test('underpaid: the rest is due, at the same address, with a code of its own', async () => {
+test('underpaid: the rest is due at the same address, with its own QR code', async () => {
   const { url } = await checkout(service, merchant).open({ amount: 10 * TOKEN });
   const before = await choose(url, 'USDT:erc20');
   expect(before.due?.amount).toBe('10.00');

@@ -59,7 +59,7 @@ test('K1: a payer pays exactly: seen is processing, final is completed and avail
   expect(await newsOf(merchant, paid.id)).toEqual(['payment.completed']);
 });
 
-test('K3: parts add up; what lies there before is held; the rest completes it', async () => {
+test('K3: parts add up; earlier parts are held; the rest completes the payment', async () => {
   const { merchant, open, pay, payment } = await shop();
   const made = await open();
   expect(await pay(made.id, { amount: 40 * TOKEN })).toMatchObject({
@@ -96,7 +96,7 @@ test('K3: late money completes within a day by itself, after a cancel it waits f
   expect(await newsOf(merchant, late.payment_id)).toEqual(['payment.expired', 'payment.completed']);
 });
 
-test('K4: another token is held and shown, and can be taken as it is; an unlisted one is shown only', async () => {
+test('K4: another token is held and shown, and can be accepted; an unlisted one is only shown', async () => {
   const { merchant, open, pay, accept } = await shop();
   const made = await open();
   const wrong = await pay(made.id, { currency: 'USDC', amount: 30 * TOKEN });
@@ -117,7 +117,7 @@ test('K4: another token is held and shown, and can be taken as it is; an unliste
   expect(await pay(made.id)).toMatchObject({ status: 'completed' });
 });
 
-test('a listed sender freezes the payment, its money is seized and spends nowhere', async () => {
+test('a listed sender freezes the payment; its money is seized and cannot be spent', async () => {
   const { merchant, open, pay, call, post } = await shop();
   const made = await open();
   expect(await pay(made.id, { from: 'sanctioned' })).toMatchObject({ status: 'frozen', amount_received: 0 });
@@ -140,7 +140,7 @@ async function vanishedPayment({ merchant, open, pay, payment, chain }: Awaited<
   }
 }
 
-test('fault 48, K1: a reorganisation takes what was seen away, and other money pays', async () => {
+test('fault 48, K1: a reorganisation removes seen money, and other money pays', async () => {
   const own = await shop();
   const made = await vanishedPayment(own);
   expect(await own.payment(made.payment_id)).toMatchObject({
@@ -157,7 +157,7 @@ test('fault 48, K1: a reorganisation takes what was seen away, and other money p
   expect((await newsOf(own.merchant, made.payment_id)).at(-1)).toBe('payment.completed');
 });
 
-test('fault 48: an option that lost all of its money is free again: another one can be paid', async () => {
+test('fault 48: an option that lost all of its money is no longer fixed: another can be paid', async () => {
   const own = await shop();
   const { id } = await vanishedPayment(own);
   const paid = await own.pay(id, { network: 'spl' });
@@ -165,7 +165,7 @@ test('fault 48: an option that lost all of its money is free again: another one 
   expect(paid.exceptions).toEqual([]);
 });
 
-test('a page may lead back to http on any loopback address in the sandbox, and nowhere else', async () => {
+test('return URLs may use http on loopback addresses in the sandbox only', async () => {
   const { post, open } = await shop();
   for (const host of ['localhost:3000', 'shop.localhost', '127.0.0.1', '127.8.9.10:81', '[::1]:3000'])
     expect(await open({ success_url: `http://${host}/thanks` })).toMatchObject({ status: 'open' });
@@ -175,7 +175,7 @@ test('a page may lead back to http on any loopback address in the sandbox, and n
   }
 });
 
-test('fault 67: a payment that was seen does not expire before it is decided; an outage blocks expiry', async () => {
+test('fault 67: a payment with seen money does not expire before that is decided; an outage blocks expiry', async () => {
   const { merchant, open, pay, session, chain } = await shop();
   const made = await open({ expires_in: 300 });
   await pay(made.id, { amount: TOKEN });
@@ -186,7 +186,7 @@ test('fault 67: a payment that was seen does not expire before it is decided; an
   expect(await session(made.id)).toMatchObject({ status: 'expired' });
 });
 
-test('B1: the same key makes one session, other parameters are a conflict', async () => {
+test('B1: one idempotency key creates one session; other parameters are a conflict', async () => {
   const { open, post } = await shop();
   const key = { 'idempotency-key': 'order 7' };
   const [first, second] = await Promise.all([open({}, key), open({}, key)]);

@@ -2,7 +2,7 @@ import type { PaymentOption } from '@florin/contract/schemas';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findPage, getSession } from '../../packages/server/src/checkout/index.ts';
 import { readPage } from '../../packages/server/src/checkout/page/read-page.ts';
-import { QUOTE_JOB, quoteAfresh } from '../../packages/server/src/payments/index.ts';
+import { QUOTE_JOB, requotePayment } from '../../packages/server/src/payments/index.ts';
 import { RATE_SETTINGS } from '../../packages/server/src/rates/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { jobOf } from '../job.ts';
@@ -59,7 +59,7 @@ const quoteJobs = () =>
 /** The job that waits for a rate. @returns whether it needs to come again */
 async function quoteAgain({ session }: Due): Promise<boolean> {
   const { payment_id: paymentId } = await getSession(service.app.db, shop.merchant, session.id);
-  return (await quoteAfresh(shop.deps, jobOf(shop.merchant.merchantId, { paymentId }))) !== 'done';
+  return (await requotePayment(shop.deps, jobOf(shop.merchant.merchantId, { paymentId }))) !== 'done';
 }
 
 describe('each option is quoted by its own token', () => {
@@ -93,7 +93,7 @@ describe('each option is quoted by its own token', () => {
     });
   });
 
-  test('late money is judged by the rate of its own token, whatever was chosen last', async () => {
+  test('late money is compared with the rate of its own token, whichever was chosen last', async () => {
     for (const [rates, status] of [
       [['USDT/EUR=0.8', 'USDC/EUR=2'], 'completed'],
       [['USDT/EUR=0.9', 'USDC/EUR=1'], 'expired'],
@@ -114,7 +114,7 @@ describe('each option is quoted by its own token', () => {
 describe('dust holds no quote', () => {
   const DUST = (50n * UNIT) / 100n - 1n;
 
-  test('it counts as received, and the rest is asked at a fresh rate: the page and the payment say so', async () => {
+  test('it counts as received, and page and payment show the rest at a new rate', async () => {
     const due = await opened();
     await shop.send(due.address, { amount: DUST });
     await shop.settle();
@@ -138,7 +138,7 @@ describe('dust holds no quote', () => {
     expect(await shop.payment(due)).toMatchObject({ status: 'completed', exceptions: [] });
   });
 
-  test('dust that is on its way holds none either', async () => {
+  test('dust that is not final holds none either', async () => {
     const due = await opened();
     shop.wait(899);
     await shop.send(due.address, { amount: DUST });
@@ -150,7 +150,7 @@ describe('dust holds no quote', () => {
     expect(await shop.payment(due)).toMatchObject({ status: 'processing', pay_amount: 80 * TOKEN });
   });
 
-  test('without a page: what comes too late after dust counts at a fresh rate, and is not enough by the old one', async () => {
+  test('without a page: late money after dust counts at a new rate, not at the old one', async () => {
     const due = await opened();
     await shop.send(due.address, { amount: DUST });
     await shop.settle();
@@ -172,7 +172,7 @@ describe('dust holds no quote', () => {
     expect(await shop.payment(due)).toMatchObject({ status: 'completed', exceptions: [] });
   });
 
-  test('in pieces that together are no dust any more it holds the quote of that moment', async () => {
+  test('pieces whose sum is no dust hold the quote of that time', async () => {
     const due = await opened();
     for (let piece = 0; piece < 3; piece++) await shop.send(due.address, { amount: DUST / 2n });
     await shop.settle();
@@ -182,7 +182,7 @@ describe('dust holds no quote', () => {
     expect(await shop.payment(due)).toMatchObject({ pay_amount: 50 * TOKEN });
   });
 
-  test('a wrong token, of whatever size, and the dust of a listed sender hold none', async () => {
+  test('a wrong token of any amount and dust of a listed sender hold none', async () => {
     for (const sent of [
       { asset: 'USDC', amount: 500n * UNIT } as const,
       { from: (await sanctioned()) ?? '', amount: DUST },
@@ -199,7 +199,7 @@ describe('dust holds no quote', () => {
     }
   });
 
-  test('refunded dust holds nothing: late money after it counts at the rate of its own time', async () => {
+  test('refunded dust holds none: later money counts at the rate of its own time', async () => {
     const due = await opened(USDT, { expires_in: 1_800 });
     await shop.send(due.address, { amount: DUST });
     await shop.settle();
@@ -226,7 +226,7 @@ async function sanctioned() {
 }
 
 describe('without a rate', () => {
-  test('money that came too late waits for one: never at the old quote, in no expiry, and judged as it is valued', async () => {
+  test('late money waits for one: never at the old quote, without expiry, and the status follows its value', async () => {
     const due = await opened(USDT, { expires_in: 1_200 });
     await breakRates();
     shop.wait(QUOTE_AND_GRACE);
@@ -256,7 +256,7 @@ describe('without a rate', () => {
     expect(await newsOf(shop.merchant, due.paymentId)).toEqual(['payment.completed']);
   });
 
-  test('it is not enough at the new rate: the payment is open for the rest, then expires', async () => {
+  test('money that is not enough at the new rate leaves the payment open for the rest, then it expires', async () => {
     const due = await opened(USDT, { expires_in: 3_000 });
     await breakRates();
     shop.wait(QUOTE_AND_GRACE);
@@ -272,7 +272,7 @@ describe('without a rate', () => {
     expect(await shop.payment(due)).toMatchObject({ status: 'expired', amount_received: 50 * TOKEN });
   });
 
-  test('two options in one block: the one that counts is the first, at its own rate once there is one', async () => {
+  test('two options in one block: the first one counts, at its own rate once there is one', async () => {
     const due = await opened(USDT);
     const other = await shop.choose(due.session.id, USDC);
     await breakRates();
@@ -294,10 +294,10 @@ describe('without a rate', () => {
   });
 });
 
-describe('money counts at the quote in whose time it was sent', () => {
+describe('money counts at the quote that was valid when it was sent', () => {
   const asked = (amount: string) => ({ state: 'pay', due: { amount } });
 
-  test('its page has shown newer ones before anybody saw it', async () => {
+  test('the page has shown newer quotes before the money was seen', async () => {
     const due = await opened();
     shop.wait(890);
     await shop.send(due.address, { amount: 50n * UNIT });
@@ -318,7 +318,7 @@ describe('money counts at the quote in whose time it was sent', () => {
     });
   });
 
-  test('too little by its own quote: the rest is asked at that, though the newest would have asked for less', async () => {
+  test('underpaid at its own quote: the rest is due at that, though the newest one is lower', async () => {
     const due = await opened();
     await shop.send(due.address, { amount: 40n * UNIT });
     await setRates(['USDT/EUR=1']);
@@ -344,7 +344,7 @@ describe('money counts at the quote in whose time it was sent', () => {
     expect(await shop.payment(due)).toMatchObject({ status, pay_amount: counted * TOKEN });
   });
 
-  test('what held the old one vanished: what was sent in the time of the new one counts at that', async () => {
+  test('if the money that held the old quote vanishes, money sent in the time of the new one counts at that', async () => {
     const due = await opened();
     shop.wait(899);
     await shop.send(due.address, { amount: 50n * UNIT });
@@ -362,7 +362,7 @@ describe('money counts at the quote in whose time it was sent', () => {
     expect(await shop.payment(due)).toMatchObject({ status: 'completed', pay_amount: 40 * TOKEN });
   });
 
-  test('money after the end that was sent in time completes by the quote of its time', async () => {
+  test('money sent in time and seen after the end completes at the quote of its time', async () => {
     const due = await opened(USDT, { expires_in: 1_200 });
     await shop.send(due.address, { amount: 50n * UNIT });
     await setRates(['USDT/EUR=0.5']);

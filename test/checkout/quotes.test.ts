@@ -37,7 +37,7 @@ async function payerOf(merchant: TestMerchant) {
 const breakRates = (merchant: TestMerchant) =>
   writeSetting(service.app.db, merchant.merchantId, RATE_SETTINGS.fixed, ['USD=1', 'USDT/USD=2']);
 
-test('a quote that stands is shown while there is no rate; when it is over, or of another token, it is 503', async () => {
+test('a valid quote is shown while there is no rate; once it has ended, or for another token, it is 503', async () => {
   const merchant = await service.createMerchant({ funds: 0n });
   const { choose } = await payerOf(merchant);
   const quoted = await choose();
@@ -55,7 +55,7 @@ test('a quote that stands is shown while there is no rate; when it is over, or o
   await expect(choose()).rejects.toMatchObject({ code: 'service_unavailable' });
 });
 
-test('a quote stays once money is seen, whatever its time and the rate', async () => {
+test('a quote is held once money is seen, whatever its end and the rate', async () => {
   const merchant = await service.createMerchant({ funds: 0n });
   const { id, choose } = await payerOf(merchant);
   const quoted = await choose();

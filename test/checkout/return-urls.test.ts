@@ -44,7 +44,7 @@ test.each(FORMS)('%j is stored as a browser opens it', async (given, normal) => 
   expect(stored.filter((url) => new URL(url).href !== url)).toEqual([]);
 });
 
-test('the same request again is the same request, whatever form is stored', async () => {
+test('a repeated request is replayed, whatever form is stored', async () => {
   const once = { 'idempotency-key': 'return-url' };
   const order = { amount: 100, currency: 'USDT', success_url: 'HTTPS://shop.example' };
   const [one, two] = [
@@ -54,7 +54,7 @@ test('the same request again is the same request, whatever form is stored', asyn
   expect([one.status, two.status, two.json.id]).toEqual([200, 200, one.json.id]);
 });
 
-test('a form that is longer than the limit once it is escaped is refused', async () => {
+test('a URL that exceeds the limit once it is escaped is refused', async () => {
   const success_url = `https://shop.example/${'ü'.repeat(1_000)}`;
   const answer = await calls.post('/checkout/sessions/create', {
     amount: 100,

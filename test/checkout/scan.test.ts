@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('fault 67: a network counts as read only once what was seen on it is written', async () => {
+test('fault 67: a network counts as scanned only once its seen transfers are stored', async () => {
   const shop = await Shop.open(service);
   const { deps, merchant } = shop;
   const due = await shop.due();
@@ -35,7 +35,7 @@ test('fault 67: a network counts as read only once what was seen on it is writte
   expect((await shop.payment(due)).status).toBe('processing');
 });
 
-test('a look at a network on which nothing happens writes nothing', async () => {
+test('an empty scan writes nothing', async () => {
   const shop = await Shop.open(service);
   const { merchantId } = shop.merchant;
   expect(await shop.look()).toBe(0);

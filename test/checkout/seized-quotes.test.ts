@@ -45,7 +45,7 @@ async function decide({ paymentId: payment }: Due, txId: string, decision: 'rele
   }
 }
 
-test('what is released counts as if it arrived now: after its quote ended, at a new one', async () => {
+test('released money counts as if it arrived now: at a new quote if its own has ended', async () => {
   const due = await opened();
   const txId = await sendListed(due);
   await shop.settle();
@@ -60,7 +60,7 @@ test('what is released counts as if it arrived now: after its quote ended, at a 
   });
 });
 
-test('what held a quote is kept: what was sent in the time of a newer one counts at that', async () => {
+test('if the money that held a quote is kept by the operator, money of a newer quote counts at that', async () => {
   const due = await opened();
   const txId = await sendListed(due);
   await setRate('1');

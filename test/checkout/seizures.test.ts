@@ -59,7 +59,7 @@ const accountsOf = ({ merchantId }: TestMerchant) =>
     [merchantId],
   );
 
-test('two people release: it counts as if it came now, is swept, and each decides once', async () => {
+test('two people release: the money counts as if it came now, is swept, and each votes once', async () => {
   const { merchant, made, decide, payment } = await frozen();
   expect(await decide('release', 'Ann')).toEqual({ done: false, agreed: 1, status: 'frozen' });
   expect(await decide('release', 'Ann')).toBe('invalid_request');
@@ -80,7 +80,7 @@ test('two people release: it counts as if it came now, is swept, and each decide
   await expect.poll(inWallet, PATIENCE).toBe(HUNDRED);
 }, 90_000);
 
-test('two people keep: it is the operator’s for good, and the payment is open again until it expires', async () => {
+test('two people keep: the money is the operator’s for good, and the payment is open again until it expires', async () => {
   const { merchant, made, decide, session, pay } = await frozen({ expires_in: 600 });
   expect(await decide('keep', 'Ann')).toMatchObject({ done: false, status: 'frozen' });
   expect(await decide('keep', 'Bob')).toMatchObject({ done: true, status: 'pending' });
@@ -112,7 +112,7 @@ test('two who disagree decide nothing; a third does', async () => {
   expect(await usdtOf(merchant)).toMatchObject({ seized: 0, available: 0 });
 });
 
-test('released after its expiry it is late: it completes within a day, after that it is held', async () => {
+test('money released after the expiry is late: it completes within a day, after that it is held', async () => {
   for (const [days, status] of [
     [0, 'completed'],
     [2, 'expired'],
@@ -128,7 +128,7 @@ test('released after its expiry it is late: it completes within a day, after tha
   }
 }, 120_000);
 
-test('after another option has paid, what is released is a wrong token, held until somebody takes it', async () => {
+test('after another option has paid, released money is a wrong token, held until it is accepted', async () => {
   const { merchant, made, decide, pay, accept, txId } = await frozen();
   expect(await pay(made.id)).toMatchObject({ status: 'completed' });
   const other = await pay(made.id, { currency: 'USDC', from: 'sanctioned', amount: 5 * TOKEN });
@@ -147,7 +147,7 @@ test('after another option has paid, what is released is a wrong token, held unt
   expect(await usdtOf(merchant)).toMatchObject({ available: 2 * HUNDRED, seized: 0 });
 }, 60_000);
 
-test('of a payment that is completed, what is decided of a transfer is news, though it reads as before', async () => {
+test('a decision about a transfer of a completed payment is an event, though the payment stays equal', async () => {
   const { merchant, made, decide, pay } = await frozen();
   expect(await pay(made.id)).toMatchObject({ status: 'completed' });
   const updates = async () =>

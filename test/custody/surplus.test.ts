@@ -2,7 +2,7 @@ import { NETWORKS, type Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
-import { returnUnswept } from '../../packages/server/src/payments/index.ts';
+import { releaseSweeps } from '../../packages/server/src/payments/index.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
 import { addApprover } from '../../packages/server/src/stores/index.ts';
@@ -152,7 +152,7 @@ test('a sweep that was decided otherwise and has moved its coins after all makes
     update transfer set status = 'failed', failure_code = 'transfer_failed', failure_message = 'failed on the network'
     where merchant_id = ${merchantId} and owner_type = 'sweep' returning owner_id`.execute(db);
   expect(rows).toHaveLength(1);
-  await transact(db, (tx) => returnUnswept(tx, merchantId, [rows[0]?.owner_id ?? '']));
+  await transact(db, (tx) => releaseSweeps(tx, merchantId, [rows[0]?.owner_id ?? '']));
   expect((await verify()).differences).toHaveLength(1);
   await sql`
     update transfer_attempt set status = 'failed', stray_ids = item_ids where merchant_id = ${merchantId}`.execute(

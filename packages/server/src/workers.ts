@@ -14,7 +14,7 @@ import {
   expirePayment,
   INVOICE_NEWS_JOB,
   QUOTE_JOB,
-  quoteAfresh,
+  requotePayment,
   SCAN_JOB,
   scanDeposits,
 } from './payments/index.ts';
@@ -94,7 +94,7 @@ export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
     [OUTAGE_END_JOB, async () => 'done'],
     [SCAN_JOB, (job, run) => scanDeposits(app, job, run)],
     [EXPIRE_JOB, (job) => expirePayment(app, job)],
-    [QUOTE_JOB, (job) => quoteAfresh(app, job)],
+    [QUOTE_JOB, (job) => requotePayment(app, job)],
     [SEND_REFUND_JOB, (job, run) => sendRefund(app, job, run)],
     [SETTLE_REFUND_JOB, (job, run) => settleRefund(app, job, run)],
     [EXPIRE_CLAIM_JOB, (job, run) => expireClaim(app, job, run)],

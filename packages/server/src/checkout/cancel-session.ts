@@ -11,8 +11,9 @@ import type { Caller } from '../platform/http/index.ts';
 import { sessionStatus } from './session-status.ts';
 
 /**
- * @throws Fail `invalid_request` unless the session is open: what was seen of money is waited for; and for one of an
- * invoice, which is open as long as that
+ * Cancels an open session.
+ *
+ * @throws Fail `invalid_request` if money was seen, the session has ended, or it belongs to an invoice
  */
 export async function cancelCheckoutSession(
   deps: PaymentDeps,

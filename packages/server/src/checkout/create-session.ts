@@ -11,34 +11,34 @@ import { newPageSecret } from './page-token.ts';
 import { payableOptions } from './payable-options.ts';
 import { getSession, insertSession, type SessionRow } from './session-queries.ts';
 
-/** Whose space an idempotency key lies in: payers of links must not bind the keys of the merchant. */
-export type SessionMaker = 'checkout_session.create' | 'payment_link.pay';
+/** Scope of an idempotency key: payers of links must not collide with the merchant's keys. */
+export type SessionOperation = 'checkout_session.create' | 'payment_link.pay';
 const EXPIRES_IN_DEFAULT = 1_800;
 
-export interface SessionOrder {
+export interface NewSession {
   caller: Pick<Caller, 'merchantId' | 'storeId' | 'mode' | 'clockOffset'>;
   body: CheckoutSessionInput;
   /** '': none. */
   idempotencyKey: string;
-  maker?: SessionMaker;
+  operation?: SessionOperation;
 }
 
-export interface MadeSession {
+export interface CreatedSession {
   session: SessionRow;
   view: PaymentView;
   replayed: boolean;
 }
 
 /**
- * Makes a session and its payment, open until it expires.
+ * Creates a session and its payment, open until it expires.
  *
- * @throws Fail `invalid_request` for a currency without a rate, an option that the store does not offer, or a URL that
- * is none; `conflict`
+ * @throws Fail `invalid_request` for a currency without a rate, an option that the store does not offer, or an invalid
+ * URL; `conflict`
  */
 export async function createCheckoutSession(
   deps: PaymentDeps,
-  { caller, body, idempotencyKey, maker = 'checkout_session.create' }: SessionOrder,
-): Promise<MadeSession> {
+  { caller, body, idempotencyKey, operation = 'checkout_session.create' }: NewSession,
+): Promise<CreatedSession> {
   const time = merchantTime(deps, caller);
   const urls = normalPageUrls(body, caller.mode);
   if (body.customer !== undefined) checkExternalId(body.customer, 'customer');
@@ -46,12 +46,12 @@ export async function createCheckoutSession(
   const { merchantId, storeId } = caller;
   const [sessionId, paymentId] = [newId(), newId()];
   const expiresAt = time.seconds + (body.expires_in ?? EXPIRES_IN_DEFAULT);
-  const made = await transact(deps.db, async (tx): Promise<MadeSession | string> => {
+  const made = await transact(deps.db, async (tx): Promise<CreatedSession | string> => {
     if (idempotencyKey !== '') {
       const claim = {
         merchantId,
         storeId,
-        operation: maker,
+        operation,
         key: idempotencyKey,
         digest: bodyDigest(body),
       };
@@ -104,7 +104,7 @@ const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 type PageUrls = Partial<Record<(typeof PAGE_URLS)[number], string>>;
 
 /**
- * Where a payer may be sent on from a page, in the URL standard's normal form: what is stored is what a browser opens.
+ * Checks the redirect URLs of a page and returns them in the URL standard's normal form, as a browser opens them.
  *
  * @throws Fail `invalid_request` with the name of the field
  */
@@ -127,7 +127,7 @@ function normalPageUrl(text: string, { param, mode }: { param: string; mode: Cal
     const message = `${param} must be an https address${mode === 'sandbox' ? ', or http on localhost' : ''}, without user name.`;
     throw new Fail('invalid_request', { message, param });
   }
-  // Escapes make it longer than what was given.
+  // Escaping makes the normal form longer.
   if (url.href.length <= PAGE_URL_LENGTH_MAX) return url.href;
   const message = `${param} is longer than ${PAGE_URL_LENGTH_MAX} characters in its normal form.`;
   throw new Fail('invalid_request', { message, param });

@@ -2,8 +2,8 @@ export { normalPageUrls } from './create-session.ts';
 export {
   closeInvoicePage,
   type InvoicePage,
+  type InvoicePageIds,
   lockInvoicePage,
-  type OpenedPage,
   openInvoicePage,
   readInvoicePage,
 } from './invoice-pages.ts';
@@ -11,7 +11,7 @@ export { paymentLinkPages } from './links/pages.ts';
 export { type FoundPage, findPage } from './page/find-page.ts';
 export { languageOf, queryOf } from './page/language.ts';
 export {
-  afterForm,
+  answerForm,
   checkoutPages,
   notFoundPage,
   PAGE_PATH,

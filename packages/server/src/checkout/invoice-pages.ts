@@ -1,7 +1,6 @@
 import type { Change } from '../events/index.ts';
 import type { PaymentContext } from '../payments/index.ts';
 import {
-  endOfPage,
   factsOf,
   type InvoicePageState,
   invoicePageState,
@@ -9,6 +8,7 @@ import {
   type PageEnd,
   paymentChange,
   readPayment,
+  statusAfterPageEnd,
   updatePayment,
 } from '../payments/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
@@ -18,7 +18,7 @@ import { newPageSecret, pageToken } from './page-token.ts';
 import { offeredOptions } from './payable-options.ts';
 import { insertSession } from './session-queries.ts';
 
-/** What is to be paid on a page of its own: an invoice, for a period of a subscription. */
+/** The page of an invoice for one period of a subscription. */
 export interface InvoicePage {
   merchantId: string;
   storeId: string;
@@ -28,7 +28,7 @@ export interface InvoicePage {
   customerEmail: string | null;
   amount: bigint;
   currency: string;
-  /** What the payer is told it is for. */
+  /** Shown to the payer. */
   description: string | null;
   periodStart: number;
   periodEnd: number;
@@ -37,17 +37,17 @@ export interface InvoicePage {
 }
 
 /** UUIDs of a payment and its session. */
-export interface OpenedPage {
+export interface InvoicePageIds {
   sessionId: string;
   paymentId: string;
 }
 
-/** Makes the session and the payment of an invoice, without an event: it lives as long as that is open. */
+/** Creates the session and the payment of an invoice, without an event. They stay open as long as the invoice. */
 export async function openInvoicePage(
   tx: Tx,
   page: InvoicePage,
   { settings, time }: PaymentContext,
-): Promise<OpenedPage> {
+): Promise<InvoicePageIds> {
   const [sessionId, paymentId] = [newId(), newId()];
   const session = {
     merchant_id: page.merchantId,
@@ -83,7 +83,7 @@ interface PaymentKey {
   paymentId: string;
 }
 
-/** The page of an invoice for people: what its address ends in, and how it stands. */
+/** The token of an invoice page's URL, and the page's state. */
 export async function readInvoicePage(
   db: Db,
   merchantId: string,
@@ -95,7 +95,7 @@ export async function readInvoicePage(
   return { token: pageToken(session), state: invoicePageState(factsOf(view)) };
 }
 
-/** Locks the payment of an invoice's page. @returns how it stands: while it is `busy` nothing of the invoice ends */
+/** Locks the payment of an invoice's page. @returns its state: the invoice must not end while it is `busy` */
 export async function lockInvoicePage(
   tx: Tx,
   { merchantId, paymentId }: PaymentKey,
@@ -104,12 +104,12 @@ export async function lockInvoicePage(
 }
 
 /**
- * Closes the page of an invoice that another payment has paid (`paid`: it expires without an event), or that is void. What
- * comes from then on only lies in `held`. A frozen page, and one where money is seen for an invoice that is paid, keeps its
- * status until that is decided, and completes no more.
+ * Closes the page of an invoice that another payment has paid (`paid`: it expires without an event), or that is void. Money
+ * that arrives later is only held. A frozen page, or one with seen money for a paid invoice, keeps its status until that
+ * money is decided, and never completes.
  *
- * @returns the events, for the caller to record in order with its own; false, and nothing changes, where money for a void
- * invoice is seen and not final, or the page has been paid
+ * @returns the events, for the caller to record in order with its own; false, without a change, if a void invoice has seen
+ * money that is not final, or the page has been paid
  */
 export async function closeInvoicePage(
   tx: Tx,
@@ -119,7 +119,7 @@ export async function closeInvoicePage(
 ): Promise<Change[] | false> {
   const before = await lockPayment(tx, merchantId, paymentId);
   const { seconds } = context.time;
-  const status = endOfPage(factsOf(before), end);
+  const status = statusAfterPageEnd(factsOf(before), end);
   if (status === undefined) return false;
   if (before.payment.closed_at !== null) return [];
   const canceled = status === 'cancelled' ? { canceled_at: seconds } : {};

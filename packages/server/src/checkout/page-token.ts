@@ -3,12 +3,12 @@ import { decodeIdToken, encodeIdToken } from '../platform/db/index.ts';
 
 const SECRET_BYTES = 16;
 
-/** The secret part of a page's address: whoever knows a session's id cannot open its page. */
+/** The secret part of a page's URL: a session's id alone does not open its page. */
 export function newPageSecret(): string {
   return randomBytes(SECRET_BYTES).toString('hex');
 }
 
-/** What stands in a page's address: merchant, session and secret in one word, so that one look-up finds it. */
+/** The token in a page's URL: merchant, session and secret, so that one primary-key lookup finds the session. */
 export function pageToken(session: { merchant_id: string; session_id: string; page_token: string }): string {
   const { merchant_id, session_id, page_token } = session;
   return encodeIdToken([merchant_id, session_id], Buffer.from(page_token, 'hex'));
@@ -20,7 +20,7 @@ export interface ParsedPageToken {
   secret: Buffer;
 }
 
-/** Undefined for what is no token; whether its secret is right is another question. */
+/** Parses a token without checking its secret. @returns undefined if the text is no token */
 export function parsePageToken(text: string): ParsedPageToken | undefined {
   const found = decodeIdToken(text, { ids: 2, secretBytes: SECRET_BYTES });
   const [merchantId, sessionId] = found?.ids ?? [];
@@ -28,7 +28,7 @@ export function parsePageToken(text: string): ParsedPageToken | undefined {
   return { merchantId, sessionId, secret: found.secret };
 }
 
-/** Whether the secret of a token is that of the session, in a time that tells nothing of where they differ. */
+/** Compares the secret of a token with the session's in constant time. */
 export function isPageSecret({ secret }: ParsedPageToken, pageToken: string): boolean {
   const known = Buffer.from(pageToken, 'hex');
   return known.length === secret.length && timingSafeEqual(known, secret);

@@ -1,7 +1,12 @@
 import { isCurrency } from '@florin/contract/currencies';
 import { ASSETS, type Asset } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
-import { type MerchantRef, type PaymentDeps, paymentSettings, rateAtCreation } from '../payments/index.ts';
+import {
+  type MerchantRef,
+  type PaymentDeps,
+  paymentSettings,
+  readRateAtCreation,
+} from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { payAmount } from '../rates/index.ts';
 
@@ -12,10 +17,10 @@ export interface Price {
 }
 
 /**
- * What the payer of a price may choose from; each can be paid right now.
+ * The payment options of a price; each is payable now.
  *
- * @throws Fail `invalid_request` for no currency, one without a rate, an amount too large to be paid in a token, or an
- * option that the store does not offer
+ * @throws Fail `invalid_request` for an unknown currency, one without a rate, an amount too large to be paid in a token, or
+ * an option that the store does not offer
  */
 export async function payableOptions(
   deps: PaymentDeps,
@@ -24,16 +29,16 @@ export async function payableOptions(
 ): Promise<PaymentOption[]> {
   const options = optionsOf(price, (await paymentSettings(deps, merchant)).tokens);
   for (const token of ASSETS.filter((asset) => options.some((option) => option.currency === asset))) {
-    const rate = await rateAtCreation(deps, merchant, price.currency, token);
+    const rate = await readRateAtCreation(deps, merchant, price.currency, token);
     payAmount({ amount: BigInt(price.amount), currency: price.currency }, token, rate);
   }
   return options;
 }
 
-/** What the payer may choose from; a price in a token is paid in that token unless the request says otherwise. */
+/** A price in a token is paid in that token, unless the request sets other options. */
 function optionsOf(price: Price, offered: readonly string[]): PaymentOption[] {
   if (!isCurrency(price.currency)) {
-    const message = `${price.currency} is no ISO 4217 currency, USDT or USDC.`;
+    const message = `${price.currency} is neither an ISO 4217 currency nor USDT or USDC.`;
     throw new Fail('invalid_request', { message, param: 'currency' });
   }
   const isOffered = ({ currency, network }: PaymentOption) => offered.includes(`${currency}:${network}`);
@@ -48,11 +53,11 @@ function optionsOf(price: Price, offered: readonly string[]): PaymentOption[] {
   }
   const options = offeredOptions(price.currency, offered);
   if (options.length > 0) return options;
-  const message = `The store takes no ${price.currency}. Say in payment_options in what it may be paid.`;
+  const message = `The store does not accept ${price.currency}. Name the tokens to pay in as payment_options.`;
   throw new Fail('invalid_request', { message, param: 'currency' });
 }
 
-/** All that a store offers for prices in a currency. @param offered `USDT:erc20` */
+/** All options that a store offers for prices in a currency. @param offered such as `USDT:erc20` */
 export function offeredOptions(priceCurrency: string, offered: readonly string[]): PaymentOption[] {
   const all = offered.map((token) => {
     const [currency, network] = token.split(':');

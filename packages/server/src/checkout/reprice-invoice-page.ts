@@ -2,7 +2,7 @@ import { post } from '../ledger/index.ts';
 import type { PaymentContext } from '../payments/index.ts';
 import {
   changePayment,
-  decide,
+  decideArrival,
   factsOf,
   fixedOptionOf,
   invoicePageState,
@@ -16,8 +16,8 @@ import { invariant } from '../platform/fail.ts';
 import { parseRate, payAmount } from '../rates/index.ts';
 
 /**
- * Asks for less on the page of an invoice, at the rates that its payer was shown. The caller has the lock of the payment
- * and has seen that nothing undecided lies there; what was received before may be enough now.
+ * Lowers the amount of an invoice's page, at the rates that its payer has seen. The caller holds the lock of the payment
+ * and has checked that it has no undecided money. The money received so far may now be enough.
  */
 export async function repriceInvoicePage(
   tx: Tx,
@@ -26,10 +26,10 @@ export async function repriceInvoicePage(
   context: PaymentContext,
 ): Promise<void> {
   const before = await lockPayment(tx, merchantId, paymentId);
-  invariant(invoicePageState(factsOf(before)) === 'open', 'only an open page asks for another amount');
-  const { currency, amount: asked, earlier_amounts: earlier } = before.payment;
-  // What came so far was dust, or more, of what was asked then.
-  const earlierAmounts = [...earlier, { amount: String(asked), until: context.time.seconds }];
+  invariant(invoicePageState(factsOf(before)) === 'open', 'only an open page can be repriced');
+  const { currency, amount: amountBefore, earlier_amounts: earlier } = before.payment;
+  // Whether money received so far is dust depends on the amount at its time.
+  const earlierAmounts = [...earlier, { amount: String(amountBefore), until: context.time.seconds }];
   await updatePayment(tx, before.payment, { amount, earlier_amounts: JSON.stringify(earlierAmounts) });
   for (const option of before.options) {
     const pay_amount = payAmount({ amount, currency }, option.currency, parseRate(option.exchange_rate));
@@ -37,8 +37,8 @@ export async function repriceInvoicePage(
   }
   const now = await readPayment(tx, merchantId, paymentId);
   const fixed = fixedOptionOf(before);
-  const nothing = { arrived: [], minedAgain: [], isJudged: false, rateMoved: false };
-  const settled = decide({ before, fixed, ...nothing }, now, context);
+  const nothing = { arrived: [], minedAgain: [], hasNewMoney: false, rateMoved: false };
+  const settled = decideArrival({ before, fixed, ...nothing }, now, context);
   await post(tx, merchantId, settled.postings, context.time.seconds);
   const { payment_id: _, ...change } = settled.change;
   await changePayment(tx, before, change, context);

@@ -127,7 +127,7 @@ function paymentRoutes(deps: PaymentDeps): Route[] {
   ];
 }
 
-/** @param publicUrl where payers find their pages */
+/** @param publicUrl the base URL of payers' pages */
 export function checkoutRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
   return [...sessionRoutes(deps, publicUrl), ...paymentRoutes(deps), ...paymentLinkRoutes(deps, publicUrl)];
 }

@@ -21,7 +21,7 @@ function checkStore<T extends { store_id: string }>(row: T, { storeId }: Owner):
   return row;
 }
 
-/** @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store */
+/** @throws Fail `resource_not_found`; `forbidden` for a session of another store of the merchant */
 export async function getSession(db: Db, owner: Owner, id: string) {
   const sessionId = decodeId('checkoutSession', id);
   const row =
@@ -37,9 +37,9 @@ export async function getSession(db: Db, owner: Owner, id: string) {
 }
 
 /**
- * The UUID of a payment as a caller names it: by its own id or its session's.
+ * Resolves a payment's id, or its session's id, to the payment's UUID.
  *
- * @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store
+ * @throws Fail `resource_not_found`; `forbidden` for a payment of another store of the merchant
  */
 export async function findPaymentId(db: Db, owner: Owner, id: string): Promise<string> {
   if (id.startsWith('cs_')) {
@@ -67,7 +67,7 @@ type NewPayment = Pick<
   'store_id' | 'invoice_id' | 'customer' | 'amount' | 'currency' | 'metadata' | 'expires_at' | 'created_at'
 >;
 
-/** A session and its payment, in one statement. @returns the payment's row */
+/** Inserts a session and its payment in one statement. @returns the payment's row */
 export async function insertSession(tx: Tx, session: SessionRow, fresh: NewPayment): Promise<PaymentRow> {
   const { merchant_id: merchantId, session_id: sessionId, payment_id: paymentId } = session;
   await sql`${kept}

@@ -9,7 +9,7 @@ const SESSION_STATUS: Record<Exclude<PaymentStatus, 'failed'>, CheckoutSessionSt
   frozen: 'frozen',
 };
 
-/** Session and payment go in step; only charges of mandates fail, and they have no session. */
+/** The status of a payment's session. Only charges become `failed`, and they have no session. */
 export function sessionStatus(status: PaymentStatus): CheckoutSessionStatus {
   return status === 'failed' ? 'canceled' : SESSION_STATUS[status];
 }

@@ -16,7 +16,7 @@ declare module '../platform/db/db.ts' {
       success_url: string | null;
       cancel_url: string | null;
       options: PaymentOption[];
-      /** Of an invoice. */
+      /** The period of an invoice. */
       period_start: Int8 | null;
       period_end: Int8 | null;
       created_at: Int8;

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
-import { loseCharge, type PaymentDeps, readAgain, regainCharge } from '../payments/index.ts';
+import { loseCharge, type PaymentDeps, regainCharge, rescanBlocks } from '../payments/index.ts';
 import type { Job, JobOutcome } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime, readSettings } from '../tenancy/index.ts';
@@ -30,7 +30,7 @@ export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutc
     await checkFinalBlocks(deps, merchant, { network, newest: upTo });
     const replaced = await findReplaced(deps.db, { merchantId: merchant.merchantId, network });
     const blocks = { network, above: aboveOf(upTo, BigInt(auditBlocks), replaced), upTo };
-    const { known: came } = await readAgain(deps, merchant, blocks);
+    const { known: came } = await rescanBlocks(deps, merchant, blocks);
     const nowSeconds = merchantTime(deps, merchant).seconds;
     const books = chargeBooks(merchant.merchantId, nowSeconds);
     const { known: went } = await recheckFinal(deps, merchant, { ...blocks, nowSeconds }, books);

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { KeyRef } from '../chains/index.ts';
-import { bookParts } from '../payments/index.ts';
+import { bookMissingParts } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 
 // A sweep that moved nothing has given its parts back. A reorganisation may have its bytes mined after all, when its
@@ -21,7 +21,7 @@ export async function bookMoved(
   place: { merchantId: string; network: Network },
   keyRefs: readonly KeyRef[],
 ): Promise<void> {
-  for (const moved of await listMoved(tx, place, keyRefs)) await bookParts(tx, place, moved);
+  for (const moved of await listMoved(tx, place, keyRefs)) await bookMissingParts(tx, place, moved);
 }
 
 /** Sweeps that moved coins and whose parts say so of less. */

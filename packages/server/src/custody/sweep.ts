@@ -1,11 +1,11 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type ChainRegistry, ChainUnavailable, type KeyRef } from '../chains/index.ts';
 import {
+  claimUnswept,
   creditedJob,
-  followSweptAgain,
   listUnswept,
-  returnUnswept,
-  takeUnswept,
+  reassignLostParts,
+  releaseSweeps,
   type UnsweptAddress,
 } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
@@ -125,7 +125,7 @@ async function orderSweeps(
         (balances.get(from.address) ?? 0n) -
         from.seized -
         (await sumLeaving(within, { merchantId, network, currency }, { keyRef, height }));
-      const taken = await takeUnswept(tx, place, from, { minimum, coinsOf });
+      const taken = await claimUnswept(tx, place, from, { minimum, coinsOf });
       if (taken === undefined) continue;
       const owner = { ownerType: OWNER_TYPE, ownerId: taken.sweepId, groupId };
       orders.push({ ...owner, network, currency, keyRef, address: home, amount: taken.amount, memo: null });
@@ -154,7 +154,7 @@ async function endShort({ deps, merchant, network, step }: Sweep): Promise<void>
   const nowSeconds = merchantTime(deps, merchant).seconds;
   const ended = await step(async (tx) => {
     const sweepIds = await withdrawQueued(tx, merchantId, short, { message, nowSeconds });
-    await returnUnswept(tx, merchantId, sweepIds);
+    await releaseSweeps(tx, merchantId, sweepIds);
     await bookMoved(
       tx,
       { merchantId, network },
@@ -177,7 +177,7 @@ export async function settleSweeps(deps: CustodyDeps, job: Job, run: JobRun): Pr
     const unmoved = decided.filter((one) => one.status === 'failed' || one.lost_at !== null);
     if (unmoved.length > 0) await tryAgain(tx, deps, { merchantId, unmoved });
     const moved = decided.filter((one) => one.status === 'succeeded' && one.lost_at === null);
-    const networks = await followSweptAgain(
+    const networks = await reassignLostParts(
       tx,
       merchantId,
       moved.map((one) => one.owner_id),
@@ -198,7 +198,7 @@ async function tryAgain(
   deps: CustodyDeps,
   { merchantId, unmoved }: { merchantId: string; unmoved: Awaited<ReturnType<typeof listDecided>> },
 ): Promise<void> {
-  const networks = await returnUnswept(
+  const networks = await releaseSweeps(
     tx,
     merchantId,
     unmoved.map((one) => one.owner_id),

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import {
   decideSeizure,
-  ownerOfPayment,
+  findPaymentOwner,
   paymentSettings,
   presentPayment,
   rulesOf,
@@ -19,7 +19,7 @@ export interface SeizureVerdict {
 
 export function paymentCommands(app: App) {
   const decide = (decision: 'release' | 'keep') => async (verdict: SeizureVerdict) => {
-    const { merchantId, paymentId } = await ownerOfPayment(app.db, verdict.payment);
+    const { merchantId, paymentId } = await findPaymentOwner(app.db, verdict.payment);
     const merchant = await getMerchant(app.db, merchantId);
     const credentials = { name: verdict.as, token: verdict.token };
     const { approverId } = await identifyApprover(app, merchantId, credentials);

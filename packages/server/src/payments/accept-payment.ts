@@ -5,15 +5,15 @@ import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { changePayment } from './change-payment.ts';
 import { type PaymentContext, type PaymentDeps, paymentContext } from './deps.ts';
-import { findTransfer } from './name-transfer.ts';
+import { findTransfer } from './find-transfer.ts';
 import { releaseHeldPostings } from './postings.ts';
 import { lockPayment, type PaymentView, type TransactionRow, upsertTransactions } from './queries.ts';
 
 /**
- * The merchant takes what has come: the payment is completed, and what was held of it is available. With `txId` one
- * `wrong_token` transfer is taken as it is, and nothing is completed.
+ * Completes a payment with the money it has received and makes its held amount available. With `txId` it accepts one
+ * `wrong_token` transfer only; the payment's status stays.
  *
- * @throws Fail `invalid_request`, with param `tx_id` where that names nothing to take
+ * @throws Fail `invalid_request`, with param `tx_id` if that names no acceptable transfer
  */
 export async function acceptPayment(
   deps: PaymentDeps,
@@ -65,7 +65,7 @@ async function acceptOne(
   view: PaymentView,
   { txId, ...context }: PaymentContext & { txId: string },
 ): Promise<PaymentView> {
-  const row = findHeld(view, txId);
+  const row = findHeldTransfer(view, txId);
   if (row.refunding_amount > 0n || row.refunded_amount > 0n)
     throw new Fail('invalid_request', {
       message: 'A part of this transfer is refunded, so it cannot be accepted any more.',
@@ -82,14 +82,14 @@ async function acceptOne(
 }
 
 /**
- * The one `wrong_token` transfer that lies in `held` under this name: a transaction, or `<tx_id>:<index>` where it holds
+ * Finds the held `wrong_token` transfer of this name: a transaction id, or `<tx_id>:<index>` if the transaction has
  * several.
  *
  * @throws Fail `invalid_request` with param `tx_id`
  */
-export function findHeld(view: PaymentView, text: string): TransactionRow {
+export function findHeldTransfer(view: PaymentView, text: string): TransactionRow {
   return findTransfer(view, text, {
-    is: (t) => t.kind === 'wrong_token' && t.status === 'final' && t.decision !== 'accepted',
-    called: 'a wrong_token transfer of this payment that is final and held',
+    matches: (t) => t.kind === 'wrong_token' && t.status === 'final' && t.decision !== 'accepted',
+    description: 'a wrong_token transfer of this payment that is final and held',
   });
 }

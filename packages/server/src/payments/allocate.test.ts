@@ -6,7 +6,7 @@ const deposits = fc
   .array(fc.bigInt({ min: 0n, max: 1_000n }), { maxLength: 8 })
   .map((list) => list.map((unswept, index) => ({ txId: 'tx', index, unswept })));
 
-test('coins are booked to deposits once, the oldest first, and never more than lies there or is unswept', () => {
+test('coins are allocated once, oldest deposit first, and never beyond the coins or the unswept amount', () => {
   fc.assert(
     fc.property(deposits, fc.bigInt({ min: -100n, max: 10_000n }), (list, coins) => {
       const parts = allocate(list, coins);

@@ -1,4 +1,4 @@
-/** A deposit of which some is not swept yet. */
+/** A deposit that is not fully swept. */
 export interface Unswept {
   txId: string;
   index: number;
@@ -11,7 +11,7 @@ export interface Part {
   amount: bigint;
 }
 
-/** Which deposits coins at an address are: the oldest first, the last of them perhaps in part. */
+/** Attributes coins at an address to its deposits, oldest first. The last one may be covered in part. */
 export function allocate(deposits: readonly Unswept[], coins: bigint): Part[] {
   let left = coins;
   return deposits.flatMap(({ txId, index, unswept }) => {

@@ -25,24 +25,25 @@ import {
   upsertTransactions,
   viewsOf,
 } from './queries.ts';
-import { hasMoved, requotedOption } from './quote.ts';
-import { kindOf, nextStatus, receivedOf } from './states.ts';
+import { hasRateMoved, requotedOption } from './quote.ts';
+import { nextStatus, receivedAmount, transactionKind } from './states.ts';
 
-// Credit happens here and nowhere else: once for each (network, tx, index), in the transaction that makes its row final,
-// under the lock of its payment. A transfer that is final already is passed over, so blocks may be read again, by
-// several workers at once, in any order.
+// The only place that credits deposits: once per (network, tx, index), in the transaction that makes the row final, under
+// the lock of its payment. Transfers that are already final are skipped, so several workers may read the same blocks
+// again, in any order.
 
-/** What a reading of a network says of one payment. */
-export interface Reading {
+/** What a scan of a network found for one payment. */
+export interface PaymentScan {
   network: Network;
-  /** In final blocks, and in blocks after them. */
+  /** Transfers in final blocks. */
   final: readonly ChainTransfer[];
+  /** Transfers in blocks that are not final yet. */
   seen: readonly ChainTransfer[];
-  /** The newest block of the complete reading; undefined: what is absent may only be unread. */
+  /** The newest block of a complete scan; undefined: the scan was not complete, so absence proves nothing. */
   readTo: bigint | undefined;
-  /** Senders that are listed. */
+  /** Senders on the sanctions list. */
   listed: ReadonlySet<string>;
-  /** What each token costs in the payment's currency, of those that were asked for and not refused. */
+  /** Token prices in the payment's currency, as far as they were needed and available. */
   rates: ReadonlyMap<Asset, Rate>;
 }
 
@@ -56,30 +57,30 @@ const keyOf = (network: Network, { txId, index }: ChainTransfer) =>
 
 type MinedAgain = TransactionRow & { height: bigint };
 
-/** What a reading changes in a payment. */
-interface Plan {
+/** What a scan will change in a payment. */
+interface ChangePlan {
   before: PaymentView;
-  reading: Reading;
+  scan: PaymentScan;
   fixed: OptionRow | undefined;
-  /** The fixed option's quote ended before the money came, so that it needs a new one. */
+  /** The money came after the fixed option's quote had ended, so the option needs a new quote. */
   isQuoteDue: boolean;
   transactions: readonly TransactionChange[];
-  /** Of these: what has become final. */
+  /** The subset of `transactions` that has become final. */
   arrived: readonly TransactionChange[];
-  /** What a reorganisation had taken after it was final, and is in a final block again. */
+  /** Transfers lost to a reorganisation after they were final, and in a final block again. */
   minedAgain: readonly MinedAgain[];
 }
 
 /**
- * What a reading changes in a payment, as far as others prepare it; undefined: nothing. `token`: the one whose rate the
- * change has to know, which is that of the option that the reading leaves fixed.
+ * Whether a scan changes a payment; undefined: it does not. `token` is the one whose rate the change needs: that of the
+ * option which the scan leaves fixed.
  */
-export function foreseen(
+export function previewChange(
   view: PaymentView,
-  reading: Reading,
+  scan: PaymentScan,
   context: PaymentContext,
 ): { token: Asset | undefined } | undefined {
-  const plan = planOf(view, reading, context);
+  const plan = planChange(view, scan, context);
   if (plan === undefined) return undefined;
   const { expires_at: expiresAt, currency } = view.payment;
   const mayBeLate = expiresAt !== null && context.time.seconds > Number(expiresAt);
@@ -87,22 +88,22 @@ export function foreseen(
   return { token: needsRate ? plan.fixed?.currency : undefined };
 }
 
-/** Undefined: it is as it was a moment ago, and what follows from the facts was decided with them. */
-function planOf(before: PaymentView, reading: Reading, context: PaymentContext): Plan | undefined {
+/** @returns undefined if the scan changes no transaction: the status was decided when these were written */
+function planChange(before: PaymentView, scan: PaymentScan, context: PaymentContext): ChangePlan | undefined {
   const found = [
-    ...reading.final.map((transfer): Found => ({ transfer, isFinal: true })),
-    ...reading.seen.map((transfer): Found => ({ transfer, isFinal: false })),
+    ...scan.final.map((transfer): Found => ({ transfer, isFinal: true })),
+    ...scan.seen.map((transfer): Found => ({ transfer, isFinal: false })),
   ];
-  const gone = vanished(before, reading, found);
-  const paid = fixedOption(before, reading, { found, gone });
-  const changed = transactionChanges(before, reading, { found, fixed: paid, context });
+  const gone = findVanished(before, scan, found);
+  const paid = fixedOption(before, scan, { found, gone });
+  const changed = transactionChanges(before, scan, { found, fixed: paid, context });
   const transactions = [...changed, ...gone];
-  const minedAgain = lostOnes(before, reading);
+  const minedAgain = findMinedAgain(before, scan);
   if (transactions.length + minedAgain.length === 0) return undefined;
   const after = atHeldQuote(viewAfter(before, paid, transactions));
   return {
     before,
-    reading,
+    scan,
     fixed: fixedOptionOf(after),
     isQuoteDue: isQuoteDue(after),
     transactions,
@@ -112,24 +113,24 @@ function planOf(before: PaymentView, reading: Reading, context: PaymentContext):
 }
 
 /**
- * Brings payments of one merchant up to what was read, all of them or none.
+ * Applies scans to payments of one merchant in the caller's transaction.
  *
- * @returns whether that changed any
+ * @returns whether any payment has changed
  */
 export async function applyTransfers(
   tx: Tx,
   merchantId: string,
-  readings: ReadonlyMap<string, Reading>,
+  scans: ReadonlyMap<string, PaymentScan>,
   context: PaymentContext,
 ): Promise<boolean> {
-  const locked = await lockPayments(tx, merchantId, [...readings.keys()]);
+  const locked = await lockPayments(tx, merchantId, [...scans.keys()]);
   const plans = locked.flatMap((before) => {
-    const reading = readings.get(before.payment.payment_id);
-    return (reading && planOf(before, reading, context)) ?? [];
+    const scan = scans.get(before.payment.payment_id);
+    return (scan && planChange(before, scan, context)) ?? [];
   });
   if (plans.length === 0) return false;
   for (const plan of plans) {
-    const rate = plan.fixed && plan.reading.rates.get(plan.fixed.currency);
+    const rate = plan.fixed && plan.scan.rates.get(plan.fixed.currency);
     const requoted = requotedOption(plan.before, plan, rate, context);
     if (requoted !== undefined) await upsertOption(tx, requoted);
   }
@@ -148,8 +149,8 @@ export async function applyTransfers(
   return true;
 }
 
-/** Credited once and for all: only the operator's loss is over. */
-function lostOnes({ transactions }: PaymentView, { network, final }: Reading): MinedAgain[] {
+/** Lost transfers that the scan found again. They stay credited; only the operator's loss is booked back. */
+function findMinedAgain({ transactions }: PaymentView, { network, final }: PaymentScan): MinedAgain[] {
   const heights = new Map(final.map((transfer) => [keyOf(network, transfer), transfer.height]));
   return transactions.flatMap((t) => {
     const height = t.lost_at === null ? undefined : heights.get(transactionKey(t));
@@ -157,10 +158,10 @@ function lostOnes({ transactions }: PaymentView, { network, final }: Reading): M
   });
 }
 
-/** The first money seen fixes the option; it is free again when every transfer of a listed token is gone. */
+/** The first money seen fixes the option. The option is free again when every transfer of a listed token is gone. */
 function fixedOption(
   view: PaymentView,
-  { network }: Reading,
+  { network }: PaymentScan,
   { found, gone }: { found: readonly Found[]; gone: readonly TransactionChange[] },
 ): OptionRow | undefined {
   const { payment, options, transactions } = view;
@@ -177,7 +178,7 @@ function fixedOption(
   return first && options.find((o) => o.network === network && o.address === first.to);
 }
 
-/** The payment as a reading leaves it, before anything of that is written. */
+/** The payment with the changes of a scan, before they are written. */
 function viewAfter(
   before: PaymentView,
   fixed: OptionRow | undefined,
@@ -197,15 +198,18 @@ function viewAfter(
   return { ...before, payment, transactions: [...transactions.values()] };
 }
 
-/** Judged by the token that the payment is paid in, as it was quoted before. */
-function rateMovedOf({ before: { payment }, reading, fixed }: Plan, { settings }: PaymentContext): boolean {
+/** Compares the rate of the token that the payment is paid in with its quote before this change. */
+function rateMovedOf(
+  { before: { payment }, scan, fixed }: ChangePlan,
+  { settings }: PaymentContext,
+): boolean {
   if (fixed === undefined) return false;
-  return hasMoved(payment, fixed, reading.rates.get(fixed.currency), settings);
+  return hasRateMoved(payment, fixed, scan.rates.get(fixed.currency), settings);
 }
 
 function transactionChanges(
   { payment, options, transactions }: PaymentView,
-  reading: Reading,
+  scan: PaymentScan,
   {
     found,
     fixed,
@@ -216,17 +220,17 @@ function transactionChanges(
   const { seconds } = context.time;
   const changes = new Map<string, TransactionChange>();
   for (const { transfer, isFinal } of found) {
-    const key = keyOf(reading.network, transfer);
+    const key = keyOf(scan.network, transfer);
     const old = known.get(key);
-    // Final is for good; and what both answers hold is final.
+    // A final transfer never changes; one that is in both lists is final.
     if (old?.status === 'final' || changes.get(key)?.status === 'final') continue;
-    const option = options.find((o) => o.network === reading.network && o.address === transfer.to);
+    const option = options.find((o) => o.network === scan.network && o.address === transfer.to);
     if (option === undefined) continue;
-    const kind = kindOf(
+    const kind = transactionKind(
       {
         currency: transfer.asset,
-        network: reading.network,
-        isListedSender: reading.listed.has(transfer.from),
+        network: scan.network,
+        isListedSender: scan.listed.has(transfer.from),
       },
       fixed ?? option,
       option,
@@ -234,7 +238,7 @@ function transactionChanges(
     const status = isFinal ? 'final' : 'seen';
     if (old?.status === status && old.kind === kind && BigInt(old.height) === transfer.height) continue;
     changes.set(key, {
-      network: reading.network,
+      network: scan.network,
       tx_id: transfer.txId,
       index: transfer.index,
       payment_id: payment.payment_id,
@@ -254,19 +258,19 @@ function transactionChanges(
   return [...changes.values()];
 }
 
-/** Of a token that nobody lists any number may be claimed; it is only shown. */
+/** Unlisted tokens may carry any amount; it is only shown, so it is capped at a safe integer. */
 function shownAmount({ asset, amount }: ChainTransfer): bigint {
-  const most = BigInt(Number.MAX_SAFE_INTEGER);
-  return asset === null && amount > most ? most : amount;
+  const max = BigInt(Number.MAX_SAFE_INTEGER);
+  return asset === null && amount > max ? max : amount;
 }
 
-/** What was seen and lies in no block any more. A node that lags behind its block proves nothing. */
-function vanished(
+/** Seen transfers that are in no block any more. A node that has not reached their block yet proves nothing. */
+function findVanished(
   { transactions }: PaymentView,
-  reading: Reading,
+  scan: PaymentScan,
   found: readonly Found[],
 ): TransactionChange[] {
-  const { readTo, network } = reading;
+  const { readTo, network } = scan;
   if (readTo === undefined) return [];
   const present = new Set(found.map(({ transfer }) => keyOf(network, transfer)));
   return transactions
@@ -280,11 +284,11 @@ function isNewlyFinal({ transactions }: PaymentView): (change: TransactionChange
   return (change) => change.status === 'final' && !final.has(transactionKey(change));
 }
 
-/** Books what has become final, decides the status that follows, and frees what was held when it is `completed`. */
+/** Books what became final, decides the new status, and releases the held amount of payments that complete. */
 async function settle(
   tx: Tx,
   merchantId: string,
-  plans: readonly Plan[],
+  plans: readonly ChangePlan[],
   context: PaymentContext,
 ): Promise<void> {
   const { seconds } = context.time;
@@ -293,8 +297,8 @@ async function settle(
     plans.map(({ before, fixed }) => ({ ...before.payment, ...fixesOf(fixed) })),
   );
   const outcomes = plans.map((plan, i) =>
-    decide(
-      { ...plan, isJudged: isCountedAmong(plan.arrived), rateMoved: rateMovedOf(plan, context) },
+    decideArrival(
+      { ...plan, hasNewMoney: hasCounted(plan.arrived), rateMoved: rateMovedOf(plan, context) },
       now[i] ?? plan.before,
       context,
     ),
@@ -319,9 +323,9 @@ async function settle(
   await recordChanges(tx, changed, context);
 }
 
-/** Credited coins are swept; whatever was final or vanished is looked at once more. */
-function coinJobs(merchantId: string, plans: readonly Plan[], { realMs }: MerchantTime): JobSpec[] {
-  return plans.flatMap(({ reading: { network }, arrived, minedAgain, transactions }) => [
+/** Orders sweeps of credited coins, and an audit for each transfer that became final or vanished. */
+function coinJobs(merchantId: string, plans: readonly ChangePlan[], { realMs }: MerchantTime): JobSpec[] {
+  return plans.flatMap(({ scan: { network }, arrived, minedAgain, transactions }) => [
     ...(arrived.length + minedAgain.length > 0 ? [creditedJob(merchantId, network, realMs)] : []),
     ...(transactions.some((t) => t.status !== 'seen') ? [auditJob(merchantId, network, realMs)] : []),
   ]);
@@ -332,22 +336,22 @@ const fixesOf = (fixed: OptionRow | undefined) => ({
   fixed_network: fixed?.network ?? null,
 });
 
-interface Arrival extends Pick<Plan, 'before' | 'fixed' | 'arrived' | 'minedAgain'> {
-  /** Late money completes only as it becomes final, or as what it counts for becomes known. */
-  isJudged: boolean;
+interface Arrival extends Pick<ChangePlan, 'before' | 'fixed' | 'arrived' | 'minedAgain'> {
+  /** Late money completes a payment only when it becomes final, or when it gets its quote. */
+  hasNewMoney: boolean;
   rateMoved: boolean;
 }
 
-export const isCountedAmong = (arrived: readonly Pick<TransactionChange, 'kind'>[]) =>
+export const hasCounted = (arrived: readonly Pick<TransactionChange, 'kind'>[]) =>
   arrived.some(({ kind }) => kind === 'counted');
 
 /**
- * What follows for a payment from transfers that arrived.
+ * Decides the status, amounts and postings that follow from transfers that arrived.
  *
  * @param now the payment with its transactions as they are written
  */
-export function decide(
-  { before, fixed, arrived, minedAgain, isJudged, rateMoved }: Arrival,
+export function decideArrival(
+  { before, fixed, arrived, minedAgain, hasNewMoney, rateMoved }: Arrival,
   now: PaymentView,
   { settings, time }: PaymentContext,
 ): { change: DepositChange; postings: Posting[] } {
@@ -356,9 +360,9 @@ export function decide(
   const counted = arrived.filter((t) => t.kind === 'counted');
   const status = nextStatus(facts, rulesOf(now, settings), {
     now: time.seconds,
-    // Expiry waits for all networks of the payment: the job that expires it looks at them.
+    // Expiry must wait for all networks of the payment, so only `expirePayment` decides it.
     mayExpire: false,
-    hasNewMoney: isJudged,
+    hasNewMoney: hasNewMoney,
     rateMoved,
   });
   const wasCompleted = before.payment.status === 'completed';
@@ -377,7 +381,7 @@ export function decide(
     payment_id: paymentId,
     status,
     ...fixesOf(fixed),
-    received_amount: receivedOf(facts.transactions),
+    received_amount: receivedAmount(facts.transactions),
     held_amount: completes ? 0n : held,
     completed_at: completes ? time.seconds : completedAt,
   };

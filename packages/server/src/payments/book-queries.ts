@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
-// What payments and their transactions say of money, each as a table of a statement, for whoever compares the books.
+// Amounts of payments and their transactions as subqueries, for `reconciliation`.
 
-/** A charge of a wallet has no session, and asks for exactly its `pay_amount`. */
+/** A charge has no session, and its expected amount is exactly its `pay_amount`. */
 export const paymentRows = (merchantId: string): RawBuilder<unknown> => sql`(
   select p.payment_id, p.invoice_id, p.status, p.amount as price, p.currency as price_currency,
     p.session_id is null as is_charge, p.fixed_currency as currency, p.fixed_network as network, o.pay_amount,
@@ -12,7 +12,7 @@ export const paymentRows = (merchantId: string): RawBuilder<unknown> => sql`(
     and o.currency = p.fixed_currency and o.network = p.fixed_network
   where p.merchant_id = ${merchantId})`;
 
-/** What is credited: final, and of a listed token. */
+/** Credited transfers: final, and of a listed token. */
 export const creditedRows = (merchantId: string): RawBuilder<unknown> => sql`(
   select payment_id, network, tx_id, index, currency, amount, kind, held_amount, refunded_amount, refunding_amount,
     pulled, lost_at is not null as is_lost, decision is not distinct from 'accepted' as is_accepted,

@@ -10,7 +10,7 @@ import { currentOption, factsOf, isQuoteDue, presentPayment } from './present.ts
 import { lockPayment, type PaymentView, transactionKey, updatePayment } from './queries.ts';
 import { invoicePageState, PAYMENT_MOVES, type Rules, toleranceOf } from './states.ts';
 
-/** What the store's settings say of a payment. */
+/** The tolerance and lateness rules of a payment, from the merchant's settings. */
 export function rulesOf(view: PaymentView, settings: PaymentSettings): Rules {
   const payAmount = currentOption(view)?.pay_amount ?? 0n;
   const { toleranceBasisPoints: basisPoints, toleranceMaximum: units, lateSeconds } = settings;
@@ -25,7 +25,7 @@ const STATUS_EVENTS: Partial<Record<PaymentStatus, EventType>> = {
   cancelled: 'payment.cancelled',
 };
 
-/** Writes the change of a locked payment together with the news of it: once in each transaction that changes one. */
+/** Writes the change of a locked payment and records its event. Call it once per payment and transaction. */
 export async function changePayment(
   tx: Tx,
   before: PaymentView,
@@ -44,7 +44,7 @@ export interface Changed {
   after: PaymentView;
 }
 
-/** The news of changes that are written: once for each payment in a transaction. */
+/** Records the events of changes that are written, and enqueues the jobs that follow. Call it once per transaction. */
 export async function recordChanges(
   tx: Tx,
   changed: readonly Changed[],
@@ -53,10 +53,10 @@ export async function recordChanges(
   for (const { before, after } of changed) PAYMENT_MOVES.check(before.payment.status, after.payment.status);
   await recordEvents(
     tx,
-    changed.flatMap((one) => newsOf(one, context) ?? []),
+    changed.flatMap((one) => eventOf(one, context) ?? []),
   );
   const { realMs } = context.time;
-  const ofInvoices = changed.filter(isNewsOfInvoice);
+  const ofInvoices = changed.filter(affectsInvoice);
   const unquoted = changed.filter(({ after }) => isQuoteDue(after));
   if (ofInvoices.length + unquoted.length === 0) return;
   await enqueue(tx, [
@@ -65,8 +65,8 @@ export async function recordChanges(
   ]);
 }
 
-/** Whoever keeps invoices follows in a transaction of its own: that one fails does not take a credit back. */
-function isNewsOfInvoice({ before, after }: Changed): boolean {
+/** `subscriptions` updates the invoice in a transaction of its own, so its failure never rolls a credit back. */
+function affectsInvoice({ before, after }: Changed): boolean {
   if (after.payment.invoice_id === null) return false;
   return (
     before.payment.status !== after.payment.status ||
@@ -75,9 +75,9 @@ function isNewsOfInvoice({ before, after }: Changed): boolean {
   );
 }
 
-function newsOf(changed: Changed, context: PaymentContext): Change | undefined {
+function eventOf(changed: Changed, context: PaymentContext): Change | undefined {
   const type = eventType(changed);
-  // What a person decided of a transfer is news, though the payment may read as before.
+  // A person's decision about a transfer is an event even if the payment object stays equal.
   return type && { ...paymentChange(changed, type, context), always: isDecision(changed) };
 }
 
@@ -89,7 +89,7 @@ function isDecision({ before, after }: Changed): boolean {
   return after.transactions.some((t) => (known.get(transactionKey(t))?.decision ?? null) !== t.decision);
 }
 
-/** The news of a payment, for whoever records it. @param before null: the change has made it */
+/** The event of a payment, for callers that record it themselves. @param before null: the payment is new */
 export function paymentChange(
   { before, after }: Changed | { before: null; after: PaymentView },
   type: EventType,
@@ -109,20 +109,20 @@ export function paymentChange(
   };
 }
 
-/** A new status has an event of its own; else a transfer that was decided, or money after the end, is an update. */
+/** A new status has its own event. Decided transfers, a new price, and money after the end are `payment.updated`. */
 function eventType({ before, after }: Changed): EventType | undefined {
   const [from, to] = [before.payment.status, after.payment.status];
-  // One of an invoice that another payment has paid: that it ends is no news of its own.
+  // Another payment has paid the invoice, so the end of this page is no `payment.expired`.
   if (from === 'processing' && to === 'expired' && after.payment.closed_at !== null) return 'payment.updated';
   if (from !== to) return STATUS_EVENTS[to] ?? 'payment.updated';
   if (isDecision({ before, after }) || before.payment.amount !== after.payment.amount)
     return 'payment.updated';
   const known = byKey(before.transactions);
   const isEnded = to !== 'pending' && to !== 'processing';
-  const isNews = after.transactions.some((t) => {
+  const hasUpdate = after.transactions.some((t) => {
     const old = known.get(transactionKey(t));
     if (old === undefined) return isEnded || t.status === 'final';
     return old.status !== t.status && t.status !== 'seen';
   });
-  return isNews ? 'payment.updated' : undefined;
+  return hasUpdate ? 'payment.updated' : undefined;
 }

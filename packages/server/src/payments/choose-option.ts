@@ -7,13 +7,13 @@ import { merchantTime } from '../tenancy/index.ts';
 import { insertAddress, nextAddressIndex } from './deposit-queries.ts';
 import { type MerchantRef, type PaymentDeps, paymentSettings } from './deps.ts';
 import { scanJob } from './jobs.ts';
-import { currentOption, quoteLifeOf } from './present.ts';
+import { currentOption, quoteStatusOf } from './present.ts';
 import { lockPayment, type PaymentView, readPayment, updatePayment, upsertOption } from './queries.ts';
-import { quoteOf, rateLater, withQuote } from './quote.ts';
+import { quoteOf, readRateOrUnavailable, withQuote } from './quote.ts';
 
 /**
- * The payer chooses in what to pay: the option gets its address, once and for ever, and a quote, which is renewed when
- * it has ended and no money was seen.
+ * Records the payer's choice of token and network. The option gets its address once, for ever, and a quote, which is
+ * renewed when it has ended before any money was seen.
  *
  * @throws Fail `invalid_request` for an option that the session does not offer; `service_unavailable` without a rate
  */
@@ -31,10 +31,10 @@ export async function chooseOption(
   const { merchantId } = merchant;
   const before = await readPayment(deps.db, merchantId, session.payment_id);
   const time = merchantTime(deps, merchant);
-  // A promise that stands needs no rate: who comes back while there is none is shown what was promised.
+  // A valid quote needs no rate, so the payer sees it even while no rate is available.
   const rate =
-    standingQuote(before, choice, time.seconds) === undefined
-      ? await rateLater(deps, merchant, before.payment.currency, currency)
+    validQuote(before, choice, time.seconds) === undefined
+      ? await readRateOrUnavailable(deps, merchant, before.payment.currency, currency)
       : undefined;
   const { quoteSeconds } = await paymentSettings(deps, merchant);
   const chain = deps.chains.of(merchant, network);
@@ -42,10 +42,10 @@ export async function chooseOption(
     const view = await lockPayment(tx, merchantId, session.payment_id);
     const { payment } = view;
     const price = { amount: payment.amount, currency: payment.currency };
-    const standing = standingQuote(view, choice, time.seconds);
+    const valid = validQuote(view, choice, time.seconds);
     const quoteTime = { quotedAt: time.seconds, seconds: quoteSeconds };
-    const quote = standing ?? (rate && quoteOf(price, currency, rate, quoteTime));
-    // Money held the quote when it was looked at, and is gone since.
+    const quote = valid ?? (rate && quoteOf(price, currency, rate, quoteTime));
+    // The quote was held by money at the first read, and that money is gone since.
     if (quote === undefined)
       throw new Fail('service_unavailable', {
         message: 'The payment has changed. Try again.',
@@ -71,17 +71,17 @@ const optionOf = ({ options }: PaymentView, { currency, network }: PaymentOption
   options.find((option) => option.currency === currency && option.network === network);
 
 /**
- * The option with its quote, where that stands: its quoteTime is not over, or money was seen that is more than dust, or the
- * payment is over and only tells what it asked for.
+ * The option if its quote is still valid: it has not ended, or it is held by money above dust, or the payment has ended
+ * and only shows what it asked for.
  */
-function standingQuote(view: PaymentView, choice: PaymentOption, nowSeconds: number) {
+function validQuote(view: PaymentView, choice: PaymentOption, nowSeconds: number) {
   const option = optionOf(view, choice);
   if (option === undefined) return undefined;
   const { status } = view.payment;
   if (status !== 'pending' && status !== 'processing') return option;
   const isAnother = view.payment.fixed_currency !== null && option !== currentOption(view);
-  // What is due counts at a new quote together with what follows from that (fresh-quote.ts).
-  return isAnother || quoteLifeOf(view, option, nowSeconds) !== 'over' ? option : undefined;
+  // A due quote is renewed by `requotePayment`, together with the status that follows.
+  return isAnother || quoteStatusOf(view, option, nowSeconds) !== 'over' ? option : undefined;
 }
 
 async function newAddress(
@@ -92,7 +92,7 @@ async function newAddress(
 ): Promise<PaymentOption & { merchant_id: string; payment_id: string; address: string; watch: string }> {
   const { merchant_id, payment_id } = view.payment;
   const index = await nextAddressIndex(tx, { merchantId: merchant_id, network }, nowSeconds);
-  // Derived, not asked for: no node is called while the row is locked.
+  // Derived locally: no node is called while the row is locked.
   const { address, watch } = await chain.depositAddress({ index: Number(index) });
   await insertAddress(tx, {
     merchant_id,

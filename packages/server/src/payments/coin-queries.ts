@@ -4,14 +4,14 @@ import type { Db, Tx } from '../platform/db/index.ts';
 import { lockPayments, transactionKey } from './queries.ts';
 import './tables.ts';
 
-// What became of credited coins: for whoever looks after them.
+// Credited transfers that a reorganisation took from the chain, or that were mined again.
 
-interface Place {
+interface MerchantNetwork {
   merchantId: string;
   network: Network;
 }
 
-/** A credited transfer, and where the chain is asked about it. */
+/** A credited transfer with the watch address to scan for it. */
 export interface FinalTransfer {
   key: string;
   paymentId: string;
@@ -22,7 +22,7 @@ export interface FinalTransfer {
   isLost: boolean;
 }
 
-/** Transfers of listed tokens that are final in blocks of these heights. */
+/** Final transfers in blocks of these heights; charges are left out. */
 export async function listFinalTransfers(
   db: Db,
   merchantId: string,
@@ -39,7 +39,7 @@ export async function listFinalTransfers(
   return rows.map((row) => ({ ...row, key: transactionKey({ network, tx_id: row.txId, index: row.index }) }));
 }
 
-/** What the ledger books of a transfer that is lost or mined again. */
+/** The amount to book for a transfer that is lost or mined again. */
 export interface Coins {
   paymentId: string;
   txId: string;
@@ -49,13 +49,13 @@ export interface Coins {
 }
 
 /**
- * Notes that credited transfers are in no block any more, each once. Transfers of tokens that nobody lists are only shown.
+ * Marks credited transfers that are in no block any more as lost, each once. Transfers of unlisted tokens are ignored.
  *
- * @returns what is missing now
+ * @returns the newly lost ones
  */
 export async function markLost(
   tx: Tx,
-  { merchantId, network }: Place,
+  { merchantId, network }: MerchantNetwork,
   gone: readonly FinalTransfer[],
   nowSeconds: number,
 ): Promise<Coins[]> {
@@ -70,7 +70,7 @@ export async function markLost(
   return rows;
 }
 
-/** Lost transfers that are in a final block again; the caller holds their payments' locks. */
+/** Clears the loss of transfers that are in a final block again. The caller holds their payments' locks. */
 export async function markMinedAgain(
   tx: Tx,
   merchantId: string,
@@ -87,8 +87,12 @@ export async function markMinedAgain(
   );
 }
 
-/** The blocks after this place are read again. A reading that runs meanwhile does not move the cursor ahead of it. */
-export async function moveCursorBack(tx: Tx, { merchantId, network }: Place, cursor: string): Promise<void> {
+/** Moves the cursor back so that later blocks are read again. A scan that runs meanwhile cannot move it ahead. */
+export async function moveCursorBack(
+  tx: Tx,
+  { merchantId, network }: MerchantNetwork,
+  cursor: string,
+): Promise<void> {
   await sql`
     update deposit_cursor set cursor = ${cursor}
     where merchant_id = ${merchantId} and network = ${network}`.execute(tx);

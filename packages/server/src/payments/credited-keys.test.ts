@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-test('every credited transfer is known, over several batches, and no other one', async () => {
+test('contains every credited transfer, across several batches, and no other', async () => {
   const keys = await CreditedKeys.read(db, MERCHANT, 'erc20');
   const all = (prefix: string) =>
     Array.from({ length: MANY }, (_, n) => `${prefix}${Math.floor(n / 2)}/${n % 2}`);

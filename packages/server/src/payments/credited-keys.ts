@@ -3,12 +3,12 @@ import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
 
-/** Each is 8 bytes; its name is as long as its network makes it, and never leaves the database. */
+/** Rows per query. Each returns 8 bytes; transaction ids stay in the database. */
 const BATCH = 20_000;
 
 /**
- * The names of all credited transfers of a network, each as 64 bits of a hash: a merchant may have millions, and who is
- * asked about names a few.
+ * The set of all credited transfers of a network, as a sorted array of 64-bit hashes: a merchant may have millions, and
+ * only a few are looked up.
  */
 export class CreditedKeys {
   readonly #hashes: BigInt64Array;
@@ -17,10 +17,10 @@ export class CreditedKeys {
     this.#hashes = hashes.sort();
   }
 
-  /** As of the transaction. Charges are left out: they lie in the hot wallet, at no address that is scanned. */
+  /** As of the transaction. Charges are left out: their coins are in the hot wallet, at no scanned address. */
   static async read(db: Db, merchantId: string, network: Network): Promise<CreditedKeys> {
     const batches: Buffer[] = [];
-    for (let after: Name | undefined = { tx_id: '', index: 0 }; after !== undefined; ) {
+    for (let after: TransferName | undefined = { tx_id: '', index: 0 }; after !== undefined; ) {
       const batch = await readBatch(db, { merchantId, network, after });
       batches.push(batch.hashes);
       after = batch.last;
@@ -44,23 +44,23 @@ export class CreditedKeys {
   }
 }
 
-interface Place {
+interface BatchStart {
   merchantId: string;
   network: Network;
-  after: Name;
+  after: TransferName;
 }
 
-interface Name {
+interface TransferName {
   tx_id: string;
   index: number;
 }
 
-/** Those after a name, in the order of names; without `last` where there are none. */
+/** The next batch after a transfer, ordered by name; `last` is undefined at the end. */
 async function readBatch(
   db: Db,
-  { merchantId, network, after }: Place,
-): Promise<{ hashes: Buffer; last: Name | undefined }> {
-  const { rows } = await sql<Name & { hashes: Buffer }>`
+  { merchantId, network, after }: BatchStart,
+): Promise<{ hashes: Buffer; last: TransferName | undefined }> {
+  const { rows } = await sql<TransferName & { hashes: Buffer }>`
     with batch as materialized (
       select tx_id, index from payment_transaction
       where merchant_id = ${merchantId} and network = ${network} and status = 'final' and lost_at is null
@@ -75,5 +75,5 @@ async function readBatch(
   return { hashes: last?.hashes ?? Buffer.alloc(0), last };
 }
 
-/** The same as the statement makes. */
+/** Must equal the hash in the SQL of `readBatch`. */
 const hashOf = (key: string) => hash('sha256', key, 'buffer').readBigInt64LE();

@@ -5,12 +5,11 @@ import { transact } from '../platform/db/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import type { Rate } from '../rates/index.ts';
 import { castVote, type VoteCount } from '../stores/index.ts';
-import { decide, isCountedAmong } from './apply-transfers.ts';
+import { decideArrival, hasCounted } from './apply-transfers.ts';
 import { changePayment } from './change-payment.ts';
 import { type MerchantRef, type PaymentContext, type PaymentDeps, paymentContext } from './deps.ts';
-import { requotedIfDue } from './fresh-quote.ts';
+import { findTransfer } from './find-transfer.ts';
 import { creditedJob, expireJob } from './jobs.ts';
-import { findTransfer } from './name-transfer.ts';
 import { arrivalPostings, keptPostings, unseizePostings } from './postings.ts';
 import { fixedOptionOf } from './present.ts';
 import {
@@ -21,8 +20,9 @@ import {
   type TransactionRow,
   upsertTransactions,
 } from './queries.ts';
-import { findRate, hasMoved } from './quote.ts';
-import { kindOf } from './states.ts';
+import { findRate, hasRateMoved } from './quote.ts';
+import { requotedIfDue } from './requote-payment.ts';
+import { transactionKind } from './states.ts';
 
 export type SeizureDecision = 'release' | 'keep';
 
@@ -39,10 +39,10 @@ export interface SeizureCount extends VoteCount {
 }
 
 /**
- * A registered person decides of a seized transfer; the second who decides the same carries it out. Released, it counts
- * as if it arrived now; kept, it is the operator's for good.
+ * Records a registered approver's vote on a seized transfer. The second equal vote carries it out: a released transfer
+ * counts as if it arrived now, a kept one belongs to the operator for good.
  *
- * @throws Fail `invalid_request` for whoever decided before, and where no such transfer is undecided (param `tx_id`)
+ * @throws Fail `invalid_request` for an approver who has voted, and if no undecided transfer matches (param `tx_id`)
  */
 export async function decideSeizure(
   deps: PaymentDeps,
@@ -50,21 +50,21 @@ export async function decideSeizure(
   vote: SeizureVote,
 ): Promise<SeizureCount> {
   const { settings, time } = await paymentContext(deps, merchant);
-  // A provider of rates may take its time: it is asked before the payment is locked.
+  // The rate is read before the payment is locked, since a provider may be slow.
   const known = await readPayment(deps.db, merchant.merchantId, vote.paymentId);
-  // What is seized has fixed its option, and no other one counts until it is decided.
+  // The seized transfer has fixed its option, and no other option counts until it is decided.
   const option = fixedOptionOf(known);
   const { currency, expires_at: expiresAt } = known.payment;
   const isPriced = vote.decision === 'release' && option !== undefined && option.currency !== currency;
   const rate = isPriced ? await findRate(deps, merchant, currency, option.currency) : undefined;
   const isLate = isPriced && time.seconds > Number(expiresAt ?? time.seconds);
-  const rateMoved = isLate && hasMoved(known.payment, option, rate, settings);
+  const rateMoved = isLate && hasRateMoved(known.payment, option, rate, settings);
   const context = { settings, time, rateMoved, rate };
   const decided = await transact(deps.db, async (tx) => {
     const view = await lockPayment(tx, merchant.merchantId, vote.paymentId);
     const row = findTransfer(view, vote.txId, {
-      is: (t) => t.kind === 'seized' && t.status === 'final' && t.decision === null,
-      called: 'a seized transfer of this payment that is final and undecided',
+      matches: (t) => t.kind === 'seized' && t.status === 'final' && t.decision === null,
+      description: 'a seized transfer of this payment that is final and undecided',
     });
     const { approverId, decision } = vote;
     const subject = `${row.network}/${row.tx_id}:${row.index}`;
@@ -86,7 +86,7 @@ async function carryOut(
 ): Promise<PaymentView> {
   const { merchant_id: merchantId, payment_id: paymentId } = view.payment;
   const { currency } = row;
-  if (currency === null) throw new Error('a seized transfer is of a listed token');
+  if (currency === null) throw new Error('a seized transfer must be of a listed token');
   if (row.pulled) return await carryOutCharge(tx, view, { row: { ...row, currency }, decision }, context);
   const { time } = context;
   const released = decision === 'release' ? asArrivedNow(view, row, time.seconds) : undefined;
@@ -95,13 +95,13 @@ async function carryOut(
   const fixed = fixedOptionOf(view);
   const now = await requotedIfDue(tx, { merchantId, paymentId }, context.rate, context);
   const arrived = released === undefined ? [] : [released];
-  const settled = decide(
+  const settled = decideArrival(
     {
       before: view,
       fixed,
       arrived,
       minedAgain: [],
-      isJudged: isCountedAmong(arrived),
+      hasNewMoney: hasCounted(arrived),
       rateMoved: context.rateMoved,
     },
     now,
@@ -119,8 +119,8 @@ async function carryOut(
 }
 
 /**
- * What a charge took has no page to thaw: kept, its payment is over; released, it lies in `held` until whoever keeps its
- * invoice has decided whether that is still to be paid, in one change with what follows from it.
+ * A seized charge has no open page. If it is kept, its payment ends. If it is released, its money is `held` until
+ * `subscriptions` decides in one transaction whether the invoice still needs it.
  */
 async function carryOutCharge(
   tx: Tx,
@@ -148,8 +148,8 @@ async function carryOutCharge(
 
 function asArrivedNow(view: PaymentView, row: TransactionRow, seconds: number): TransactionChange {
   const option = view.options.find((o) => o.network === row.network && o.address === row.address);
-  if (option === undefined) throw new Error('a transfer of a payment lies at one of its addresses');
-  const kind = kindOf({ ...row, isListedSender: false }, fixedOptionOf(view) ?? option, option);
+  if (option === undefined) throw new Error('a transfer must belong to one of its payment’s addresses');
+  const kind = transactionKind({ ...row, isListedSender: false }, fixedOptionOf(view) ?? option, option);
   return {
     ...row,
     kind,
@@ -160,7 +160,7 @@ function asArrivedNow(view: PaymentView, row: TransactionRow, seconds: number): 
   };
 }
 
-/** The job that ends it has ended while it was frozen. */
+/** The expiry job ended when the payment was frozen, so an open payment needs a new one. */
 async function watchExpiry(tx: Tx, { payment }: PaymentView, time: PaymentContext['time']): Promise<void> {
   const { status, expires_at: expiresAt } = payment;
   if ((status !== 'pending' && status !== 'processing') || expiresAt === null) return;

@@ -5,9 +5,9 @@ import { kept } from '../platform/db/index.ts';
 import { CreditedKeys } from './credited-keys.ts';
 import './tables.ts';
 
-// How far networks were read, and for whom.
+// Deposit addresses, and the scan cursor of each network.
 
-/** Takes the next index of a merchant's addresses on a network: no two options ever get the same. */
+/** Reserves the next address index of a merchant on a network. Each index is used once. */
 export async function nextAddressIndex(
   tx: Tx,
   { merchantId, network }: { merchantId: string; network: Network },
@@ -26,17 +26,17 @@ export async function insertAddress(tx: Tx, row: Insertable<Tables['deposit_addr
   await tx.insertInto('deposit_address').values(row).execute();
 }
 
-/** How far each watched network of a merchant has been read. */
+/** The scan cursors of a merchant, one for each network with an address. */
 export async function listCursors(db: Db, merchantId: string) {
   return await db.selectFrom('deposit_cursor').selectAll().where('merchant_id', '=', merchantId).execute();
 }
 
-/** Up to where the final blocks have been read; null: nothing has. */
+/** The cursor over the final blocks of a network; null: none was read yet. */
 export async function findCursor(db: Db, merchantId: string, network: Network): Promise<string | null> {
   return (await listCursors(db, merchantId)).find((row) => row.network === network)?.cursor ?? null;
 }
 
-/** Where a network stands before it is read again. */
+/** What decides how a network is scanned, and when the next time. */
 export interface NetworkState {
   cursor: string | null;
   read_at: bigint;
@@ -49,7 +49,7 @@ export interface NetworkState {
   is_overdue: boolean;
 }
 
-/** Undefined where no address was ever given out. */
+/** @returns undefined if the merchant has no address on the network */
 export async function readNetworkState(
   db: Db,
   { merchantId, network }: { merchantId: string; network: Network },
@@ -72,7 +72,7 @@ export async function readNetworkState(
   return rows[0];
 }
 
-/** Addresses of a merchant on a network: the ones asked about. */
+/** Which of these watch addresses are the merchant's, with their payments. */
 export async function findAddresses(
   db: Db,
   merchantId: string,
@@ -96,7 +96,7 @@ interface AddressRow {
   payment_id: string;
 }
 
-/** All addresses ever given out on a network, with the payments they belong to. */
+/** All deposit addresses of a merchant on a network, with their payments. */
 export async function listAddresses(db: Db, merchantId: string, network: Network): Promise<AddressRow[]> {
   return await db
     .selectFrom('payment_option')
@@ -121,10 +121,10 @@ export async function listPaymentsSeen(db: Db, merchantId: string, network: Netw
   return rows.map((row) => row.payment_id);
 }
 
-/** How far a network has been read; only ever forward, whoever else reads it. */
+/** Saves how far a network was read. Does nothing if another scan has moved the cursor meanwhile. */
 export async function saveCursor(
   tx: Tx,
-  place: { merchantId: string; network: Network; before: string | null },
+  position: { merchantId: string; network: Network; before: string | null },
   read: { cursor: string | null; readAt?: number; height?: bigint; newsAt?: number },
 ): Promise<void> {
   await sql`
@@ -133,26 +133,27 @@ export async function saveCursor(
       read_at = greatest(read_at, ${read.readAt ?? 0}::bigint),
       news_at = greatest(news_at, ${read.newsAt ?? 0}::bigint),
       height = greatest(height, ${read.height ?? null}::bigint)
-    where merchant_id = ${place.merchantId} and network = ${place.network}
-      and cursor is not distinct from ${place.before}::text`.execute(tx);
+    where merchant_id = ${position.merchantId} and network = ${position.network}
+      and cursor is not distinct from ${position.before}::text`.execute(tx);
 }
 
-/** What the books know of a network's deposits, as of the transaction. */
+/** Deposit addresses and credited transfers of a network, as of the transaction. */
 export interface DepositBooks {
-  /** As the chain's scan takes them, and as payers are shown them. */
+  /** The form that `Chain.scan` takes. */
   watch: string[];
+  /** The form that payers see. */
   addresses: string[];
   cursor: string | null;
-  /** `<tx_id>/<index>` of every transfer that is credited. */
+  /** Keyed by `<tx_id>/<index>`. */
   credited: CreditedKeys;
 }
 
-/** For reconciliation: all addresses there ever were, and 8 bytes of each deposit. */
+/** For reconciliation: all deposit addresses, and 8 bytes per deposit. */
 export async function readDepositBooks(db: Db, merchantId: string, network: Network): Promise<DepositBooks> {
-  const places = await listAddresses(db, merchantId, network);
+  const rows = await listAddresses(db, merchantId, network);
   return {
-    watch: places.map((row) => row.watch),
-    addresses: places.map((row) => row.address),
+    watch: rows.map((row) => row.watch),
+    addresses: rows.map((row) => row.address),
     cursor: await findCursor(db, merchantId, network),
     credited: await CreditedKeys.read(db, merchantId, network),
   };

@@ -25,7 +25,7 @@ export async function paymentSettings(
 }
 export type PaymentSettings = Awaited<ReturnType<typeof paymentSettings>>;
 
-/** What a change of a payment has to know, read before its transaction begins. */
+/** Inputs of every change of a payment, read before its transaction begins. */
 export interface PaymentContext {
   settings: PaymentSettings;
   time: MerchantTime;

@@ -4,14 +4,14 @@ import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import { changePayment, rulesOf } from './change-payment.ts';
 import { type PaymentDeps, paymentSettings } from './deps.ts';
-import { isSure, laterOf, scansOf, unreadNetworks } from './look-for-money.ts';
+import { reconcileIfReachable, retryAt, scanJobs, unreadNetworks } from './poll-pages.ts';
 import { factsOf, isQuoteDue } from './present.ts';
 import { lockPayment, type PaymentView, readPayment } from './queries.ts';
 import { nextStatus } from './states.ts';
 
 /**
- * Handles a job of `EXPIRE_JOB`: ends a payment that nobody has paid. It waits for every network on which the payer may
- * have paid to be read beyond the expiry, and for what was seen to become final or go.
+ * Handles `EXPIRE_JOB`: expires an unpaid payment. Waits until every network of its options is scanned beyond the expiry,
+ * and until each seen transfer is final or gone.
  */
 export async function expirePayment(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
@@ -23,12 +23,13 @@ export async function expirePayment(deps: PaymentDeps, job: Job): Promise<JobOut
   const expiresAt = Number(payment.expires_at ?? 0);
   const unread = await unreadNetworks(deps, merchant, [known], expiresAt);
   const time = merchantTime(deps, merchant);
-  const soon = await laterOf(deps, merchant, unread);
-  // A rate that is not there comes in real time: a clock that is moved ahead would stop at each look.
-  const again = isQuoteDue(known) ? { ...soon, followsClock: false } : soon;
+  const retry = await retryAt(deps, merchant, unread);
+  // A missing rate arrives in real time; a sandbox clock that is advanced must not wait for it.
+  const again = isQuoteDue(known) ? { ...retry, followsClock: false } : retry;
   const isEnding = payment.status === 'pending' && unread.length === 0 && time.seconds >= expiresAt;
-  if (isEnding && !(await isSure(deps, merchant, known))) return { ...again, followsClock: false };
-  // What was chosen or seen since it was looked at needs another look.
+  if (isEnding && !(await reconcileIfReachable(deps, merchant, known)))
+    return { ...again, followsClock: false };
+  // An option or transfer that is new since the read needs another check.
   const isAsKnown = (view: PaymentView) =>
     view.options.length === known.options.length && view.transactions.length === known.transactions.length;
   const isOver = await transact(deps.db, async (tx) => {
@@ -39,11 +40,11 @@ export async function expirePayment(deps: PaymentDeps, job: Job): Promise<JobOut
       hasNewMoney: false,
       rateMoved: false,
     });
-    // Nothing else follows from the time alone.
+    // Time alone leads to no other status.
     if (status === 'expired' && view.payment.status !== 'expired')
       await changePayment(tx, view, { status }, { settings, time });
-    else if (unread.length > 0) await enqueue(tx, scansOf(deps, merchant, unread));
-    // A frozen payment does not expire: whoever decides of it looks at the time.
+    else if (unread.length > 0) await enqueue(tx, scanJobs(deps, merchant, unread));
+    // A frozen payment does not expire here: `decideSeizure` enqueues a new expiry job.
     return status !== 'pending' && status !== 'processing';
   });
   return isOver ? 'done' : again;

@@ -1,5 +1,5 @@
-export { acceptPayment, findHeld } from './accept-payment.ts';
-export { decide } from './apply-transfers.ts';
+export { acceptPayment, findHeldTransfer } from './accept-payment.ts';
+export { decideArrival } from './apply-transfers.ts';
 export { creditedRows, paymentRows } from './book-queries.ts';
 export { changePayment, paymentChange, rulesOf } from './change-payment.ts';
 export { sumPulled } from './charge-queries.ts';
@@ -27,9 +27,9 @@ export {
   paymentContext,
   paymentSettings,
 } from './deps.ts';
-export { endPaymentNow } from './end-now.ts';
+export { endPaymentNow } from './end-payment-now.ts';
 export { expirePayment } from './expire-payment.ts';
-export { quoteAfresh } from './fresh-quote.ts';
+export { findPaymentOwner } from './find-payment-owner.ts';
 export {
   CREDITED_JOB,
   creditedJob,
@@ -40,10 +40,16 @@ export {
   SCAN_JOB,
   scanJob,
 } from './jobs.ts';
-export { type LookAgain, lookForMoney, type PagesDue } from './look-for-money.ts';
 export { ownAddressFinder } from './own-addresses.ts';
-export { ownerOfPayment } from './owner-of-payment.ts';
-export { currentOption, factsOf, fixedOptionOf, isQuoteDue, presentPayment, quoteLifeOf } from './present.ts';
+export { type DuePages, pollPages, type RetryAt } from './poll-pages.ts';
+export {
+  currentOption,
+  factsOf,
+  fixedOptionOf,
+  isQuoteDue,
+  presentPayment,
+  quoteStatusOf,
+} from './present.ts';
 export { proveWallet } from './prove-wallet.ts';
 export {
   lockPayment,
@@ -55,17 +61,24 @@ export {
   updatePayment,
   upsertOption,
 } from './queries.ts';
-export { rateAtCreation } from './quote.ts';
+export { readRateAtCreation } from './quote.ts';
 export { moveRefundable, type TransferKey } from './refund-books.ts';
-export { scanDeposits } from './scan.ts';
-export { readAgain } from './second-pass.ts';
+export { requotePayment } from './requote-payment.ts';
+export { rescanBlocks } from './rescan.ts';
+export { scanDeposits } from './scan-deposits.ts';
 export { PAYMENT_SETTINGS } from './settings.ts';
-export { endOfPage, type InvoicePageState, invoicePageState, type PageEnd, type Rules } from './states.ts';
 export {
-  bookParts,
-  followSweptAgain,
+  type InvoicePageState,
+  invoicePageState,
+  type PageEnd,
+  type Rules,
+  statusAfterPageEnd,
+} from './states.ts';
+export {
+  bookMissingParts,
+  claimUnswept,
   listUnswept,
-  returnUnswept,
-  takeUnswept,
+  reassignLostParts,
+  releaseSweeps,
   type UnsweptAddress,
 } from './sweep-queries.ts';

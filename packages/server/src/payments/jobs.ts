@@ -7,18 +7,18 @@ interface InvoicePayment {
   invoice_id: string | null;
 }
 
-/** Reads a network for transfers to a merchant's addresses; payload `{ network }`. */
+/** Scans a network for transfers to a merchant's addresses; payload `{ network }`. */
 export const SCAN_JOB = 'checkout.scan';
-/** Ends a payment that nobody has paid in time; payload `{ paymentId }`. */
+/** Expires an unpaid payment; payload `{ paymentId }`. */
 export const EXPIRE_JOB = 'checkout.expire';
 
-/** Counts money at a new quote that came too late for its own; payload `{ paymentId }`. */
+/** Requotes a payment whose money came too late for its quote; payload `{ paymentId }`. */
 export const QUOTE_JOB = 'checkout.quote';
 
-/** News for whoever looks after coins: some were credited; payload `{ network }`. */
+/** Coins were credited; `custody` sweeps them; payload `{ network }`. */
 export const CREDITED_JOB = 'checkout.credited';
 
-/** News for whoever keeps invoices: a payment of one may stand differently; payload `{ paymentId, invoiceId }`. */
+/** A payment of an invoice has changed; handled by `subscriptions`; payload `{ paymentId, invoiceId }`. */
 export const INVOICE_NEWS_JOB = 'checkout.invoice-news';
 
 export function invoiceNewsJob(
@@ -36,7 +36,7 @@ export function invoiceNewsJob(
   };
 }
 
-/** Real time: a chain is looked at as often as somebody may be paying, whatever the merchant's clock says. */
+/** Runs in real time, not by the merchant's clock: the scan interval depends on how recently something happened. */
 export function scanJob(merchantId: string, network: Network, dueAtMs: number): JobSpec {
   return { merchantId, kind: SCAN_JOB, uniqueKey: network, dueAtMs, payload: { network } };
 }

@@ -5,18 +5,21 @@ import type { FindOwnAddresses } from '../transfers/index.ts';
 import './tables.ts';
 
 /**
- * Finds a merchant's own addresses among those asked about: its wallets on the network, as the chain names them, and
- * every deposit address ever given out.
+ * Finds which of the given addresses belong to the merchant: its wallets on the network, and every deposit address ever
+ * assigned.
  */
 export function ownAddressFinder(chains: Pick<ChainRegistry, 'ownWallets'>): FindOwnAddresses {
   return async (db, merchant, { network, addresses }) => {
     if (addresses.length === 0) return new Set();
-    const asked = new Set(addresses);
+    const candidates = new Set(addresses);
     const wallets = await chains.ownWallets(merchant, network);
     const { rows } = await sql<{ address: string }>`${kept}
       select address from payment_option
       where merchant_id = ${merchant.merchantId} and network = ${network} and watch is not null
-        and address = any(${arrayText([...asked])}::text[])`.execute(db);
-    return new Set([...wallets.filter((wallet) => asked.has(wallet)), ...rows.map((row) => row.address)]);
+        and address = any(${arrayText([...candidates])}::text[])`.execute(db);
+    return new Set([
+      ...wallets.filter((wallet) => candidates.has(wallet)),
+      ...rows.map((row) => row.address),
+    ]);
   };
 }

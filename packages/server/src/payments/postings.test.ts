@@ -27,7 +27,7 @@ function after(postings: readonly Posting[]): Map<Account, bigint> {
   return new Map([...left].filter(([, balance]) => balance !== 0n));
 }
 
-test('I1: a seizure that is released leaves what an arrival leaves; one that is kept leaves nothing to the merchant', () => {
+test('I1: a released seizure has the balances of a normal arrival; a kept one leaves the merchant nothing', () => {
   fc.assert(
     fc.property(coins, kind, fc.boolean(), (what, as, isCompleted) => {
       const seized = arrivalPostings('p', { ...what, kind: 'seized' }, isCompleted);

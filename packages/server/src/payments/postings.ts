@@ -12,8 +12,8 @@ interface Arrived {
 const causeOf = (paymentId: string) => ({ type: 'payment', id: paymentId }) as const;
 
 /**
- * What a final transfer books: its coins lie on the network for the merchant; it is owed as `held`, once its payment is
- * completed as `available`, from a listed sender as `seized` with the coins set aside.
+ * Books a final transfer: debits the network's `custody` and credits the merchant's `held`, or `available` if the payment
+ * is completed. A transfer from a listed sender is credited to `seized`, and its coins move to `custody_hold`.
  */
 export function arrivalPostings(
   paymentId: string,
@@ -35,7 +35,7 @@ export function arrivalPostings(
 
 type Coins = Omit<Arrived, 'kind'>;
 
-/** A reorganisation deeper than finality took coins away: the merchant keeps what was credited, the operator bears it. */
+/** A reorganisation deeper than finality took coins: the merchant keeps the credit, the operator bears the loss. */
 export function lostPostings({ paymentId, ...coins }: Coins & { paymentId: string }): Posting[] {
   const { currency, network, amount } = coins;
   const common = { currency, network, amount, cause: causeOf(paymentId) };
@@ -48,13 +48,13 @@ export function minedAgainPostings(paymentId: string, { currency, network, amoun
   return [{ ...common, debit: `float:${network}`, credit: `reorg_loss:${network}` }];
 }
 
-/** Takes a seizure back, before its coins arrive anew. */
+/** Reverses a seizure; the caller books the coins anew. */
 export function unseizePostings(paymentId: string, { currency, network, amount }: Coins): Posting[] {
   const common = { currency, network, amount, cause: causeOf(paymentId) };
   return [{ ...common, debit: 'seized', credit: `custody_hold:${network}` }];
 }
 
-/** Seized coins are no merchant's any more: the operator has them, and owes them to whoever has a right to them. */
+/** Moves seized coins from the merchant to the operator, who owes them to their rightful owner (`kept`). */
 export function keptPostings(paymentId: string, coins: Coins): Posting[] {
   const { currency, network, amount } = coins;
   const common = { currency, network, amount, cause: causeOf(paymentId) };
@@ -64,7 +64,7 @@ export function keptPostings(paymentId: string, coins: Coins): Posting[] {
   ];
 }
 
-/** What was held becomes the merchant's to spend. */
+/** Makes a held amount available. */
 export function releaseHeldPostings(
   paymentId: string,
   held: { currency: Asset; network: Network; amount: bigint },

@@ -2,7 +2,13 @@ import type { Payment, PaymentTransaction } from '@florin/contract/schemas';
 import { encodeId } from '../tenancy/index.ts';
 import type { OptionRow, PaymentView, TransactionRow } from './queries.ts';
 import { quotesOf, withQuote } from './quote.ts';
-import { type Came, heldQuote, type QuotedOption, type QuoteLife, quoteLife } from './quote-life.ts';
+import {
+  heldQuote,
+  type QuotedOption,
+  type QuoteStatus,
+  quoteStatus,
+  type ReceivedMoney,
+} from './quote-status.ts';
 import type { PaymentFacts, Rules } from './states.ts';
 import { exceptionsOf } from './states.ts';
 
@@ -11,23 +17,23 @@ const seconds = (value: bigint | number | null) => (value === null ? null : Numb
 /** Blocks from a transfer's own to the newest that make it final. */
 const REQUIRED_CONFIRMATIONS = 3;
 
-/** The option that money has fixed. */
+/** The option that the first money fixed. */
 export function fixedOptionOf({ payment, options }: PaymentView) {
   return options.find((o) => o.currency === payment.fixed_currency && o.network === payment.fixed_network);
 }
 
 /** @param option the one that counts now */
-export function quoteLifeOf(view: PaymentView, option: OptionRow, nowSeconds: number): QuoteLife {
-  return quoteLife(quotedOption(view, option), cameTo(view), nowSeconds);
+export function quoteStatusOf(view: PaymentView, option: OptionRow, nowSeconds: number): QuoteStatus {
+  return quoteStatus(quotedOption(view, option), moneyOf(view), nowSeconds);
 }
 
-const cameTo = ({ payment, transactions }: PaymentView): Came => ({
+const moneyOf = ({ payment, transactions }: PaymentView): ReceivedMoney => ({
   transfers: transactions,
-  givenBack: payment.refunded_amount + payment.refunding_amount,
+  refunded: payment.refunded_amount + payment.refunding_amount,
 });
 
 function quotedOption<O extends OptionRow>({ payment }: PaymentView, option: O): O & QuotedOption {
-  // In proportion: at another rate the amount of then may be more than can be paid in a token.
+  // Scaled, not requoted: at another rate the earlier amount may exceed what a token can carry.
   const earlierAmounts = payment.earlier_amounts.map(({ amount, until }) => ({
     until,
     payAmount: (option.pay_amount * BigInt(amount)) / payment.amount,
@@ -35,30 +41,30 @@ function quotedOption<O extends OptionRow>({ payment }: PaymentView, option: O):
   return { ...option, earlierAmounts };
 }
 
-/** These count at no other quote any more. */
+/** Payments whose quote cannot change any more. */
 const SETTLED = new Set<PaymentView['payment']['status']>(['completed', 'failed']);
 
-/** The fixed option, where it depends on its quote what its money is worth. */
+/** The fixed option, if the value of its money depends on the quote. */
 function quotedByMoney(view: PaymentView): OptionRow | undefined {
   const { payment } = view;
   const option = fixedOptionOf(view);
-  // A charge takes what it was quoted; a price in the token itself is the same in every quote.
+  // A charge pulls exactly its quote; a price in the token itself is equal in every quote.
   if (option === undefined || option.watch === null || option.currency === payment.currency) return undefined;
   return SETTLED.has(payment.status) || payment.closed_at !== null ? undefined : option;
 }
 
-/** Money came too late for the quote of its option, and there is no new one yet. */
+/** Money came too late for its option's quote, and there is no new quote yet. */
 export function isQuoteDue(view: PaymentView): boolean {
   const option = quotedByMoney(view);
-  return option !== undefined && quoteLifeOf(view, option, 0) === 'due';
+  return option !== undefined && quoteStatusOf(view, option, 0) === 'due';
 }
 
-/** The payment with that quote in force at which its money counts: one before the newest, where that was seen late. */
+/** The payment at the quote at which its money counts: an earlier one if the money was sent then and seen late. */
 export function atHeldQuote(view: PaymentView): PaymentView {
   const option = quotedByMoney(view);
   if (option === undefined || option.earlier_quotes.length === 0) return view;
   const quotes = quotesOf(view.payment, option).map((quote) => quotedOption(view, quote));
-  const held = heldQuote(quotes, cameTo(view));
+  const held = heldQuote(quotes, moneyOf(view));
   if (held === undefined) return view;
   const restored = withQuote(view.payment, option, held);
   return { ...view, options: view.options.map((one) => (one === option ? restored : one)) };
@@ -135,7 +141,7 @@ export function presentPayment(view: PaymentView, rules: Rules): Payment {
     network: option?.network ?? null,
     pay_amount: option === undefined ? null : Number(option.pay_amount),
     exchange_rate: option?.exchange_rate ?? null,
-    // Nobody sends anything to the wallet that charges are pulled into.
+    // The hot wallet, which receives charges, is never shown to payers.
     address: option === undefined || option.watch === null ? null : option.address,
     amount_received: Number(payment.received_amount),
     amount_refunded: Number(payment.refunded_amount),

@@ -2,7 +2,7 @@ import { transact } from '../platform/db/index.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { lockPayment, updatePayment } from './queries.ts';
 
-/** The payer's wallet has proved that it is theirs: the first one of a payment stays. */
+/** Records the payer's proven wallet. The first one of a payment stays. */
 export async function proveWallet(
   deps: Pick<PaymentDeps, 'db'>,
   { merchantId }: Pick<MerchantRef, 'merchantId'>,

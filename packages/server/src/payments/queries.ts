@@ -23,7 +23,7 @@ export type PaymentRow = NonNullable<
 export type OptionRow = Selectable<Tables['payment_option']>;
 export type TransactionRow = Awaited<ReturnType<typeof listTransactions>>[number];
 
-/** Of a payment that nothing has come of yet. */
+/** Column values of a new payment. */
 export const UNPAID = {
   chosen_currency: null,
   chosen_network: null,
@@ -37,20 +37,20 @@ export const UNPAID = {
   earlier_amounts: [],
 } satisfies Partial<PaymentRow>;
 
-/** What tells a transfer from every other of the merchant. */
+/** Unique per merchant. */
 export const transactionKey = (t: Pick<TransactionRow, 'network' | 'tx_id' | 'index'>) =>
   `${t.network}/${t.tx_id}/${t.index}`;
 
-/** A payment with all that its GET shows. */
+/** A payment with its options and transactions: everything that `GET /payments/:id` shows. */
 export interface PaymentView {
   payment: PaymentRow;
   options: readonly OptionRow[];
   transactions: readonly TransactionRow[];
-  /** The newest block of each network when it was last read. */
+  /** The newest scanned block of each network. */
   heights: ReadonlyMap<Network, bigint>;
 }
 
-/** Every change of a payment begins here: whoever holds the row decides. */
+/** Locks the payment's row and reads it with all its parts. Every change of a payment begins with this lock. */
 export async function lockPayment(tx: Tx, merchantId: string, paymentId: string): Promise<PaymentView> {
   const payment = await selectPayment(tx, merchantId, paymentId).forUpdate().executeTakeFirst();
   if (payment === undefined) throw paymentNotFound();
@@ -63,7 +63,7 @@ export async function readPayment(db: Db, merchantId: string, paymentId: string)
   return await viewOf(db, payment);
 }
 
-/** Several at once, locked in one order, so that two who want the same ones wait instead of deadlocking. */
+/** Locks several payments in one order, so that concurrent callers wait instead of deadlocking. */
 export async function lockPayments(
   tx: Tx,
   merchantId: string,
@@ -96,7 +96,7 @@ async function viewOf(db: Db, payment: PaymentRow): Promise<PaymentView> {
   return view;
 }
 
-/** Of payments of one merchant, with all that belongs to them as it is now. */
+/** Reads options, transactions and heights of payments of one merchant. */
 export async function viewsOf(db: Db, payments: readonly PaymentRow[]): Promise<PaymentView[]> {
   const [first] = payments;
   if (first === undefined) return [];
@@ -147,7 +147,7 @@ export async function updatePayment(
     .executeTakeFirstOrThrow();
 }
 
-/** What a reading of a network changes in a payment itself. */
+/** The columns of a payment that a scan changes. */
 export type DepositChange = Pick<
   PaymentRow,
   | 'payment_id'
@@ -159,7 +159,7 @@ export type DepositChange = Pick<
   | 'completed_at'
 >;
 
-/** @returns the rows as they now are, by id */
+/** @returns the updated rows by id */
 export async function updatePayments(
   tx: Tx,
   merchantId: string,
@@ -197,7 +197,7 @@ export async function upsertOption(tx: Tx, row: OptionRow): Promise<void> {
     .execute();
 }
 
-/** A transfer as it is from now on; refunds of it are others' business. */
+/** The columns of a transfer that scans and decisions write; refunds, sweeps and losses have their own queries. */
 export type TransactionChange = Omit<
   TransactionRow,
   'merchant_id' | 'refunded_amount' | 'refunding_amount' | 'sweep_id' | 'swept_amount' | 'lost_at' | 'pulled'

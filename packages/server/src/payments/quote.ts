@@ -4,7 +4,7 @@ import { formatRate, movedBeyond, parseRate, payAmount, type Rate, RateRefused }
 import type { MerchantRef, PaymentContext, PaymentDeps, PaymentSettings } from './deps.ts';
 import type { OptionRow, PaymentRow, PaymentView } from './queries.ts';
 
-/** What is promised to a payer: the rate as shown, what is to be sent at 6 digits, and from when to when. */
+/** The rate and amount promised to a payer, and how long: `pay_amount` has 6 decimal digits. */
 export interface Quote {
   exchange_rate: string;
   pay_amount: bigint;
@@ -12,17 +12,17 @@ export interface Quote {
   quote_ends_at: number | bigint;
 }
 
-/** From when on, and for how many seconds, a quote is promised. */
+/** When a quote starts, and for how many seconds it is valid. */
 export interface QuoteTime {
   quotedAt: number;
   seconds: number;
 }
 
 /**
- * Quotes are kept so long after their end. What was sent in time is seen late where a network could not be read, or its node
- * has missed something, which is found when the payment ends.
+ * How long earlier quotes are kept after their end. Money sent in time may be seen late: the network was unreachable, or
+ * its node missed a transfer that is found when the payment ends.
  */
-const KEPT_SECONDS = 86_400;
+const QUOTE_RETENTION_SECONDS = 86_400;
 
 interface Price {
   amount: bigint;
@@ -43,7 +43,7 @@ const isSameQuote = (a: Pick<Quote, 'quoted_at' | 'quote_ends_at'>, b: typeof a)
   Number(a.quoted_at ?? 0) === Number(b.quoted_at ?? 0) &&
   Number(a.quote_ends_at) === Number(b.quote_ends_at);
 
-/** All quotes of an option that are kept, oldest first, each with what it asks for by the price of now. */
+/** All stored quotes of an option, oldest first, each with its amount at the current price. */
 export function quotesOf(payment: Price, option: OptionRow): (OptionRow & Quote)[] {
   const earlier = option.earlier_quotes.map((quote) => ({
     ...option,
@@ -53,13 +53,13 @@ export function quotesOf(payment: Price, option: OptionRow): (OptionRow & Quote)
   return [...earlier, option].toSorted((a, b) => Number(a.quoted_at ?? 0) - Number(b.quoted_at ?? 0));
 }
 
-/** An option at another quote: the one before is kept, as money of its time may not be seen yet. */
+/** Switches an option to another quote. The previous one is kept, since money sent in its time may be seen later. */
 export function withQuote(payment: Price, option: OptionRow, quote: Quote): OptionRow {
   if (isSameQuote(option, quote)) return option;
   const { exchange_rate, pay_amount, quoted_at, quote_ends_at } = quote;
   const earlier_quotes = quotesOf(payment, option)
     .filter((kept) => !isSameQuote(kept, quote))
-    .filter((kept) => Number(kept.quote_ends_at) + KEPT_SECONDS >= Number(quoted_at ?? 0))
+    .filter((kept) => Number(kept.quote_ends_at) + QUOTE_RETENTION_SECONDS >= Number(quoted_at ?? 0))
     .map((kept) => ({
       exchange_rate: kept.exchange_rate,
       quoted_at: kept.quoted_at === null ? null : Number(kept.quoted_at),
@@ -78,22 +78,22 @@ export async function readRate(
   return (await deps.rates.quote({ merchantId, mode, currency, token })).rate;
 }
 
-/** A session is made only for a price that can be paid now. @throws Fail `invalid_request` with param `currency` */
-export async function rateAtCreation(...deal: Parameters<typeof readRate>): Promise<Rate> {
-  return await readRate(...deal).catch((error: unknown) => {
+/** For new sessions, whose price must be payable now. @throws Fail `invalid_request` with param `currency` */
+export async function readRateAtCreation(...args: Parameters<typeof readRate>): Promise<Rate> {
+  return await readRate(...args).catch((error: unknown) => {
     throw error instanceof RateRefused ? error.asInvalidRequest() : error;
   });
 }
 
 /** @throws Fail `service_unavailable` */
-export async function rateLater(...deal: Parameters<typeof readRate>): Promise<Rate> {
-  return await readRate(...deal).catch((error: unknown) => {
+export async function readRateOrUnavailable(...args: Parameters<typeof readRate>): Promise<Rate> {
+  return await readRate(...args).catch((error: unknown) => {
     throw error instanceof RateRefused ? error.asUnavailable() : error;
   });
 }
 
-/** A new quote of an option, by the rate of its own token; undefined where nothing can be sold at it. */
-function freshQuote(
+/** A new quote of an option; undefined without a rate, or if the amount exceeds what a token can carry. */
+function newQuote(
   payment: Pick<PaymentRow, 'amount' | 'currency'>,
   option: Pick<OptionRow, 'currency'>,
   rate: Rate | undefined,
@@ -103,17 +103,17 @@ function freshQuote(
   try {
     return quoteOf(payment, option.currency, rate, time);
   } catch (error) {
-    // More than can be paid in a token: a better rate may come.
+    // The amount exceeds what a token can carry; a later rate may fit.
     if (error instanceof Fail) return undefined;
     throw error;
   }
 }
 
 /**
- * The fixed option where that is to be written, as its quote is another now. Money that came too late for all of its quotes
- * counts at a new one; without a rate, once there is one (fresh-quote.ts).
+ * The fixed option with its new quote, if that has changed and must be written. Money that came too late for all quotes
+ * counts at a new one; without a rate, `requotePayment` makes it later.
  *
- * @param fixed at the quote at which its money counts, if at any
+ * @param fixed the option at the quote at which its money counts
  */
 export function requotedOption(
   { payment, options }: Pick<PaymentView, 'payment' | 'options'>,
@@ -123,16 +123,15 @@ export function requotedOption(
 ): OptionRow | undefined {
   if (fixed === undefined) return undefined;
   const quoteTime = { quotedAt: time.seconds, seconds: settings.quoteSeconds };
-  const quote = isQuoteDue ? freshQuote(payment, fixed, rate, quoteTime) : undefined;
+  const quote = isQuoteDue ? newQuote(payment, fixed, rate, quoteTime) : undefined;
   const requoted = quote === undefined ? fixed : withQuote(payment, fixed, quote);
   return options.includes(requoted) ? undefined : requoted;
 }
 
 /**
- * Whether the rate of an option's token has moved too far since its quote for late money to count; unknown counts as
- * moved.
+ * Whether the rate has moved too far since the quote for late money to count. An unknown rate counts as moved.
  */
-export function hasMoved(
+export function hasRateMoved(
   payment: Pick<PaymentRow, 'currency'>,
   option: Pick<OptionRow, 'currency' | 'exchange_rate'>,
   rate: Rate | undefined,
@@ -144,10 +143,10 @@ export function hasMoved(
   );
 }
 
-/** What one token costs now; undefined where a rate is refused. */
-export async function findRate(...deal: Parameters<typeof readRate>): Promise<Rate | undefined> {
+/** The current price of one token; undefined if the rate is refused. */
+export async function findRate(...args: Parameters<typeof readRate>): Promise<Rate | undefined> {
   try {
-    return await readRate(...deal);
+    return await readRate(...args);
   } catch (error) {
     if (error instanceof RateRefused) return undefined;
     throw error;

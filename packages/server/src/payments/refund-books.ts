@@ -3,17 +3,17 @@ import { sql } from 'kysely';
 import type { Tx } from '../platform/db/index.ts';
 import type { PaymentRow } from './queries.ts';
 
-/** By how much a refund changes what is noted of the money that it takes from. */
+/** Changes of a payment's or transfer's refund columns, each a difference. */
 export interface RefundMove {
   /** Refunds under way. */
   refunding: bigint;
   /** Refunds that succeeded. */
   refunded: bigint;
-  /** What lies in `held`. */
+  /** The held amount. */
   held: bigint;
 }
 
-/** One transfer of a payment, as the chain names it. */
+/** The chain's identity of a transfer. */
 export interface TransferKey {
   network: Network;
   txId: string;
@@ -21,8 +21,8 @@ export interface TransferKey {
 }
 
 /**
- * Notes what a refund takes or gives back: of one `wrong_token` transfer, or of the payment's own money (`transfer`
- * null). The caller holds the payment's lock; the tables' own checks keep the sums within what was received.
+ * Applies a refund's amounts to one `wrong_token` transfer, or to the payment itself (`transfer` null). The caller holds
+ * the payment's lock; check constraints keep the sums within the received amount.
  */
 export async function moveRefundable(
   tx: Tx,

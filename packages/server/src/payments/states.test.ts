@@ -4,18 +4,18 @@ import { expect, test } from 'vitest';
 import {
   afterCharge,
   type ChargeOutcome,
-  endOfPage,
   exceptionsOf,
   invoicePageState,
-  kindOf,
-  type Moment,
   nextStatus,
   type PageEnd,
   type PaymentFacts,
   type Rules,
-  receivedOf,
+  receivedAmount,
+  type StatusContext,
+  statusAfterPageEnd,
   type TransactionFact,
   toleranceOf,
+  transactionKind,
 } from './states.ts';
 
 const T0 = 1_800_000_000;
@@ -23,7 +23,7 @@ const EXPIRES = T0 + 1_800;
 const DAY = 86_400;
 const TOKEN = 1_000_000n;
 const RULES: Rules = { tolerance: 500_000n, lateSeconds: DAY };
-const MOMENT: Moment = { now: T0 + 60, mayExpire: true, hasNewMoney: true, rateMoved: false };
+const CONTEXT: StatusContext = { now: T0 + 60, mayExpire: true, hasNewMoney: true, rateMoved: false };
 
 const transfer = (changed: Partial<TransactionFact> = {}): TransactionFact => ({
   kind: 'counted',
@@ -46,8 +46,8 @@ const payment = (transactions: TransactionFact[], changed: Partial<PaymentFacts>
   transactions,
   ...changed,
 });
-const statusOf = (facts: PaymentFacts, moment: Partial<Moment> = {}) =>
-  nextStatus(facts, RULES, { ...MOMENT, ...moment });
+const statusOf = (facts: PaymentFacts, context: Partial<StatusContext> = {}) =>
+  nextStatus(facts, RULES, { ...CONTEXT, ...context });
 
 test('K1: seen is processing, gone is open again, final is paid', () => {
   expect(statusOf(payment([]))).toBe('pending');
@@ -56,7 +56,7 @@ test('K1: seen is processing, gone is open again, final is paid', () => {
   expect(statusOf(payment([transfer()], { status: 'processing' }))).toBe('completed');
 });
 
-test('K3: parts add up, a little may be missing, more is underpaid, too much is paid and said', () => {
+test('K3: parts add up, a little may be missing, more is underpaid, too much is overpaid', () => {
   const half = transfer({ amount: 50n * TOKEN });
   expect(statusOf(payment([half]))).toBe('pending');
   expect(exceptionsOf(payment([half]), RULES)).toEqual(['underpaid']);
@@ -79,7 +79,7 @@ test('fault 67: one second before, at and after the expiry', () => {
   expect(statusOf(payment([transfer({ amount: TOKEN })]), expiring)).toBe('expired');
 });
 
-test('K3: late money completes within a day at nearly the same rate, once it is final, and else lies there', () => {
+test('K3: late money completes within a day at nearly the same rate, once it is final, and is held otherwise', () => {
   const late = (changed: Partial<TransactionFact> = {}) =>
     payment([transfer({ seenAt: EXPIRES + 1, ...changed })], { status: 'expired' });
   expect(statusOf(late())).toBe('completed');
@@ -89,7 +89,7 @@ test('K3: late money completes within a day at nearly the same rate, once it is 
   expect(statusOf(late(), { rateMoved: true })).toBe('expired');
   // A refund that failed gives money back, but nobody judges anew.
   expect(statusOf(late(), { hasNewMoney: false })).toBe('expired');
-  expect(nextStatus(late(), { ...RULES, lateSeconds: 0 }, MOMENT)).toBe('expired');
+  expect(nextStatus(late(), { ...RULES, lateSeconds: 0 }, CONTEXT)).toBe('expired');
   expect(exceptionsOf(late(), RULES)).toEqual(['late']);
   // The same before anybody has called it expired.
   expect(statusOf({ ...late(), status: 'processing' }, { rateMoved: true, now: EXPIRES + 10 })).toBe(
@@ -103,7 +103,7 @@ test('K3: after a cancel money never completes by itself', () => {
   expect(exceptionsOf(facts, RULES)).toEqual(['canceled']);
 });
 
-test('a listed sender freezes, clean money still pays, and a decision thaws', () => {
+test('a listed sender freezes the payment, clean money still pays it, and a decision unfreezes it', () => {
   const seized = transfer({ kind: 'seized' });
   expect(statusOf(payment([seized]))).toBe('frozen');
   expect(statusOf(payment([transfer({ kind: 'seized', status: 'seen' })]))).toBe('processing');
@@ -119,22 +119,22 @@ test('a listed sender freezes, clean money still pays, and a decision thaws', ()
   }
 });
 
-test('K4: another token or option is shown and counts for nothing', () => {
+test('K4: another token or option is shown and does not count', () => {
   const fixed = { currency: 'USDT', network: 'erc20' };
   const other = { currency: 'USDC', network: 'erc20' };
   const clean = { network: 'erc20', isListedSender: false };
-  expect(kindOf({ ...clean, currency: 'USDT' }, fixed, fixed)).toBe('counted');
-  expect(kindOf({ ...clean, currency: 'USDC' }, fixed, fixed)).toBe('wrong_token');
-  expect(kindOf({ ...clean, currency: 'USDC' }, fixed, other)).toBe('wrong_token');
-  expect(kindOf({ ...clean, currency: null }, fixed, fixed)).toBe('unlisted');
-  expect(kindOf({ ...clean, currency: 'USDT', isListedSender: true }, fixed, fixed)).toBe('seized');
+  expect(transactionKind({ ...clean, currency: 'USDT' }, fixed, fixed)).toBe('counted');
+  expect(transactionKind({ ...clean, currency: 'USDC' }, fixed, fixed)).toBe('wrong_token');
+  expect(transactionKind({ ...clean, currency: 'USDC' }, fixed, other)).toBe('wrong_token');
+  expect(transactionKind({ ...clean, currency: null }, fixed, fixed)).toBe('unlisted');
+  expect(transactionKind({ ...clean, currency: 'USDT', isListedSender: true }, fixed, fixed)).toBe('seized');
   const facts = payment([transfer({ kind: 'wrong_token' }), transfer({ kind: 'unlisted' })]);
   expect(statusOf(facts)).toBe('pending');
   expect(exceptionsOf(facts, RULES)).toEqual(['wrong_token']);
   expect(statusOf(payment([transfer({ kind: 'unlisted', status: 'seen' })]))).toBe('pending');
 });
 
-test('the tolerance is the smaller of a share and a sum', () => {
+test('the tolerance is the smaller of a share and a fixed amount', () => {
   const rule = { basisPoints: 50, units: 500_000n };
   expect(toleranceOf(10n * TOKEN, rule)).toBe(50_000n);
   expect(toleranceOf(1_000n * TOKEN, rule)).toBe(500_000n);
@@ -162,7 +162,7 @@ const statuses = fc.constantFrom(
   'cancelled',
   'frozen',
 ) as fc.Arbitrary<PaymentStatus>;
-const moments = fc.record({
+const contexts = fc.record({
   now: fc.integer({ min: T0, max: EXPIRES + 3 * DAY }),
   mayExpire: fc.boolean(),
   hasNewMoney: fc.boolean(),
@@ -178,21 +178,21 @@ const ALLOWED: Record<PaymentStatus, readonly PaymentStatus[]> = {
   cancelled: ['cancelled'],
 };
 
-test('whatever the facts: only allowed moves, completed only by enough final clean money, and looking twice is looking once', () => {
+test('any facts: only allowed moves, completed only by enough final clean money, and deciding is idempotent', () => {
   fc.assert(
-    fc.property(statuses, transfers, moments, (status, list, moment) => {
+    fc.property(statuses, transfers, contexts, (status, list, context) => {
       const completedAt = status === 'completed' ? T0 + 5 : null;
       const facts = payment(list, { status, completedAt, payAmount: 100n * TOKEN });
-      const next = nextStatus(facts, RULES, moment);
+      const next = nextStatus(facts, RULES, context);
       expect(ALLOWED[status]).toContain(next);
       if (next === 'completed' && status !== 'completed')
-        expect(receivedOf(list)).toBeGreaterThanOrEqual(100n * TOKEN - RULES.tolerance);
+        expect(receivedAmount(list)).toBeGreaterThanOrEqual(100n * TOKEN - RULES.tolerance);
       const after = {
         ...facts,
         status: next,
-        completedAt: next === 'completed' ? (completedAt ?? moment.now) : null,
+        completedAt: next === 'completed' ? (completedAt ?? context.now) : null,
       };
-      if (status !== 'frozen') expect(nextStatus(after, RULES, moment)).toBe(next);
+      if (status !== 'frozen') expect(nextStatus(after, RULES, context)).toBe(next);
     }),
     { numRuns: 2_000 },
   );
@@ -203,7 +203,7 @@ const ofInvoice = (transactions: TransactionFact[], changed: Partial<PaymentFact
 const CLOSED = T0 + 600;
 const YEAR = 365 * DAY;
 
-test('the page of an invoice never expires by time, and thaws into an open one while the invoice is', () => {
+test('the page of an invoice never expires by time, and is open again after a freeze while the invoice is open', () => {
   expect(statusOf(ofInvoice([]), { now: T0 + YEAR })).toBe('pending');
   expect(statusOf(ofInvoice([transfer({ seenAt: T0 + YEAR })]), { now: T0 + YEAR + 3 })).toBe('completed');
   const decided = transfer({ kind: 'seized', isDecided: true });
@@ -211,7 +211,7 @@ test('the page of an invoice never expires by time, and thaws into an open one w
   expect(statusOf(ofInvoice([decided], { status: 'frozen', closedAt: CLOSED }))).toBe('expired');
 });
 
-test('money for an invoice that is paid or void completes nothing, whenever it came', () => {
+test('money for a paid or void invoice completes nothing, whenever it came', () => {
   for (const seenAt of [CLOSED - 10, CLOSED + 10]) {
     const facts = ofInvoice([transfer({ seenAt })], { status: 'expired', closedAt: CLOSED });
     expect(statusOf(facts, { now: CLOSED + 20 })).toBe('expired');
@@ -223,47 +223,47 @@ test('money for an invoice that is paid or void completes nothing, whenever it c
   expect(exceptionsOf(ofInvoice([transfer({ seenAt: CLOSED + 10 })], canceled), RULES)).toEqual(['canceled']);
 });
 
-test('a page ends with its invoice; what was seen of money is waited for, unless the invoice is paid already', () => {
+test('a page ends with its invoice, after seen money is decided, unless the invoice is already paid', () => {
   const busy = ofInvoice([transfer({ status: 'seen' })], { status: 'processing' });
-  expect(endOfPage(ofInvoice([]), 'canceled')).toBe('cancelled');
-  expect(endOfPage(ofInvoice([]), 'expired')).toBe('expired');
-  expect(endOfPage(ofInvoice([]), 'paid')).toBe('expired');
-  expect(endOfPage(busy, 'canceled')).toBeUndefined();
-  expect(endOfPage(busy, 'expired')).toBeUndefined();
-  expect(endOfPage(busy, 'paid')).toBe('processing');
+  expect(statusAfterPageEnd(ofInvoice([]), 'canceled')).toBe('cancelled');
+  expect(statusAfterPageEnd(ofInvoice([]), 'expired')).toBe('expired');
+  expect(statusAfterPageEnd(ofInvoice([]), 'paid')).toBe('expired');
+  expect(statusAfterPageEnd(busy, 'canceled')).toBeUndefined();
+  expect(statusAfterPageEnd(busy, 'expired')).toBeUndefined();
+  expect(statusAfterPageEnd(busy, 'paid')).toBe('processing');
   const frozen = ofInvoice([transfer({ kind: 'seized' })], { status: 'frozen' });
-  expect(endOfPage(frozen, 'canceled')).toBe('frozen');
+  expect(statusAfterPageEnd(frozen, 'canceled')).toBe('frozen');
   expect(
-    endOfPage(ofInvoice([transfer()], { status: 'completed', completedAt: T0 }), 'paid'),
+    statusAfterPageEnd(ofInvoice([transfer()], { status: 'completed', completedAt: T0 }), 'paid'),
   ).toBeUndefined();
 });
 
 const ends = fc.constantFrom('paid', 'expired', 'canceled') as fc.Arbitrary<PageEnd>;
 
-test('a page of an invoice: no time ends it, closed it never completes, and it is over as soon as all is decided', () => {
+test('a page of an invoice: time never ends it, a closed one never completes, and it ends once all is decided', () => {
   fc.assert(
     fc.property(
       statuses,
       transfers,
-      moments,
+      contexts,
       fc.tuple(ends, fc.boolean()),
-      (status, list, moment, ending) => {
+      (status, list, context, ending) => {
         const [end, isQuoteDue] = ending;
         const payAmount = isQuoteDue ? null : 100n * TOKEN;
         const open = ofInvoice(list, { status, payAmount, isQuoteDue });
-        const settled = { ...open, status: nextStatus(open, RULES, moment) };
+        const settled = { ...open, status: nextStatus(open, RULES, context) };
         if (status !== 'expired') expect(settled.status).not.toBe('expired');
         const state = invoicePageState(settled);
-        const ended = endOfPage(settled, end);
+        const ended = statusAfterPageEnd(settled, end);
         expect(ended === undefined).toBe(state === 'paid' || (state === 'busy' && end !== 'paid'));
         if (ended === undefined) return;
-        const closed = { ...settled, status: ended, closedAt: moment.now, isQuoteDue: false };
+        const closed = { ...settled, status: ended, closedAt: context.now, isQuoteDue: false };
         // Nothing follows from the end itself, as nobody looks at what is closed before more of it is decided.
-        expect(nextStatus(closed, RULES, moment)).toBe(ended);
-        expect(nextStatus(closed, RULES, moment)).not.toBe('completed');
+        expect(nextStatus(closed, RULES, context)).toBe(ended);
+        expect(nextStatus(closed, RULES, context)).not.toBe('completed');
         const all = list.map((t) => ({ ...t, status: t.status === 'seen' ? ('final' as const) : t.status }));
         const decided = { ...closed, transactions: all.map((t) => ({ ...t, isDecided: true })) };
-        const last = { ...decided, status: nextStatus(decided, RULES, moment) };
+        const last = { ...decided, status: nextStatus(decided, RULES, context) };
         expect(invoicePageState(last)).toBe('over');
       },
     ),
@@ -271,7 +271,7 @@ test('a page of an invoice: no time ends it, closed it never completes, and it i
   );
 });
 
-test('a charge is decided once, and nothing but its outcome decides it', () => {
+test('a charge is decided once, by its outcome alone', () => {
   const outcomes = fc.constantFrom('made', 'unneeded', 'seized', 'failed') as fc.Arbitrary<ChargeOutcome>;
   fc.assert(
     fc.property(statuses, outcomes, outcomes, (status, first, second) => {
@@ -282,7 +282,7 @@ test('a charge is decided once, and nothing but its outcome decides it', () => {
       expect(decided === 'completed').toBe(first === 'made');
       const took = transfer({ kind: first === 'seized' ? 'seized' : 'counted' });
       const facts = payment([took], { status: decided, expiresAt: null, closedAt: T0 });
-      expect(nextStatus(facts, RULES, MOMENT)).toBe(decided);
+      expect(nextStatus(facts, RULES, CONTEXT)).toBe(decided);
     }),
   );
 });

@@ -9,14 +9,15 @@ import { Moves } from '../platform/db/index.ts';
 // A payment: pending ⇄ processing → completed | expired | frozen; pending → expired | cancelled | completed (accepted);
 // expired, cancelled → completed (late or accepted); frozen → pending | completed | expired, and processing while more was
 // seen or there is no rate for what was released. `completed` is final.
-// One of an invoice has no expiry: it is closed once that is paid by another payment or void, at once or as soon as what
-// was seen of money is decided. A closed one never completes: its money lies in `held`. A charge of a wallet has neither
-// session nor address: processing → completed | failed | expired (made in vain) | frozen, once. A frozen one is kept, and
-// expired, or released, and processing again until whoever keeps its invoice says whether that needs it.
-// Invariant: the status follows from the facts (what was received, when, and what was decided), so that reading a block
-// again, or twice at once, changes nothing. A crash between a block's reading and its cursor repeats the reading.
+// The payment of an invoice page has no expiry. It is closed when another payment has paid the invoice or the invoice is
+// void: at once, or as soon as each seen transfer is final or gone. A closed payment never completes: its money is `held`.
+// The payment of a charge has neither session nor address: processing → completed | failed | expired (not needed) |
+// frozen, once. A frozen charge is either kept, and expires, or is released and `processing` again until `subscriptions`
+// decides whether the invoice needs it.
+// Invariant: the status follows from the facts (amounts, times, decisions), so reading a block again, or twice at once,
+// changes nothing. A crash between reading a block and saving the cursor repeats the read.
 
-/** Every allowed move, and no other. From expired and cancelled a merchant accepts, or late money completes. */
+/** All allowed moves. From expired and cancelled a merchant accepts, or late money completes. */
 export const PAYMENT_MOVES = new Moves<PaymentStatus>('a payment', {
   pending: ['processing', 'completed', 'expired', 'frozen', 'cancelled'],
   processing: ['pending', 'completed', 'expired', 'frozen', 'failed'],
@@ -31,7 +32,7 @@ export interface TransactionFact {
   kind: PaymentTransactionKind;
   status: PaymentTransactionStatus;
   amount: bigint;
-  /** Our first sight or its block's time, whichever is earlier. */
+  /** When we first saw it, or its block's time if that is earlier. */
   seenAt: number;
   /** Decided by people: a seizure released or kept, a wrong token accepted. */
   isDecided: boolean;
@@ -45,7 +46,7 @@ export interface PaymentFacts {
   /** Its invoice was paid by another payment, or void. */
   closedAt: number | null;
   completedAt: number | null;
-  /** What the fixed option's quote asks for; null while no option is fixed, or its quote is due. */
+  /** The amount due at the fixed option's quote; null while no option is fixed, or its quote is due. */
   payAmount: bigint | null;
   /** Money came that counts at a new quote, and there is no rate for one yet. */
   isQuoteDue: boolean;
@@ -61,12 +62,12 @@ export interface Rules {
   lateSeconds: number;
 }
 
-/** What the world looks like as a status is decided. */
-export interface Moment {
+/** Inputs of a status decision besides the payment's facts. */
+export interface StatusContext {
   now: number;
-  /** Every network of a chosen option has been read beyond the expiry, so that nothing unseen can be in time. */
+  /** Every network of a chosen option is scanned beyond the expiry, so no unseen money can be in time. */
   mayExpire: boolean;
-  /** A transfer has just become final: only then may late money complete a payment. */
+  /** A transfer has just become final, or got its quote: only then may late money complete a payment. */
   hasNewMoney: boolean;
   /** The rate has moved too far since the quote for late money to count. */
   rateMoved: boolean;
@@ -75,11 +76,11 @@ export interface Moment {
 const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
 
 /** Final money that counts. */
-export function receivedOf(transactions: readonly TransactionFact[]): bigint {
+export function receivedAmount(transactions: readonly TransactionFact[]): bigint {
   return sum(transactions.filter((t) => t.kind === 'counted' && t.status === 'final').map((t) => t.amount));
 }
 
-/** The smaller of a share of the amount (basis points) and a fixed number of units: what may be missing. */
+/** How much may be missing: a share of the amount in basis points, or a fixed number of units if that is less. */
 export function toleranceOf(payAmount: bigint, rule: { basisPoints: number; units: bigint }): bigint {
   const share = (payAmount * BigInt(rule.basisPoints)) / 10_000n;
   return share < rule.units ? share : rule.units;
@@ -89,8 +90,8 @@ function isEnough(amount: bigint, payAmount: bigint | null, { tolerance }: Rules
   return payAmount !== null && amount > 0n && amount >= payAmount - tolerance;
 }
 
-/** The status that follows from the facts. */
-export function nextStatus(facts: PaymentFacts, rules: Rules, moment: Moment): PaymentStatus {
+/** Derives the status from the facts. */
+export function nextStatus(facts: PaymentFacts, rules: Rules, context: StatusContext): PaymentStatus {
   const { status, transactions } = facts;
   switch (status) {
     case 'completed':
@@ -98,56 +99,56 @@ export function nextStatus(facts: PaymentFacts, rules: Rules, moment: Moment): P
     case 'cancelled':
       return status;
     case 'expired':
-      return completesLate(facts, rules, moment) ? 'completed' : 'expired';
+      return completesLate(facts, rules, context) ? 'completed' : 'expired';
     case 'pending':
     case 'processing':
     case 'frozen': {
       const isClosed = facts.closedAt !== null;
-      if (!isClosed && (isPaidInTime(facts, rules) || completesLate(facts, rules, moment)))
+      if (!isClosed && (isPaidInTime(facts, rules) || completesLate(facts, rules, context)))
         return 'completed';
       if (transactions.some((t) => t.kind === 'seized' && t.status === 'final' && !t.isDecided))
         return 'frozen';
-      if (hasUndecided(transactions) || facts.isQuoteDue) return 'processing';
+      if (hasUnsettled(transactions) || facts.isQuoteDue) return 'processing';
       if (isClosed) return 'expired';
-      const isOver = facts.expiresAt !== null && moment.now >= facts.expiresAt;
-      // What was decided by people waits for no network: the payment was held up long enough.
-      return isOver && (moment.mayExpire || status === 'frozen') ? 'expired' : 'pending';
+      const isOver = facts.expiresAt !== null && context.now >= facts.expiresAt;
+      // After a seizure decision the payment expires without waiting for networks.
+      return isOver && (context.mayExpire || status === 'frozen') ? 'expired' : 'pending';
     }
   }
 }
 
 /** Something of a listed token was seen that is neither final nor gone. */
-const hasUndecided = (transactions: readonly TransactionFact[]) =>
+const hasUnsettled = (transactions: readonly TransactionFact[]) =>
   transactions.some((t) => t.kind !== 'unlisted' && t.status === 'seen');
 
-/** How the page of an invoice stands. `busy`: money was seen that may yet pay it. */
+/** State of an invoice's page. `busy`: money was seen that may still pay it. */
 export type InvoicePageState = 'open' | 'busy' | 'frozen' | 'paid' | 'over';
 
 export function invoicePageState(facts: PaymentFacts): InvoicePageState {
   const { status, closedAt, transactions } = facts;
   if (status === 'completed') return 'paid';
   if (status === 'expired' || status === 'cancelled' || status === 'failed') return 'over';
-  if (hasUndecided(transactions)) return 'busy';
+  if (hasUnsettled(transactions)) return 'busy';
   if (closedAt !== null) return 'over';
   if (status === 'frozen') return 'frozen';
   return facts.isQuoteDue ? 'busy' : 'open';
 }
 
-/** Why an invoice needs its page no longer: another payment has paid it, or it is void for one of two reasons. */
+/** Why an invoice closes its page: another payment has paid it, or it is void because it expired or was canceled. */
 export type PageEnd = 'paid' | 'expired' | 'canceled';
 
 /**
- * What becomes of a page whose invoice needs it no longer; undefined: that has to wait, or the page has paid itself. While
- * something is seized, and while money was seen for an invoice that is paid, it is closed and ends once that is decided. A
- * closed page waits for no rate, as its money counts for nothing.
+ * The status of a page whose invoice closes it; undefined: it cannot close yet, or the page itself has paid the invoice.
+ * With seized money, or seen money while the invoice is paid otherwise, it keeps its status and ends once that money is
+ * decided. A closed page does not wait for a rate, since its money pays for nothing.
  */
-export function endOfPage(facts: PaymentFacts, end: PageEnd): PaymentStatus | undefined {
+export function statusAfterPageEnd(facts: PaymentFacts, end: PageEnd): PaymentStatus | undefined {
   switch (invoicePageState(facts)) {
     case 'paid':
       return undefined;
     case 'busy':
       if (end !== 'paid') return undefined;
-      return hasUndecided(facts.transactions) ? facts.status : 'expired';
+      return hasUnsettled(facts.transactions) ? facts.status : 'expired';
     case 'frozen':
     case 'over':
       return facts.status;
@@ -157,7 +158,7 @@ export function endOfPage(facts: PaymentFacts, end: PageEnd): PaymentStatus | un
 }
 
 /**
- * What became of a charge. `unneeded`: it was made, for an invoice that is paid otherwise or void · `seized`: its wallet was
+ * Outcome of a charge. `unneeded`: it was pulled, but its invoice is paid otherwise or void · `seized`: its wallet was
  * listed by the time it was final.
  */
 export type ChargeOutcome = 'made' | 'unneeded' | 'seized' | 'failed';
@@ -169,7 +170,7 @@ const CHARGED: Record<ChargeOutcome, PaymentStatus> = {
   failed: 'failed',
 };
 
-/** What a charge's outcome makes of its payment; undefined where that was decided before. */
+/** The payment's status after a charge; undefined if it was decided before. */
 export function afterCharge(status: PaymentStatus, outcome: ChargeOutcome): PaymentStatus | undefined {
   return status === 'processing' ? CHARGED[outcome] : undefined;
 }
@@ -178,25 +179,25 @@ export function afterCharge(status: PaymentStatus, outcome: ChargeOutcome): Paym
 function isPaidInTime(facts: PaymentFacts, rules: Rules): boolean {
   const { expiresAt, transactions } = facts;
   const inTime = transactions.filter((t) => expiresAt === null || t.seenAt <= expiresAt);
-  return isEnough(receivedOf(inTime) - facts.refunded - facts.refunding, facts.payAmount, rules);
+  return isEnough(receivedAmount(inTime) - facts.refunded - facts.refunding, facts.payAmount, rules);
 }
 
-function completesLate(facts: PaymentFacts, rules: Rules, moment: Moment): boolean {
+function completesLate(facts: PaymentFacts, rules: Rules, context: StatusContext): boolean {
   const { expiresAt, transactions } = facts;
-  if (!moment.hasNewMoney || expiresAt === null) return false;
+  if (!context.hasNewMoney || expiresAt === null) return false;
   const inTime = transactions.filter((t) => t.seenAt <= expiresAt + rules.lateSeconds);
   const isLate = inTime.some((t) => t.kind === 'counted' && t.status === 'final' && t.seenAt > expiresAt);
-  if (isLate && (moment.rateMoved || rules.lateSeconds === 0)) return false;
-  return isEnough(receivedOf(inTime) - facts.refunded - facts.refunding, facts.payAmount, rules);
+  if (isLate && (context.rateMoved || rules.lateSeconds === 0)) return false;
+  return isEnough(receivedAmount(inTime) - facts.refunded - facts.refunding, facts.payAmount, rules);
 }
 
-/** How the payment deviates from what was asked for, now. */
+/** How the payment deviates from its expected amount, token and time. */
 export function exceptionsOf(facts: PaymentFacts, rules: Rules): PaymentException[] {
   const { transactions, payAmount, canceledAt, completedAt } = facts;
   const endedAt = facts.expiresAt ?? facts.closedAt;
-  const received = receivedOf(transactions);
+  const received = receivedAmount(transactions);
   const counted = transactions.filter((t) => t.kind === 'counted' && t.status !== 'gone');
-  // What came once the payment was completed is too much, not too late.
+  // Money that came after completion is too much, not too late.
   const came = (isAfter: (seenAt: number) => boolean) =>
     counted.some((t) => isAfter(t.seenAt) && (completedAt === null || t.seenAt <= completedAt));
   const found: [PaymentException, boolean][] = [
@@ -204,14 +205,14 @@ export function exceptionsOf(facts: PaymentFacts, rules: Rules): PaymentExceptio
     ['overpaid', payAmount !== null && received > payAmount],
     ['late', canceledAt === null && endedAt !== null && came((seenAt) => seenAt > endedAt)],
     ['wrong_token', transactions.some((t) => t.kind === 'wrong_token' && t.status !== 'gone')],
-    // A cancel is refused once money is seen, so what came in its second came after it.
+    // A cancel is refused once money is seen, so money of the same second came after it.
     ['canceled', canceledAt !== null && came((seenAt) => seenAt >= canceledAt)],
   ];
   return found.filter(([, holds]) => holds).map(([exception]) => exception);
 }
 
-/** What a transfer is to its payment. */
-export function kindOf(
+/** Classifies a transfer to one of the payment's addresses. */
+export function transactionKind(
   transfer: { currency: string | null; network: string; isListedSender: boolean },
   fixed: { currency: string; network: string },
   /** The option at whose address it arrived. */

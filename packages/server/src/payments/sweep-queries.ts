@@ -5,26 +5,26 @@ import { newId } from '../platform/db/index.ts';
 import { allocate, type Part, sumOf, type Unswept } from './allocate.ts';
 import './tables.ts';
 
-// A sweep takes what lies at a deposit address, and its parts say of which deposits that is. After a reorganisation a
-// sweep that is mined again may find other deposits' coins there: its parts follow what it took.
+// A sweep moves the coins of a deposit address; its parts record which deposits these belong to. A sweep that is mined
+// again after a reorganisation may have moved other deposits' coins: its parts are then reassigned.
 
-interface Place {
+interface MerchantNetwork {
   merchantId: string;
   network: Network;
 }
 
-/** A deposit address that holds credited coins of a token which no sweep has taken. */
+/** A deposit address with credited coins of a token that belong to no sweep. */
 export interface UnsweptAddress {
   address: string;
   currency: Asset;
   addressIndex: number;
-  /** Seized coins that lie there as well, and stay. */
+  /** Seized coins at the same address; these are not swept. */
   seized: bigint;
-  /** The newest block that brought any of it: a node that does not know that one shows too little. */
+  /** The newest block with a deposit: a node behind it shows too low a balance. */
   newest: bigint;
 }
 
-/** Coins of one token at one deposit address, taken for a sweep. */
+/** Coins of one token at one deposit address, claimed by a sweep. */
 export interface SweptCoins {
   sweepId: string;
   currency: Asset;
@@ -32,14 +32,14 @@ export interface SweptCoins {
   amount: bigint;
 }
 
-/** Of which deposits there is something to sweep. */
+/** Selects deposits that are not fully swept. */
 const IS_UNSWEPT = sql`t.status = 'final' and t.swept_amount < t.amount and t.kind in ('counted', 'wrong_token')
   and t.lost_at is null and not t.pulled`;
 
-/** Addresses with as much unswept as is worth a sweep, in order, after one of them. */
+/** The next addresses whose unswept amount reaches the minimum, ordered by address and currency. */
 export async function listUnswept(
   db: Db,
-  { merchantId, network }: Place,
+  { merchantId, network }: MerchantNetwork,
   { minimum, after, limit }: { minimum: bigint; after: UnsweptAddress | undefined; limit: number },
 ): Promise<UnsweptAddress[]> {
   const { rows } = await sql<{
@@ -78,10 +78,10 @@ export async function listUnswept(
   }));
 }
 
-/** Deposits at an address that are not swept, the oldest first, locked. */
+/** Locks the unswept deposits of an address, oldest first. */
 async function lockUnswept(
   tx: Tx,
-  { merchantId, network }: Place,
+  { merchantId, network }: MerchantNetwork,
   { address, currency }: Pick<UnsweptAddress, 'address' | 'currency'>,
 ): Promise<Unswept[]> {
   const { rows } = await sql<{ tx_id: string; index: number; unswept: bigint }>`
@@ -94,44 +94,44 @@ async function lockUnswept(
 }
 
 /**
- * Takes of an address what lies there and belongs to no sweep yet. Of two callers at once each coin goes to one.
+ * Claims the unswept coins of an address for a new sweep. Row locks give each coin to one of several concurrent callers.
  *
- * @param coinsOf how much may be taken, asked under the lock
- * @returns undefined where that is nothing, or less than the minimum
+ * @param coinsOf how much may be claimed; called under the lock
+ * @returns undefined if that is nothing, or less than the minimum
  */
-export async function takeUnswept(
+export async function claimUnswept(
   tx: Tx,
-  place: Place,
+  on: MerchantNetwork,
   from: UnsweptAddress,
   { minimum, coinsOf }: { minimum: bigint; coinsOf: (tx: Tx) => Promise<bigint> },
 ): Promise<SweptCoins | undefined> {
-  const deposits = await lockUnswept(tx, place, from);
+  const deposits = await lockUnswept(tx, on, from);
   const parts = allocate(deposits, await coinsOf(tx));
   const amount = sumOf(parts);
   if (amount === 0n || amount < minimum) return undefined;
   const sweepId = newId();
-  await insertParts(tx, place, sweepId, parts);
+  await insertParts(tx, on, sweepId, parts);
   return { sweepId, currency: from.currency, addressIndex: from.addressIndex, amount };
 }
 
-/** A sweep that took so much of an address gets what it lacks of it in parts, as far as there are deposits in no sweep. */
-export async function bookParts(
+/** Adds parts until they cover the amount that a sweep moved, as far as the address has deposits in no sweep. */
+export async function bookMissingParts(
   tx: Tx,
-  place: Place,
+  on: MerchantNetwork,
   { sweepId, amount, address, currency }: Omit<SweptCoins, 'addressIndex'> & { address: string },
 ): Promise<void> {
-  // The lock comes first: of two callers at once the second one sees what the first has booked.
-  const deposits = await lockUnswept(tx, place, { address, currency });
+  // Locks first, so that a concurrent caller sees the parts booked here.
+  const deposits = await lockUnswept(tx, on, { address, currency });
   const { rows } = await sql<{ booked: string }>`
     select coalesce(sum(amount), 0)::text as booked from sweep_part
-    where merchant_id = ${place.merchantId} and sweep_id = ${sweepId}`.execute(tx);
+    where merchant_id = ${on.merchantId} and sweep_id = ${sweepId}`.execute(tx);
   const parts = allocate(deposits, amount - BigInt(rows[0]?.booked ?? 0));
-  if (parts.length > 0) await insertParts(tx, place, sweepId, parts);
+  if (parts.length > 0) await insertParts(tx, on, sweepId, parts);
 }
 
 async function insertParts(
   tx: Tx,
-  { merchantId, network }: Place,
+  { merchantId, network }: MerchantNetwork,
   sweepId: string,
   parts: readonly Part[],
 ): Promise<void> {
@@ -151,8 +151,8 @@ async function insertParts(
   );
 }
 
-/** The coins of sweeps that moved nothing belong to none again. @returns the networks that they lie on */
-export async function returnUnswept(
+/** Releases the coins of sweeps that moved nothing. @returns the networks that hold them */
+export async function releaseSweeps(
   tx: Tx,
   merchantId: string,
   sweepIds: readonly string[],
@@ -163,7 +163,7 @@ export async function returnUnswept(
   const networks = [...new Set(rows.map((row) => row.network))];
   for (const network of networks) {
     const parts = rows.filter((row) => row.network === network);
-    await giveBack(
+    await releaseParts(
       tx,
       { merchantId, network },
       parts.map((row) => ({ txId: row.tx_id, index: row.index, amount: row.amount })),
@@ -172,8 +172,12 @@ export async function returnUnswept(
   return networks;
 }
 
-/** Of a deposit that two sweeps shared, the other one stays named. */
-async function giveBack(tx: Tx, { merchantId, network }: Place, parts: readonly Part[]): Promise<void> {
+/** Reduces the swept amounts. `sweep_id` becomes the newest sweep that still has a part of the deposit. */
+async function releaseParts(
+  tx: Tx,
+  { merchantId, network }: MerchantNetwork,
+  parts: readonly Part[],
+): Promise<void> {
   const column = <T>(pick: (part: Part) => T) => parts.map(pick);
   await sql`
     with given as (
@@ -192,12 +196,12 @@ async function giveBack(tx: Tx, { merchantId, network }: Place, parts: readonly 
 }
 
 /**
- * Sweeps that moved coins although deposits of theirs are lost have taken other deposits' coins, as far as there are any
- * at the address: these are the sweep's now.
+ * Reassigns parts of succeeded sweeps whose deposits are lost: such a sweep moved other coins of the address, so its
+ * parts now point to unswept deposits there, as far as there are any.
  *
- * @returns the networks of those that did
+ * @returns the networks of the changed sweeps
  */
-export async function followSweptAgain(
+export async function reassignLostParts(
   tx: Tx,
   merchantId: string,
   sweepIds: readonly string[],
@@ -210,8 +214,8 @@ export async function followSweptAgain(
     order by t.final_at, t.tx_id, t.index for update of t`.execute(tx);
   const networks = new Set<Network>();
   for (const [sweepId, parts] of Map.groupBy(rows, (row) => row.sweep_id)) {
-    const taker = await takeOthers(tx, merchantId, sweepId, parts);
-    if (taker !== undefined) networks.add(taker);
+    const network = await reassignParts(tx, merchantId, sweepId, parts);
+    if (network !== undefined) networks.add(network);
   }
   return [...networks];
 }
@@ -226,8 +230,8 @@ interface LostPart {
   currency: Asset;
 }
 
-/** @returns the network where it took any */
-async function takeOthers(
+/** @returns the network, if any part was reassigned */
+async function reassignParts(
   tx: Tx,
   merchantId: string,
   sweepId: string,
@@ -235,19 +239,24 @@ async function takeOthers(
 ): Promise<Network | undefined> {
   const [first] = parts;
   if (first === undefined) return undefined;
-  const place = { merchantId, network: first.network };
+  const on = { merchantId, network: first.network };
   const lost = parts.map((row) => ({ txId: row.tx_id, index: row.index, unswept: row.amount }));
-  const whole = lost.reduce((sum, { unswept }) => sum + unswept, 0n);
-  const taken = allocate(await lockUnswept(tx, place, first), whole);
+  const total = lost.reduce((sum, { unswept }) => sum + unswept, 0n);
+  const taken = allocate(await lockUnswept(tx, on, first), total);
   const freed = allocate(lost, sumOf(taken));
   if (freed.length === 0) return undefined;
-  await dropParts(tx, place, sweepId, freed);
-  await insertParts(tx, place, sweepId, taken);
+  await dropParts(tx, on, sweepId, freed);
+  await insertParts(tx, on, sweepId, taken);
   return first.network;
 }
 
-async function dropParts(tx: Tx, place: Place, sweepId: string, parts: readonly Part[]): Promise<void> {
-  const { merchantId, network } = place;
+async function dropParts(
+  tx: Tx,
+  on: MerchantNetwork,
+  sweepId: string,
+  parts: readonly Part[],
+): Promise<void> {
+  const { merchantId, network } = on;
   for (const { txId, index, amount } of parts) {
     const key = sql`merchant_id = ${merchantId} and sweep_id = ${sweepId} and network = ${network}
       and tx_id = ${txId} and index = ${index}`;
@@ -256,5 +265,5 @@ async function dropParts(tx: Tx, place: Place, sweepId: string, parts: readonly 
       tx,
     );
   }
-  await giveBack(tx, place, parts);
+  await releaseParts(tx, on, parts);
 }

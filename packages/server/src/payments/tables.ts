@@ -8,7 +8,7 @@ import type {
 import type { ColumnType, Generated } from 'kysely';
 
 type Int8 = bigint | number;
-/** Written as text, left out for the column's default. */
+/** Written as JSON text; omitted for the column's default. */
 type Json<T> = ColumnType<T, string | undefined, string>;
 
 declare module '../platform/db/db.ts' {
@@ -21,7 +21,7 @@ declare module '../platform/db/db.ts' {
       invoice_id: string | null;
       customer: string | null;
       amount: bigint;
-      /** What was asked before it was lowered, each up to a time, oldest first. */
+      /** Earlier prices, each with the time until which it applied, oldest first. */
       earlier_amounts: Json<{ amount: string; until: number }[]>;
       currency: string;
       status: PaymentStatus;
@@ -34,12 +34,12 @@ declare module '../platform/db/db.ts' {
       refunding_amount: Generated<bigint>;
       held_amount: Generated<bigint>;
       decline_code: string | null;
-      /** Of the payer, where it has proved itself; on the network of the fixed option. */
+      /** The payer's proven wallet, on the network of the fixed option. */
       wallet_address: string | null;
       metadata: Generated<Metadata>;
       expires_at: Int8 | null;
       canceled_at: Int8 | null;
-      /** Its invoice was paid by another payment, or void. */
+      /** Another payment has paid its invoice, or the invoice is void. */
       closed_at: Int8 | null;
       completed_at: Int8 | null;
       created_at: Int8;
@@ -50,14 +50,14 @@ declare module '../platform/db/db.ts' {
       currency: Asset;
       network: Network;
       address: string;
-      /** Null: the merchant's own wallet, into which a charge is pulled. */
+      /** Null: a charge, which is pulled into the hot wallet. */
       watch: string | null;
       exchange_rate: string;
       pay_amount: bigint;
-      /** Null: made before this was recorded. */
+      /** Null: the option is older than this column. */
       quoted_at: Int8 | null;
       quote_ends_at: Int8;
-      /** Its other quotes, of the last day, oldest first: money of their time may not be seen yet. */
+      /** Other quotes of the last day, oldest first: money sent in their time may be seen later. */
       earlier_quotes: Json<{ exchange_rate: string; quoted_at: number | null; quote_ends_at: number }[]>;
       chosen_at: Int8;
     };
@@ -90,13 +90,13 @@ declare module '../platform/db/db.ts' {
       amount: bigint;
       kind: PaymentTransactionKind;
       status: PaymentTransactionStatus;
-      /** By a charge, into the merchant's own wallet. */
+      /** Pulled by a charge into the hot wallet. */
       pulled: Generated<boolean>;
       decision: 'accepted' | 'released' | 'kept' | null;
       held_amount: Generated<bigint>;
       refunded_amount: Generated<bigint>;
       refunding_amount: Generated<bigint>;
-      /** The newest sweep that took any of it, and what all of them took. */
+      /** The newest sweep with a part of it; `swept_amount` sums all sweeps. */
       sweep_id: ColumnType<string | null, string | null | undefined, string | null>;
       swept_amount: Generated<bigint>;
       height: Int8;

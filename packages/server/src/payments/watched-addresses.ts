@@ -3,7 +3,7 @@ import type { WatchSet } from '../chains/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import { findAddresses, listAddresses } from './deposit-queries.ts';
 
-/** The addresses of a merchant on a network. It remembers whose they are of all that a reading asked it about. */
+/** The deposit addresses of a merchant on a network. Caches the payment of each address that a scan looked up. */
 export class WatchedAddresses implements WatchSet {
   readonly #db: Db;
   readonly #merchantId: string;
@@ -25,7 +25,7 @@ export class WatchedAddresses implements WatchSet {
     return this.#remember(await listAddresses(this.#db, this.#merchantId, this.#network));
   }
 
-  /** The payment of an address that a scan has answered. */
+  /** The payment of an address that the scan returned. */
   ownerOf(address: string): string | undefined {
     return this.#owners.get(address);
   }

@@ -2,7 +2,7 @@ import type { RefundInput } from '@florin/contract/schemas';
 import { findPaymentId } from '../checkout/index.ts';
 import { BelowFloor, post } from '../ledger/index.ts';
 import {
-  findHeld,
+  findHeldTransfer,
   lockPayment,
   moveRefundable,
   type PaymentView,
@@ -144,7 +144,7 @@ function sourceOf(view: PaymentView, txId: string | undefined): Source {
     const message = `Nothing of this payment can be refunded: it is ${payment.status} and has received ${payment.received_amount}.`;
     throw refuse('payment_id', message);
   }
-  const held = findHeld(view, txId);
+  const held = findHeldTransfer(view, txId);
   const { currency, network, held_amount: left } = held;
   if (currency === null || left === 0n) throw refuse('tx_id', 'Nothing of this transfer is left to refund.');
   const pot = { currency, network, left, place: placeOf(payment.status, true) };

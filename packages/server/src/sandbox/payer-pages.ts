@@ -1,7 +1,7 @@
 import { ASSETS, UNITS_PER_TOKEN } from '@florin/contract/money';
 import type { SessionPayInput } from '@florin/contract/schemas';
 import {
-  afterForm,
+  answerForm,
   type FoundPage,
   findPage,
   notFoundPage,
@@ -52,14 +52,14 @@ export function payerPages(deps: SandboxDeps): PublicPage[] {
         const action = ACTIONS.find((known) => known === formOf(request).get('action'));
         if (action === undefined) throw new Fail('invalid_request', 'The test panel has no such action.');
         // The page says that nothing can be paid.
-        if (page.merchant.isSuspended) return await afterForm(deps, page, request);
+        if (page.merchant.isSuspended) return await answerForm(deps, page, request);
         try {
           await play(deps, page, action);
         } catch (error) {
           // Without script the page itself shows that nothing has happened.
           if (!(error instanceof Fail) || wantsJson(request)) throw error;
         }
-        return await afterForm(deps, page, request);
+        return await answerForm(deps, page, request);
       },
     },
   ];

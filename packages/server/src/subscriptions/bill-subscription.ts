@@ -1,5 +1,5 @@
 import type { InvoiceRow } from '../invoices/index.ts';
-import { type LookAgain, lookForMoney, type PagesDue } from '../payments/index.ts';
+import { type DuePages, pollPages, type RetryAt } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
@@ -34,14 +34,14 @@ interface ToTry {
 type Next =
   | 'change'
   | ToTry
-  | PagesDue
+  | DuePages
   /** `isHeldBack`: a change is due and waits until it is known whether its money came. */
   | { wait: number | null; isHeldBack: boolean };
 
 /** What was found of pages whose money the next change would give up: there is none, or nobody can say yet. */
 interface Looked {
-  pages: PagesDue;
-  notYet: LookAgain | undefined;
+  pages: DuePages;
+  notYet: RetryAt | undefined;
 }
 
 /** What is due at the same time is written together. */
@@ -83,7 +83,7 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
       return next.wait === null ? 'done' : { againAtMs: realMsOf(next.wait, context.time) };
     }
     if ('deadline' in next) {
-      looked = { pages: next, notYet: await lookForMoney(deps, merchant, next) };
+      looked = { pages: next, notYet: await pollPages(deps, merchant, next) };
       continue;
     }
     const read = await readForCharge(deps, merchant, next);
@@ -139,14 +139,14 @@ function isOf(tried: ToTry, { facts, invoices }: Billing, invoiceId: string): bo
 }
 
 /** The pages of a subscription that money may have come to; undefined where it has none. */
-function pagesOf({ facts, invoices }: Billing, deadline: number): PagesDue | undefined {
+function pagesOf({ facts, invoices }: Billing, deadline: number): DuePages | undefined {
   const hasPage = ({ invoice_id }: InvoiceRow) =>
     facts.invoices.some(({ id, page }) => id === invoice_id && (page === 'open' || page === 'frozen'));
   const paymentIds = invoices.filter(hasPage).flatMap(({ page_payment_id: id }) => id ?? []);
   return paymentIds.length === 0 ? undefined : { paymentIds, deadline };
 }
 
-const hasSeen = (looked: Looked | undefined, { paymentIds, deadline }: PagesDue) =>
+const hasSeen = (looked: Looked | undefined, { paymentIds, deadline }: DuePages) =>
   looked !== undefined &&
   looked.pages.deadline >= deadline &&
   paymentIds.every((id) => looked.pages.paymentIds.includes(id));

@@ -8,12 +8,11 @@ import { payableOptions } from '../payable-options.ts';
 import { getLink, insertLink, type LinkRow } from './queries.ts';
 
 const OPERATION = 'payment_link.create';
-/** Of an open link: what any payer gives at least. */
-const SMALLEST = 1;
+/** The smallest amount of an open link. */
+const AMOUNT_MIN = 1;
 
 /**
- * Makes a link that is active at once. Its price is judged as a session's is, so that no link is made that nobody could
- * pay.
+ * Creates an active link. Its price passes the same checks as a session's, so every new link is payable.
  *
  * @throws Fail `parameter_missing`, `invalid_request`, `conflict`
  */
@@ -23,13 +22,13 @@ export async function createPaymentLink(
 ): Promise<{ link: LinkRow; replayed: boolean }> {
   const { amount, open, currency, description = null } = body;
   if (amount === undefined && open === undefined) {
-    const message = 'Give the amount, or open: true where the payer says how much.';
+    const message = 'Set amount, or open: true to let the payer choose it.';
     throw new Fail('parameter_missing', { message, param: 'amount' });
   }
   if (amount !== undefined && open !== undefined) {
     throw new Fail('invalid_request', { message: 'An open link has no amount.', param: 'open' });
   }
-  await payableOptions(deps, caller, { amount: amount ?? SMALLEST, currency });
+  await payableOptions(deps, caller, { amount: amount ?? AMOUNT_MIN, currency });
   const { merchantId, storeId } = caller;
   const linkId = newId();
   const nowSeconds = merchantTime(deps, caller).seconds;

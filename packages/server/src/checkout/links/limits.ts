@@ -1,15 +1,15 @@
 import type { Clock } from '../../platform/db/index.ts';
 import { TokenBuckets } from '../../platform/http/index.ts';
 
-/** Looking at a link, and paying through it. Nobody signs these calls, so they are bounded by where they come from. */
-const LOOKS = { perSecond: 5, burst: 100 };
+/** Limits per client network for viewing a link and for paying through it; these requests are unsigned. */
+const VIEWS = { perSecond: 5, burst: 100 };
 const USES = { perSecond: 1, burst: 30 };
-/** And by the link, whoever comes: a counter at its busiest stays far below. */
+/** Limit per link for all clients together, far above a busy shop counter. */
 const USES_OF_LINK = { perSecond: 5, burst: 100 };
-/** With so many addresses in memory the idle ones are forgotten. */
+/** Above this number, idle buckets are dropped. */
 const KEYS_MAX = 10_000;
 
-/** Of an IPv6 address only the network counts: its owner has all addresses in it. */
+/** The /64 network of an IPv6 address, since its owner has all addresses in it; an IPv4 address as it is. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address;
   const [head = ''] = address.split('::');
@@ -17,10 +17,10 @@ export function networkOf(address: string): string {
   return `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** How often links may be opened and paid; in memory, per process. */
+/** Rate limits of payment links; in memory, per process. */
 export class LinkLimits {
   readonly #clock: Pick<Clock, 'nowMs'>;
-  readonly #looks = new TokenBuckets(LOOKS.perSecond, LOOKS.burst, KEYS_MAX);
+  readonly #views = new TokenBuckets(VIEWS.perSecond, VIEWS.burst, KEYS_MAX);
   readonly #uses = new TokenBuckets(USES.perSecond, USES.burst, KEYS_MAX);
   readonly #usesOfLink = new TokenBuckets(USES_OF_LINK.perSecond, USES_OF_LINK.burst, KEYS_MAX);
 
@@ -28,12 +28,12 @@ export class LinkLimits {
     this.#clock = clock;
   }
 
-  /** Whether somebody may look once more. */
-  maySee(address: string): boolean {
-    return this.#take(this.#looks, networkOf(address));
+  /** Counts a view. @returns false above the limit */
+  mayView(address: string): boolean {
+    return this.#take(this.#views, networkOf(address));
   }
 
-  /** Whether somebody may make one more session through a link. */
+  /** Counts a new session of a link. @returns false above the limit */
   mayUse(address: string, linkId: string): boolean {
     return this.#take(this.#uses, networkOf(address)) && this.#take(this.#usesOfLink, linkId);
   }

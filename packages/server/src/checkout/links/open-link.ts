@@ -4,7 +4,7 @@ import type { MerchantMode } from '../../tenancy/index.ts';
 import { parseLinkToken } from './link-token.ts';
 import { findLink, type LinkRow } from './queries.ts';
 
-/** A link whose page was asked for, with whose it is. */
+/** A link that was opened, with its owner. */
 export interface OpenedLink {
   link: LinkRow;
   owner: { merchantId: string; storeId: string; mode: MerchantMode; clockOffset: number };
@@ -13,7 +13,7 @@ export interface OpenedLink {
   isPayable: boolean;
 }
 
-/** Undefined for a token that leads to no link. */
+/** @returns undefined if no link has this token */
 export async function openLink(db: Db, token: string): Promise<OpenedLink | undefined> {
   const ids = parseLinkToken(token);
   const link = ids && (await findLink(db, ids.merchantId, ids.linkId));

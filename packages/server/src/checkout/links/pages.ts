@@ -17,7 +17,7 @@ const BUSY_SECONDS = '60';
 
 const newOnce = () => randomBytes(ONCE_BYTES).toString('base64url');
 
-/** What a link's address leads to: a form without script that makes a session and leads on to its page. */
+/** The pages of a link: a form without script that creates a session and redirects to its page, and a QR code. */
 export function paymentLinkPages(deps: PaymentDeps, publicUrl: () => string): PublicPage[] {
   const limits = new LinkLimits(deps.clock);
   return [
@@ -34,7 +34,7 @@ export function paymentLinkPages(deps: PaymentDeps, publicUrl: () => string): Pu
       handle: async (request) =>
         await withLink(deps, limits, request, async (opened) => {
           if (!limits.mayUse(request.remoteAddress, opened.link.link_id)) return busyPage(request);
-          return await afterForm(deps, opened, request);
+          return await answerForm(deps, opened, request);
         }),
     },
     {
@@ -47,7 +47,7 @@ export function paymentLinkPages(deps: PaymentDeps, publicUrl: () => string): Pu
   ];
 }
 
-/** Answers with the link that the address names, or says why there is none to pay. */
+/** Opens the link of the URL and calls `answer`, or answers with a page that explains why it cannot be paid. */
 async function withLink(
   deps: PaymentDeps,
   limits: LinkLimits,
@@ -55,7 +55,7 @@ async function withLink(
   answer: (opened: OpenedLink) => Promise<PageAnswer>,
 ): Promise<PageAnswer> {
   const language = languageOf(request);
-  if (!limits.maySee(request.remoteAddress)) return busyPage(request);
+  if (!limits.mayView(request.remoteAddress)) return busyPage(request);
   const opened = await openLink(deps.db, request.params.token ?? '');
   if (opened === undefined) return sayingPage(language, 'missing', { status: 404 });
   const { isPayable, storeName } = opened;
@@ -74,11 +74,11 @@ function busyPage(request: PageRequest): PageAnswer {
   return { ...page, headers: { ...page.headers, 'retry-after': BUSY_SECONDS } };
 }
 
-async function afterForm(deps: PaymentDeps, opened: OpenedLink, request: PageRequest): Promise<PageAnswer> {
+async function answerForm(deps: PaymentDeps, opened: OpenedLink, request: PageRequest): Promise<PageAnswer> {
   const form = formOf(request);
   const text = (form.get('amount') ?? '').trim();
   const given = form.get('once') ?? '';
-  // A form that was not sent by this page is one of its own kind each time.
+  // Each form without a valid nonce is treated as a new one.
   const once = ONCE.test(given) ? given : newOnce();
   const { amount: price, currency } = opened.link;
   const amount = price ?? readAmount(text, currency);
@@ -89,7 +89,7 @@ async function afterForm(deps: PaymentDeps, opened: OpenedLink, request: PageReq
   return 'fault' in made ? again(made.fault) : toSession(made.token, request);
 }
 
-/** Relative, so that it stays where the payer is, below any path of a proxy. */
+/** Redirects by a relative URL, which works below any path prefix of a proxy. */
 function toSession(token: string, request: PageRequest): PageAnswer {
   const language = queryOf(request, 'lang') === undefined ? '' : `?lang=${languageOf(request)}`;
   const location = `../checkout/${token}${language}`;

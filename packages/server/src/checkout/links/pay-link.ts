@@ -5,20 +5,20 @@ import { createCheckoutSession } from '../create-session.ts';
 import { pageToken } from '../page-token.ts';
 import type { OpenedLink } from './open-link.ts';
 
-/** Why a payer is asked again. */
+/** Why the amount form is shown again. */
 export type AmountFault = 'amount_missing' | 'amount_form' | 'amount_range';
 
 export interface LinkOrder {
   /** In the smallest unit of the link's currency. */
   amount: bigint;
-  /** Random, of the form that was shown: a form that is sent twice makes one session. */
+  /** Random nonce of the form: a form that is sent twice creates one session. */
   once: string;
 }
 
 /**
- * Makes a session for whoever pays through a link.
+ * Creates a session for a payer of a link.
  *
- * @returns the token of the session's page, or what is wrong with the amount
+ * @returns the token of the session's page, or the fault of the amount
  * @throws Fail `service_unavailable` while there is no exchange rate
  */
 export async function payLink(
@@ -34,15 +34,15 @@ export async function payLink(
     ...(link.description === null ? {} : { description: link.description }),
     metadata: { payment_link: encodeId('paymentLink', link.link_id) },
   };
-  // With the amount: who goes back and writes another one means another payment.
+  // Includes the amount: a payer who goes back and changes it wants another payment.
   const idempotencyKey = `${link.link_id}:${once}:${amount}`;
   try {
-    const order = { caller: owner, body, idempotencyKey, maker: 'payment_link.pay' as const };
+    const order = { caller: owner, body, idempotencyKey, operation: 'payment_link.pay' as const };
     return { token: pageToken((await createCheckoutSession(deps, order)).session) };
   } catch (error) {
     if (!(error instanceof Fail) || error.code !== 'invalid_request') throw error;
     if (error.details.param === 'amount') return { fault: 'amount_range' };
-    // The link was payable when it was made: the rate, or the store's tokens, are gone since.
+    // The link was payable when it was created; since then a rate or a token setting has gone.
     throw new Fail('service_unavailable', { message: error.message, retryAfterSeconds: 60, cause: error });
   }
 }

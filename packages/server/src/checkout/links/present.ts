@@ -3,7 +3,7 @@ import { encodeId } from '../../tenancy/index.ts';
 import { linkToken } from './link-token.ts';
 import type { LinkRow } from './queries.ts';
 
-/** @param publicUrl where payers find their pages */
+/** @param publicUrl the base URL of payers' pages */
 export function presentLink(row: LinkRow, publicUrl: string): PaymentLink {
   return {
     id: encodeId('paymentLink', row.link_id),

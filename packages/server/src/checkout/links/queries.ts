@@ -19,12 +19,12 @@ const selectLink = (db: Db, merchantId: string, linkId: string) =>
 
 export type LinkRow = Awaited<ReturnType<typeof getLink>>;
 
-/** By the ids in a link's address. */
+/** Finds a link by the ids in its token. */
 export async function findLink(db: Db, merchantId: string, linkId: string): Promise<LinkRow | undefined> {
   return await selectLink(db, merchantId, linkId).executeTakeFirst();
 }
 
-/** @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store */
+/** @throws Fail `resource_not_found`; `forbidden` for a link of another store of the merchant */
 export async function getLink(db: Db, owner: Owner, id: string) {
   const linkId = decodeId('paymentLink', id);
   const row = linkId && (await selectLink(db, owner.merchantId, linkId).executeTakeFirst());
@@ -34,7 +34,7 @@ export async function getLink(db: Db, owner: Owner, id: string) {
   return row;
 }
 
-/** A store's links, newest first; one row more than the limit. */
+/** A store's links, newest first; up to one row more than the limit. */
 export async function listLinks(
   db: Db,
   owner: Owner,

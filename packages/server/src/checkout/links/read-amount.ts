@@ -1,20 +1,20 @@
 import { parsePrice } from '@florin/contract/currencies';
 
-/** Far more than any price has. */
+/** Longer than any price. */
 const CHARACTERS_MAX = 32;
 /** Arabic and Persian digits, as phones in those languages type them, and their decimal sign. */
 const DIGITS = /[٠-٩۰-۹]/g;
 const DECIMAL_SIGNS = /[,٫]/g;
-/** `1,250` is 1250 to some and 1.25 to others: who means money is asked again. */
+/** `1,250` means 1250 in some countries and 1.25 in others, so it is refused. */
 const MAY_BE_GROUPED = /^[1-9]\d{0,2}[,٫]\d{3}$/;
 
 const latin = (digit: string) => String((digit.codePointAt(0) ?? 0) & 0xf);
 
 /**
- * What a payer typed, in the smallest unit of the currency: digits of their script, a point or a comma before the
- * decimals, nothing between groups. Never rounded, never guessed: what could mean two sums is refused.
+ * Parses an amount typed by a payer into the smallest unit of the currency. Accepts Latin, Arabic and Persian digits, a
+ * point or comma before the decimals, and no group separators. Ambiguous amounts are refused, never rounded.
  *
- * @returns undefined for what is no amount
+ * @returns undefined if the text is no amount
  */
 export function readAmount(typed: string, currency: string): bigint | undefined {
   if (typed.length > CHARACTERS_MAX) return undefined;

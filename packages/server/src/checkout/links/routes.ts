@@ -93,7 +93,7 @@ function readRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
   ];
 }
 
-/** @param publicUrl where payers find their pages */
+/** @param publicUrl the base URL of payers' pages */
 export function paymentLinkRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
   return [...writeRoutes(deps, publicUrl), ...readRoutes(deps, publicUrl)];
 }

@@ -3,14 +3,14 @@ import type { MerchantMode } from '../../tenancy/index.ts';
 import { isPageSecret, parsePageToken } from '../page-token.ts';
 import { findSessionOfPage, type PageSession } from './queries.ts';
 
-/** A session whose page was asked for with the right token. */
+/** A session that was opened with a valid token. */
 export interface FoundPage {
   token: string;
   merchant: { merchantId: string; mode: MerchantMode; clockOffset: number; isSuspended: boolean };
   session: PageSession;
 }
 
-/** Undefined for every token that opens no page, whatever is wrong with it. */
+/** @returns undefined for every invalid token, without a reason */
 export async function findPage(db: Db, token: string): Promise<FoundPage | undefined> {
   const parsed = parsePageToken(token);
   if (parsed === undefined) return undefined;

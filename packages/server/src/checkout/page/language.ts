@@ -3,20 +3,20 @@ import type { PageRequest } from '../../platform/http/index.ts';
 
 const ACCEPTED_MAX = 20;
 
-/** A value of the query of a page's address. */
+/** A query parameter of a page's URL. */
 export function queryOf({ url }: Pick<PageRequest, 'url'>, name: string): string | undefined {
   return new URLSearchParams(url.split('?')[1] ?? '').get(name) ?? undefined;
 }
 
-/** In which language a payer reads: as the address asks (`?lang=`), else as the browser does, else English. */
+/** The payer's language: from `?lang=`, else from Accept-Language, else English. */
 export function languageOf(request: Pick<PageRequest, 'url' | 'headers'>): PageLanguage {
-  const asked = queryOf(request, 'lang');
-  const wanted = [...(asked === undefined ? [] : [asked]), ...accepted(request.headers['accept-language'])];
+  const chosen = queryOf(request, 'lang');
+  const wanted = [...(chosen === undefined ? [] : [chosen]), ...accepted(request.headers['accept-language'])];
   const tags = wanted.map((tag) => tag.toLowerCase().split('-')[0] ?? '');
   return tags.find(isPageLanguage) ?? PAGE_LANGUAGES[0];
 }
 
-/** Tags of an Accept-Language, the dearest first. */
+/** Tags of an Accept-Language header, highest quality first. */
 function accepted(header = ''): string[] {
   return header
     .split(',', ACCEPTED_MAX)

@@ -7,39 +7,39 @@ import type { FoundPage } from './find-page.ts';
 import { readVersions } from './queries.ts';
 import { readPage } from './read-page.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
-/** After which a browser comes back to an answer that ended. */
+/** The browser's reconnection delay. */
 const RETRY_MS = 2_000;
 const STREAMS_PER_PAGE_MAX = 10;
 const STREAMS_MAX = 5_000;
 
-/** A payment whose page is open here, for all who look at it. */
+/** A payment with open pages in this process. */
 interface Watched {
   merchantId: string;
   paymentId: string;
   version: string;
   listeners: number;
   waiting: Set<() => void>;
-  /** What was read of a version, by language: many may look at one payment. */
+  /** The rendered view of a version, by language, shared by all listeners. */
   texts: Map<PageLanguage, { version: string; text: Promise<string> }>;
 }
 
 /**
- * Sends a page anew when its payment has changed. One statement a second asks after all payments whose pages are open
- * in this process, whatever their number; what changed is read once for each language.
+ * Streams a page's new view when its payment has changed. One query a second polls the versions of all payments with open
+ * pages in this process; a changed payment is read once per language.
  */
 export class LivePages {
   readonly #deps: PaymentDeps;
   readonly #watched = new Map<string, Watched>();
   #streams = 0;
-  #isLooking = false;
+  #isPolling = false;
 
   constructor(deps: PaymentDeps) {
     this.#deps = deps;
   }
 
-  /** @throws Fail `rate_limited` where too many are open: the page then asks from time to time */
+  /** @throws Fail `rate_limited` if too many streams are open: the page then polls */
   open(page: FoundPage, language: PageLanguage): OpenStream {
     const { merchantId } = page.merchant;
     const { payment_id: paymentId } = page.session;
@@ -65,7 +65,7 @@ export class LivePages {
       if (watched.listeners === 0) this.#watched.delete(paymentId);
     };
     leaving.addEventListener('abort', leave, { once: true });
-    if (!this.#isLooking) void this.#lookOn();
+    if (!this.#isPolling) void this.#pollLoop();
     return watched;
   }
 
@@ -87,7 +87,7 @@ export class LivePages {
         }
       }
     } catch (error) {
-      // The answer ends, and the page comes back for the next.
+      // The stream ends, and the browser reconnects.
       this.#deps.log.warn({ err: error }, "a payer's stream ended early");
     }
   }
@@ -101,23 +101,23 @@ export class LivePages {
     return text;
   }
 
-  async #lookOn(): Promise<void> {
-    this.#isLooking = true;
-    let isAway = false;
+  async #pollLoop(): Promise<void> {
+    this.#isPolling = true;
+    let hasFailed = false;
     while (this.#watched.size > 0) {
       try {
-        await this.#look();
-        isAway = false;
+        await this.#poll();
+        hasFailed = false;
       } catch (error) {
-        if (!isAway) this.#deps.log.warn({ err: error }, "payers' pages cannot be looked after");
-        isAway = true;
+        if (!hasFailed) this.#deps.log.warn({ err: error }, "payers' pages cannot be polled");
+        hasFailed = true;
       }
-      await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+      await sleep(POLL_INTERVAL_MS, undefined, { ref: false });
     }
-    this.#isLooking = false;
+    this.#isPolling = false;
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const versions = await readVersions(this.#deps.db, [...this.#watched.values()]);
     for (const [paymentId, version] of versions) {
       const watched = this.#watched.get(paymentId);
@@ -128,7 +128,7 @@ export class LivePages {
   }
 }
 
-/** Waits until something is new. @returns false where the time for a sign of life comes first */
+/** Waits for a new version. @returns false if a heartbeat is due first */
 async function changed({ waiting }: Watched, leaving: AbortSignal): Promise<boolean> {
   if (leaving.aborted) return true;
   const { promise, resolve } = Promise.withResolvers<boolean>();

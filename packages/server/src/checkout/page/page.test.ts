@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newId } from '../../platform/db/index.ts';
 import { isPageSecret, newPageSecret, pageToken, parsePageToken } from '../page-token.ts';
-import { takesGzip } from './compressed.ts';
+import { acceptsGzip } from './compressed.ts';
 import { languageOf } from './language.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';
@@ -26,13 +26,13 @@ test('no text at all makes the reader of tokens, languages or encodings throw', 
       expect(parsePageToken(text)).toBeUndefined();
       const headers = { 'accept-language': text, 'accept-encoding': text };
       expect(['en', 'es', 'ar']).toContain(languageOf({ url: `/checkout/x?lang=${text}`, headers }));
-      expect(typeof takesGzip({ headers })).toBe('boolean');
+      expect(typeof acceptsGzip({ headers })).toBe('boolean');
     }),
   );
 });
 
 test('gzip is sent to those who take it', () => {
-  const takes = (text: string) => takesGzip({ headers: { 'accept-encoding': text } });
+  const takes = (text: string) => acceptsGzip({ headers: { 'accept-encoding': text } });
   expect(['gzip', 'br, gzip', 'gzip;q=0.5, br', 'deflate,gzip;q=1.0'].map(takes)).toEqual(
     Array(4).fill(true),
   );

@@ -8,7 +8,7 @@ import { isUnavailable } from '../../platform/db/index.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
 import { formOf, pageHeaders, TokenBuckets } from '../../platform/http/index.ts';
-import { compressed, takesGzip } from './compressed.ts';
+import { acceptsGzip, compressed } from './compressed.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { languageOf, queryOf } from './language.ts';
 import { LivePages } from './live-pages.ts';
@@ -17,18 +17,18 @@ import { payerPage } from './shell.ts';
 
 const PATH = '/checkout';
 export const PAGE_PATH = `${PATH}/{token}`;
-/** Calls of one page: whoever has its address may ask as often as a few people with a bad connection. */
+/** Rate limit per page: enough for a few people with a bad connection. */
 const READS = { perSecond: 5, burst: 60 };
 const BUCKETS_MAX = 10_000;
 const YEAR_SECONDS = 31_536_000;
-/** What of an answer's code a person's browser is told. */
-const TROUBLE: Partial<Record<FailCode, number>> = {
+/** HTTP status of the error page, by error code; others are 500. */
+const PAGE_STATUS: Partial<Record<FailCode, number>> = {
   invalid_request: 400,
   rate_limited: 429,
   service_unavailable: 503,
 };
 
-/** The pages on which payers pay, with what they ask for while they are open. Unsigned: their address is their key. */
+/** The payers' pages with their state, events and assets. Requests are unsigned: the token in the URL authorizes them. */
 export function checkoutPages(deps: PaymentDeps): PublicPage[] {
   const live = new LivePages(deps);
   const buckets = new TokenBuckets(READS.perSecond, READS.burst, BUCKETS_MAX);
@@ -42,7 +42,7 @@ export function checkoutPages(deps: PaymentDeps): PublicPage[] {
     {
       path: PAGE_PATH,
       handle: (request) =>
-        kindly(deps, request, async () => {
+        withHtmlErrors(deps, request, async () => {
           const page = await open(request);
           return page === undefined ? await notFoundPage(request) : await htmlOf(deps, page, request);
         }),
@@ -51,13 +51,13 @@ export function checkoutPages(deps: PaymentDeps): PublicPage[] {
       method: 'POST',
       path: PAGE_PATH,
       handle: (request) =>
-        kindly(deps, request, async () => {
+        withHtmlErrors(deps, request, async () => {
           const page = await open(request);
           if (page === undefined) return await notFoundPage(request);
           const choice = readOption(formOf(request).get('option') ?? '');
-          // The page then says that nothing can be paid.
+          // A suspended merchant's page shows that nothing can be paid.
           if (!page.merchant.isSuspended) await chooseOption(deps, page.merchant, page.session, choice);
-          return await afterForm(deps, page, request);
+          return await answerForm(deps, page, request);
         }),
     },
     {
@@ -80,7 +80,7 @@ export function checkoutPages(deps: PaymentDeps): PublicPage[] {
   ];
 }
 
-/** Builds the page ahead of the first payer; nobody waits for it. */
+/** Builds the page in the background, before the first payer comes. */
 export function preparePages({ log }: Pick<PaymentDeps, 'log'>): void {
   builtPage().catch((error: unknown) => log.error({ err: error }, "the payers' page cannot be built"));
 }
@@ -93,22 +93,22 @@ async function htmlOf(deps: PaymentDeps, page: FoundPage, request: PageRequest):
   const view: CheckoutView = wantsChoice ? { ...read, state: 'choose' } : read;
   const { title, body, data } = built.render(view, page.token);
   const { name, integrity } = built.script;
-  // Relative, so that the service may stand below any path of a proxy.
+  // A relative path works below any path prefix of a proxy.
   return compressed(
     request,
     payerPage({ language, title, body, script: { path: `assets/${name}`, integrity, data } }),
   );
 }
 
-/** The same for every address that opens nothing, whatever is wrong with it. */
+/** The same answer for every invalid token. */
 export async function notFoundPage(request: PageRequest): Promise<PageAnswer> {
   const language = languageOf(request);
   const { title, body } = (await builtPage()).say(language, 'not_found');
   return payerPage({ status: 404, language, title, body });
 }
 
-/** Answers a person whose page cannot be shown in words, and not with an error of the API. */
-async function kindly(
+/** Answers errors with an HTML page instead of the API's JSON. */
+async function withHtmlErrors(
   deps: PaymentDeps,
   request: PageRequest,
   answer: () => Promise<PageAnswer>,
@@ -117,7 +117,7 @@ async function kindly(
     return await answer();
   } catch (error) {
     if (wantsJson(request)) throw error;
-    const status = error instanceof Fail ? TROUBLE[error.code] : undefined;
+    const status = error instanceof Fail ? PAGE_STATUS[error.code] : undefined;
     if (status === undefined) deps.log.error({ err: error }, "a payer's page cannot be shown");
     const language = languageOf(request);
     const { title, body } = (await builtPage()).say(language, 'trouble');
@@ -125,8 +125,8 @@ async function kindly(
   }
 }
 
-/** What a form is answered: the page's script gets what is to be shown now, a plain browser is led back to the page. */
-export async function afterForm(
+/** Answers a form: the page's script gets the new view as JSON, a plain browser is redirected to the page. */
+export async function answerForm(
   deps: PaymentDeps,
   page: FoundPage,
   request: PageRequest,
@@ -147,12 +147,10 @@ function jsonAnswer(request: PageRequest, view: CheckoutView | undefined): PageA
 
 /** `USDT:trc20`, as forms send it. @throws Fail `invalid_request` */
 export function readOption(text: string): PaymentOption {
-  const [currency, network] = text.split(':');
-  const option = {
-    currency: ASSETS.find((a) => a === currency),
-    network: NETWORKS.find((n) => n === network),
-  };
-  if (option.currency !== undefined && option.network !== undefined) return option as PaymentOption;
+  const [token, chain] = text.split(':');
+  const currency = ASSETS.find((asset) => asset === token);
+  const network = NETWORKS.find((known) => known === chain);
+  if (currency !== undefined && network !== undefined) return { currency, network };
   throw new Fail('invalid_request', { message: 'Choose one of the options.', param: 'option' });
 }
 
@@ -160,13 +158,13 @@ async function assetOf(request: PageRequest): Promise<PageAnswer> {
   const { files } = await builtPage();
   const file = files.get(request.params.file ?? '');
   if (file === undefined) throw new Fail('resource_not_found', 'There is nothing at this path.');
-  const isZipped = takesGzip(request);
+  const isZipped = acceptsGzip(request);
   return {
     status: 200,
     type: 'text/javascript; charset=utf-8',
     headers: {
       ...pageHeaders({}),
-      // Its name holds the hash of what is in it.
+      // The file name contains the hash of its content.
       'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
       vary: 'accept-encoding',
       ...(isZipped ? { 'content-encoding': 'gzip' } : {}),

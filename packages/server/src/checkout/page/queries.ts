@@ -15,7 +15,7 @@ const selectSession = (db: Db, merchantId: string, sessionId: string) =>
     .where('s.merchant_id', '=', merchantId)
     .where('s.session_id', '=', sessionId);
 
-/** A session with what its page has to know of its merchant and store. */
+/** A session with the columns of merchant and store that its page needs. */
 export async function findSessionOfPage(
   db: Db,
   { merchantId, sessionId }: { merchantId: string; sessionId: string },
@@ -25,8 +25,8 @@ export async function findSessionOfPage(
 export type PageSession = NonNullable<Awaited<ReturnType<typeof findSessionOfPage>>>;
 
 /**
- * One word for each payment that is another one as soon as its page may look different: what may change of the payment,
- * its options and its transactions, and the heights of networks while confirmations are counted.
+ * A version string per payment that differs as soon as its page may: made of the mutable columns of payment, options and
+ * transactions, and the heights of networks while confirmations are counted.
  */
 export async function readVersions(
   db: Db,

@@ -6,7 +6,7 @@ import {
   type PaymentDeps,
   type PaymentView,
   paymentSettings,
-  quoteLifeOf,
+  quoteStatusOf,
   readPayment,
   rulesOf,
 } from '../../payments/index.ts';
@@ -15,15 +15,13 @@ import { merchantTime } from '../../tenancy/index.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { checkoutView } from './view.ts';
 
-/**
- * What a payer sees now. A quote that has ended is renewed on the way, as nobody should read a rate that counts no more.
- */
+/** Reads the view of a payer's page. Renews a quote that has ended, so that no page shows an invalid rate. */
 export async function readPage(
   deps: PaymentDeps,
   { token }: Pick<FoundPage, 'token'>,
   language: PageLanguage,
 ): Promise<CheckoutView | undefined> {
-  // Found anew each time: the merchant's clock may have been moved meanwhile.
+  // Read again each time: the merchant's clock may have moved.
   const page = await findPage(deps.db, token);
   if (page === undefined) return undefined;
   const { merchant, session } = page;
@@ -42,12 +40,12 @@ async function withFreshQuote(
   const { payment } = view;
   const option = currentOption(view);
   const { seconds } = merchantTime(deps, merchant);
-  // While dust is on its way, too: it holds no quote.
+  // Also while dust is processing, since dust holds no quote.
   const isUnpaid = payment.status === 'pending' || payment.status === 'processing';
   const isOpen = isUnpaid && (payment.expires_at === null || seconds < Number(payment.expires_at));
   if (merchant.isSuspended || !isOpen || option === undefined) return { view, lacksRate: false };
   if (isQuoteDue(view)) return { view, lacksRate: true };
-  if (quoteLifeOf(view, option, seconds) !== 'over') return { view, lacksRate: false };
+  if (quoteStatusOf(view, option, seconds) !== 'over') return { view, lacksRate: false };
   try {
     return { view: await chooseOption(deps, merchant, session, option), lacksRate: false };
   } catch (error) {

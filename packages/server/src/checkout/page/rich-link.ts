@@ -4,11 +4,11 @@ import { TOKEN_CONTRACTS } from '../../chains/index.ts';
 const ETHEREUM_CHAIN_ID = 1;
 
 /**
- * A link that fills in a wallet: EIP-681 on Ethereum, Solana Pay on Solana; Tron has none that wallets agree on. Never
- * the default, as wallets that know only half of it send the money to the token's contract.
+ * A payment link for wallets: EIP-681 on Ethereum, Solana Pay on Solana; Tron wallets share no standard. Never the default,
+ * since wallets that support it in part send the money to the token's contract.
  *
- * @param amount units to send
- * @param decimal the same as decimal text
+ * @param pay.amount units to send
+ * @param pay.decimal the same as decimal text
  */
 export function richLinkOf(pay: {
   token: Asset;

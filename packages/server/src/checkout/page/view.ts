@@ -10,32 +10,32 @@ import type {
 import { formatPrice } from '@florin/contract/currencies';
 import { formatTokens } from '@florin/contract/money';
 import type { OptionRow, PaymentView, Rules } from '../../payments/index.ts';
-import { currentOption, presentPayment, quoteLifeOf } from '../../payments/index.ts';
+import { currentOption, presentPayment, quoteStatusOf } from '../../payments/index.ts';
 import type { FoundPage } from './find-page.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';
 import { localeOf, NETWORK_NAMES, periodText, timeText } from './shown.ts';
 
-// One function decides all that a payer sees; whoever renders it, in the server or in the browser, only puts it into
-// words. Address, amount and code come out of the same row, and nothing comes out of the page's address.
+// `checkoutView` decides everything that a payer sees; server and browser only render it. Address, amount and QR code come
+// from one row, and nothing comes from the page's URL.
 
-export interface Reading {
+export interface PageInput {
   page: FoundPage;
   view: PaymentView;
   rules: Rules;
   language: PageLanguage;
   /** The merchant's clock. */
   nowSeconds: number;
-  /** The quote of the option that counts has ended, and there is no rate for another one. */
+  /** The current option's quote has ended, and there is no rate for a new one. */
   lacksRate: boolean;
 }
 
 const tokens = (units: bigint, token: string) => `${formatTokens(units)}\u00a0${token}`;
 
-/** What is known of the money that counts: not final, too, but nothing that vanished. */
+/** Counted money, seen or final, without vanished transfers. */
 interface Counted {
   sent: bigint;
-  /** Still to be sent; 0 where what was sent is enough. */
+  /** Still to be sent; 0 if enough was sent. */
   missing: bigint;
 }
 
@@ -47,8 +47,8 @@ function countedOf({ transactions }: PaymentView, option: OptionRow | undefined,
   return { sent, missing: rest > 0n && (sent === 0n || rest > rules.tolerance) ? rest : 0n };
 }
 
-function stateOf(reading: Reading, counted: Counted, secondsLeft: number | null): PageState {
-  const { view, lacksRate } = reading;
+function stateOf(input: PageInput, counted: Counted, secondsLeft: number | null): PageState {
+  const { view, lacksRate } = input;
   switch (view.payment.status) {
     case 'completed':
       return 'paid';
@@ -60,28 +60,28 @@ function stateOf(reading: Reading, counted: Counted, secondsLeft: number | null)
     case 'frozen':
       return 'frozen';
     case 'processing':
-      // Money that will not count is not told of before it is certain, but in a notice.
+      // Money that does not count appears in a notice only, once it is certain.
       return counted.missing > 0n && !lacksRate && !isOnlySeized(view) ? 'pay' : 'confirming';
     case 'pending':
       if (secondsLeft !== null && secondsLeft <= 0) return 'closing';
       if (!lacksRate) return currentOption(view) === undefined ? 'choose' : 'pay';
-      // What was sent has chosen for good: nothing else is offered while nobody knows the rest.
+      // Sent money has fixed the option, so no other is offered while the rest is unknown.
       return view.payment.fixed_currency === null ? 'choose' : 'confirming';
   }
 }
 
-/** Nobody is asked for anything while the merchant is suspended; what was sent before is shown. */
-function stateShown(reading: Reading, counted: Counted, secondsLeft: number | null): PageState {
-  const state = stateOf(reading, counted, secondsLeft);
-  const isAsking = state === 'choose' || state === 'pay';
-  if (!reading.page.merchant.isSuspended || !isAsking) return state;
-  return reading.view.payment.status === 'processing' ? 'confirming' : 'suspended';
+/** While the merchant is suspended the page asks for no money; transfers sent before are shown. */
+function stateShown(input: PageInput, counted: Counted, secondsLeft: number | null): PageState {
+  const state = stateOf(input, counted, secondsLeft);
+  const asksForMoney = state === 'choose' || state === 'pay';
+  if (!input.page.merchant.isSuspended || !asksForMoney) return state;
+  return input.view.payment.status === 'processing' ? 'confirming' : 'suspended';
 }
 
 const isOnlySeized = ({ transactions }: PaymentView) =>
   transactions.some((t) => t.kind === 'seized' && t.status === 'seen');
 
-function optionsOf({ page, view }: Reading): PageOption[] {
+function optionsOf({ page, view }: PageInput): PageOption[] {
   const current = currentOption(view);
   return page.session.options.map(({ currency, network }) => ({
     value: `${currency}:${network}`,
@@ -92,11 +92,11 @@ function optionsOf({ page, view }: Reading): PageOption[] {
   }));
 }
 
-function dueOf({ page, view, language }: Reading, option: OptionRow, { missing, sent }: Counted): PageDue {
+function dueOf({ page, view, language }: PageInput, option: OptionRow, { missing, sent }: Counted): PageDue {
   const { currency, network, address } = option;
   const amount = sent > 0n ? missing : option.pay_amount;
   const decimal = formatTokens(amount);
-  // A wallet follows a rich link to the real network: a test has none.
+  // Wallets open rich links on the real network, so the sandbox has none.
   const uri =
     page.merchant.mode === 'live' ? richLinkOf({ token: currency, network, address, amount, decimal }) : null;
   return {
@@ -113,7 +113,7 @@ function dueOf({ page, view, language }: Reading, option: OptionRow, { missing, 
   };
 }
 
-/** A rate is no price: it has more digits than its currency. */
+/** A rate has more digits than a price of its currency. */
 function rateText(rate: string, currency: string, language: PageLanguage): string {
   if (currency === 'USDT' || currency === 'USDC') return `${rate}\u00a0${currency}`;
   const digits = { minimumFractionDigits: 2, maximumFractionDigits: 8 };
@@ -121,16 +121,16 @@ function rateText(rate: string, currency: string, language: PageLanguage): strin
   return format.format(rate as `${number}`);
 }
 
-function noticesOf(reading: Reading, { sent, missing }: Counted, state: PageState): PageNotice[] {
-  const { view, rules, lacksRate } = reading;
+function noticesOf(input: PageInput, { sent, missing }: Counted, state: PageState): PageNotice[] {
+  const { view, rules, lacksRate } = input;
   const { exceptions } = presentPayment(view, rules);
   const option = currentOption(view);
   const token = option?.currency ?? '';
-  const there = view.transactions.filter((t) => t.status !== 'gone');
-  const notices: PageNotice[] = there
+  const present = view.transactions.filter((t) => t.status !== 'gone');
+  const notices: PageNotice[] = present
     .filter((t) => t.kind === 'wrong_token')
     .map((t) => ({ code: 'wrong_token', received: tokens(t.amount, t.currency ?? '') }));
-  if (there.some((t) => t.kind === 'unlisted')) notices.push({ code: 'unlisted' });
+  if (present.some((t) => t.kind === 'unlisted')) notices.push({ code: 'unlisted' });
   if (lacksRate) notices.push({ code: 'no_rate' });
   if (state === 'pay' && sent > 0n && missing > 0n) {
     notices.push({ code: 'underpaid', sent: tokens(sent, token), missing: tokens(missing, token) });
@@ -144,13 +144,13 @@ function noticesOf(reading: Reading, { sent, missing }: Counted, state: PageStat
   }
   if (sent > 0n && state === 'suspended') notices.push({ code: 'incomplete', received: tokens(sent, token) });
   if (sent > 0n && state === 'over') notices.push({ code: 'not_needed', received: tokens(sent, token) });
-  if (state === 'pay' && sent === 0n && view.transactions.length > 0 && there.length === 0)
+  if (state === 'pay' && sent === 0n && view.transactions.length > 0 && present.length === 0)
     notices.push({ code: 'vanished' });
   return notices;
 }
 
-function confirmationsOf(reading: Reading, { sent }: Counted): CheckoutView['confirmations'] {
-  const { transactions, pay_currency } = presentPayment(reading.view, reading.rules);
+function confirmationsOf(input: PageInput, { sent }: Counted): CheckoutView['confirmations'] {
+  const { transactions, pay_currency } = presentPayment(input.view, input.rules);
   const seen = transactions.filter(
     (t) => t.status === 'seen' && (t.kind === 'counted' || t.kind === 'seized'),
   );
@@ -162,7 +162,7 @@ function confirmationsOf(reading: Reading, { sent }: Counted): CheckoutView['con
   };
 }
 
-function receiptOf({ view, language }: Reading, { sent }: Counted): PageReceipt | null {
+function receiptOf({ view, language }: PageInput, { sent }: Counted): PageReceipt | null {
   const { payment, transactions } = view;
   const option = currentOption(view);
   if (payment.completed_at === null || option === undefined) return null;
@@ -183,15 +183,15 @@ function periodOf(
   return periodText({ start: Number(start), end: Number(end) }, language);
 }
 
-export function checkoutView(reading: Reading): CheckoutView {
-  const { page, view, rules, language, nowSeconds, lacksRate } = reading;
+export function checkoutView(input: PageInput): CheckoutView {
+  const { page, view, rules, language, nowSeconds, lacksRate } = input;
   const { session, merchant } = page;
   const { payment } = view;
   const option = currentOption(view);
   const counted = countedOf(view, option, rules);
   const expiresAt = payment.expires_at === null ? null : Number(payment.expires_at);
   const secondsLeft = expiresAt === null ? null : expiresAt - nowSeconds;
-  const state = stateShown(reading, counted, secondsLeft);
+  const state = stateShown(input, counted, secondsLeft);
   const isPayable = option !== undefined && (state === 'pay' || (state === 'choose' && !lacksRate));
   const isFixed = payment.fixed_currency !== null;
   const isOpen = state === 'choose' || state === 'pay';
@@ -204,18 +204,18 @@ export function checkoutView(reading: Reading): CheckoutView {
     period: periodOf(session, language),
     price: formatPrice(payment.amount, payment.currency, localeOf(language)),
     isTest: merchant.mode === 'sandbox',
-    options: optionsOf(reading),
+    options: optionsOf(input),
     canChoose: isOpen && !isFixed,
-    due: isPayable ? dueOf(reading, option, counted) : null,
-    confirmations: payment.status === 'processing' ? confirmationsOf(reading, counted) : null,
-    notices: noticesOf(reading, counted, state),
+    due: isPayable ? dueOf(input, option, counted) : null,
+    confirmations: payment.status === 'processing' ? confirmationsOf(input, counted) : null,
+    notices: noticesOf(input, counted, state),
     secondsLeft: isOpen && secondsLeft !== null ? Math.max(0, secondsLeft) : null,
     secondsTotal: expiresAt === null ? null : expiresAt - Number(payment.created_at),
     rateSecondsLeft:
-      isPayable && payment.currency !== option.currency && quoteLifeOf(view, option, nowSeconds) !== 'held'
+      isPayable && payment.currency !== option.currency && quoteStatusOf(view, option, nowSeconds) !== 'held'
         ? Math.max(0, Number(option.quote_ends_at) - nowSeconds)
         : null,
-    receipt: state === 'paid' ? receiptOf(reading, counted) : null,
+    receipt: state === 'paid' ? receiptOf(input, counted) : null,
     returnUrl: returnUrlOf(state, session),
   };
 }

@@ -60,10 +60,10 @@ export const INBOX_SCRIPT = `'use strict';
     }
   };
 
-  const lookOn = async () => {
+  const pollLoop = async () => {
     await look();
-    setTimeout(lookOn, 1000);
+    setTimeout(pollLoop, 1000);
   };
-  void lookOn();
+  void pollLoop();
 })();
 `;

@@ -3,8 +3,8 @@ import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';
 
-/** For the operator, who names a payment alone. @throws Fail `resource_not_found` */
-export async function ownerOfPayment(
+/** Finds a payment by its id alone, for operators' commands. @throws Fail `resource_not_found` */
+export async function findPaymentOwner(
   db: Db,
   text: string,
 ): Promise<{ merchantId: string; paymentId: string }> {

@@ -1,26 +1,30 @@
 import { ASSETS, type Network } from '@florin/contract/money';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
 import type { OptionRow, PaymentView } from './queries.ts';
-import { readAgain } from './second-pass.ts';
+import { rescanBlocks } from './rescan.ts';
 
-/** Blocks that are read again at first; ten times as many each time as the money is not among them. */
+/** Blocks of the first rescan; each further one covers ten times as many, until the money is found. */
 const DEPTH_MIN = 1_000n;
 const DEPTH_MAX = 1_000_000n;
 
 /**
- * Before a payment ends unpaid: where one of its addresses holds more than was credited, the reading of logs has missed
- * something, and blocks are read again until it is found.
+ * Compares the balances of a payment's addresses with what was credited, before it ends unpaid. A higher balance means
+ * that a scan has missed a transfer, so blocks are rescanned until it is found.
  *
  * @throws ChainUnavailable
  */
-export async function findMissed(deps: PaymentDeps, merchant: MerchantRef, view: PaymentView): Promise<void> {
+export async function reconcileAddresses(
+  deps: PaymentDeps,
+  merchant: MerchantRef,
+  view: PaymentView,
+): Promise<void> {
   for (const [network, options] of Map.groupBy(view.options, (option) => option.network)) {
-    const isMissing = await holdsMore(deps, merchant, { view, network, options });
-    if (isMissing) await readBack(deps, merchant, network);
+    const isMissing = await holdsUncredited(deps, merchant, { view, network, options });
+    if (isMissing) await rescanBackwards(deps, merchant, network);
   }
 }
 
-async function holdsMore(
+async function holdsUncredited(
   deps: PaymentDeps,
   merchant: MerchantRef,
   { view, network, options }: { view: PaymentView; network: Network; options: readonly OptionRow[] },
@@ -33,7 +37,7 @@ async function holdsMore(
       const own = view.transactions.filter(
         (t) => t.address === address && t.currency === currency && t.status === 'final' && t.lost_at === null,
       );
-      // Of what is swept nobody knows here whether it has left: a later look at the books compares that.
+      // Swept coins may have left or not; `ledger verify` compares these.
       if (own.some((t) => t.sweep_id !== null)) continue;
       if (balance > own.reduce((sum, t) => sum + t.amount, 0n)) return true;
     }
@@ -41,12 +45,15 @@ async function holdsMore(
   return false;
 }
 
-/** What lies beyond the cursor is not missed: the next reading comes to it. */
-async function readBack(deps: PaymentDeps, merchant: MerchantRef, network: Network): Promise<void> {
+/** Rescans up to the cursor's head; the next scan covers blocks beyond it. */
+async function rescanBackwards(deps: PaymentDeps, merchant: MerchantRef, network: Network): Promise<void> {
   const { finalHeight: upTo } = await deps.chains.of(merchant, network).head();
   for (let depth = DEPTH_MIN; depth <= DEPTH_MAX; depth *= 10n) {
-    const { missed } = await readAgain(deps, merchant, { network, above: upTo - depth, upTo });
+    const { missed } = await rescanBlocks(deps, merchant, { network, above: upTo - depth, upTo });
     if (missed > 0 || depth > upTo) return;
   }
-  deps.log.error({ merchantId: merchant.merchantId, network }, 'coins at an address were found in no block');
+  deps.log.error(
+    { merchantId: merchant.merchantId, network },
+    'an address holds coins that no scanned block explains',
+  );
 }

@@ -5,7 +5,7 @@ import { transact } from '../platform/db/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import { stopNetwork } from '../transfers/index.ts';
-import { applyPage } from './apply-page.ts';
+import { applyScan } from './apply-scan.ts';
 import { type FinalTransfer, listFinalTransfers, markLost, moveCursorBack } from './coin-queries.ts';
 import { findCursor } from './deposit-queries.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
@@ -14,45 +14,45 @@ import { lostPostings } from './postings.ts';
 import { transactionKey } from './queries.ts';
 import { WatchedAddresses } from './watched-addresses.ts';
 
-// The newest final blocks are read a second time. What the first reading has missed is credited now. What it credited and
-// is in no block any more went with a reorganisation deeper than finality: nothing is taken from the merchant, the
-// operator bears it, and sending on that network stops. The cursor goes back to before it, as other blocks lie there now:
-// whatever is mined in them is read, and the same transfer mined again is booked back (apply-transfers.ts).
+// Reads the newest final blocks a second time. A transfer that the first scan missed is credited now. A credited transfer
+// that is in no block any more was lost to a reorganisation deeper than finality: the merchant keeps it, the operator
+// bears the loss, and sending on that network stops. The cursor moves back, because other blocks replaced the lost ones;
+// if the transfer is mined again, the loss is booked back (apply-transfers.ts).
 
 interface Blocks {
   network: Network;
-  /** From the block after this one. */
+  /** Exclusive. */
   above: bigint;
   upTo: bigint;
 }
 
-export interface SecondPass {
-  /** Credited transfers in these blocks, as they were known before. */
+export interface RescanResult {
+  /** Transfers in these blocks that were credited before. */
   known: number;
-  /** Transfers that are credited only now. */
+  /** Transfers that this rescan credited. */
   missed: number;
 }
 
 /** @throws ChainUnavailable */
-export async function readAgain(
+export async function rescanBlocks(
   deps: PaymentDeps,
   merchant: MerchantRef,
   blocks: Blocks,
-): Promise<SecondPass> {
+): Promise<RescanResult> {
   const { merchantId } = merchant;
   const { network } = blocks;
   const chain = deps.chains.of(merchant, network);
   const watch = new WatchedAddresses(deps.db, merchantId, network);
   const found = await scanBlocks(chain, watch, blocks);
-  // Read after the blocks: whatever was credited meanwhile is no news.
+  // Read after the blocks, so that transfers credited meanwhile do not count as missed.
   const known = await listFinalTransfers(deps.db, merchantId, blocks);
   const credited = new Set(known.map((row) => row.key));
   const extra = [...found.values()].filter((one) => !credited.has(keyOf(network, one)));
-  const missed = await withoutUnread(deps, merchant, { chain, network, upTo: blocks.upTo, extra });
+  const missed = await excludeUnread(deps, merchant, { chain, network, upTo: blocks.upTo, extra });
   if (missed.length > 0) {
     const fields = { merchantId, network, tx_ids: missed.map(({ txId }) => txId) };
-    deps.log.error(fields, 'the first reading has missed transfers: they are credited now');
-    await applyPage(deps, merchant, { network, watch, final: missed, seen: [], readTo: undefined });
+    deps.log.error(fields, 'the first scan missed transfers: they are credited now');
+    await applyScan(deps, merchant, { network, watch, final: missed, seen: [], readTo: undefined });
   }
   const absent = known.filter((row) => !row.isLost && !found.has(row.key));
   const gone = await stillAbsent(chain, blocks, absent);
@@ -78,8 +78,8 @@ async function scanBlocks(
   return found;
 }
 
-/** Those that the first reading has passed: what lies beyond its cursor it comes to by itself. */
-async function withoutUnread(
+/** Leaves out transfers beyond the cursor: the regular scan will read these. */
+async function excludeUnread(
   deps: PaymentDeps,
   { merchantId }: MerchantRef,
   { chain, network, upTo, extra }: { chain: Chain; network: Network; upTo: bigint; extra: ChainTransfer[] },
@@ -97,7 +97,7 @@ async function withoutUnread(
   return extra.filter((one) => !unread.has(keyOf(network, one)));
 }
 
-/** One answer without a transfer may be a slip of the node. */
+/** Scans once more for absent transfers, since a single answer may be a node's mistake. */
 async function stillAbsent(
   chain: Chain,
   blocks: Blocks,
@@ -109,7 +109,7 @@ async function stillAbsent(
     absent.map((row) => row.watch),
     blocks,
   );
-  // A node that has fallen behind meanwhile proves nothing.
+  // A node that has fallen behind proves nothing.
   const { finalHeight } = await chain.head();
   return absent.filter((row) => !found.has(row.key) && BigInt(row.height) <= finalHeight);
 }
@@ -133,7 +133,7 @@ async function bookLost(
     await moveCursorBack(tx, { merchantId, network }, before);
     const reason = `a reorganisation deeper than finality took ${rows.length} credited transfers`;
     await stopNetwork(tx, merchant, network, { reason, nowSeconds: time.seconds });
-    // Sweeps of what is gone end.
+    // The sweep job cancels sweeps of lost deposits.
     const sweepJob = creditedJob(merchantId, network, time.realMs);
     await enqueue(tx, [scanJob(merchantId, network, time.realMs), sweepJob]);
     crashPoint('second-pass.before-commit');

@@ -3,57 +3,58 @@ import { ChainUnavailable } from '../chains/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import { listCursors } from './deposit-queries.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
-import { findMissed } from './find-missed.ts';
 import { scanJob } from './jobs.ts';
 import { factsOf } from './present.ts';
 import { type PaymentView, readPayment } from './queries.ts';
-import { readNow } from './scan.ts';
+import { reconcileAddresses } from './reconcile-addresses.ts';
+import { scanNow } from './scan-deposits.ts';
 import { type InvoicePageState, invoicePageState } from './states.ts';
 
-const AGAIN_SECONDS = 5;
+const RETRY_SECONDS = 5;
 const UNPAID = new Set<InvoicePageState>(['open', 'frozen']);
-/** Many may wait for one network. */
-const AWAY_SECONDS = 30;
+/** Longer, since many payments may wait for one network. */
+const UNREACHABLE_RETRY_SECONDS = 30;
 
-/** When to look again, for the outcome of a job. */
-export interface LookAgain {
+/** When to retry, as the outcome of a job. */
+export interface RetryAt {
   againAtMs: number;
   followsClock: boolean;
 }
 
-/** Pages of invoices, and by when they had to be paid. */
-export interface PagesDue {
+/** Invoice pages and their deadline. */
+export interface DuePages {
   /** UUIDs of their payments. */
   paymentIds: readonly string[];
-  /** Unix seconds of the merchant's clock; not ahead of it. */
+  /** Unix seconds of the merchant's clock; not in its future. */
   deadline: number;
 }
 
 /**
- * Before pages of invoices end unpaid: whatever payers have sent to them by the deadline is seen, as every network on which
- * they may have paid is read beyond it, now if it was not, and no address of theirs holds more than was credited.
+ * Makes sure, before invoice pages end unpaid, that all money sent by the deadline is recorded: scans every network of
+ * their options beyond the deadline, and reconciles the balances of their addresses.
  *
- * @returns when to look again where that cannot be said yet
+ * @returns when to retry if that is not possible yet
  */
-export async function lookForMoney(
+export async function pollPages(
   deps: PaymentDeps,
   merchant: MerchantRef,
-  pages: PagesDue,
-): Promise<LookAgain | undefined> {
+  pages: DuePages,
+): Promise<RetryAt | undefined> {
   const { deadline } = pages;
-  const areRead = await unlessAway(async () => {
+  const areRead = await ifReachable(async () => {
     const views = await readPages(deps, merchant, pages);
     for (const network of await unreadNetworks(deps, merchant, views, deadline))
-      await readNow(deps, merchant, network);
+      await scanNow(deps, merchant, network);
   });
-  if (!areRead) return later(deps, merchant, AWAY_SECONDS, false);
-  // As they are now, with what was found just before.
+  if (!areRead) return retryAfter(deps, merchant, UNREACHABLE_RETRY_SECONDS, false);
+  // Read again, with the transfers that were just found.
   const views = await readPages(deps, merchant, pages);
-  // Somebody else has read it at the same time, and has not yet said so, or the node does not know its newest blocks.
+  // A concurrent scan has not saved its cursor yet, or the node lacks the newest blocks.
   if ((await unreadNetworks(deps, merchant, views, deadline)).length > 0)
-    return later(deps, merchant, AGAIN_SECONDS, true);
+    return retryAfter(deps, merchant, RETRY_SECONDS, true);
   for (const view of views.filter(isUnpaid))
-    if (!(await isSure(deps, merchant, view))) return later(deps, merchant, AWAY_SECONDS, false);
+    if (!(await reconcileIfReachable(deps, merchant, view)))
+      return retryAfter(deps, merchant, UNREACHABLE_RETRY_SECONDS, false);
   return undefined;
 }
 
@@ -62,14 +63,14 @@ const isUnpaid = (view: PaymentView) => UNPAID.has(invoicePageState(factsOf(view
 async function readPages(
   deps: PaymentDeps,
   { merchantId }: MerchantRef,
-  { paymentIds }: PagesDue,
+  { paymentIds }: DuePages,
 ): Promise<PaymentView[]> {
   const views: PaymentView[] = [];
   for (const paymentId of paymentIds) views.push(await readPayment(deps.db, merchantId, paymentId));
   return views;
 }
 
-/** Those on which payers may have paid, and that are not read up to a time. */
+/** Networks of the payments' options that are not scanned up to this time. */
 export async function unreadNetworks(
   deps: PaymentDeps,
   { merchantId }: MerchantRef,
@@ -84,37 +85,46 @@ export async function unreadNetworks(
   return [...networks].filter((network) => !isRead(network));
 }
 
-/** Has networks read now. */
-export function scansOf(deps: PaymentDeps, merchant: MerchantRef, networks: readonly Network[]) {
+/** Jobs that scan networks now. */
+export function scanJobs(deps: PaymentDeps, merchant: MerchantRef, networks: readonly Network[]) {
   const { realMs } = merchantTime(deps, merchant);
   return networks.map((network) => scanJob(merchant.merchantId, network, realMs));
 }
 
-/** While a network is away it is looked for in real time: a clock that is moved ahead would stop at each look. */
-export async function laterOf(
+/** An unreachable network is retried in real time; a sandbox clock that is advanced must not wait for it. */
+export async function retryAt(
   deps: PaymentDeps,
   merchant: MerchantRef,
   unread: readonly Network[],
-): Promise<LookAgain> {
-  const followsClock = await unlessAway(async () => {
+): Promise<RetryAt> {
+  const followsClock = await ifReachable(async () => {
     for (const network of unread) await deps.chains.of(merchant, network).head();
   });
-  return later(deps, merchant, AGAIN_SECONDS, followsClock);
+  return retryAfter(deps, merchant, RETRY_SECONDS, followsClock);
 }
 
-function later(deps: PaymentDeps, merchant: MerchantRef, seconds: number, followsClock: boolean): LookAgain {
+function retryAfter(
+  deps: PaymentDeps,
+  merchant: MerchantRef,
+  seconds: number,
+  followsClock: boolean,
+): RetryAt {
   return { againAtMs: merchantTime(deps, merchant).realMs + seconds * 1000, followsClock };
 }
 
-/** Looks for money that no reading has found. @returns false where a network cannot be asked */
-export async function isSure(deps: PaymentDeps, merchant: MerchantRef, known: PaymentView): Promise<boolean> {
-  return await unlessAway(() => findMissed(deps, merchant, known));
+/** Reconciles the payment's addresses. @returns false if a network is unreachable */
+export async function reconcileIfReachable(
+  deps: PaymentDeps,
+  merchant: MerchantRef,
+  known: PaymentView,
+): Promise<boolean> {
+  return await ifReachable(() => reconcileAddresses(deps, merchant, known));
 }
 
-/** @returns false where a network cannot be asked */
-async function unlessAway(ask: () => Promise<unknown>): Promise<boolean> {
+/** @returns false if a network is unreachable */
+async function ifReachable(action: () => Promise<unknown>): Promise<boolean> {
   try {
-    await ask();
+    await action();
     return true;
   } catch (error) {
     if (error instanceof ChainUnavailable) return false;

@@ -6,8 +6,8 @@ import {
   QUOTE_GRACE_SECONDS,
   type QuotedOption,
   type QuotedTransfer,
-  quoteLife,
-} from './quote-life.ts';
+  quoteStatus,
+} from './quote-status.ts';
 
 const T0 = 1_800_000_000;
 const ENDS = T0 + 900;
@@ -32,18 +32,18 @@ const transfer = (changed: Partial<QuotedTransfer> = {}): QuotedTransfer => ({
   seen_at: T0 + 30,
   ...changed,
 });
-const lifeOf = (transfers: readonly QuotedTransfer[], now = T0 + 60, givenBack = 0n) =>
-  quoteLife(OPTION, { transfers, givenBack }, now);
+const lifeOf = (transfers: readonly QuotedTransfer[], now = T0 + 60, refunded = 0n) =>
+  quoteStatus(OPTION, { transfers, refunded }, now);
 const DUST = transfer({ amount: TOKEN / 2n - 1n });
 
-test('dust is less than a hundredth of what is asked and less than a token', () => {
+test('dust is less than 1/100 of the amount due and less than one token', () => {
   expect(isDust(TOKEN / 2n - 1n, 50n * TOKEN)).toBe(true);
   expect(isDust(TOKEN / 2n, 50n * TOKEN)).toBe(false);
   expect(isDust(TOKEN - 1n, 5_000n * TOKEN)).toBe(true);
   expect(isDust(TOKEN, 5_000n * TOKEN)).toBe(false);
 });
 
-test('money in time holds a quote for good; dust, alone or with what does not count, lets it end', () => {
+test('money in time holds a quote for good; dust, with or without other tokens, lets it end', () => {
   expect(lifeOf([], ENDS - 1)).toBe('running');
   expect(lifeOf([], ENDS)).toBe('over');
   expect(lifeOf([transfer()], ENDS + 86_400)).toBe('held');
@@ -61,19 +61,19 @@ test('money in time holds a quote for good; dust, alone or with what does not co
   expect(lifeOf([...nothing, DUST], ENDS)).toBe('over');
 });
 
-test('a listed sender holds a quote as others do, but not with dust', () => {
+test('a listed sender holds a quote like any other, but not with dust', () => {
   expect(lifeOf([transfer({ kind: 'seized' })], ENDS)).toBe('held');
   expect(lifeOf([{ ...DUST, kind: 'seized' }], ENDS)).toBe('over');
 });
 
-test('dust in pieces holds it from the piece on that makes it more; later than that it is due at a new one', () => {
+test('pieces of dust hold the quote once their sum is no dust; too late, they are due at a new quote', () => {
   const two = (seen_at: number) => [DUST, { ...DUST, seen_at }];
   expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS), ENDS + 500)).toBe('held');
   expect(lifeOf(two(ENDS + QUOTE_GRACE_SECONDS + 1), ENDS + 500)).toBe('due');
   expect(lifeOf([DUST, transfer({ seen_at: ENDS + 600 })], ENDS + 700)).toBe('due');
 });
 
-test('what is refunded holds nothing: dust that was given back does not make the next one more', () => {
+test('refunded money holds nothing: refunded dust does not add to the next dust', () => {
   expect(lifeOf([DUST, DUST], ENDS, DUST.amount)).toBe('over');
   expect(lifeOf([transfer()], ENDS, 10n * TOKEN)).toBe('over');
   expect(lifeOf([transfer(), transfer()], ENDS, 10n * TOKEN)).toBe('held');
@@ -93,25 +93,25 @@ const transfers = fc.array(
 );
 const moments = fc.integer({ min: T0, max: ENDS + 2 * 86_400 });
 
-test('whatever comes: order does not matter, dust alone never holds, a new quote is due no more, and time undoes nothing', () => {
+test('any transfers: order does not matter, dust alone never holds, a new quote is not due, and time undoes nothing', () => {
   fc.assert(
-    fc.property(transfers, moments, fc.integer({ min: 0, max: 86_400 }), (list, now, later) => {
+    fc.property(transfers, moments, fc.integer({ min: 0, max: 86_400 }), (list, now, retryAfter) => {
       const life = lifeOf(list, now);
       expect(lifeOf(list.toReversed(), now)).toBe(life);
       const counting = list.filter((t) => t.currency === 'USDT' && t.address === OWN && t.status !== 'gone');
       const most = counting.reduce((sum, { amount }) => sum + amount, 0n);
       if (isDust(most, OPTION.pay_amount)) expect(['running', 'over']).toContain(life);
-      if (life === 'held' || life === 'due') expect(lifeOf(list, now + later)).toBe(life);
+      if (life === 'held' || life === 'due') expect(lifeOf(list, now + retryAfter)).toBe(life);
       // Nothing is seen in the future, so that a quote made now ends after all that was seen.
       const seen = list.filter((t) => Number(t.seen_at) <= now);
       const fresh = { ...OPTION, quote_ends_at: now + 900 };
-      expect(quoteLife(fresh, { transfers: seen, givenBack: 0n }, now)).not.toBe('due');
+      expect(quoteStatus(fresh, { transfers: seen, refunded: 0n }, now)).not.toBe('due');
     }),
     { numRuns: 2_000 },
   );
 });
 
-test('a price that is lowered changes nothing of what came before: dust stays dust, and what held a quote holds it', () => {
+test('a lowered price does not change earlier money: dust stays dust, and a held quote stays held', () => {
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 900 }),
     what: fc.oneof(
@@ -124,7 +124,7 @@ test('a price that is lowered changes nothing of what came before: dust stays du
       let now = T0;
       let option: QuotedOption = OPTION;
       const sent: QuotedTransfer[] = [];
-      const life = () => quoteLife(option, { transfers: sent, givenBack: 0n }, now);
+      const life = () => quoteStatus(option, { transfers: sent, refunded: 0n }, now);
       for (const { wait, what } of steps) {
         now += wait;
         if ('sent' in what) {
@@ -154,9 +154,9 @@ const quote = (quoted_at: number, pay_amount: bigint) => ({
 });
 const FIRST = quote(T0, 50n * TOKEN);
 const heldBy = (quotes: readonly QuotedOption[], seen_at: number, amount = 40n * TOKEN) =>
-  heldQuote(quotes, { transfers: [transfer({ seen_at, amount })], givenBack: 0n });
+  heldQuote(quotes, { transfers: [transfer({ seen_at, amount })], refunded: 0n });
 
-test('money counts at the quote that stood when it was sent, whichever was made since', () => {
+test('money counts at the quote that was valid when it was sent, however many were made since', () => {
   const second = quote(ENDS + 10, 80n * TOKEN);
   for (const seenAt of [T0, ENDS, ENDS + QUOTE_GRACE_SECONDS])
     expect(heldBy([FIRST, second], seenAt)).toBe(FIRST);
@@ -168,7 +168,7 @@ test('money counts at the quote that stood when it was sent, whichever was made 
   expect(heldBy([FIRST, third], ENDS, TOKEN / 3n)).toBeUndefined();
 });
 
-test('where two stood the one counts that asks for less; one that was made later never does', () => {
+test('of two valid quotes the lower amount counts; a later quote never counts', () => {
   const cheaper = quote(ENDS + 10, 40n * TOKEN);
   expect(heldBy([FIRST, cheaper], ENDS + 9)).toBe(FIRST);
   expect(heldBy([FIRST, cheaper], ENDS + 10)).toBe(cheaper);

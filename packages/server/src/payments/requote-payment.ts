@@ -5,21 +5,21 @@ import type { Job, JobOutcome } from '../platform/jobs/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import type { Rate } from '../rates/index.ts';
 import { getMerchant } from '../stores/index.ts';
-import { decide } from './apply-transfers.ts';
+import { decideArrival } from './apply-transfers.ts';
 import { changePayment } from './change-payment.ts';
 import { type PaymentContext, type PaymentDeps, paymentContext } from './deps.ts';
 import { atHeldQuote, fixedOptionOf, isQuoteDue } from './present.ts';
 import { lockPayment, type PaymentView, readPayment, upsertOption } from './queries.ts';
-import { findRate, hasMoved, requotedOption } from './quote.ts';
+import { findRate, hasRateMoved, requotedOption } from './quote.ts';
 
-/** While there is no rate. */
-const AGAIN_MS = 30_000;
+/** Retry interval while there is no rate. */
+const RETRY_MS = 30_000;
 
 /**
- * Handles a job of `QUOTE_JOB`: money came too late for its quote while no rate could be had, so nobody knows yet what it
- * pays for. It counts at the first rate there is, never at the old one.
+ * Handles `QUOTE_JOB`: money came too late for its quote while no rate was available. It counts at the first rate there
+ * is, never at the old one.
  */
-export async function quoteAfresh(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
+export async function requotePayment(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const { merchantId } = merchant;
   const paymentId = String(job.payload.paymentId);
@@ -33,11 +33,11 @@ export async function quoteAfresh(deps: PaymentDeps, job: Job): Promise<JobOutco
     return !isQuoteDue(view) || (await countAt(tx, view, { token: option.currency, rate }, context));
   });
   crashPoint('quote.after-commit');
-  // In real time: a clock that is moved ahead would stop at each look.
-  return isDone ? 'done' : { againAtMs: deps.clock.nowMs() + AGAIN_MS, followsClock: false };
+  // Rates arrive in real time; a sandbox clock that is advanced must not wait for them.
+  return isDone ? 'done' : { againAtMs: deps.clock.nowMs() + RETRY_MS, followsClock: false };
 }
 
-/** @returns false where the rate is no answer for the option that is fixed now */
+/** @returns false if the fixed option has changed to another token, or there is no rate */
 async function countAt(
   tx: Tx,
   view: PaymentView,
@@ -51,9 +51,9 @@ async function countAt(
   const { settings, time } = context;
   const now = await requotedIfDue(tx, { merchantId, paymentId }, rate, context);
   if (isQuoteDue(now)) return false;
-  const rateMoved = hasMoved(payment, fixed, rate, settings);
-  const judged = { before: view, fixed, arrived: [], minedAgain: [], isJudged: true, rateMoved };
-  const { change, postings } = decide(judged, now, context);
+  const rateMoved = hasRateMoved(payment, fixed, rate, settings);
+  const judged = { before: view, fixed, arrived: [], minedAgain: [], hasNewMoney: true, rateMoved };
+  const { change, postings } = decideArrival(judged, now, context);
   await post(tx, merchantId, postings, time.seconds);
   crashPoint('quote.posted');
   await changePayment(tx, view, change, context);
@@ -61,8 +61,8 @@ async function countAt(
 }
 
 /**
- * A locked payment as it is written, at the quote at which its money counts now: one that is kept, or a new one where that is
- * due and there is a rate for it.
+ * Reads a locked payment and switches it to the quote at which its money counts: an earlier one, or a new one if that is
+ * due and there is a rate.
  */
 export async function requotedIfDue(
   tx: Tx,
