@@ -347,7 +347,7 @@ describe.skipIf(isSecondRun)('stopping and starting again', { timeout: LONG_MS }
     expect(readdirSync(dataDir)).not.toContain('running.json');
     expect(await command(['stores', 'list'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('start it first'),
+      stderr: expect.stringContaining('start the sandbox (npm start)'),
     });
     expect((await command(['ledger', 'verify'])).code).toBe(2);
   });

@@ -40,7 +40,7 @@ function sampleOf(text: string, name: string, labels: Record<string, string> = {
 }
 const requests = 'florin_http_request_duration_seconds_count';
 
-test('requests are counted by the template of their route', async () => {
+test('requests are counted by their route template', async () => {
   for (let i = 0; i < 3; i++) await send(`${service.baseUrl}/api/v1/payout-batches/pb_${i}`, merchant);
   for (let i = 0; i < 3; i++) await fetch(`${service.baseUrl}/no/such/path/${i}`, { method: 'PURGE' });
   const text = await metrics();
@@ -51,7 +51,7 @@ test('requests are counted by the template of their route', async () => {
   expect(sampleOf(text, 'florin_http_request_duration_seconds_bucket', { route, le: '10' })).toBe(3);
 });
 
-test('bytes that are no request are counted, too', async () => {
+test('malformed requests are counted, too', async () => {
   const count = async () =>
     sampleOf(await metrics(), requests, { method: 'other', route: 'unmatched', status: '400' }) ?? 0;
   const before = await count();
@@ -60,7 +60,7 @@ test('bytes that are no request are counted, too', async () => {
   expect(await count()).toBe(before + 1);
 });
 
-test('401 is counted by its reason, a replay as one', async () => {
+test('401 responses are counted by reason, including replays', async () => {
   const before = await metrics();
   const headers = signedHeaders(merchant);
   const url = `${service.baseUrl}/api/v1/balances`;
@@ -89,13 +89,13 @@ test('the process, its connections and its build are shown', async () => {
     expect(sampleOf(text, name), name).toBeTypeOf('number');
 });
 
-test('what the database says is read at most every five seconds, once for all who ask', async () => {
+test('the database state is read at most every five seconds and shared by all clients', async () => {
   const [first, second] = await Promise.all([service.app.readState(), service.app.readState()]);
   expect(second).toBe(first);
   expect(await service.app.readState()).toBe(first);
 });
 
-test('/metrics is there for this machine only', async () => {
+test('/metrics is available on this machine only', async () => {
   const ask = async (headers: Record<string, string>) => {
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
     request(`${service.baseUrl}/metrics`, { headers }, (answer) => resolve(answer.resume().statusCode))
@@ -108,7 +108,7 @@ test('/metrics is there for this machine only', async () => {
   expect(await ask({ 'x-forwarded-for': '203.0.113.9' })).toBe(404);
 });
 
-test('jobs, transfers, ledger and the last comparison are shown on an address of their own', async () => {
+test('jobs, transfers, ledger and the last comparison are shown on a separate address', async () => {
   const { app } = service;
   const own = { ...app, readState: createStateReader(app.db, app.clock) };
   const dueAtMs = own.clock.nowMs() - 60_000;
@@ -145,7 +145,7 @@ test('jobs, transfers, ledger and the last comparison are shown on an address of
 const readiness = (changed: Partial<Parameters<typeof healthPages>[0]>) =>
   readReadiness(healthPages({ ...service.app, ...changed }, 'checks'));
 
-test('readiness says what is wrong', async () => {
+test('readiness names the problem', async () => {
   expect((await readiness({}))[0]).toBe(200);
   const nobody = connect({ url: 'postgres://a:b@127.0.0.1:1/a', poolSize: 1 });
   const [status, { checks }] = await readiness({ simulatedDb: nobody, clock: { offsetMs: 45_000 } });

@@ -29,7 +29,7 @@ const auditsDue = (merchantId: string) =>
   );
 
 describe.each(NETWORKS)('%s', (network) => {
-  test('fault 49: the next look stops the network, whatever was swept, and has it audited at once', async () => {
+  test('fault 49: the next scan stops the network, whatever was swept, and starts an audit', async () => {
     const own = await creditedPayment(service, network);
     const { merchantId } = own.merchant;
     // Swept by a transaction that stays: the audit alone would find what is in no block, and nothing else.
@@ -53,7 +53,7 @@ describe.each(NETWORKS)('%s', (network) => {
     expect(await stopsOf(merchantId)).toEqual([]);
   });
 
-  test('fault 49: nothing new is signed after such a reorganisation, though nobody has looked at the network', async () => {
+  test('fault 49: nothing new is signed after such a reorganisation, even before a scan', async () => {
     const first = await newPayout(service, network, [{ to: 'succeed', amount: '10.00' }]);
     const { merchant, chain } = first;
     await new Process(service.app, merchant.merchantId).finish(network);

@@ -37,7 +37,7 @@ async function seenBy({ merchant, view }: OpenPayment) {
 }
 
 describe.each(NETWORKS)('%s', (network) => {
-  test('fault 49: what was credited and is gone stays the merchant’s; mined again it is booked back, credited never twice', async () => {
+  test('fault 49: a credit whose transfer is gone stays the merchant’s; mined again the loss is booked back, without a second credit', async () => {
     const own = await credited(network);
     const { merchantId } = own.merchant;
     const before = await seenBy(own);
@@ -67,7 +67,7 @@ describe.each(NETWORKS)('%s', (network) => {
     expect(await stopsOf(merchantId)).toHaveLength(1);
   });
 
-  test('fault 49, 50: a payout that was final and is gone stops the network, and its bytes pay it once', async () => {
+  test('fault 49, 50: a final payout that is gone stops the network, and its own transaction pays it once', async () => {
     const payout = await newPayout(service, network, [{ to: 'succeed', amount: '10.00' }]);
     const { merchantId, sdk } = payout.merchant;
     const { chain } = payout;
@@ -141,7 +141,7 @@ test('fault 49: while a network is stopped nothing new is sent there; other netw
   expect(await merchant.sdk.payouts.retrieve(payout.batchId)).toMatchObject({ status: 'completed' });
 });
 
-test('K5: a log that the first reading missed is found by the second and credited once; nothing is stopped', async () => {
+test('K5: a log that the first scan missed is found by the rescan and credited once; nothing is stopped', async () => {
   for (const network of NETWORKS) {
     const payment = await openPayment(service, network);
     const { merchantId } = payment.merchant;
@@ -166,7 +166,7 @@ test('K5: a log that the first reading missed is found by the second and credite
   }
 });
 
-test('fault 47: a node that has fallen behind looks like no reorganisation', async () => {
+test('fault 47: a node that has fallen behind is not taken for a reorganisation', async () => {
   const own = await credited('erc20');
   const { merchantId } = own.merchant;
   await own.chain.lag(50);

@@ -70,7 +70,7 @@ test.each(NETWORKS)(
   },
 );
 
-test('fault 49: filled up and mined again after all, the coins are the operator’s, and the books agree', async () => {
+test('fault 49: if the loss is filled up and then mined again, the coins are the operator’s, and the books agree', async () => {
   const { fill, send, operators, sendAgain, chain, merchantId } = await bereft('erc20');
   await send(100, 'A');
   await fill('100.00', 'A');
@@ -80,7 +80,7 @@ test('fault 49: filled up and mined again after all, the coins are the operator�
   expect(await operators()).toEqual([0n, 100n, 100n]);
 });
 
-test('fault 49: fills at once count no coin twice, and one reference once', async () => {
+test('fault 49: concurrent fills count each coin once, and each reference once', async () => {
   const { fill, send, operators } = await bereft('trc20');
   await send(70, 'all of it');
   const references = ['A', 'A', 'B', 'B', 'C', 'C'];
@@ -91,7 +91,7 @@ test('fault 49: fills at once count no coin twice, and one reference once', asyn
   for (const one of fills) if (one.status === 'rejected') expect(one.reason).toMatchObject(AMOUNT);
 });
 
-test('what is no amount, currency, network or reference is refused, and a chain that is away waits', async () => {
+test('invalid amounts, currencies, networks and references are refused, and an unreachable chain is 503', async () => {
   const { fill, chain } = await bereft('spl');
   const wrong: [string, () => Promise<unknown>][] = [
     ['currency', () => fill('1.00', 'A', { currency: 'USD' })],

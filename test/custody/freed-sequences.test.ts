@@ -44,7 +44,7 @@ async function takeAway({ chain, merchant }: Payout): Promise<void> {
   await chain.reorg(Number(height - BigInt(row?.lowest ?? '0')) + 2);
 }
 
-test('fault 49: a failed payout that leaves its block holds up no later one, and its bytes can never pay', async () => {
+test('fault 49: a failed payout that leaves its block delays no later one, and its transaction can never pay', async () => {
   const { first, second, merchant, chain, process } = await failedAndPaid('erc20');
   const { merchantId } = merchant;
   await takeAway(first);
@@ -74,7 +74,7 @@ test('fault 49: a failed payout that leaves its block holds up no later one, and
   expect(stops).not.toContain(encodeId('merchant', merchantId));
 });
 
-test('fault 49: it takes the place of a batch whose bytes wait in the mempool, whatever that has bid', async () => {
+test('fault 49: it replaces a batch whose transaction waits in the mempool, whatever that has bid', async () => {
   const items = ['1.00', '2.00', '3.00', '4.00'].map((amount) => ({ to: 'fail' as const, amount }));
   const payout = await newPayout(service, 'erc20', items);
   const { merchant, chain } = payout;
@@ -93,7 +93,7 @@ test('fault 49: it takes the place of a batch whose bytes wait in the mempool, w
   expect(await chain.status(signedOf(attempt))).toMatchObject({ state: 'dead', final: true });
 });
 
-test('fault 49: a node that rejects it is heard', async () => {
+test('fault 49: a node’s rejection of it is handled', async () => {
   const payout = await newPayout(service, 'erc20', [{ to: 'fail', amount: '10.00' }]);
   const { merchant, chain } = payout;
   await chain.mine(20);

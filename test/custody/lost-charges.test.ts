@@ -43,7 +43,7 @@ describe.each(NETWORKS)('%s', (network) => {
       (line) => line.merchant_id === encodeId('merchant', merchant.merchantId),
     );
 
-  test('fault 49: a charge that was final and is gone stays the merchant’s; mined again it is booked back', async () => {
+  test('fault 49: a final charge that is gone stays the merchant’s; mined again the loss is booked back', async () => {
     const charge = await credited(network);
     const before = await charge.merchant.sdk.balances.retrieve();
     await takeAway(charge);
@@ -62,7 +62,7 @@ describe.each(NETWORKS)('%s', (network) => {
     expect(await operators(charge)).toEqual({});
   });
 
-  test('fault 49: what the payer has not got any more is the operator’s loss', async () => {
+  test('fault 49: coins that the payer no longer has are the operator’s loss', async () => {
     const charge = await credited(network);
     await takeAway(charge);
     await charge.chain.hold(charge.wallet, 0n, { final: true });

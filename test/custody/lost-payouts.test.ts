@@ -63,7 +63,7 @@ async function decide(payout: Payout & { itemId: string }, verb: 'repay' | 'give
 }
 
 describe('a payout whose bytes are dead after a reorganisation', () => {
-  test('fault 50: is lost, and paid anew once two people say so: a new transaction, and nothing is booked twice', async () => {
+  test('fault 50: is lost, and paid anew once two people decide so: a new transaction, and nothing is booked twice', async () => {
     const payout = await paidOut('spl');
     const { merchant, batchId } = payout;
     const before = await usdt(merchant);
@@ -97,7 +97,7 @@ describe('a payout whose bytes are dead after a reorganisation', () => {
     expect(await operatorsOf(service, merchant.merchantId)).toEqual({});
   }, 120_000);
 
-  test('fault 50: or fails, its money back with the merchant; the batch keeps its status, counts follow', async () => {
+  test('fault 50: or fails and returns its money to the merchant; the batch keeps its status and updates its counts', async () => {
     const payout = await paidOut('spl');
     const { merchant, batchId } = payout;
     const before = await usdt(merchant);
@@ -119,7 +119,7 @@ describe('a payout whose bytes are dead after a reorganisation', () => {
     expect(after?.custody.spl).toBe((before?.custody.spl ?? 0) + 10 * TOKEN);
   }, 120_000);
 
-  test('fault 50: nobody decides of one whose bytes may still be mined; once mined it is as if nothing had been', async () => {
+  test('fault 50: cannot be decided while its transaction may still be mined; once mined it is unchanged', async () => {
     const payout = await paidOut('trc20');
     const { merchant } = payout;
     await takeNewest(service, merchant, 'trc20');
@@ -136,7 +136,7 @@ describe('a payout whose bytes are dead after a reorganisation', () => {
   }, 120_000);
 });
 
-test('fault 50: what was given back and is mined after all is the operator’s loss, as long as it stays mined', async () => {
+test('fault 50: a returned payout that is mined after all is the operator’s loss, as long as it stays mined', async () => {
   const payout = await paidOut('erc20');
   const { merchant, chain } = payout;
   const { merchantId } = merchant;

@@ -112,7 +112,7 @@ test.each(NETWORKS)(
   },
 );
 
-test('two people who say it at once, of coins that are there once, book them once', async () => {
+test('concurrent votes book the same coins once', async () => {
   const { merchantId, dust, book } = await dusted('trc20');
   await dust(7 * TOKEN);
   for (const reference of ['A', 'B', 'C']) await book('Ann', '3.00', reference);
@@ -127,7 +127,7 @@ test('two people who say it at once, of coins that are there once, book them onc
   await expectLedgerWhole(service);
 });
 
-test('a surplus hides nothing: coins that are gone from an address of ours are missing', async () => {
+test('a surplus never offsets coins that are missing from an address of ours', async () => {
   const { dust, steal, verify, address, book, chain } = await dusted('erc20');
   await dust(5 * TOKEN);
   await steal(address, 5 * TOKEN);
@@ -144,7 +144,7 @@ test('a surplus hides nothing: coins that are gone from an address of ours are m
   await expectLedgerWhole(service);
 });
 
-test('a sweep that was decided otherwise and has moved its coins after all makes no difference', async () => {
+test('a sweep that was decided as failed and moved its coins after all is no difference', async () => {
   const { merchantId, verify } = await dusted('erc20');
   await new Process(service.app, merchantId).finish('erc20');
   const { db } = service.app;

@@ -69,7 +69,7 @@ test.each(NETWORKS)(
   90_000,
 );
 
-test('what a payer sent is refunded out of the hot wallet, the wrong token too, and nobody funded anything', async () => {
+test('payers’ money, also a wrong token, is refunded from the hot wallet without any funding', async () => {
   const { merchant, open, pay, chain, post, call } = await shop();
   const made = await open();
   const wrong = await pay(made.id, { currency: 'USDC', amount: 30 * TOKEN });
@@ -89,7 +89,7 @@ test('what a payer sent is refunded out of the hot wallet, the wrong token too, 
   expect(await inWallet(merchant, 'erc20')).toBe(0);
 }, 90_000);
 
-test('a wrong token is swept as well; what came from a listed sender stays where it is', async () => {
+test('a wrong token is swept as well; coins of a listed sender stay at their address', async () => {
   const { merchant, open, pay } = await shop();
   const wrong = await open();
   expect(await pay(wrong.id, { currency: 'USDC', amount: 30 * TOKEN })).toMatchObject({
@@ -108,7 +108,7 @@ test('a wrong token is swept as well; what came from a listed sender stays where
     ]);
 }, 90_000);
 
-test('what is not worth a sweep stays until a payment needs it; the payment waits without a transaction', async () => {
+test('coins below the minimum stay until a payout needs them; it waits without a transaction', async () => {
   const { merchant, open, pay, chain } = await shop();
   await writeSetting(service.app.db, merchant.merchantId, CUSTODY_SETTINGS.sweepMinimum, '50.00');
   const made = await open({ amount: 40 * TOKEN });

@@ -49,7 +49,7 @@ const inWallet = async ({ chain }: OpenPayment) =>
   Number(await chain.balance(await chain.hotAddress(), 'USDT', 'final')) / TOKEN;
 
 describe.each(NETWORKS)('%s', (network) => {
-  test('fault 49: a sweep that is mined again takes another deposit’s coins: what is left is swept, and booked so', async () => {
+  test('fault 49: a sweep that is mined again moves another deposit’s coins: the rest is swept, and booked so', async () => {
     const own = await creditedPayment(service, network);
     const { merchantId } = own.merchant;
     await new Process(service.app, merchantId).finish(network);
@@ -72,7 +72,7 @@ describe.each(NETWORKS)('%s', (network) => {
     ).toEqual([]);
   }, 90_000);
 
-  test('fault 49: a sweep of deposits that are gone ends; what else lies there is swept', async () => {
+  test('fault 49: a sweep of lost deposits is canceled; other coins of the address are swept', async () => {
     const own = await creditedPayment(service, network);
     const { merchantId } = own.merchant;
     await sendAs(own, 'another payer', [60]);
@@ -120,7 +120,7 @@ describe('erc20: a sweep whose bytes found no coins, and which is mined again wh
     expect(await sweptOf(own.merchantId)).toEqual(['100/100']);
   }, 90_000);
 
-  test('fault 49: so has it where another sweep had taken the deposit, and finds none', async () => {
+  test('fault 49: also if another sweep had claimed the deposit and finds no coins', async () => {
     const own = await sweptForNothing();
     await own.sendAgain();
     await own.chain.mine(4);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a link as the design draws it, with an amount or open', async () => {
+test('a link has the documented fields, with an amount or open', async () => {
   const { paymentLinks } = merchant.sdk;
   const fixed = await paymentLinks.create({ amount: 1_999n, currency: 'USD', description: 'Coffee' });
   expect(fixed).toEqual({
@@ -35,7 +35,7 @@ test('a link as the design draws it, with an amount or open', async () => {
   expect(open.url).not.toBe(fixed.url);
 });
 
-test('what nobody could pay is no link', async () => {
+test('a link that nobody could pay is refused', async () => {
   const { post } = caller(service, merchant);
   const wrong: [body: object, code: string, param: string][] = [
     [{ currency: 'USD' }, 'parameter_missing', 'amount'],
@@ -72,7 +72,7 @@ test('a link is closed and opened again; the list shows the links of the store, 
   await expect(store.sdk.paymentLinks.update(id, { active: false })).rejects.toMatchObject({ status: 403 });
 });
 
-test('B1, B4: the same key makes one link, other parameters are a conflict', async () => {
+test('B1, B4: one idempotency key creates one link; other parameters are a conflict', async () => {
   const { paymentLinks } = merchant.sdk;
   const key = { idempotencyKey: 'counter 1' };
   const [one, two] = await Promise.all([

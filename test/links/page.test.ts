@@ -33,7 +33,7 @@ async function sessions(of = merchant) {
 const linkOf = async (...[input]: Parameters<TestMerchant['sdk']['paymentLinks']['create']>) =>
   await merchant.sdk.paymentLinks.create(input);
 
-test('a fixed link: one button makes a session of the store that names the link, and leads to its page', async () => {
+test('a fixed link: one button creates a session of the store, with the link in its metadata, and opens its page', async () => {
   const link = await linkOf({ amount: 1_999n, currency: 'USD', description: 'Coffee & cake' });
   const { open, pay } = payer(service, link.url);
   const page = await open();
@@ -58,7 +58,7 @@ test('a fixed link: one button makes a session of the store that names the link,
   expect((await sessions()).at(-1)).toMatchObject({ amount: 1_999 });
 });
 
-test('an open link asks for the amount, and again for what is none', async () => {
+test('an open link asks for the amount, again after invalid text', async () => {
   const link = await linkOf({ open: true, currency: 'USD' });
   const { open, send } = payer(service, link.url);
   const { html } = await open();
@@ -79,7 +79,7 @@ test('an open link asks for the amount, and again for what is none', async () =>
   expect(session).toMatchObject({ amount: 1_250, currency: 'USD' });
 });
 
-test('a double click makes one session; another amount, or the page opened anew, another one', async () => {
+test('a double click creates one session; another amount, or a reopened page, another one', async () => {
   const link = await linkOf({ open: true, currency: 'EUR' });
   const { open, send, pay } = payer(service, link.url);
   const once = onceIn((await open()).html);
@@ -94,7 +94,7 @@ test('a double click makes one session; another amount, or the page opened anew,
   expect(await sessions()).toHaveLength(before + 3);
 });
 
-test('a payer binds no Idempotency-Key of the merchant', async () => {
+test('payers cannot use up idempotency keys of the merchant', async () => {
   const link = await linkOf({ amount: 500n, currency: 'USD' });
   const { open, send } = payer(service, link.url);
   const once = onceIn((await open()).html);
@@ -111,7 +111,7 @@ test('a payer binds no Idempotency-Key of the merchant', async () => {
   await merchant.sdk.checkout.sessions.create({ amount: 1n, currency: 'USDT' }, { idempotencyKey });
 });
 
-test('C1: unknown, broken and foreign addresses are one friendly 404', async () => {
+test('C1: unknown, malformed and foreign tokens get one 404 page', async () => {
   const link = await linkOf({ amount: 500n, currency: 'USD' });
   const token = link.url.split('/').at(-1) ?? '';
   const wrong = [
@@ -137,7 +137,7 @@ test('C1: unknown, broken and foreign addresses are one friendly 404', async () 
   expect(texts.size).toBe(1);
 });
 
-test('a closed link, a disabled store and a suspended merchant take no payment', async () => {
+test('a closed link, a disabled store and a suspended merchant accept no payment', async () => {
   const own = await service.createMerchant({ funds: 0n });
   const link = await own.sdk.paymentLinks.create({ amount: 500n, currency: 'USD' });
   const { open, send, pay } = payer(service, link.url);
@@ -159,7 +159,7 @@ test('a closed link, a disabled store and a suspended merchant take no payment',
   expect(await sessions(own)).toHaveLength(1);
 });
 
-test('a page to print: its code is the address of the link', async () => {
+test('the printable page has a QR code of the link’s URL', async () => {
   const link = await linkOf({ amount: 1_999n, currency: 'USD', description: 'Coffee' });
   const { status, html } = await payer(service, `${link.url}/qr`).open();
   expect(status).toBe(200);
@@ -173,7 +173,7 @@ test('a page to print: its code is the address of the link', async () => {
   expect((await payer(service, `${link.url}/qr`).open()).status).toBe(410);
 });
 
-test('nothing foreign, no script and no frame; the form leads to our own origin alone', async () => {
+test('no third-party content, script or frame; the form may post to our own origin only', async () => {
   const link = await linkOf({ open: true, currency: 'USD' });
   const { headers } = await payer(service, link.url).open();
   const policy = headers.get('content-security-policy') ?? '';
@@ -185,7 +185,7 @@ test('nothing foreign, no script and no frame; the form leads to our own origin 
   expect(headers.get('cache-control')).toBe('no-store');
 });
 
-test('the page speaks the language of the payer, Arabic from right to left', async () => {
+test('the page uses the payer’s language, Arabic from right to left', async () => {
   const link = await linkOf({ open: true, currency: 'USD' });
   const { open } = payer(service, link.url);
   expect((await open({ 'accept-language': 'es-MX,en;q=0.5' })).html).toContain('Continuar con el pago');
@@ -200,7 +200,7 @@ test('the page speaks the language of the payer, Arabic from right to left', asy
   expect((await sessions()).at(-1)).toMatchObject({ amount: 1_250 });
 });
 
-test('forms that this page never sends do no harm', async () => {
+test('crafted forms do no harm', async () => {
   const link = await linkOf({ open: true, currency: 'USD' });
   const before = (await sessions()).length;
   const bodies: [type: string, body: string][] = [
@@ -218,7 +218,7 @@ test('forms that this page never sends do no harm', async () => {
   expect(await sessions()).toHaveLength(before);
 });
 
-test('one address is held back, with a page that says so; a forged address is nobody else', async () => {
+test('requests of one address are limited, with a page that explains it; a forged address does not help', async () => {
   const link = await linkOf({ amount: 500n, currency: 'USD' });
   let url = '';
   const proxied = createApiServer(service.app, {

@@ -296,7 +296,7 @@ test.each(PLANTED)('H1, fault 83: $called is named', async ({ change, named, wha
   expect((found[0]?.found ?? 0n) - (found[0]?.expected ?? 0n)).toBe(off);
 });
 
-test('what differs a thousand times is counted, and a hundred of it reported', async () => {
+test('of a thousand differences all are counted and a hundred reported', async () => {
   const { deviations, omitted } = await after(
     `insert into ledger_entry select merchant_id, gen_random_uuid(), journal_id, debit, credit, currency, network, amount,
        cause_type, gen_random_uuid(), created_at

@@ -144,7 +144,7 @@ test('refunds at once, each below the threshold: no more than the limit of 24 ho
   expect(await isHeld(await give(20))).toBe(false);
 });
 
-test('a refund with a claim link is claimed first: it is judged, and its 24 hours begin, with its address', async () => {
+test('a refund with a claim link is claimed first: its limits are checked and its 24 hours begin with its address', async () => {
   const { merchant, give, decide, isHeld, claim, ended, read, addresses } = await approving({
     approvalAbove: '50.00',
     unapprovedPerDay: '60.00',
@@ -172,7 +172,7 @@ test('a refund with a claim link is claimed first: it is judged, and its 24 hour
   expect(await read(late)).toMatchObject({ status: 'canceled' });
 }, 90_000);
 
-test('rejected, unanswered for seven days or canceled: its money is given back, and an event tells it', async () => {
+test('rejected, unanswered for seven days or canceled: its money is released, with an event', async () => {
   const { merchant, give, decide, read, cancel, balance } = await approving({ approvalAbove: '10.00' });
   const before = await balance();
   const rejected = await give(11);
@@ -204,7 +204,7 @@ test('rejected, unanswered for seven days or canceled: its money is given back, 
   );
 }, 90_000);
 
-test('the delay runs from when the address was known, and is waited for after an early approval', async () => {
+test('the delay runs from when the address was known, also after an early approval', async () => {
   const { merchant, give, decide, read, cancel, ended } = await approving({
     approvalAbove: '10.00',
     delaySeconds: 3_600,
@@ -282,7 +282,7 @@ test.each(['amount', 'address'] as const)(
   },
 );
 
-test('the database itself takes no refund that left without the approval it needs', async () => {
+test('a database constraint rejects a refund that is sent without its approval', async () => {
   const { merchant, give, cancel } = await approving();
   const refundId = await give(51);
   const where = 'where merchant_id = $1 and own_id = $2';

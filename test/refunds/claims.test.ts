@@ -53,7 +53,7 @@ async function browse(url: string, form?: Record<string, string>, headers: Recor
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-test('without a proven wallet the payer is asked: once, and the refund is paid to what was named', async () => {
+test('without a proven wallet the payer names the address, once, and the refund is paid to it', async () => {
   const { refund, url, claim, read, cancel, ended, addresses, balance } = await asked();
   expect(refund).toMatchObject({ status: 'pending', address: null });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/refunds\/claim\/[1-9A-HJ-NP-Za-km-z]{60,66}$/);
@@ -68,7 +68,7 @@ test('without a proven wallet the payer is asked: once, and the refund is paid t
   expect(refusal(await cancel('r'))).toBe('400 invalid_request_error');
 });
 
-test('a link that nobody uses in 30 days is over: the refund is canceled and its money back', async () => {
+test('a link that is unused for 30 days expires: the refund is canceled and its money released', async () => {
   const { merchant, claim, read, url, addresses, balance } = await asked();
   await merchant.sdk.testHelpers.advanceClock(30 * DAY - 60);
   expect(await read('r')).toMatchObject({ status: 'pending', claim_url: url });
@@ -89,7 +89,7 @@ test('a link that nobody uses in 30 days is over: the refund is canceled and its
   });
 });
 
-test('days on which its merchant is suspended are none of the 30: the payer can use the link as long as ever', async () => {
+test('days on which its merchant is suspended do not count: the payer has 30 days to use the link', async () => {
   const { merchant, claim, read, url, addresses, ended } = await asked();
   const { app } = service;
   const clock = merchant.sdk.testHelpers;
@@ -117,7 +117,7 @@ test('after a suspension a link ends with its 30 days', async () => {
   expect(refusal(await claim('r', addresses.erc20.succeed))).toBe('400 invalid_request_error');
 });
 
-test('a proven wallet is where it goes when nobody says otherwise; on another network it is nobody', async () => {
+test('a refund goes to the proven wallet by default, unless that is on another network', async () => {
   const { refund, paid, open, pay, ended } = await shop(service, { funds: FUNDS });
   const { id, transactions } = await paid({ connected: true });
   const own = await refund({ refund_id: 'own', payment_id: id, amount: TOKEN, currency: 'USDT' });
@@ -131,7 +131,7 @@ test('a proven wallet is where it goes when nobody says otherwise; on another ne
   expect(other).toMatchObject({ network: 'trc20', address: null, claim_url: expect.any(String) });
 });
 
-test('the page asks, shows the address again, takes it, and says what becomes of it', async () => {
+test('the page asks for the address, confirms it, claims the refund and shows its status', async () => {
   const { url, read, ended, addresses } = await asked();
   const form = await browse(url);
   expect(form.status).toBe(200);
@@ -171,7 +171,7 @@ test('the page asks, shows the address again, takes it, and says what becomes of
   expect((await browse(url)).text).toContain('Your refund was sent');
 });
 
-test('many clicks at once: one address is taken', async () => {
+test('many clicks at once: one address is accepted', async () => {
   const { url, claim, read, addresses } = await asked();
   const { succeed, stuck } = addresses.erc20;
   const clicks = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? succeed : stuck));
@@ -196,7 +196,7 @@ test('Spanish, and Arabic from right to left, by browser or by link; the languag
   expect(refused.text).toContain('لا يمكن استخدام هذا العنوان');
 });
 
-test('C1: a link with a wrong secret, of another refund, or of no form at all is the same page: 404', async () => {
+test('C1: a link with a wrong secret, of another refund, or malformed is the same 404 page', async () => {
   const { url, refund } = await asked();
   const other = await asked();
   const path = url.slice(0, url.lastIndexOf('/') + 1);
@@ -228,7 +228,7 @@ test('C1: a link with a wrong secret, of another refund, or of no form at all is
   expect(answers[0]?.text).not.toContain('alert');
 });
 
-test("G1: the link's secret lies sealed in the database, and no event tells it", async () => {
+test("G1: the link's secret is encrypted in the database, and no event contains it", async () => {
   const { url, ended, claim, addresses, merchant } = await asked();
   const secret = Buffer.from(base58.decode(url.slice(url.lastIndexOf('/') + 1)).slice(32));
   const [row] = await asOwner<{ claim_secret: Buffer }>(
@@ -262,7 +262,7 @@ test.skipIf(NO_CORPORA)(
   },
 );
 
-test('a proof counts for what its wallet sent, and for no more: the rest waits for the link', async () => {
+test('a proof counts for the amount that its wallet sent: the rest needs the link', async () => {
   const { open, pay, refund, ended } = await shop(service, { funds: FUNDS });
   const { id, payment_id: paymentId } = await open();
   // Somebody proves a wallet and sends a millionth; the payer, whom nobody knows, sends the rest.

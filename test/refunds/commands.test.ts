@@ -19,7 +19,7 @@ afterAll(() => service.stop());
 const run = (...words: string[]) => florinOf(service, merchant).run(...words);
 const ask = <T = Refund>(...words: string[]) => florinOf(service, merchant).ask<T>(...words);
 
-test('a refund is created, shown and canceled; the amount is written in tokens', async () => {
+test('a refund is created, shown and canceled; the amount is in tokens', async () => {
   const { id } = await refunds(service, merchant).paid();
   const part = ['--amount', '5.25', '--currency', 'usdt', '--reason', 'a broken cup'];
   const made = await ask('refunds', 'create', id, '--id', 'A-17-r1', ...part);

@@ -13,7 +13,7 @@ afterAll(() => service.stop());
 
 const FUNDS = 1_000n * BigInt(TOKEN);
 
-test('a refund to a given address is paid once; events, balances, ledger and payment say so', async () => {
+test('a refund to a given address is paid once, and events, balances, ledger and payment show it', async () => {
   const { merchant, paid, refund, ended, balance, payment } = await shop(service, { funds: FUNDS });
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const { id } = await paid();
@@ -79,7 +79,7 @@ test('all that is left is the default; nothing is left afterwards', async () => 
   expect(await payment(id)).toMatchObject({ amount_refunded: 130 * TOKEN, exceptions: ['overpaid'] });
 });
 
-test('a refund that the chain refuses gives everything back, and its amount can be refunded anew', async () => {
+test('a refund that the chain rejects releases everything, and its amount can be refunded again', async () => {
   const { merchant, paid, refund, ended, balance, payment } = await shop(service, { funds: FUNDS });
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const { id } = await paid();
@@ -94,7 +94,7 @@ test('a refund that the chain refuses gives everything back, and its amount can 
   expect(await ended('good')).toMatchObject({ status: 'succeeded', amount: 100 * TOKEN });
 });
 
-test('an address that is listed between creation and sending gets nothing', async () => {
+test('an address that is listed between creation and sending is not paid', async () => {
   const { merchant, paid, refund, ended, balance } = await shop(service, { funds: FUNDS });
   const { trc20 } = await merchant.sdk.testHelpers.addresses();
   const { id } = await paid({ network: 'trc20' });
@@ -107,7 +107,7 @@ test('an address that is listed between creation and sending gets nothing', asyn
   expect(await balance()).toEqual({ available: 3_100 * TOKEN, held: 0, refund_hold: 0 });
 });
 
-test('money of a payment that is not completed goes out of held, and back to where its money lies by then', async () => {
+test('money of an uncompleted payment leaves held, and returns to the balance that holds it then', async () => {
   const { merchant, open, pay, accept, refund, ended, balance, cancel, cancelSession, payment, post } =
     await shop(service, { funds: FUNDS });
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
@@ -127,7 +127,7 @@ test('money of a payment that is not completed goes out of held, and back to whe
   expect(await payment(id)).toMatchObject({ amount_refunded: 40 * TOKEN });
 });
 
-test('a wrong token is refunded by tx_id alone: in its own asset, out of held, and never by the payment', async () => {
+test('a wrong token is refunded by tx_id only: in its own asset, from held, and never by the payment', async () => {
   const { merchant, open, pay, refund, create, ended, balance, payment, post } = await shop(service, {
     funds: FUNDS,
   });
@@ -157,7 +157,7 @@ test('a wrong token is refunded by tx_id alone: in its own asset, out of held, a
   expect(refusal(await post(`/payment/${wrong.id}/accept`, { tx_id: txId }))).toBe('400 tx_id');
 });
 
-test('what the design refuses, in its order, binds no refund_id', async () => {
+test('refused requests do not use up their refund_id', async () => {
   const { merchant, open, paid, create, balance } = await shop(service, { funds: FUNDS });
   const { erc20, trc20 } = await merchant.sdk.testHelpers.addresses();
   const { id } = await paid();
@@ -187,7 +187,7 @@ test('what the design refuses, in its order, binds no refund_id', async () => {
   expect((await create({ ...base, amount: TOKEN, currency: 'USDT' })).status).toBe(200);
 });
 
-test('a refund_id may be the id of its payment: the events of both are counted apart', async () => {
+test('a refund_id may equal the id of its payment: their events have separate sequences', async () => {
   const { merchant, paid, refund, ended } = await shop(service, { funds: FUNDS });
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const { id } = await paid();

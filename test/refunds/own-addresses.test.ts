@@ -39,7 +39,7 @@ test.each(NETWORKS)(
   },
 );
 
-test('an address that is given out while the refund waits for its delay: the refund fails, its money is back', async () => {
+test('an address that becomes a deposit address during the delay: the refund fails, its money is released', async () => {
   const { merchant, paid, refund, read, ended, balance } = await shop(service, { funds: FUNDS });
   const { id } = await paid({ network: 'trc20' });
   await writeSetting(service.app.db, merchant.merchantId, REFUND_SETTINGS.delaySeconds, 600);

@@ -22,7 +22,7 @@ afterAll(() => service.stop());
 const count = (texts: readonly string[]) =>
   Object.fromEntries([...Map.groupBy(texts, (text) => text)].map(([text, all]) => [text, all.length]));
 
-test('B9: 50 refunds of a part at once, over two nodes: as many as were paid for, and not one more', async () => {
+test('B9: 50 concurrent partial refunds over two nodes: as many as were paid for, and not one more', async () => {
   const { merchant, paid, payment, balance, create, ended } = await shop(service, {
     funds: FUNDS,
   });
@@ -45,7 +45,7 @@ test('B9: 50 refunds of a part at once, over two nodes: as many as were paid for
   expect(transfers).toHaveLength(14);
 }, 90_000);
 
-test('B9: refunds of one wrong token at once take no more than it', async () => {
+test('B9: concurrent refunds of one wrong token never exceed it', async () => {
   const { merchant, open, pay, create, balance } = await shop(service);
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const session = await open();
@@ -87,7 +87,7 @@ test('B1, B4: one refund_id many times at once is one refund; with other paramet
   expect((await balance()).available).toBeLessThanOrEqual(3_100 * TOKEN);
 });
 
-test('B5: a refund belongs to its store: the other store of the merchant is told 403, another merchant 404', async () => {
+test('B5: a refund belongs to its store: the other store of the merchant gets 403, another merchant 404', async () => {
   const { merchant, paid, refund, create } = await shop(service, { funds: FUNDS });
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const { id } = await paid();
@@ -105,7 +105,7 @@ test('B5: a refund belongs to its store: the other store of the merchant is told
   expect((await create(body)).status).toBe(200);
 });
 
-test('H2: refunds and payouts of one balance at once spend it once', async () => {
+test('H2: concurrent refunds and payouts of one balance spend it once', async () => {
   const { merchant, paid, create, balance, post, call } = await shop(service);
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const payments = await Promise.all(Array.from({ length: 4 }, () => paid()));
@@ -132,7 +132,7 @@ test('H2: refunds and payouts of one balance at once spend it once', async () =>
   for (const { json } of batches) await post(`/payout-batches/${String(json.batch_id)}/cancel`);
 });
 
-test('cancel and sending at once: one of them, and the money is in one place', async () => {
+test('concurrent cancel and send: one of them wins, and the money is in one balance', async () => {
   const { merchant, paid, refund, cancel, ended, balance } = await shop(service, { funds: FUNDS });
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const { id } = await paid();
@@ -149,7 +149,7 @@ test('cancel and sending at once: one of them, and the money is in one place', a
   expect(await balance()).toEqual({ available: left, held: 0, refund_hold: 0 });
 });
 
-test('what is on its way cannot be canceled', async () => {
+test('a refund that was sent cannot be canceled', async () => {
   const { merchant, paid, refund, cancel, read } = await shop(service, { funds: FUNDS });
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   await refund({ refund_id: 'stuck', payment_id: (await paid()).id, address: erc20.stuck });
@@ -157,7 +157,7 @@ test('what is on its way cannot be canceled', async () => {
   expect(refusal(await cancel('stuck'))).toBe('400 invalid_request_error');
 });
 
-test('the daily limit holds for refunds made at once, adds both tokens up, and is given back', async () => {
+test('the daily limit holds for concurrent refunds, sums both tokens, and is released', async () => {
   const { merchant, paid, create, cancel } = await shop(service);
   await writeSetting(service.app.db, merchant.merchantId, REFUND_SETTINGS.dailyLimit, '100.00');
   const first = await paid({ amount: 150 * TOKEN });
@@ -225,7 +225,7 @@ test('while a token is paused refunds of it wait, and can be canceled', async ()
   expect(await ended('waits')).toMatchObject({ status: 'succeeded' });
 }, 90_000);
 
-test('fault 49: while a network is stopped refunds on it wait, can be canceled, and go on with it', async () => {
+test('fault 49: while a network is stopped its refunds wait, can be canceled, and resume with it', async () => {
   const { merchant, paid, refund, cancel, ended, read } = await shop(service, { funds: FUNDS });
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const { id } = await paid();
@@ -252,7 +252,7 @@ async function reserveCoins({ merchantId, sdk }: TestMerchant, amount: string): 
   expect(await sdk.payouts.submit(batch_id)).toMatchObject({ status: 'pending_approval' });
 }
 
-test('short of coins on its network a refund waits, alarms and goes on when they are there', async () => {
+test('a refund without enough coins on its network waits with an alarm, and is sent once they arrive', async () => {
   const { merchant, paid, refund, read, ended, balance } = await shop(service);
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const { id } = await paid();

@@ -51,12 +51,12 @@ import {
 import { type FindOwnAddresses, type Screen, screen } from './transfers/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
-/** Versions of the API that a caller may name; the first is the current one. */
+/** API versions that a caller may request; the first is the current one. */
 const API_VERSIONS = ['2026-04-20'] as const;
 const NONCE_POOL_SIZE = 4;
-/** Of the workers of this process: a burst of requests holds up no claim, nor the other way round. */
+/** Connections of this process's workers, so that bursts of requests do not delay claims, nor the other way round. */
 const CLAIM_POOL_SIZE = 4;
-/** Monitoring counts whole tables, on a connection of its own. */
+/** Monitoring counts whole tables, on its own connection. */
 const WATCH_POOL = { poolSize: 1, statementMs: 30_000 };
 
 export interface AppOptions {
@@ -66,13 +66,13 @@ export interface AppOptions {
   masterKey: Buffer;
   log: Logger;
   poolSize: number;
-  /** How long a request waits for a row that somebody else holds, in milliseconds (8,000). */
+  /** PostgreSQL's `lock_timeout` in milliseconds; by default 8,000. */
   lockTimeoutMs?: number | undefined;
-  /** How long a statement may take, in milliseconds (9,000). */
+  /** PostgreSQL's `statement_timeout` in milliseconds; by default 9,000. */
   statementMs?: number | undefined;
-  /** How webhooks leave. Processes that send none need none. */
+  /** How webhooks are sent; not needed in processes that send none. */
   webhooks?: { outbound: WebhookDeps['outbound'] & { close?(): void }; disableAfterSeconds: number };
-  /** Certificate authorities (PEM) to trust beside the built-in ones where exchange rates are read. */
+  /** Additional certificate authorities (PEM) for reading exchange rates. */
   ratesCa?: string | undefined;
 }
 
@@ -81,14 +81,14 @@ const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
   disableAfterSeconds: Number.POSITIVE_INFINITY,
 };
 
-/** Everything that operations stand on, opened once per process. */
+/** The dependencies of all operations, opened once per process. */
 export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps {
   databaseUrl: string;
   simulatedDb: Db;
-  /** For claims and renewals of workers, which commit without waiting for the disk. */
+  /** For workers' claims and lease renewals, which commit asynchronously. */
   claimsDb: Db;
   metrics: Metrics;
-  /** What the database says of the installation, read every 5 s at most. */
+  /** State of the installation, read at most every 5 s. */
   readState: () => Promise<ServiceState>;
   chains: ChainRegistry;
   screen: Screen;
@@ -97,7 +97,7 @@ export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps {
   close(): Promise<void>;
 }
 
-/** Brings both schemas up to date. @returns the names of the migrations applied now */
+/** Migrates both schemas. @returns the names of the applied migrations */
 export async function migrateAll(databaseUrl: string, simchainUrl: string | undefined): Promise<string[]> {
   const applied = await migrate(databaseUrl);
   applied.push(...(await migrateSimulatedChain(simchainUrl ?? databaseUrl)));
@@ -119,7 +119,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const claimsDb = connect({ ...pool, poolSize: CLAIM_POOL_SIZE, synchronousCommit: 'off' });
   const watchDb = connect({ ...pool, ...WATCH_POOL });
   const { simchainUrl } = options;
-  // In a database of its own the simulated chain has none of the service's tables, and no role.
+  // In a separate database the simulated chain needs no service role.
   const simulatedDb = connect(simchainUrl === undefined ? pool : { url: simchainUrl, poolSize, onError });
   const clock = new Clock();
   const { webhooks = NO_WEBHOOKS } = options;
@@ -162,7 +162,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** Every signed call of the API. */
+/** All signed API routes. */
 export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[] {
   return [
     ...payoutRoutes(app),
@@ -185,19 +185,19 @@ export interface ServerOptions {
   publicUrl: () => string;
   rate: { perSecond: number; burst: number };
   tls?: { certFile: string; keyFile: string } | undefined;
-  /** A proxy in front says where callers come from. */
+  /** A proxy in front reports callers' addresses. */
   trustedProxy?: boolean;
-  /** The sandbox's own key, for the API reference to try requests with. */
+  /** The sandbox's own key, with which the API reference sends requests. */
   tryOutKey?: TryOutKey | undefined;
-  /** The sandbox's own store, whose webhooks a page shows. */
+  /** The sandbox's own store, whose webhooks the inbox shows. */
   inboxOwner?: InboxOwner | undefined;
-  /** Metrics are served elsewhere, or this machine cannot be told from a proxy's callers. */
+  /** Metrics are served elsewhere, or a proxy hides which callers are local. */
   withoutMetrics?: boolean;
-  /** Checks every answer against its schema: for tests. */
+  /** Validates every response against its schema, for tests. */
   checkAnswers?: boolean;
 }
 
-/** Every page that is open to all. */
+/** All unsigned pages. */
 export function publicPages(app: App, routes: readonly Route[], options: ServerOptions): PublicPage[] {
   return [
     ...healthPages(app, 'status'),
@@ -235,7 +235,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What an operator's monitoring reads, for an address of its own. */
+/** The pages for monitoring on a separate address. */
 export function monitoringPages(app: App): PublicPage[] {
   return [...healthPages(app, 'checks'), metricsPage(app)];
 }

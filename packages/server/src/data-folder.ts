@@ -16,14 +16,14 @@ import type { SandboxCredentials } from './sandbox/index.ts';
 
 const SECRET_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** As root: PostgreSQL runs under another account then, whose group passes through and lists nothing. */
+/** As root, PostgreSQL runs under another account, whose group may traverse the folder but not list it. */
 const PASSED_THROUGH_MODE = 0o710;
-/** A folder that everybody writes to, such as /tmp, is not ours to close. */
+/** The permissions of a shared folder such as /tmp are left alone. */
 const STICKY = 0o1000;
 const KEY_BYTES = 32;
 const MASTER_KEY = 'master.key';
 
-/** Where a running sandbox's databases are: how the CLI finds it. */
+/** The databases of a running sandbox, for the CLI. */
 export interface RunningSandbox {
   pid: number;
   base_url: string;
@@ -31,14 +31,14 @@ export interface RunningSandbox {
   simchain_url: string | null;
 }
 
-/** Level by level: Node's own recursive form spins for ever below /proc and its like. */
+/** Creates each level itself, since Node's `recursive` option loops for ever below /proc. */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   makeFolder(path.dirname(folder));
   mkdirSync(folder);
 }
 
-/** The files of a data folder, all readable by their owner alone. */
+/** The files of a data folder, readable by their owner only. */
 export class DataFolder {
   readonly path: string;
 
@@ -47,10 +47,10 @@ export class DataFolder {
   }
 
   /**
-   * Makes the folder, closed to everybody else. One that an older version left open is closed now.
+   * Creates the folder without access for others. An existing data folder is closed, too.
    *
-   * @param group of the account that PostgreSQL runs under, where that is not this one
-   * @throws ConfigError where the folder cannot be made
+   * @param group of the account that runs PostgreSQL, if that is another one
+   * @throws ConfigError if the folder cannot be created
    */
   create(group?: number): void {
     try {
@@ -93,7 +93,7 @@ export class DataFolder {
 
   #close(group: number | undefined): void {
     const { uid, mode } = statSync(this.path);
-    // Of a volume that somebody else owns, its owner decides.
+    // The permissions of somebody else's volume are left alone.
     if ((mode & STICKY) !== 0 || uid !== process.getuid?.()) return;
     if (group !== undefined) chownSync(this.path, uid, group);
     chmodSync(this.path, group === undefined ? FOLDER_MODE : PASSED_THROUGH_MODE);
@@ -110,7 +110,7 @@ export class DataFolder {
     );
   }
 
-  /** The master key, made at the first start. */
+  /** The master key, created at the first start. */
   ensureMasterKey(): Buffer {
     const known = this.readMasterKey();
     if (known !== undefined) return known;
@@ -124,11 +124,11 @@ export class DataFolder {
     try {
       return JSON.parse(readFileSync(file, 'utf8'));
     } catch {
-      throw new ConfigError(`${file} is not valid JSON. Mend it, or delete it to have it made anew.`);
+      throw new ConfigError(`${file} is not valid JSON. Repair it, or delete it to have it created again.`);
     }
   }
 
-  /** Whole or not at all: a start that is killed half-way leaves the old file. */
+  /** Writes atomically (temporary file, then rename): a killed start leaves the old file. */
   #writeSecret(file: string, text: string): void {
     const draft = `${file}.new`;
     writeFileSync(draft, text, { mode: SECRET_MODE });

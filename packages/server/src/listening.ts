@@ -3,14 +3,14 @@ import type { Config } from './platform/config.ts';
 import { ConfigError } from './platform/config.ts';
 import { codeOf } from './platform/db/index.ts';
 
-/** How many ports above the default one are tried when it is taken. */
+/** Ports above the default one that are tried if it is taken. */
 const PORTS_TRIED = 50;
 
 /**
- * Listens where the configuration says. The default port gives way to the next free one; a port that was asked for
- * does not.
+ * Listens on the configured host and port. If the default port is taken, the next free one is used; a configured port is
+ * never changed.
  *
- * @returns the address that callers see
+ * @returns the public base URL
  */
 export async function listen(server: FastifyInstance, config: Config): Promise<string> {
   const last = config.portGiven ? config.port : config.port + PORTS_TRIED;

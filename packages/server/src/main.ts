@@ -24,16 +24,16 @@ import { type SandboxCredentials, seedSandbox } from './sandbox/index.ts';
 import { decodeId } from './tenancy/index.ts';
 import { startWorkers } from './workers.ts';
 
-/** Time for requests and jobs in flight, so that the whole stop ends within ten seconds. */
+/** Grace period for requests and jobs in flight; the whole stop takes at most ten seconds. */
 const GRACE_MS = 4_000;
-/** As by `nice`: a third of the weight of a process that serves. */
+/** The `nice` value of workers: a third of a server's CPU weight. */
 const WORK_NICENESS = 5;
 const PLACEHOLDER_URL = 'http://127.0.0.1';
 
 /** A process of the service that runs until it is stopped. */
 export interface Running {
   baseUrl: string | undefined;
-  /** Finishes what is in flight, gives leases back and closes everything this process opened. */
+  /** Finishes work in flight, releases leases and closes everything that this process opened. */
   stop(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface RunningSandbox extends Running {
   baseUrl: string;
   credentials: SandboxCredentials;
   credentialsFile: string;
-  /** Where the embedded PostgreSQL keeps its data; undefined with a database of the operator's. */
+  /** The data directory of the embedded PostgreSQL; undefined with an operator's database. */
   databaseFolder: string | undefined;
   firstStart: boolean;
 }
@@ -54,7 +54,7 @@ interface Parts {
   monitoring?: MonitoringListener | undefined;
 }
 
-/** Stops in the order in which nothing loses what it stands on: callers, work, pools, database. */
+/** Stops parts before their dependencies: server and worker, monitoring, pools, database. */
 async function stopParts({ server, worker, app, postgres, monitoring }: Parts): Promise<void> {
   await Promise.all([server && closeServer(server), worker?.stop(GRACE_MS)]);
   await monitoring?.close();
@@ -62,14 +62,14 @@ async function stopParts({ server, worker, app, postgres, monitoring }: Parts): 
   await postgres?.stop();
 }
 
-/** Answers what is in flight; connections that stay open after the grace are cut. */
+/** Answers requests in flight, then cuts connections that are still open after the grace period. */
 async function closeServer(server: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => server.server.closeAllConnections(), GRACE_MS);
   await server.close();
   clearTimeout(cut);
 }
 
-/** Runs `start`; what it had opened is closed again where it fails. */
+/** Runs `start`; if it fails, closes the parts that it has opened. */
 async function orClose<T>(parts: Parts, start: () => Promise<T>): Promise<T> {
   try {
     return await start();
@@ -80,7 +80,7 @@ async function orClose<T>(parts: Parts, start: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The whole sandbox in one process: embedded PostgreSQL (or the given database), migrations, simulated chains, a
+ * Starts the whole sandbox in one process: embedded PostgreSQL (or the given database), migrations, simulated chains, a
  * seeded merchant, API and workers. A second start keeps all data.
  */
 export async function startSandbox(config: Config): Promise<RunningSandbox> {
@@ -101,7 +101,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     await migrateAll(databaseUrl, config.simchainUrl);
     parts.app = await openApp(appOptions(config, { databaseUrl, masterKey, log }));
     const known = folder.readCredentials();
-    // Money and keys are there before anybody can ask for them.
+    // Seeded before the server accepts requests.
     const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
     const baseUrl = await startServer(parts, config, ownPages(seeded));
     const credentials = { ...seeded, base_url: baseUrl };
@@ -127,7 +127,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
   });
 }
 
-/** The process's log, which knows the secrets that this process was started with. */
+/** The process's logger, which redacts the secrets that the process was started with. */
 function openLog(config: Config, opened: { databaseUrl: string; masterKey: Buffer }): Logger {
   const urls = [opened.databaseUrl, config.simchainUrl].filter((url) => url !== undefined);
   const passwords = urls.map((url) => new URL(url).password);
@@ -137,7 +137,7 @@ function openLog(config: Config, opened: { databaseUrl: string; masterKey: Buffe
 
 type OwnPages = Pick<ServerOptions, 'tryOutKey' | 'inboxOwner'>;
 
-/** What the sandbox shows to browsers on its machine. */
+/** Options of the pages that the sandbox shows to browsers on its machine. */
 function ownPages({ merchant_id, store_id, api_key, secret_key }: SandboxCredentials): OwnPages {
   const [merchantId, storeId] = [decodeId('merchant', merchant_id), decodeId('store', store_id)];
   const isKnown = merchantId !== undefined && storeId !== undefined;
@@ -150,7 +150,7 @@ function ownPages({ merchant_id, store_id, api_key, secret_key }: SandboxCredent
 async function startServer(parts: Parts, config: Config, pages: OwnPages = {}): Promise<string> {
   let publicUrl = PLACEHOLDER_URL;
   const { app } = parts;
-  if (app === undefined) throw new Error('the server starts after the database');
+  if (app === undefined) throw new Error('the server must start after the database');
   checkTlsFiles(config);
   const { rate, tls, trustedProxy } = config;
   const withoutMetrics = config.metrics !== undefined || trustedProxy;
@@ -178,7 +178,7 @@ function checkTlsFiles({ tls }: Config): void {
   if (missing !== undefined) throw new ConfigError(`The TLS file ${missing} does not exist.`);
 }
 
-/** What a production process needs and never makes up by itself. @throws ConfigError */
+/** The settings that a production process requires. @throws ConfigError */
 function productionDatabase(config: Config): { databaseUrl: string; masterKey: Buffer } {
   const { databaseUrl, masterKey } = config;
   if (databaseUrl === undefined) {
@@ -209,7 +209,7 @@ function appOptions(
   return { ...opened, simchainUrl, poolSize, webhooks, ratesCa: outbound.ca };
 }
 
-/** One API node on a database of the operator's. Run as many as you like. */
+/** Starts an API node on the operator's database. Run as many as you like. */
 export async function serve(config: Config): Promise<Running> {
   const parts: Parts = {};
   return await orClose(parts, async () => {
@@ -220,8 +220,8 @@ export async function serve(config: Config): Promise<Running> {
 }
 
 /**
- * One worker on a database of the operator's. Run as many as you like. On a machine of both it lets servers pass: merchants
- * and payers wait for an answer, and nobody for one job among many.
+ * Starts a worker on the operator's database. Run as many as you like. On a shared machine servers have CPU priority, since
+ * merchants and payers wait for their responses.
  */
 export async function work(config: Config): Promise<Running> {
   setPriority(WORK_NICENESS);

@@ -22,17 +22,17 @@ import { createLogger } from './platform/observability/index.ts';
 import { type VerifyReport, verifyLedger } from './reconciliation/index.ts';
 
 /*
- * The operator's face of the service: what the `florin` command does on the database itself, without the API. Ids come
- * in and go out as callers see them (`mer_…`); the message of `Fail` and `ConfigError` is for the person who asked.
+ * The operator's interface: `florin` commands that work on the database directly, without the API. Ids have their public
+ * form (`mer_…`); the messages of `Fail` and `ConfigError` are shown to the operator.
  */
 
 const OPERATOR_POOL_SIZE = 4;
-/** `ledger verify` sums whole tables, and a person who waits can stop it. */
+/** `ledger verify` sums whole tables; the operator can interrupt it. */
 const OPERATOR_STATEMENT_MS = 600_000;
 const START_FIRST =
-  'No sandbox is running here and DATABASE_URL is not set: start it first (npm start), or name your database.';
+  'No sandbox is running here and DATABASE_URL is not set: start the sandbox (npm start), or set DATABASE_URL.';
 
-/** The database that a command works on: the given one, else that of the sandbox which runs on the data folder. */
+/** The database of a command: the configured one, else that of the running sandbox of the data folder. */
 function locate(config: Config): { databaseUrl: string; simchainUrl: string | undefined; masterKey: Buffer } {
   const folder = new DataFolder(config.dataDir);
   const running = folder.readRunning();
@@ -56,12 +56,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Opens the operator's commands on the database that the configuration leads to. @throws ConfigError */
+/** Opens the operator's commands on the configured database. @throws ConfigError */
 export async function openOperator(config: Config) {
-  const place = locate(config);
+  const database = locate(config);
   const log = createLogger(config.logLevel);
   const app: App = await openApp({
-    ...place,
+    ...database,
     log,
     poolSize: OPERATOR_POOL_SIZE,
     statementMs: OPERATOR_STATEMENT_MS,
@@ -88,7 +88,7 @@ export async function openOperator(config: Config) {
 }
 export type Operator = Awaited<ReturnType<typeof openOperator>>;
 
-/** Brings the schemas of the given database up to date. @returns the names of the migrations applied now */
+/** Migrates the configured database. @returns the names of the applied migrations */
 export async function migrateDatabase(config: Config): Promise<string[]> {
   if (config.databaseUrl === undefined)
     throw new ConfigError('DATABASE_URL (--database-url) is required to migrate.');

@@ -63,18 +63,18 @@ const CLEAN_NONCES_EVERY_MS = 60_000;
 const MAINTAIN_DAYS_JOB = 'events.maintain-days';
 const MAINTAIN_DAYS_EVERY_MS = 3_600_000;
 
-/** Jobs under way at once in a process: each waits for one of few connections, and gives up when it waits too long. */
+/** Concurrent jobs per process. More would time out waiting for the few connections. */
 const JOBS_AT_ONCE = 200;
-/** Jobs of a merchant that are claimed together share their statements: the last of the room is not given out one by one. */
+/** Free slots before the next claim: jobs of a merchant that are claimed together share their statements. */
 const ROOM_MIN = JOBS_AT_ONCE / 20;
 
-/** All renewals of a merchant may be due in one second: its deposits, payouts and charges under way go first. */
+/** Low priority: all renewals of a merchant may be due in one second, and its deposits, payouts and charges go first. */
 const PATIENT_KINDS = [DUE_JOB];
 
-/** Endpoints being sent to at once: a run lasts as long as its slowest answer, and most of them only wait. */
+/** Concurrent endpoints: a run lasts as long as its slowest response, and most runs only wait. */
 const ENDPOINTS_AT_ONCE = 10_000;
 
-/** What this release can do of what lies in the jobs table. */
+/** The handlers of all job kinds, except deliveries. */
 export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
   return new Map<string, JobHandler>([
     [PROCESS_JOB, (job, run) => processBatch(app, job, run)],
@@ -110,20 +110,20 @@ export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
   ]);
 }
 
-/** Makes the days to come and drops those of which nothing is kept any more. */
+/** Creates the next daily partitions and drops those beyond the retention. */
 async function maintainEventDays(app: App): Promise<JobOutcome> {
   const installation = { merchantId: NIL_ID, mode: 'live' } as const;
   const { retentionDays } = await readSettings(app.db, installation, EVENT_SETTINGS);
   const { added, dropped, left } = await maintainDays(app.databaseUrl, TABLES_BY_DAY, retentionDays);
   if (dropped.length > 0) app.log.info({ dropped, added }, 'old events and deliveries were dropped');
   if (left.length > 0)
-    app.log.warn({ left }, 'days of events could not be made or dropped; tried again in an hour');
+    app.log.warn({ left }, 'daily partitions of events could not be created or dropped; retried in an hour');
   return { againAtMs: app.clock.nowMs() + MAINTAIN_DAYS_EVERY_MS };
 }
 
 /**
- * Starts taking jobs, and plants the ones that the installation itself always has. Deliveries have a worker of their
- * own: a thousand receivers that hang hold up nothing but themselves.
+ * Starts the workers and enqueues the installation's own jobs. Deliveries have a worker of their own, so that a thousand
+ * hanging receivers delay nothing else.
  */
 export async function startWorkers(app: App): Promise<JobWorker> {
   const dueAtMs = app.clock.nowMs();

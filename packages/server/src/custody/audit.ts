@@ -14,47 +14,47 @@ import {
 } from '../transfers/index.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 
-const EVERY_MS = 60_000;
+const INTERVAL_MS = 60_000;
 
 /**
- * Handles a job of `AUDIT_JOB`: compares the newest final blocks once more with what was booked from them, in and out, as
- * long as they hold any of it. Whoever moves coins asks for it, so that a network on which nothing happens costs nothing.
+ * Handles `AUDIT_JOB`: reads the newest final blocks again and compares them with the books, in and out. Runs every minute
+ * while these blocks hold transfers of ours. Every movement of coins enqueues it, so a quiet network costs nothing.
  */
 export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = job.payload.network as Network;
   const { auditBlocks } = await readSettings(deps.db, merchant, CUSTODY_SETTINGS);
-  const again = { againAtMs: deps.clock.nowMs() + EVERY_MS };
+  const again = { againAtMs: deps.clock.nowMs() + INTERVAL_MS };
   try {
     const { finalHeight: upTo } = await deps.chains.of(merchant, network).head();
     await checkFinalBlocks(deps, merchant, { network, newest: upTo });
     const replaced = await findReplaced(deps.db, { merchantId: merchant.merchantId, network });
-    const blocks = { network, above: aboveOf(upTo, BigInt(auditBlocks), replaced), upTo };
-    const { known: came } = await rescanBlocks(deps, merchant, blocks);
+    const blocks = { network, above: auditFrom(upTo, BigInt(auditBlocks), replaced), upTo };
+    const { known: incoming } = await rescanBlocks(deps, merchant, blocks);
     const nowSeconds = merchantTime(deps, merchant).seconds;
     const books = chargeBooks(merchant.merchantId, nowSeconds);
-    const { known: went } = await recheckFinal(deps, merchant, { ...blocks, nowSeconds }, books);
+    const { known: outgoing } = await recheckFinal(deps, merchant, { ...blocks, nowSeconds }, books);
     if (replaced !== undefined) {
-      // The new blocks have not come up to the old ones yet: what lay there is looked for later.
+      // The replacing blocks are not as high as the replaced ones yet: their transfers may still appear.
       if (replaced.highest > upTo) return again;
       await forgetReplaced(deps.db, { merchantId: merchant.merchantId, network }, replaced);
     }
-    return came + went === 0 ? 'done' : again;
+    return incoming + outgoing === 0 ? 'done' : again;
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     return again;
   }
 }
 
-/** Reads back to before whatever is known to be replaced. */
-function aboveOf(upTo: bigint, depth: bigint, replaced: Replaced | undefined): bigint {
+/** The audit starts after this block: before all blocks that are known to be replaced. */
+function auditFrom(upTo: bigint, depth: bigint, replaced: Replaced | undefined): bigint {
   const usual = upTo - depth;
   if (replaced === undefined) return usual;
   const before = replaced.intact ?? replaced.lowest - depth;
   return before < usual ? before : usual;
 }
 
-/** What a charge brought and a reorganisation took is the operator's loss, until the same bytes are final again. */
+/** A charge lost to a reorganisation is the operator's loss until the same transaction is final again. */
 function chargeBooks(merchantId: string, seconds: number): ChargeBooks {
   return {
     lose: (tx, paymentId) => loseCharge(tx, { merchantId, paymentId }, { seconds }),

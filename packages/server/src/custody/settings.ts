@@ -10,7 +10,7 @@ export const CUSTODY_SETTINGS = {
   auditBlocks: integerSetting({
     name: 'custody.audit_blocks',
     description:
-      'How many of the newest final blocks are read again, to find what was missed or what a deep reorganisation took.',
+      'How many of the newest final blocks are read again, to find missed transfers and deep reorganisations.',
     fallback: 200,
     min: 1,
     max: 10_000,

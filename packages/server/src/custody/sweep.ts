@@ -23,15 +23,15 @@ import {
   type TransferOrder,
   withdrawQueued,
 } from '../transfers/index.ts';
-import { bookMoved } from './book-moved.ts';
+import { bookMovedSweeps } from './book-moved-sweeps.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 
-// Payers' coins lie at deposit addresses, payouts and refunds leave from the hot wallet: a sweep brings them there. It
-// changes nothing in the ledger, whose custody is both places. A sweep takes what the chain shows at an address, and its
-// parts say of which deposits that is, in the transaction that orders it: two sweeps never want the same coins, and one
-// that failed gives them back.
-// Seized coins stay where they are until people release them: at an address of their own nothing can spend them, and
-// what is kept for good never mixes with a merchant's coins.
+// Deposit addresses hold payers' coins; payouts and refunds leave from the hot wallet. A sweep moves coins there and books
+// nothing, since the ledger's `custody` covers both. A sweep moves the balance that the chain shows at an address, and its
+// parts assign it to deposits in the transaction that orders it: two sweeps never claim the same coins, and a failed sweep
+// releases them.
+// Seized coins stay at their deposit address until people release them: nothing can spend them there, and kept coins never
+// mix with a merchant's.
 
 export interface CustodyDeps extends Platform {
   chains: ChainRegistry;
@@ -39,20 +39,20 @@ export interface CustodyDeps extends Platform {
 
 const OWNER_TYPE = 'sweep';
 export const SWEPT_JOB = decidedJob(OWNER_TYPE);
-/** Addresses swept in one group, so that a run of it stays short. */
+/** Addresses per group, so that a run stays short. */
 const SWEEPS_MAX = 50;
-const TRY_AGAIN_MS = 600_000;
-/** When to look again at a network that cannot be asked. */
-const AWAY_MS = 30_000;
+const RETRY_MS = 600_000;
+/** Retry interval while a network is unreachable. */
+const UNREACHABLE_RETRY_MS = 30_000;
 
-/** Handles the news that coins were credited: orders the sweep of what is worth it. */
+/** Handles `CREDITED_JOB`: orders sweeps of addresses that reach the configured minimum. */
 export async function sweepDeposits(deps: CustodyDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const { sweepMinimum } = await readSettings(deps.db, merchant, CUSTODY_SETTINGS);
   return await sweep(deps, { job, run, minimum: sweepMinimum });
 }
 
-/** Handles the news that a payment waits for coins: what else is not worth a fee is needed now. */
+/** Handles `SHORT_JOB`: a transfer waits for coins, so everything is swept, however small. */
 export async function sweepAll(deps: CustodyDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   return await sweep(deps, { job, run, minimum: 0n });
 }
@@ -61,7 +61,7 @@ interface Sweep extends Pick<JobRun, 'step' | 'signal'> {
   deps: CustodyDeps;
   merchant: Merchant;
   network: Network;
-  /** Less than that stays where it is. */
+  /** Addresses with less are not swept. */
   minimum: bigint;
 }
 
@@ -72,16 +72,16 @@ async function sweep(
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = job.payload.network as Network;
   const { step, signal } = { step: run.step.bind(run), signal: run.signal };
-  const again = { againAtMs: deps.clock.nowMs() + AWAY_MS, followsClock: false };
+  const again = { againAtMs: deps.clock.nowMs() + UNREACHABLE_RETRY_MS, followsClock: false };
   const own: Sweep = { deps, merchant, network, minimum, step, signal };
   try {
-    await endShort(own);
-    const place = { merchantId: merchant.merchantId, network };
+    await cancelShortSweeps(own);
+    const target = { merchantId: merchant.merchantId, network };
     let after: UnsweptAddress | undefined;
     let isBehind = false;
     do {
       signal.throwIfAborted();
-      const page = await listUnswept(deps.db, place, { minimum, after, limit: SWEEPS_MAX });
+      const page = await listUnswept(deps.db, target, { minimum, after, limit: SWEEPS_MAX });
       for (const [currency, addresses] of Map.groupBy(page, (one) => one.currency))
         isBehind = !(await orderSweeps(own, currency, addresses)) || isBehind;
       after = page.length < SWEEPS_MAX ? undefined : page.at(-1);
@@ -95,7 +95,7 @@ async function sweep(
 
 const keyOf = (addressIndex: number): KeyRef => `deposit:${addressIndex}`;
 
-/** Orders the sweeps of what lies at addresses, as the chain shows it. @returns false where the node is too far behind to say */
+/** Orders sweeps of the addresses' balances on the chain. @returns false if the node lacks the newest deposits' blocks */
 async function orderSweeps(
   { deps, merchant, network, minimum, step }: Sweep,
   currency: Asset,
@@ -103,7 +103,7 @@ async function orderSweeps(
 ): Promise<boolean> {
   const { merchantId } = merchant;
   const chain = deps.chains.of(merchant, network);
-  const home = await chain.sender('hot');
+  const hotWallet = await chain.sender('hot');
   const { height, balances } = await chain.balances(
     addresses.map(({ address }) => address),
     currency,
@@ -113,10 +113,10 @@ async function orderSweeps(
   await step(async (tx) => {
     const groupId = newId();
     const orders: TransferOrder[] = [];
-    const place = { merchantId, network };
-    await bookMoved(
+    const target = { merchantId, network };
+    await bookMovedSweeps(
       tx,
-      place,
+      target,
       addresses.map(({ addressIndex }) => keyOf(addressIndex)),
     );
     for (const from of addresses) {
@@ -125,10 +125,18 @@ async function orderSweeps(
         (balances.get(from.address) ?? 0n) -
         from.seized -
         (await sumLeaving(within, { merchantId, network, currency }, { keyRef, height }));
-      const taken = await claimUnswept(tx, place, from, { minimum, coinsOf });
-      if (taken === undefined) continue;
-      const owner = { ownerType: OWNER_TYPE, ownerId: taken.sweepId, groupId };
-      orders.push({ ...owner, network, currency, keyRef, address: home, amount: taken.amount, memo: null });
+      const claimed = await claimUnswept(tx, target, from, { minimum, coinsOf });
+      if (claimed === undefined) continue;
+      const owner = { ownerType: OWNER_TYPE, ownerId: claimed.sweepId, groupId };
+      orders.push({
+        ...owner,
+        network,
+        currency,
+        keyRef,
+        address: hotWallet,
+        amount: claimed.amount,
+        memo: null,
+      });
     }
     await requestTransfers(tx, merchantId, orders, time);
     crashPoint('sweep.before-commit');
@@ -137,8 +145,8 @@ async function orderSweeps(
   return addresses.every(({ newest }) => newest <= height);
 }
 
-/** Sweeps that have no transaction and not the coins for one end: a reorganisation took these away. */
-async function endShort({ deps, merchant, network, step }: Sweep): Promise<void> {
+/** Cancels queued sweeps whose address no longer holds their coins: a reorganisation removed these. */
+async function cancelShortSweeps({ deps, merchant, network, step }: Sweep): Promise<void> {
   const { merchantId } = merchant;
   const queued = await listQueuedFromDeposits(deps.db, { merchantId, network });
   const chain = deps.chains.of(merchant, network);
@@ -150,24 +158,24 @@ async function endShort({ deps, merchant, network, step }: Sweep): Promise<void>
       if ((balances.get(addresses[i] ?? '') ?? 0n) < amount) short.push(transferId);
   }
   if (short.length === 0) return;
-  const message = 'The coins do not lie at the address any more. Nothing was moved.';
+  const message = 'The address no longer holds the coins. Nothing was moved.';
   const nowSeconds = merchantTime(deps, merchant).seconds;
   const ended = await step(async (tx) => {
     const sweepIds = await withdrawQueued(tx, merchantId, short, { message, nowSeconds });
     await releaseSweeps(tx, merchantId, sweepIds);
-    await bookMoved(
+    await bookMovedSweeps(
       tx,
       { merchantId, network },
       queued.map(({ keyRef }) => keyRef),
     );
     return sweepIds.length;
   });
-  deps.log.warn({ merchantId, network, sweeps: ended }, 'sweeps ended: their coins are gone');
+  deps.log.warn({ merchantId, network, sweeps: ended }, 'sweeps canceled: their coins are gone');
 }
 
 /**
- * Handles `SWEPT_JOB`: coins that did not move, or that a reorganisation put back, can be swept again; a sweep that is
- * mined again has taken whatever lay at its address, and what it left is swept by another.
+ * Handles `SWEPT_JOB`. Coins that did not move, or that a reorganisation put back, are swept again. A sweep that is mined
+ * again has moved whatever its address held, so its parts are reassigned and the rest is swept by another one.
  */
 export async function settleSweeps(deps: CustodyDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const { merchantId } = job;
@@ -175,7 +183,7 @@ export async function settleSweeps(deps: CustodyDeps, job: Job, run: JobRun): Pr
   await run.step(async (tx) => {
     const decided = await listDecided(tx, merchantId, groupId);
     const unmoved = decided.filter((one) => one.status === 'failed' || one.lost_at !== null);
-    if (unmoved.length > 0) await tryAgain(tx, deps, { merchantId, unmoved });
+    if (unmoved.length > 0) await retrySweeps(tx, deps, { merchantId, unmoved });
     const moved = decided.filter((one) => one.status === 'succeeded' && one.lost_at === null);
     const networks = await reassignLostParts(
       tx,
@@ -183,17 +191,17 @@ export async function settleSweeps(deps: CustodyDeps, job: Job, run: JobRun): Pr
       moved.map((one) => one.owner_id),
     );
     for (const [network, swept] of Map.groupBy(decided, (one) => one.network))
-      await bookMoved(
+      await bookMovedSweeps(
         tx,
         { merchantId, network },
         swept.map((one) => one.key_ref),
       );
-    await sweepSoon(tx, { merchantId, networks, dueAtMs: deps.clock.nowMs() });
+    await enqueueSweeps(tx, { merchantId, networks, dueAtMs: deps.clock.nowMs() });
   });
   return 'done';
 }
 
-async function tryAgain(
+async function retrySweeps(
   tx: Tx,
   deps: CustodyDeps,
   { merchantId, unmoved }: { merchantId: string; unmoved: Awaited<ReturnType<typeof listDecided>> },
@@ -206,12 +214,12 @@ async function tryAgain(
   if (networks.length === 0) return;
   const reasons = [...new Set(unmoved.map((one) => one.failure_message))];
   deps.log.error({ merchantId, networks, sweeps: unmoved.length, reasons }, 'coins could not be swept');
-  // What failed once may fail again; what a reorganisation undid did not.
-  const waitMs = unmoved.every((one) => one.lost_at === null) ? TRY_AGAIN_MS : 0;
-  await sweepSoon(tx, { merchantId, networks, dueAtMs: deps.clock.nowMs() + waitMs });
+  // A failed sweep may fail again, so it waits; one undone by a reorganisation is retried at once.
+  const waitMs = unmoved.every((one) => one.lost_at === null) ? RETRY_MS : 0;
+  await enqueueSweeps(tx, { merchantId, networks, dueAtMs: deps.clock.nowMs() + waitMs });
 }
 
-async function sweepSoon(
+async function enqueueSweeps(
   tx: Tx,
   { merchantId, networks, dueAtMs }: { merchantId: string; networks: readonly Network[]; dueAtMs: number },
 ): Promise<void> {

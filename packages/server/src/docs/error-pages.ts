@@ -13,14 +13,14 @@ interface Explained extends Explanation {
 const NAV =
   '<nav aria-label="Documentation"><a href="/docs">API reference</a> · <a href="/docs/errors">Error codes</a></nav>';
 
-/** By code. A code of both formats means the same in both; 403 has one in the payout format only. */
+/** All error codes. A code means the same in both error formats; `forbidden` (403) exists in the payout format only. */
 const ERRORS: Record<string, Explained> = {
   ...PAYOUT_ERRORS,
   ...STRUCTURED_ERRORS,
   forbidden: PERMISSION_DENIED,
 };
 
-/** One page for each error code, where the `doc_url` of error answers leads, and a list of them all. */
+/** A page for each error code, which `doc_url` of error answers points to, and a list of all. */
 export function errorPages(): PublicPage[] {
   const pages = Object.entries(ERRORS).map(([code, error]) => {
     const answer = htmlPage({ title: error.title, nav: NAV, body: explain(code, error) });

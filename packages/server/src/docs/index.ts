@@ -11,11 +11,11 @@ export interface DocsOptions {
   routes: readonly Route[];
   publicUrl: () => string;
   clock: Clock;
-  /** The sandbox's own key: with it the page can try requests. Only a sandbox process gives one. */
+  /** The sandbox's own key, with which the page can send requests. Set in sandbox processes only. */
   tryOutKey?: TryOutKey | undefined;
 }
 
-/** Everything that is read rather than called: the API reference, a page for each error code, `/llms.txt`. */
+/** The documentation pages: the API reference, a page for each error code, `/llms.txt`. */
 export function docsPages({ routes, publicUrl, clock, tryOutKey }: DocsOptions): PublicPage[] {
   const signing = tryOutKey === undefined ? [] : [signPage(tryOutKey, clock)];
   return [...referencePages(tryOutKey), ...signing, ...errorPages(), llmsPage(routes, publicUrl)];

@@ -1,6 +1,6 @@
 import type { PublicPage, Route } from '../platform/http/index.ts';
 
-/** `/llms.txt`: what a program that writes code against this service has to know, on one page. */
+/** `/llms.txt`: one page with everything a code-writing program needs to use the API. */
 export function llmsPage(routes: readonly Route[], publicUrl: () => string): PublicPage {
   const calls = routes.map(
     (route) =>

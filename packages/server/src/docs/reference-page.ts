@@ -16,13 +16,13 @@ const SCRIPT = {
   path: '/docs/js/scalar.js',
 };
 
-/** What the page's script is told. */
+/** Settings of the page's script. */
 interface PageSettings {
   /** The sandbox's API key for callers on this machine, else null. Never the secret. */
   apiKey: string | null;
 }
 
-/** The API reference: the page, its script (Scalar, as its package carries it) and what sets it up. */
+/** The API reference: the page, its script (Scalar, from its package) and the setup script. */
 export function referencePages(key: TryOutKey | undefined): PublicPage[] {
   return [
     { path: '/docs', handle: async (request) => page({ apiKey: keyFor(request, key) }) },
@@ -39,7 +39,7 @@ function keyFor(request: PageRequest, key: TryOutKey | undefined): string | null
 }
 
 function referenceScript(): PublicPage {
-  // Read when first asked for: a service whose reference nobody opens pays nothing.
+  // Read at the first request, so that unused it costs nothing.
   let reading: Promise<PluginFile> | undefined;
   return {
     path: '/docs/reference.js',
@@ -70,7 +70,7 @@ function referenceScript(): PublicPage {
   };
 }
 
-/** Scalar adds style sheets of its own as it draws; scripts come from here only. */
+/** Scalar adds inline style sheets; scripts come from our origin only. */
 const POLICY = {
   'script-src': "'self'",
   'style-src': "'self' 'unsafe-inline'",

@@ -1,6 +1,6 @@
 /**
- * Runs in the browser: starts the reference with everything off that would speak to another origin, and has each tried
- * request signed by the sandbox right before it is sent.
+ * Runs in the browser: starts the reference with all third-party requests switched off, and lets the sandbox sign each
+ * request right before it is sent.
  */
 export const SETUP_SCRIPT = `'use strict';
 (() => {

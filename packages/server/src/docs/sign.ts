@@ -13,7 +13,7 @@ import {
   TokenBuckets,
 } from '../platform/http/index.ts';
 
-/** The sandbox's own key, which the reference page tries requests with. */
+/** The sandbox's own key, with which the reference page sends requests. */
 export interface TryOutKey {
   apiKey: string;
   secretKey: string;
@@ -31,15 +31,14 @@ const ToSign = Type.Object(
   { additionalProperties: false },
 );
 
-/** Of the request that is signed, and what JSON adds to it. */
+/** The limit of a request body, including its JSON escaping. */
 const BODY_BYTES_MAX = 1_048_576;
 
 const checkToSign = compileShape(ToSign);
 
 /**
- * Signs a request of the reference page, so that its button works and the secret stays here. It exists in the sandbox
- * alone and serves only our own page in a browser on this machine: a page of another origin, a name that was made to
- * point here, and a caller behind a proxy are refused.
+ * Signs requests of the reference page, so that the secret stays on the server. It exists in the sandbox only and serves
+ * only our own page in a browser on this machine: other origins, DNS rebinding, and callers behind a proxy are refused.
  */
 export function signPage(key: TryOutKey, clock: Clock): PublicPage {
   const bucket = new TokenBuckets(SIGNATURES_PER_SECOND, SIGNATURES_BURST);

@@ -6,7 +6,7 @@ import { changingColumns } from './facts.ts';
 import type { InvoiceRow } from './queries.ts';
 import type { InvoiceFacts } from './states.ts';
 
-/** Locks the open ones of a subscription, oldest first. It follows the lock of the subscription. */
+/** Locks the open invoices of a subscription, oldest first. The caller has locked the subscription before. */
 export const openInvoicesLock = (
   merchantId: string,
   subscriptionId: string,
@@ -16,7 +16,7 @@ export const openInvoicesLock = (
   order by created_at, invoice_id
   for update`;
 
-/** The paid ones of a period, newest first; the caller has the lock of their subscription, under which alone they change. */
+/** The paid invoices of a period, newest first. They change only under their subscription's lock, which the caller holds. */
 export async function listCovering(
   tx: Tx,
   {
@@ -33,15 +33,15 @@ export async function listCovering(
   return rows;
 }
 
-/** A second invoice for a period fails the transaction. */
+/** Fails the transaction if the period already has an invoice. */
 export async function insertInvoice(tx: Tx, row: InvoiceRow): Promise<void> {
   await insertRows(tx, INVOICE, [row]);
 }
 
 /**
- * What a decision and what followed from it have made of an open invoice, whose lock the caller has.
+ * Writes a decision about an open invoice, whose lock the caller holds.
  *
- * @returns it as it is from now on
+ * @returns the updated row
  */
 export async function updateInvoice(
   tx: Tx,
@@ -56,7 +56,7 @@ export async function updateInvoice(
   return { ...known, ...change };
 }
 
-/** What charges of a mandate that are on their way or have paid take of one window of its cap. */
+/** The sum of a mandate's charges, under way or paid, in one window of its cap. */
 export const capUsed = (
   merchantId: string,
   window: { subscriptionId: string; methodId: string; start: number },
@@ -69,7 +69,7 @@ export const capUsed = (
   from unnest(${[window.subscriptionId]}::uuid[], ${[window.methodId]}::uuid[], ${[window.start]}::bigint[])
     as w (subscription_id, method_id, start)`;
 
-/** A charge that an invoice did not wait for any more has failed: what it would have taken of a cap is free. */
+/** Frees the cap of a failed charge that its invoice no longer waited for. */
 export async function freeCap(
   tx: Tx,
   {
@@ -87,7 +87,7 @@ export async function freeCap(
     .execute();
 }
 
-/** The open ones of these subscriptions, oldest first. */
+/** The open invoices of these subscriptions, oldest first. */
 export async function listOpenInvoices(
   db: Db,
   merchantId: string,

@@ -5,7 +5,7 @@ import type { InvoiceFacts, PageState } from './states.ts';
 
 const seconds = (value: bigint | number | null) => (value === null ? null : Number(value));
 
-/** @param page as it stands under its lock */
+/** @param page the page's state, read under its lock */
 export function factsOfInvoice(row: InvoiceRow, page: PageState): InvoiceFacts {
   const { charge_method_id: methodId, charge_window_start: windowStart, charge_amount: amount } = row;
   const hasUse = methodId !== null && windowStart !== null && amount !== null;
@@ -37,7 +37,7 @@ export function factsOfInvoice(row: InvoiceRow, page: PageState): InvoiceFacts {
   };
 }
 
-/** What decisions change of an invoice that exists. */
+/** The columns that decisions change. */
 export function changingColumns(facts: InvoiceFacts) {
   return {
     amount_due: facts.amount,
@@ -62,7 +62,7 @@ export function changingColumns(facts: InvoiceFacts) {
   } satisfies Updateable<Tables['invoice']>;
 }
 
-/** What is fixed when it is made. */
+/** The columns that are fixed at creation. */
 export function lastingColumns(facts: InvoiceFacts) {
   return {
     invoice_id: facts.id,

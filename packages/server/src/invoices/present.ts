@@ -9,7 +9,7 @@ const FREQUENCIES: Record<BillingInterval, string> = {
   year: 'Yearly',
 };
 
-/** How often is billed, for people and for programs. */
+/** The billing interval as text and as fields. */
 export function presentInterval(interval: BillingInterval) {
   return {
     frequency: FREQUENCIES[interval],
@@ -18,7 +18,7 @@ export function presentInterval(interval: BillingInterval) {
   };
 }
 
-/** The page of an invoice stands for its payment; one that never had a page is named by its newest charge. */
+/** `payment_id` is the session of the invoice's page; without a page, the newest charge. */
 function paymentOf({ session_id, charge_payment_id }: InvoiceRow): { payment_id?: string } {
   if (session_id !== null) return { payment_id: encodeId('checkoutSession', session_id) };
   return charge_payment_id === null ? {} : { payment_id: encodeId('payment', charge_payment_id) };

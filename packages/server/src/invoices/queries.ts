@@ -18,7 +18,7 @@ export async function findInvoice(
   return await selectInvoices(db, merchantId).where('invoice_id', '=', invoiceId).executeTakeFirst();
 }
 
-/** @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store */
+/** @throws Fail `resource_not_found`; `forbidden` for an invoice of another store of the merchant */
 export async function getInvoice(db: Db, owner: Owner, id: string): Promise<InvoiceRow> {
   const invoiceId = decodeId('invoice', id);
   const row = invoiceId === undefined ? undefined : await findInvoice(db, owner.merchantId, invoiceId);
@@ -33,7 +33,7 @@ export interface InvoiceFilter {
   after?: string | undefined;
 }
 
-/** A store's invoices, newest first; one row more than the limit. */
+/** A store's invoices, newest first; up to one row more than the limit. */
 export async function listInvoices(db: Db, owner: Owner, filter: InvoiceFilter): Promise<InvoiceRow[]> {
   const { customerId, subscriptionId, status } = filter;
   let query = selectInvoices(db, owner.merchantId).where('store_id', '=', owner.storeId);
@@ -45,7 +45,7 @@ export async function listInvoices(db: Db, owner: Owner, filter: InvoiceFilter):
   return await readNewest(query, 'invoice_id', { after, limit: filter.limit });
 }
 
-/** Whether a list of a customer's or a subscription's invoices has this one; its status may have changed meanwhile. */
+/** Whether a cursor belongs to the filtered list. Its status is not compared, since it may have changed. */
 const isListed = (row: InvoiceRow, { customerId, subscriptionId }: InvoiceFilter) =>
   (customerId === undefined || row.customer_id === customerId) &&
   (subscriptionId === undefined || row.subscription_id === subscriptionId);

@@ -17,13 +17,13 @@ async function readPage(
   query: InvoiceQuery & { limit: number },
 ): Promise<InvoiceRow[]> {
   const { customer, subscription, status, limit, starting_after: after } = query;
-  // Who or what is not known has no invoices, as nothing has the nil id.
+  // An unknown customer or subscription becomes the nil id, which matches no invoice.
   const customerId = customer && ((await findCustomerId(db, owner.merchantId, customer)) ?? NIL_ID);
   const subscriptionId = subscription && (decodeId('subscription', subscription) ?? NIL_ID);
   return await listInvoices(db, owner, { customerId, subscriptionId, status, limit, after });
 }
 
-/** Reading invoices: they belong to the store of their subscription. */
+/** Invoices are read-only in the API, and belong to the store of their subscription. */
 export function invoiceRoutes(platform: Platform): Route[] {
   return [
     defineRoute({

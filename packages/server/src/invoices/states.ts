@@ -3,13 +3,13 @@ import { Moves } from '../platform/db/index.ts';
 
 // An invoice: open → paid | void. `payment_status`: pending ⇄ processing → completed | failed (open, tried again) |
 // canceled | expired.
-// Invariant: at most one attempt of a mandate is live (`liveAttempt`), none of an invoice that is not open, and no
-// invoice becomes void while an attempt or a deposit for it is not final. A void or paid invoice never changes again, but
-// for how much of a paid one was given back as a credit, which callers do not see.
-// It changes only in transactions that hold the lock of its subscription; a crash between two of them leaves what the
-// last one wrote, and the job of the subscription goes on from there.
+// Invariant: an open invoice has at most one live charge (`liveAttempt`), any other has none, and no invoice becomes void
+// while a charge or a deposit for it is not final. A void or paid invoice never changes again, except for the credited amount
+// of a paid one, which callers do not see.
+// Every change holds the lock of its subscription. After a crash between two changes, the subscription's job continues from
+// the last committed one.
 
-/** Every allowed move, and no other. */
+/** All allowed moves. */
 export const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
   open: ['paid', 'void'],
   paid: [],
@@ -17,71 +17,71 @@ export const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
 });
 
 /**
- * Its payment page. `money`: some is seen and not final · `frozen`: a person has to decide · `paid`: it has paid the
- * invoice, which does not know yet · `expired`, `canceled`: over.
+ * State of the payment page. `money`: money was seen and is not final · `frozen`: a person must decide · `paid`: it has paid
+ * the invoice, which is not updated yet · `expired`, `canceled`: ended.
  */
 export type PageState = 'none' | 'open' | 'money' | 'frozen' | 'paid' | 'expired' | 'canceled';
 
-/** What a charge takes of its mandate's cap, in units of the token; kept while the charge is live or has paid. */
+/** The part of a mandate's cap that a charge uses, in units of the token; kept while the charge is live or has paid. */
 export interface CapUse {
   methodId: string;
   windowStart: number;
   amount: bigint;
 }
 
-/** What decisions about an invoice look at, and what they write. Times are Unix seconds of the merchant's clock. */
+/** Inputs and outputs of decisions about an invoice. Times are Unix seconds of the merchant's clock. */
 export interface InvoiceFacts {
   id: string;
   reason: BillingReason;
-  /** What is due for it, less what earlier credits pay. */
+  /** The amount due, after `creditApplied`. */
   amount: bigint;
-  /** What earlier credits pay of it. */
+  /** Paid by earlier credits. */
   creditApplied: bigint;
-  /** What its own payment has been given back as a credit; of a paid one only, and never more than `amount`. */
+  /** The part of a paid invoice that was returned as a credit; at most `amount`. */
   credited: bigint;
-  /** Given back while a payment of it was on its way: taken off once that fails, a credit once it succeeds. */
+  /** A reduction made while a payment was under way: deducted if that fails, a credit if it succeeds. */
   reduction: bigint;
   status: InvoiceStatus;
   paymentStatus: InvoicePaymentStatus;
   periodStart: number;
   periodEnd: number;
-  /** The record of a period that passed while an earlier one was unpaid. */
+  /** Records a period that passed while an earlier one was unpaid. */
   isSkipped: boolean;
   page: PageState;
-  /** The payment of the charge that is on its way. */
+  /** The payment of the charge under way. */
   liveAttempt: string | null;
   /** When that charge was ordered. */
   attemptAt: number | null;
-  /** Of the newest charge, while it counts. */
+  /** Of the newest charge, while it counts against the cap. */
   capUse: CapUse | null;
   /** Failed charges that count as tries. */
   tries: number;
   nextTryAt: number | null;
-  /** The mandate is revoked or its wallet listed: only another one is charged. */
+  /** The mandate is revoked or its wallet listed: only another mandate may be charged. */
   chargesEnded: boolean;
-  /** From when its dunning days count; null: not overdue. */
+  /** When its dunning days start; null: not overdue. */
   overdueFrom: number | null;
   daysSpent: number;
   dueDate: number;
-  /** Up to how much of its merchant's suspensions, all added up, these times are moved: no second of them counts. */
+  /** The merchant's total suspension time by which these times were already shifted. */
   suspendedSeconds: number;
   paidAt: number | null;
   createdAt: number;
 }
 
-/** Whether payers pay it on a page: what a mandate pays is due when it is made. */
+/** Whether it is paid on a page; an invoice that a mandate pays is due at creation. */
 export const isPageInvoice = ({ dueDate, createdAt }: InvoiceFacts) => dueDate > createdAt;
 
-/** Whether money for it is on its way, or has come without its knowing: nothing may be given up meanwhile. */
+/** Whether a payment is under way, or has arrived and is not recorded yet; the invoice must not end meanwhile. */
 export const isLive = ({ status, liveAttempt, page }: InvoiceFacts) =>
   status === 'open' && (liveAttempt !== null || page === 'money' || page === 'paid');
 
-/** Whether a payment of its present amount may come about: until that is decided the amount stays. */
+/** Whether a payment of the current amount may still succeed; the amount must not change meanwhile. */
 export const isBusy = (invoice: InvoiceFacts) => isLive(invoice) || invoice.page === 'frozen';
 
 export const isOverdue = ({ status, overdueFrom }: InvoiceFacts) => status === 'open' && overdueFrom !== null;
 
-/** What callers see of the payment of an open invoice. */
+/** The API's `payment_status` of an open invoice. */
 export function openPaymentStatus(invoice: InvoiceFacts): InvoicePaymentStatus {
   if (isLive(invoice)) return 'processing';
   return invoice.tries > 0 || invoice.overdueFrom !== null ? 'failed' : 'pending';
@@ -92,7 +92,7 @@ function move({ status: from }: InvoiceFacts, to: InvoiceStatus): InvoiceStatus 
   return to;
 }
 
-/** Its page closes, if it still has one, without news: another payment has come. */
+/** Marks the invoice as paid. Its open page, if any, expires without an event. */
 export function paidInvoice(invoice: InvoiceFacts, now: number): InvoiceFacts {
   return {
     ...invoice,

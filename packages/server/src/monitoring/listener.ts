@@ -6,7 +6,7 @@ export interface MonitoringListener {
   close(): Promise<void>;
 }
 
-/** Serves pages to monitoring on an address of its own, away from callers of the API. */
+/** Serves pages to monitoring on a separate address that API callers cannot reach. */
 export async function listenForMonitoring(
   pages: readonly PublicPage[],
   address: { host: string; port: number },
@@ -14,7 +14,7 @@ export async function listenForMonitoring(
   const server = createServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
     const page = request.method === 'GET' ? pages.find((known) => known.path === path) : undefined;
-    const asked = {
+    const pageRequest = {
       url: '/',
       params: {},
       headers: {},
@@ -22,7 +22,8 @@ export async function listenForMonitoring(
       body: Buffer.alloc(0),
       remoteAddress: '',
     };
-    const answering = page?.handle(asked) ?? Promise.resolve({ status: 404, type: 'text/plain', body: '' });
+    const answering =
+      page?.handle(pageRequest) ?? Promise.resolve({ status: 404, type: 'text/plain', body: '' });
     answering
       .catch(() => ({ status: 500, type: 'text/plain', body: '' }))
       .then(({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body))

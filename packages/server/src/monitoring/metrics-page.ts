@@ -12,7 +12,7 @@ export interface MetricsDeps {
   readState: () => Promise<ServiceState>;
 }
 
-/** `/metrics` for Prometheus on this machine; for others there is nothing at this path. */
+/** `/metrics` for Prometheus on this machine; other clients get 404. */
 export function localMetricsPage(deps: MetricsDeps): PublicPage {
   const page = metricsPage(deps);
   return {
@@ -24,7 +24,7 @@ export function localMetricsPage(deps: MetricsDeps): PublicPage {
   };
 }
 
-/** `/metrics` for whoever reaches it. Without the database it still tells what the process itself knows. */
+/** `/metrics` for every client. Without the database it shows the process's own metrics. */
 export function metricsPage({ metrics, clock, log, readState }: MetricsDeps): PublicPage {
   return {
     path: '/metrics',
@@ -35,10 +35,10 @@ export function metricsPage({ metrics, clock, log, readState }: MetricsDeps): Pu
         [{ value: clock.offsetMs / 1000 }],
       );
       const state = await readState().catch((error: unknown) => {
-        log.warn({ err: error }, 'metrics without what the database says');
+        log.warn({ err: error }, 'metrics without the database’s part');
         return undefined;
       });
-      metrics.setGauge('florin_database_up', 'Whether the database answered when it was last asked.', [
+      metrics.setGauge('florin_database_up', 'Whether the last query of the database succeeded.', [
         { value: state === undefined ? 0 : 1 },
       ]);
       if (state !== undefined) showState(metrics, state);
@@ -61,12 +61,12 @@ function showJobs(metrics: Metrics, { jobs, workers, atMs }: ServiceState): void
     jobs.map((job) => ({ labels: { kind: job.kind }, value: value(job) }));
   metrics.setGauge(
     'florin_jobs_waiting',
-    'Jobs that are there, due or not.',
+    'Jobs in the table, due or not.',
     byKind((job) => job.waiting),
   );
   metrics.setGauge(
     'florin_jobs_late',
-    'Jobs due for more than 5 s and run by nobody.',
+    'Jobs due for more than 5 s that no worker runs.',
     byKind((job) => job.late),
   );
   metrics.setGauge(
@@ -82,7 +82,7 @@ function showJobs(metrics: Metrics, { jobs, workers, atMs }: ServiceState): void
 function showTransfers(metrics: Metrics, { transfers, stops, historyChanged, atMs }: ServiceState): void {
   metrics.setGauge(
     'florin_history_changed',
-    'Whether payouts wait, as the database is a copy or another copy of it sends.',
+    'Whether payouts wait because the database is a copy, or another copy of it sends.',
     [{ value: historyChanged ? 1 : 0 }],
   );
   metrics.setGauge(
@@ -105,12 +105,12 @@ function showTransfers(metrics: Metrics, { transfers, stops, historyChanged, atM
     transfers.undecided.map((attempt) => ({ labels: { status: attempt.status }, value: value(attempt) }));
   metrics.setGauge(
     'florin_transfer_attempts_undecided',
-    'Transactions whose fate is open.',
+    'Transactions that are neither final nor dead.',
     of((a) => a.count),
   );
   metrics.setGauge(
     'florin_transfer_attempts_undecided_oldest_seconds',
-    'Age of the oldest transaction whose fate is open.',
+    'Age of the oldest transaction that is neither final nor dead.',
     of((attempt) => Math.max(0, atMs / 1000 - attempt.oldestCreatedAt)),
   );
 }
@@ -159,7 +159,7 @@ function showWebhooks(metrics: Metrics, { webhooks }: ServiceState): void {
 function showLedger(metrics: Metrics, { imbalances, lastReport }: ServiceState): void {
   metrics.setGauge(
     'florin_ledger_imbalance_units',
-    'What is owed less what lies on the networks, in the smallest unit. Anything but 0 is an alarm.',
+    'Liabilities less custody, in the smallest unit. Anything but 0 is an alarm.',
     [...imbalances].map(([currency, value]) => ({ labels: { currency }, value: Number(value) })),
   );
   if (lastReport === undefined) return;
@@ -167,12 +167,12 @@ function showLedger(metrics: Metrics, { imbalances, lastReport }: ServiceState):
   metrics.setGauge('florin_ledger_differences', 'Differences that the last `florin ledger verify` found.', [
     { value: differences },
   ]);
-  metrics.setGauge('florin_ledger_unseen', 'What the last `florin ledger verify` could not look at.', [
+  metrics.setGauge('florin_ledger_unseen', 'What the last `florin ledger verify` could not compare.', [
     { value: unseen },
   ]);
   metrics.setGauge(
     'florin_ledger_surpluses',
-    'Hot wallets in which the last `florin ledger verify` found coins that nothing in the books has brought.',
+    'Hot wallets in which the last `florin ledger verify` found coins that the books do not know.',
     [{ value: surpluses }],
   );
   metrics.setGauge('florin_ledger_verified_timestamp_seconds', 'When `florin ledger verify` last ended.', [

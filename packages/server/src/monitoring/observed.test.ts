@@ -73,7 +73,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service?.stop());
 
-test('the jobs that a request asks for, and those that these ask for, run in its trace; other jobs in their own', async () => {
+test('jobs enqueued by a request, and by these jobs, run in its trace; other jobs in their own', async () => {
   const merchant = await service.createMerchant();
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const items = [{ network: 'erc20' as const, address: erc20.succeed, amount: '1.00' }];

@@ -5,7 +5,7 @@ import { traced, withLogFields } from '../platform/observability/index.ts';
 
 type Outcome = 'done' | 'failed';
 
-/** Runs `work` and reports how it ended and after how many seconds. */
+/** Runs `work` and reports its outcome and duration in seconds. */
 async function timed<T>(
   work: () => Promise<T>,
   report: (outcome: Outcome, seconds: number) => void,
@@ -21,7 +21,7 @@ async function timed<T>(
   }
 }
 
-/** The same handlers, each run counted and in a span. */
+/** Wraps handlers so that each run is counted and traced. */
 export function observeJobs(
   handlers: ReadonlyMap<string, JobHandler>,
   metrics: Metrics,
@@ -29,7 +29,7 @@ export function observeJobs(
   const observed = (kind: string, handle: JobHandler): JobHandler => {
     return (job, run) => {
       const attributes = { 'florin.job.id': job.jobId, 'florin.job.attempts': job.attempts };
-      // What nobody traced begins a trace of its own.
+      // Without a parent the job starts a new trace.
       const headers = { traceparent: job.trace ?? undefined };
       return timed(
         () =>
@@ -43,7 +43,7 @@ export function observeJobs(
   return new Map([...handlers].map(([kind, handle]) => [kind, observed(kind, handle)]));
 }
 
-/** The same chains, each call through the port counted and in a span. */
+/** Wraps chains so that each call of the port is counted and traced. */
 export function observeChains(registry: ChainRegistry, metrics: Metrics): ChainRegistry {
   return { ...registry, of: (merchant, network) => observeChain(registry.of(merchant, network), metrics) };
 }

@@ -14,7 +14,7 @@ export interface ReadinessDeps {
   readState: () => Promise<ServiceState>;
 }
 
-/** `failed` takes the node out of service; `warning` is for people, as another node would be no better. */
+/** `failed` takes the node out of service; `warning` is for people, since other nodes have the same problem. */
 export interface Check {
   name: string;
   status: 'ok' | 'warning' | 'failed';
@@ -27,10 +27,10 @@ const failed = (message: string): Finding => ({ status: 'failed', message });
 const warning = (message: string): Finding => ({ status: 'warning', message });
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can serve, and if not, why, which is told to monitoring alone: names of
- * migrations, networks and numbers of jobs are nobody else's business.
+ * `/healthz`: the process answers. `/readyz`: whether it can serve. The single checks name migrations, networks and numbers
+ * of jobs, so they are shown to monitoring only.
  */
-export function healthPages(deps: ReadinessDeps, told: 'status' | 'checks'): PublicPage[] {
+export function healthPages(deps: ReadinessDeps, detail: 'status' | 'checks'): PublicPage[] {
   return [
     { path: '/healthz', handle: async () => json(200, { status: 'ok' }) },
     {
@@ -39,7 +39,7 @@ export function healthPages(deps: ReadinessDeps, told: 'status' | 'checks'): Pub
         const checks = await checkAll(deps);
         const isReady = checks.every((check) => check.status !== 'failed');
         const status = isReady ? 'ready' : 'not_ready';
-        return json(isReady ? 200 : 503, told === 'checks' ? { status, checks } : { status });
+        return json(isReady ? 200 : 503, detail === 'checks' ? { status, checks } : { status });
       },
     },
   ];
@@ -54,9 +54,9 @@ const json = (status: number, body: object): PageAnswer => ({
 async function checkAll(deps: ReadinessDeps): Promise<Check[]> {
   const { db, simulatedDb, clock, readState } = deps;
   const checks: Record<string, Promise<Finding>> = {
-    database: ask(db, 'the database'),
+    database: checkDatabase(db, 'the database'),
     migrations: checkMigrations(db),
-    simulated_chains: ask(simulatedDb, 'the database of the simulated chains'),
+    simulated_chains: checkDatabase(simulatedDb, 'the database of the simulated chains'),
     clock: Promise.resolve(checkClock(clock.offsetMs)),
     workers: checkWorkers(readState),
     networks: checkNetworks(readState),
@@ -65,25 +65,25 @@ async function checkAll(deps: ReadinessDeps): Promise<Check[]> {
   return await Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ...(await check) })));
 }
 
-/** Rejects instead of waiting for a database that takes connections and says nothing. */
-async function within<T>(work: Promise<T>): Promise<T> {
+/** Rejects after 3 s, for a database that accepts connections and does not answer. */
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('no answer in time')), ANSWER_WITHIN_MS);
   return await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
-async function ask(db: Db, what: string): Promise<Finding> {
+async function checkDatabase(db: Db, name: string): Promise<Finding> {
   try {
-    await within(sql`select 1`.execute(db));
+    await withTimeout(sql`select 1`.execute(db));
     return OK;
   } catch {
-    return failed(`${what} does not answer`);
+    return failed(`${name} does not answer`);
   }
 }
 
 async function checkMigrations(db: Db): Promise<Finding> {
   try {
-    const { rows } = await within(sql<{ name: string }>`select name from kysely_migration`.execute(db));
+    const { rows } = await withTimeout(sql<{ name: string }>`select name from kysely_migration`.execute(db));
     const pending = await pendingMigrations(rows.map((row) => row.name));
     return pending.length === 0 ? OK : failed(`to apply: ${pending.join(', ')} (run florin migrate)`);
   } catch {
@@ -101,7 +101,7 @@ function checkClock(offsetMs: number): Finding {
 
 async function checkWorkers(readState: ReadinessDeps['readState']): Promise<Finding> {
   try {
-    const { workers, jobs } = await within(readState());
+    const { workers, jobs } = await withTimeout(readState());
     const late = jobs.reduce((sum, job) => sum + job.late, 0);
     if (workers > 0 || late === 0) return OK;
     return warning(`${late} jobs are due and no worker runs (florin work)`);
@@ -112,7 +112,7 @@ async function checkWorkers(readState: ReadinessDeps['readState']): Promise<Find
 
 async function checkNetworks(readState: ReadinessDeps['readState']): Promise<Finding> {
   try {
-    const { stops } = await within(readState());
+    const { stops } = await withTimeout(readState());
     if (stops.length === 0) return OK;
     const names = [...new Set(stops.map((stop) => stop.network))].join(', ');
     return warning(`sending is stopped on ${names} (florin networks list)`);
@@ -123,7 +123,7 @@ async function checkNetworks(readState: ReadinessDeps['readState']): Promise<Fin
 
 async function checkHistory(readState: ReadinessDeps['readState']): Promise<Finding> {
   try {
-    const { historyChanged } = await within(readState());
+    const { historyChanged } = await withTimeout(readState());
     if (!historyChanged) return OK;
     return warning(
       'history_changed: this database is a copy, or another copy of it sends; payouts wait (florin ledger adopt-history)',

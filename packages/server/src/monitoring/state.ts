@@ -8,15 +8,15 @@ import { hasHistoryChanged, listStops, transferHealth } from '../transfers/index
 import { webhookHealth } from '../webhooks/index.ts';
 
 const KEEP_MS_MIN = 5_000;
-/** Looking takes at most this part of the time, however large the tables have grown. */
+/** Reading takes at most this share of the time, however large the tables grow. */
 const SHARE_OF_TIME = 1 / 50;
 
-/** What the database says of the installation as a whole. */
+/** State of the whole installation, from the database. */
 export type ServiceState = Awaited<ReturnType<typeof readState>>;
 
 async function readState(db: Db, clock: Clock) {
   const nowMs = clock.nowMs();
-  // One after the other: a monitor takes one connection, never several.
+  // Sequential, so that monitoring uses one connection.
   const jobs = await jobHealth(db, nowMs);
   const workers = await countWorkers(db);
   const transfers = await transferHealth(db);
@@ -43,8 +43,8 @@ async function readState(db: Db, clock: Clock) {
 }
 
 /**
- * Reads the state, at most every 5 s and less often where reading takes long; callers in between, and at the same
- * time, share one answer. A failure is not kept.
+ * Reads the state at most every 5 s, and less often if reading is slow. Other callers share the last result; a failure is
+ * not cached.
  */
 export function createStateReader(db: Db, clock: Clock): () => Promise<ServiceState> {
   let reading: Promise<ServiceState> | undefined;

@@ -3,14 +3,14 @@ import { Fail } from '../platform/fail.ts';
 import { getMerchant, listMerchants, type Merchant } from '../stores/index.ts';
 import { decodeId, type IdKind } from '../tenancy/index.ts';
 
-/** The UUID behind an id that an operator typed. @throws Fail `resource_not_found` */
+/** Decodes an id that an operator typed. @throws Fail `resource_not_found` */
 export function idOf(kind: IdKind, text: string): string {
   const id = decodeId(kind, text);
   if (id === undefined) throw new Fail('resource_not_found', `There is no ${text}.`);
   return id;
 }
 
-/** The merchant that was named, or the only one there is. @throws Fail where it must be named */
+/** The named merchant, or the only one. @throws Fail if several exist and none is named */
 export async function merchantBy(app: App, text: string | undefined): Promise<Merchant> {
   if (text !== undefined) return await getMerchant(app.db, idOf('merchant', text));
   const [only, ...others] = await listMerchants(app.db);

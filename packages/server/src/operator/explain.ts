@@ -9,11 +9,11 @@ export interface Explanation {
   message: string;
 }
 
-/** The database lets nobody in: wrong password, no access, no such database. */
+/** SQLSTATE codes of wrong password, no access, no such database. */
 const NO_ACCESS = new Set(['28000', '28P01', '3D000']);
 const NO_SUCH_TABLE = new Set(['42P01', '3F000']);
 
-/** What an error means for the person who gave the command; undefined for a fault of ours. */
+/** Explains an error to an operator; undefined for a bug of ours. */
 export function explain(error: unknown): Explanation | undefined {
   if (error instanceof ConfigError) return { code: 'configuration', message: error.message };
   if (error instanceof Fail) return { code: error.code, message: error.message };
@@ -33,7 +33,7 @@ export function explain(error: unknown): Explanation | undefined {
   };
 }
 
-/** Of several addresses tried (::1 and 127.0.0.1), the last one says enough. */
+/** If several addresses were tried (::1 and 127.0.0.1), the last error is enough. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors.at(-1));
   return error instanceof Error ? error.message : String(error);

@@ -12,9 +12,9 @@ import {
 } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 
-/** A registered approver's word that nothing is missing, or that what is missing is settled. */
-export interface AdoptionWord {
-  /** Whose approvers decide; the only merchant where it is not said. */
+/** An approver's vote that nothing is missing, or that the differences are settled. */
+export interface AdoptionVote {
+  /** The merchant of the approver; by default the only one. */
   merchant?: string | undefined;
   as: string;
   token: string;
@@ -27,15 +27,14 @@ export interface Adoption extends Partial<Pick<VoteCount, 'agreed' | 'required'>
 export function historyCommands(app: App) {
   return {
     /**
-     * Lets payouts go on after a copy became the database, or another copy of it has sent: once the books agree with the
-     * chains, or where two registered people know what differs, or that nothing can. Broken off after the decision, it
-     * goes on where it is called again.
+     * Resumes payouts after a copy became the database, or another copy of it has sent: if the books agree with the chains,
+     * or if two approvers vote for it in spite of differences. If it is interrupted after the decision, call it again.
      *
-     * @throws Fail `conflict` for differences, unless `unchecked`
+     * @throws Fail `conflict` if there are differences and `unchecked` is not set
      */
-    adoptHistory: async ({ unchecked }: { unchecked?: AdoptionWord | undefined } = {}): Promise<Adoption> => {
+    adoptHistory: async ({ unchecked }: { unchecked?: AdoptionVote | undefined } = {}): Promise<Adoption> => {
       if (!(await hasHistoryChanged(app.db))) return { adopted: false };
-      const votes = (await isAdoptionOpen(app.db)) ? {} : await decide(app, unchecked);
+      const votes = (await isAdoptionOpen(app.db)) ? {} : await decideHistory(app, unchecked);
       const isDecided = await isAdoptionOpen(app.db);
       if (isDecided) await claimHolders(app.db, app.chains, await listMerchants(app.db));
       return { adopted: isDecided, ...votes };
@@ -43,16 +42,16 @@ export function historyCommands(app: App) {
   };
 }
 
-async function decide(app: App, word: AdoptionWord | undefined): Promise<Omit<Adoption, 'adopted'>> {
+async function decideHistory(app: App, cast: AdoptionVote | undefined): Promise<Omit<Adoption, 'adopted'>> {
   const history = await historyToAdopt(app.db);
-  if (word !== undefined) return await vote(app, history, word);
+  if (cast !== undefined) return await vote(app, history, cast);
   await assertAgreement(app);
   await transact(app.db, (tx) => decideAdoption(tx, history));
   return {};
 }
 
-/** What is voted on names the very database: a vote that a copy has taken along counts for nothing there. */
-async function vote(app: App, history: string, { merchant: id, as: name, token }: AdoptionWord) {
+/** The subject of the vote names this database, so a vote that was copied with it does not count in the copy. */
+async function vote(app: App, history: string, { merchant: id, as: name, token }: AdoptionVote) {
   const { merchantId, clockOffset } = await merchantBy(app, id);
   const { approverId } = await identifyApprover(app, merchantId, { name, token });
   const cast = { action: 'ledger.adopt_history', subject: history, approverId, decision: 'adopt' };
@@ -66,12 +65,12 @@ async function vote(app: App, history: string, { merchant: id, as: name, token }
 
 async function assertAgreement(app: App): Promise<void> {
   const { differences, surpluses, unseen } = await verifyLedger(app, () => {});
-  // What looks like a stranger's coins may be a charge that this database does not know.
+  // A surplus may be a charge that this database does not know.
   const differing = differences.length + surpluses.length;
   if (differing + unseen.length === 0) return;
   throw new Fail(
     'conflict',
-    `The books and the chains differ in ${differing} places and ${unseen.length} could not be looked at ` +
-      '(florin ledger verify): what this database calls unsent may have been paid. Settle that first.',
+    `The books and the chains differ in ${differing} places, and ${unseen.length} could not be compared ` +
+      '(florin ledger verify): transfers that are unsent in this database may have been paid. Settle that first.',
   );
 }

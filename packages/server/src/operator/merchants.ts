@@ -46,15 +46,15 @@ export function storeCommands(app: App) {
     merchantId: await stores.merchantOf(app.db, 'store', store),
     storeId: idOf('store', store),
   });
-  const read = async (place: { merchantId: string; storeId: string }) => {
-    const all = await stores.listStores(app, place.merchantId);
-    const row = all.find((store) => store.store_id === place.storeId);
-    invariant(row, 'a store that was found stays');
+  const read = async (key: { merchantId: string; storeId: string }) => {
+    const all = await stores.listStores(app, key.merchantId);
+    const row = all.find((store) => store.store_id === key.storeId);
+    invariant(row, 'stores are never deleted');
     return row;
   };
-  const show = async (place: { merchantId: string; storeId: string }) => showStore(await read(place));
-  const showWebhookKey = async (place: { merchantId: string; storeId: string }) => {
-    const row = await read(place);
+  const show = async (key: { merchantId: string; storeId: string }) => showStore(await read(key));
+  const showWebhookKey = async (storeKey: { merchantId: string; storeId: string }) => {
+    const row = await read(storeKey);
     const keyOf = (id: string | null) => (id === null ? null : encodeId('key', id));
     const overlaps = Number(row.previous_webhook_key_until_ms ?? 0) > app.clock.nowMs();
     return {
@@ -65,9 +65,9 @@ export function storeCommands(app: App) {
     };
   };
   const change = (change: stores.StoreChange) => async (store: string) => {
-    const place = await locate(store);
-    await stores.changeStore(app, place, change);
-    return await show(place);
+    const key = await locate(store);
+    await stores.changeStore(app, key, change);
+    return await show(key);
   };
   return {
     create: async (input: { merchant?: string | undefined; name: string; channelType: 'api' | 'hosted' }) => {
@@ -86,17 +86,17 @@ export function storeCommands(app: App) {
       await change({ reviewStatus })(store),
     enable: change({ enabled: true }),
     disable: change({ enabled: false }),
-    /** Which key's secret signs the store's webhooks. */
+    /** The key whose secret signs the store's webhooks. */
     webhookKey: async (store: string) => await showWebhookKey(await locate(store)),
     setWebhookKey: async (store: string, key: string, overlapSeconds: number) => {
-      const place = await locate(store);
-      await stores.setWebhookKey(app, place, idOf('key', key), overlapSeconds);
-      return await showWebhookKey(place);
+      const storeKey = await locate(store);
+      await stores.setWebhookKey(app, storeKey, idOf('key', key), overlapSeconds);
+      return await showWebhookKey(storeKey);
     },
     confirmWebhookKey: async (store: string) => {
-      const place = await locate(store);
-      await stores.confirmWebhookKey(app, place);
-      return await showWebhookKey(place);
+      const storeKey = await locate(store);
+      await stores.confirmWebhookKey(app, storeKey);
+      return await showWebhookKey(storeKey);
     },
   };
 }
@@ -129,7 +129,7 @@ export function keyCommands(app: App) {
     keyId: idOf('key', key),
   });
   return {
-    /** The secrets are in this answer alone. */
+    /** The secrets are returned only here. */
     create: async ({ store, name, validityDays, scopes, owner }: NewKey) => {
       const merchantId = await stores.merchantOf(app.db, 'store', store);
       const storeId = idOf('store', store);
@@ -162,7 +162,7 @@ export function keyCommands(app: App) {
 
 export function approverCommands(app: App) {
   return {
-    /** The token is in this answer alone. */
+    /** The token is returned only here. */
     add: async (name: string, merchant?: string) => {
       const { merchantId } = await merchantBy(app, merchant);
       return { name, token: await stores.addApprover(app, merchantId, name) };

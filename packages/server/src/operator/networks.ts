@@ -8,7 +8,7 @@ import { encodeId } from '../tenancy/index.ts';
 import { adoptSequence, listStops, resumeNetwork } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 
-/** @throws Fail for what is no network */
+/** @throws Fail if the text is no network */
 export function networkBy(text: string): Network {
   const network = NETWORKS.find((known) => known === text);
   if (network !== undefined) return network;
@@ -20,8 +20,8 @@ export function networkBy(text: string): Network {
 
 const REFERENCE = /^[!-~](?:[ -~]{0,126}[!-~])?$/;
 
-/** What an operator typed of coins sent for a merchant. */
-export interface FillWords {
+/** Coins that the operator has sent for a merchant, as typed. */
+export interface FillInput {
   network: string;
   currency: string;
   /** In tokens: `100.00`. */
@@ -29,26 +29,27 @@ export interface FillWords {
   reference: string;
 }
 
-/** What an operator typed of coins that a stranger sent, and who says so. */
-export interface SurplusWords extends FillWords {
+/** Coins that a stranger has sent, as typed, with the approver who confirms it. */
+export interface SurplusInput extends FillInput {
   /** Name of the registered approver. */
   as: string;
   token: string;
 }
 
-/** @throws Fail for what is no such currency, amount or reference */
-function coinsBy({ currency: text, amount, reference }: FillWords) {
-  const refuse = (param: keyof FillWords, message: string) => new Fail('invalid_request', { message, param });
+/** @throws Fail for an invalid currency, amount or reference */
+function coinsBy({ currency: text, amount, reference }: FillInput) {
+  const invalid = (param: keyof FillInput, message: string) =>
+    new Fail('invalid_request', { message, param });
   const currency = ASSETS.find((known) => known === text);
-  if (currency === undefined) throw refuse('currency', `The currency is one of ${ASSETS.join(', ')}.`);
-  if (!REFERENCE.test(reference)) throw refuse('reference', 'A reference is 1 to 128 printable characters.');
+  if (currency === undefined) throw invalid('currency', `The currency is one of ${ASSETS.join(', ')}.`);
+  if (!REFERENCE.test(reference)) throw invalid('reference', 'A reference is 1 to 128 printable characters.');
   try {
     const units = parseTokens(amount);
     if (units > 0n) return { currency, amount: units, reference };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
-  throw refuse('amount', 'The amount is a decimal above 0 with at most six decimals, such as 100.00.');
+  throw invalid('amount', 'The amount is a decimal above 0 with at most six decimals, such as 100.00.');
 }
 
 type Stop = Awaited<ReturnType<typeof listStops>>[number];
@@ -56,7 +57,7 @@ type Stop = Awaited<ReturnType<typeof listStops>>[number];
 interface NetworkLine {
   network: Network;
   status: 'open' | 'stopped';
-  /** Null where it is open, and where it is stopped for all live merchants. */
+  /** Null if it is open, or stopped for all live merchants. */
   merchant_id: string | null;
   stopped_at: string | null;
   reason: string | null;
@@ -72,7 +73,7 @@ const showStop = (stop: Stop): NetworkLine => ({
 
 export function networkCommands(app: App) {
   return {
-    /** Every network, and where sending on it is stopped. */
+    /** Every network, with its stops. */
     list: async () => {
       const stops = await listStops(app.db);
       return NETWORKS.flatMap((network): NetworkLine[] => {
@@ -87,16 +88,16 @@ export function networkCommands(app: App) {
         return own.length > 0 ? own : [open];
       });
     },
-    /** Lets a network go on, wherever it is stopped or for one merchant: after somebody has looked. */
+    /** Resumes sending on a network, for all its stops or one merchant, after somebody has examined the cause. */
     resume: async (networkText: string, merchantText?: string) => {
       const network = networkBy(networkText);
       const merchant = merchantText === undefined ? undefined : await merchantBy(app, merchantText);
       return { network, resumed: await resumeNetwork(app.db, network, merchant) };
     },
-    /** Books coins that the operator has sent for what a reorganisation took. */
-    fill: async (words: FillWords, merchantText?: string) => {
-      const network = networkBy(words.network);
-      const { currency, amount, reference } = coinsBy(words);
+    /** Books coins that the operator has sent to replace a reorganisation's loss. */
+    fill: async (input: FillInput, merchantText?: string) => {
+      const network = networkBy(input.network);
+      const { currency, amount, reference } = coinsBy(input);
       const merchant = await merchantBy(app, merchantText);
       const { missing, ...filled } = await fillFloat(
         app,
@@ -107,12 +108,12 @@ export function networkCommands(app: App) {
       const tokens = { amount: formatTokens(amount), still_missing: formatTokens(missing) };
       return { ...filled, merchant_id, network, currency, ...tokens, reference };
     },
-    /** Books coins that a stranger sent to the hot wallet, once a second registered person says the same. */
-    bookSurplus: async (words: SurplusWords, merchantText?: string) => {
-      const network = networkBy(words.network);
-      const coins = coinsBy(words);
+    /** Votes to book coins that a stranger sent to the hot wallet; a second approver's vote books them. */
+    bookSurplus: async (input: SurplusInput, merchantText?: string) => {
+      const network = networkBy(input.network);
+      const coins = coinsBy(input);
       const merchant = await merchantBy(app, merchantText);
-      const credentials = { name: words.as, token: words.token };
+      const credentials = { name: input.as, token: input.token };
       const { approverId } = await identifyApprover(app, merchant.merchantId, credentials);
       const vote = { ...coins, approverId };
       const { isDone: done, ...booked } = await bookSurplus(app, { merchant, network }, vote);
@@ -120,7 +121,7 @@ export function networkCommands(app: App) {
       const { currency, amount, reference } = coins;
       return { ...booked, done, merchant_id, network, currency, amount: formatTokens(amount), reference };
     },
-    /** Lets a wallet send again that was used elsewhere: after `ledger verify` said what that did. */
+    /** Lets a wallet that was used elsewhere send again, after `ledger verify` has shown the effect. */
     adoptSequence: async (networkText: string, merchantText?: string) => {
       const network = networkBy(networkText);
       const merchant = await merchantBy(app, merchantText);

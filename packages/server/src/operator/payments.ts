@@ -10,7 +10,7 @@ import { getMerchant, identifyApprover } from '../stores/index.ts';
 
 export interface SeizureVerdict {
   payment: string;
-  /** The seized transfer, as `florin payments show` names it. */
+  /** The seized transfer, as shown by `florin payments show`. */
   txId: string;
   /** Name of the registered approver. */
   as: string;

@@ -28,7 +28,7 @@ export interface LostItemVerdict {
   token: string;
 }
 
-/** @throws Fail for a word that no batch has as its status, which would else look like an empty list */
+/** @throws Fail for an unknown status, which would otherwise list nothing */
 function statusOf(text: string): PayoutBatchStatus {
   const status = PAYOUT_BATCH_STATUSES.find((known) => known === text);
   if (status !== undefined) return status;
@@ -58,12 +58,12 @@ export function payoutCommands(app: App) {
     return { decision, agreed, required, done: isDone, item };
   };
   return {
-    /** Of an item whose transaction a reorganisation took for good. */
+    /** For an item whose transaction a reorganisation removed for good. */
     repay: decideItem('repay'),
     giveBack: decideItem('give_back'),
     approve: decide('approved'),
     reject: decide('rejected'),
-    /** Of one merchant, or of all; at most 100 each, newest first. */
+    /** One merchant's batches, or all; at most 100 each, newest first. */
     list: async (filter: { merchant?: string | undefined; status?: string | undefined }) => {
       const merchants =
         filter.merchant === undefined

@@ -16,9 +16,9 @@ import { idOf, merchantBy } from './context.ts';
 const SHOWN_MAX = 100;
 
 export interface RefundDecision {
-  /** The merchant's own id of it. */
+  /** The merchant's `refund_id`. */
   refund: string;
-  /** Needed where several merchants have a refund of this id. */
+  /** Needed if several merchants use this id. */
   merchant?: string | undefined;
   /** Name of the registered approver. */
   as: string;
@@ -32,7 +32,7 @@ const show = (refund: RefundRow) => ({
 });
 
 export function refundCommands(app: App) {
-  /** The refund, and the approver who decides on it. */
+  /** Finds the refund and identifies the approver. */
   const identify = async ({ refund, merchant: text, as: name, token }: RefundDecision) => {
     const named = text === undefined ? undefined : idOf('merchant', text);
     const { merchantId, refundId } = await findByOwnId(app.db, refund, named);
@@ -51,12 +51,12 @@ export function refundCommands(app: App) {
     return { ...show(refund), approvals };
   };
   return {
-    /** Of a refund whose transaction a reorganisation took for good. */
+    /** For a refund whose transaction a reorganisation removed for good. */
     repay: decideLost('repay'),
     giveBack: decideLost('give_back'),
     approve: decide('approved'),
     reject: decide('rejected'),
-    /** Of one merchant, or of all; at most 100, oldest first. */
+    /** One merchant's refunds, or all; at most 100, oldest first. */
     awaitingApproval: async (merchant?: string) => {
       const merchantId = merchant === undefined ? undefined : (await merchantBy(app, merchant)).merchantId;
       return (await listAwaitingApproval(app.db, merchantId, SHOWN_MAX)).map(show);

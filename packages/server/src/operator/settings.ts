@@ -49,7 +49,7 @@ function settingBy(name: string): Setting<unknown> {
 
 const MODES: readonly MerchantMode[] = ['sandbox', 'live'];
 
-/** Of one merchant, or of the installation: what every merchant has that has no value of its own. */
+/** The merchant, or the installation (nil id), whose values apply to merchants without their own. */
 async function ownerOf(app: App, merchant: string | undefined): Promise<string> {
   return merchant === undefined ? NIL_ID : (await merchantBy(app, merchant)).merchantId;
 }
@@ -91,7 +91,7 @@ export function settingCommands(app: App) {
 
 const RISK_LIST_SHOWN = 1_000;
 
-/** @throws Fail for what is no network or no address of it */
+/** @throws Fail if the network or the address is invalid */
 function canonicalOf(networkText: string, address: string): { network: Network; address: string } {
   const network = networkBy(networkText);
   const check = checkAddress(network, address, { allowProgramOwned: true });

@@ -7,13 +7,13 @@ import type { Db } from '../platform/db/index.ts';
 import { refundRows } from '../refunds/index.ts';
 import { strayRows } from '../transfers/index.ts';
 
-/** What an account, or one of each network, must hold by the rows of the modules that book in it. */
+/** The expected balance of an account, or of one per network, from the rows of the modules that book in it. */
 interface AccountSources {
-  /** `fees`, or `custody_hold` for `custody_hold:erc20` and its sisters. */
+  /** `fees`, or `custody_hold` for `custody_hold:erc20`, `:trc20` and `:spl`. */
   account: string;
-  /** What these rows say. */
+  /** What the rows sum up, for the report. */
   what: string;
-  /** Each answers rows of `network` (null for an account that has none), `currency` and `amount`; all are added up. */
+  /** Each returns rows of `network` (null for accounts without one), `currency` and `amount`, which are summed. */
   sources: readonly ((merchantId: string) => RawBuilder<unknown>)[];
 }
 
@@ -71,7 +71,7 @@ export const ACCOUNT_SOURCES: readonly AccountSources[] = [
   },
 ];
 
-/** What the accounts of these sources must hold, as of the transaction. */
+/** The expected balances of these accounts, as of the transaction. */
 export async function readSources(
   db: Db,
   merchantId: string,

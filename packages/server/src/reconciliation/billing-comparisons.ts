@@ -5,7 +5,7 @@ import { creditRows } from '../subscriptions/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
 
-/** An invoice follows its payment in a transaction of its own, so one that is open may be paid already. */
+/** An invoice is updated in a transaction after its payment's, so open invoices are not compared. */
 const invoiceMoney: Comparison = {
   name: 'invoices and their payments',
   resource: (id) => `invoice ${encodeId('invoice', id)}`,
@@ -22,8 +22,8 @@ const invoiceMoney: Comparison = {
 };
 
 /**
- * What was given back of paid invoices, less what that has paid of others since. A constraint holds that no invoice gives
- * back more than was paid for it.
+ * A subscription's credit is the credited amounts of its paid invoices, less the credit applied to others. A constraint
+ * keeps each invoice's credited amount within what was paid for it.
  */
 const credit: Comparison = {
   name: 'credit of subscriptions and their invoices',

@@ -4,18 +4,18 @@ import { bodyDigest, claimKey, NIL_ID, newId } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { castVote, type VoteCount } from '../stores/index.ts';
 import { encodeId, type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import type { Place, Standing } from './compare-with-chain.ts';
+import type { ChainComparison, MerchantNetwork } from './compare-with-chain.ts';
 import {
   assertArrived,
   type BookingDeps,
   bookOperatorCoins,
   lockFloat,
   type OperatorCoins,
-  withStanding,
+  withChainComparison,
 } from './operators-coins.ts';
 
-// Anybody can send coins to the hot wallet. They are nobody's in the books: no merchant account grows by them. Two
-// registered people say that they are a stranger's, and then they are the operator's, who owes them to whoever asks.
+// Anybody can send coins to the hot wallet. They belong to no merchant's account. Once two approvers confirm that they came
+// from a stranger, they are booked to the operator, who owes them to their owner.
 
 const ACTION = 'networks.surplus';
 
@@ -23,39 +23,38 @@ export interface SurplusVote extends OperatorCoins {
   approverId: string;
 }
 
-export interface BookedSurplus extends VoteCount {
+export interface SurplusResult extends VoteCount {
   surplus_id: string;
-  /** True where this reference was booked before: nothing was decided or booked now. */
+  /** True if this reference was booked before; nothing was decided or booked now. */
   repeated: boolean;
 }
 
 /**
- * A registered person decides that coins beyond what the books expect in the hot wallet are booked; the second who says
- * the same carries it out.
+ * Records an approver's vote to book coins that the hot wallet holds beyond the books. The second equal vote books them.
  *
- * @throws Fail where fewer coins have arrived (param `amount`), where the reference stands for another surplus, where
- *   that person has decided before, and where the chain cannot be read
+ * @throws Fail if fewer coins have arrived (param `amount`), the reference belongs to another surplus, the approver has
+ *   voted before, or the chain cannot be read
  */
 export async function bookSurplus(
   deps: BookingDeps,
-  place: Place,
+  target: MerchantNetwork,
   vote: SurplusVote,
-): Promise<BookedSurplus> {
-  const time = merchantTime(deps, place.merchant);
-  const booked = await withStanding(deps, place, vote.currency, (tx, standing) =>
-    decide(tx, place, vote, { standing, time }),
+): Promise<SurplusResult> {
+  const time = merchantTime(deps, target.merchant);
+  const booked = await withChainComparison(deps, target, vote.currency, (tx, comparison) =>
+    voteAndBook(tx, target, vote, { comparison, time }),
   );
   crashPoint('surplus.after-commit');
   return booked;
 }
 
-async function decide(
+async function voteAndBook(
   tx: Tx,
-  place: Place,
+  target: MerchantNetwork,
   vote: SurplusVote,
-  { standing, time }: { standing: Standing; time: MerchantTime },
-): Promise<BookedSurplus> {
-  const { merchant, network } = place;
+  { comparison, time }: { comparison: ChainComparison; time: MerchantTime },
+): Promise<SurplusResult> {
+  const { merchant, network } = target;
   const { merchantId } = merchant;
   const { currency, amount, reference, approverId } = vote;
   const { resourceId } = await claimKey(tx, {
@@ -72,9 +71,9 @@ async function decide(
   const cause = { type: 'surplus', id: resourceId } as const;
   if (await isCauseBooked(tx, merchantId, cause.id))
     return { ...answer, repeated: true, agreed: 2, required: 2, isDone: true };
-  assertArrived(place, vote, standing);
+  assertArrived(target, vote, comparison);
   const subject = `${network} ${currency} ${amount} ${reference}`;
-  // From here on the merchant's votes are locked: of two bookings at once the second sees the float of the first.
+  // Locks the merchant's votes, so that a concurrent booking sees the float of the first.
   const count = await castVote(
     tx,
     merchantId,
@@ -83,9 +82,9 @@ async function decide(
   );
   crashPoint('surplus.voted');
   if (count.isDone) {
-    const float = await lockFloat(tx, place, currency);
-    const context = { standing, float, nowSeconds: time.seconds };
-    await bookOperatorCoins(tx, place, { ...vote, cause }, context);
+    const float = await lockFloat(tx, target, currency);
+    const context = { comparison, float, nowSeconds: time.seconds };
+    await bookOperatorCoins(tx, target, { ...vote, cause }, context);
   }
   crashPoint('surplus.before-commit');
   return { ...answer, ...count };

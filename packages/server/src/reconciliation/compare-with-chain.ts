@@ -5,15 +5,15 @@ import { type DepositBooks, readDepositBooks, sumPulled } from '../payments/inde
 import type { Db } from '../platform/db/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { listUnsettled, paidByTransfers, signedOf } from '../transfers/index.ts';
+import { compareCoins, type DepositCoins } from './compare-coins.ts';
 import { type ExpectedCoins, expectedAtDeposits } from './deposit-coins.ts';
-import { type DepositCoins, judgeCoins } from './judge-coins.ts';
 
-// The books are read as of one moment, then the chain as of one final block that is newer. Whatever the books call paid
-// was final before, so it is in that block; what they do not call decided is asked about and counted up to that block;
-// and what begins after the books were read cannot be final yet. So money that moves meanwhile makes no difference. A node
-// that lags may call a charge undecided whose coins its balance shows: they are no surplus.
+// Reads the books as of one snapshot, then the chain as of one newer final block. Everything paid in the books was final
+// before, so that block contains it. The status of undecided transactions is read from the chain up to that block. Whatever
+// begins after the snapshot cannot be final yet. So concurrent movements make no difference. A lagging node may report a
+// charge as undecided although its balance includes the coins: these are no surplus.
 
-export interface Place {
+export interface MerchantNetwork {
   merchant: Merchant;
   network: Network;
 }
@@ -27,36 +27,35 @@ export interface ChainDifference {
 
 interface Books {
   balances: Balances;
-  /** Paid by transfers, less what charges brought, and not yet booked by their owners. */
+  /** Paid by transfers, less received charges, that their owners have not booked yet. */
   unbooked: ReadonlyMap<Asset, bigint>;
   undecided: Awaited<ReturnType<typeof listUnsettled>>;
   deposits: DepositBooks;
-  /** What should lie at deposit addresses. */
+  /** Expected coins at deposit addresses. */
   deposited: readonly ExpectedCoins[];
 }
 
-/** How the books of a currency stand to what lies in a network's final blocks. */
-export interface Standing {
+/** The books of a currency compared with a network's final blocks. */
+export interface ChainComparison {
   currency: Asset;
-  /** What is missing, and what nobody was credited for. */
+  /** Missing coins, and coins at deposit addresses that nobody was credited for. */
   differences: ChainDifference[];
-  /** What lies in the hot wallet beyond what the books expect there: a stranger's coins, or the operator's. */
+  /** Coins in the hot wallet beyond the books: a stranger's, or the operator's. */
   surplus: bigint;
   /** The hot wallet. */
   wallet: string;
-  /** What of the merchant's coins is the operator's own; below zero, what a reorganisation took away. */
+  /** The operator's own part of the coins; below zero, the loss of a reorganisation. */
   float: bigint;
 }
 
 /**
- * One of each currency.
- *
- * @throws ChainUnavailable; Fail where the installation has no node for the network
+ * @returns one comparison per currency
+ * @throws ChainUnavailable; Fail if the installation has no node for the network
  */
-export async function readStandings(
+export async function compareWithChain(
   deps: { db: Db; chains: ChainRegistry },
-  { merchant, network }: Place,
-): Promise<Standing[]> {
+  { merchant, network }: MerchantNetwork,
+): Promise<ChainComparison[]> {
   const chain = deps.chains.of(merchant, network);
   const sender = await chain.sender('hot');
   const books = await readBooks(deps.db, { merchant, network });
@@ -66,11 +65,11 @@ export async function readStandings(
   const arrived = await arrivedUpTo(chain, books.deposits, height);
   return ASSETS.map((currency) => {
     const unbooked = (books.unbooked.get(currency) ?? 0n) + (paid.get(currency) ?? 0n);
-    // The operator's own lie there too: what was kept of seizures and filled up; below zero, what is missing.
+    // Includes the operator's coins (kept seizures, fills); negative if a reorganisation took some.
     const float = books.balances.get(currency)?.get(`float:${network}`) ?? 0n;
     const credited = coinsOn(books.balances.get(currency), network) + float;
     const coins = found.get(currency) ?? new Map<string, bigint>();
-    const { mismatches, surplus } = judgeCoins({
+    const { mismatches, surplus } = compareCoins({
       expected: credited - unbooked + sumOf(arrived.get(currency)),
       hot: { address: sender, found: coins.get(sender) ?? 0n, incoming: incoming.get(currency) ?? 0n },
       deposits: depositsOf(books, currency, { coins, arrived: arrived.get(currency) }),
@@ -88,7 +87,7 @@ type ByAddress = ReadonlyMap<string, bigint>;
 const sumOf = (amounts: ByAddress | undefined) =>
   [...(amounts?.values() ?? [])].reduce((sum, amount) => sum + amount, 0n);
 
-/** Each deposit address with what lies there and should. */
+/** Found and expected coins of each deposit address. */
 function depositsOf(
   { deposits, deposited }: Books,
   currency: Asset,
@@ -98,13 +97,13 @@ function depositsOf(
     deposited.filter((one) => one.currency === currency).map((one) => [one.address, one]),
   );
   return deposits.addresses.map((address) => {
-    const { least = 0n, most = 0n } = expected.get(address) ?? {};
-    const isNew = arrived?.get(address) ?? 0n;
-    return { address, found: coins.get(address) ?? 0n, least: least + isNew, most: most + isNew };
+    const { min = 0n, max = 0n } = expected.get(address) ?? {};
+    const uncredited = arrived?.get(address) ?? 0n;
+    return { address, found: coins.get(address) ?? 0n, min: min + uncredited, max: max + uncredited };
   });
 }
 
-async function readBooks(db: Db, { merchant, network }: Place): Promise<Books> {
+async function readBooks(db: Db, { merchant, network }: MerchantNetwork): Promise<Books> {
   const { merchantId } = merchant;
   return await db
     .transaction()
@@ -130,7 +129,7 @@ async function readBooks(db: Db, { merchant, network }: Place): Promise<Books> {
     });
 }
 
-/** Balances as of one final block: read again where a further block became final between them. */
+/** Reads all balances as of one final block; repeats if another block became final meanwhile. */
 async function readFinal(
   chain: Chain,
   addresses: readonly string[],
@@ -148,7 +147,7 @@ async function readFinal(
   }
 }
 
-/** What has arrived in final blocks up to that one and is not credited yet, by address. */
+/** Transfers in final blocks up to this height that are not credited yet, summed by address. */
 async function arrivedUpTo(
   chain: Chain,
   books: DepositBooks,
@@ -169,10 +168,9 @@ async function arrivedUpTo(
 }
 
 /**
- * What undecided transactions have paid up to a block, beyond what the books count; a charge brings coins and pays less
- * than nothing.
+ * What undecided transactions have paid up to a block, beyond the books; received charges count as negative amounts.
  *
- * @returns with what the others may bring
+ * @returns `paid` by final ones, and `incoming` that the others may bring
  */
 async function paidUpTo(chain: Chain, { undecided }: Books, height: bigint) {
   const [paid, incoming] = [new Map<Asset, bigint>(), new Map<Asset, bigint>()];
@@ -182,7 +180,7 @@ async function paidUpTo(chain: Chain, { undecided }: Books, height: bigint) {
       amounts.reduce((total, amount) => total + amount, sums.get(currency) ?? 0n),
     );
   for (const { amounts, counted: booked, currency, ...attempt } of undecided) {
-    // What the books count of one that has left its block is in none until it is final again.
+    // The books may count a transaction that a reorganisation removed; it is in no block until it is final again.
     add(paid, currency, [-booked]);
     const { state, height: at, itemOk } = await chain.status(signedOf({ ...attempt, currency }));
     const isPaid = state === 'final' && at !== undefined && at <= height;

@@ -1,39 +1,38 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
 
-// A comparison is one statement over two things that must say the same of money: it answers a row for each resource that
-// is compared, and of those that differ the amounts that differ are reported. The database compares, so that a report of a whole ledger costs this
-// process what differs and not what is there. Statements read one snapshot in which every change is whole, so whatever
-// one transaction writes in several places agrees; what follows in a transaction of its own (an item after its transfer,
-// an invoice after its payment) is compared only where it is written.
+// A comparison is one statement over two records of the same amounts. It returns a row per resource; the differing amounts
+// of differing rows are reported. The database compares, so the process holds only differences, however large the ledger.
+// All statements read one snapshot, so everything that one transaction writes agrees. What is written in a later transaction
+// (an item after its transfer, an invoice after its payment) is compared only once it is written.
 
 export interface Comparison {
-  /** What is compared with what. */
+  /** The compared records, for the report. */
   name: string;
-  /** What a row is about, as people name it. */
+  /** The name of a row's resource in reports. */
   resource(id: string): string;
-  /** The amounts that are compared of each, in the order of the columns. */
+  /** The names of the compared amounts, in the order of the arrays. */
   amounts: readonly string[];
-  /** Columns: `id` of the resource, `currency`, and what its amounts should be and are, in two arrays (smallest units). */
+  /** Columns: the resource's `id`, `currency`, and two arrays of expected and found amounts (smallest unit). */
   rows(merchantId: string): RawBuilder<unknown>;
 }
 
-/** One thing that does not agree. Amounts are in the smallest unit. */
+/** A difference. Amounts are in the smallest unit. */
 export interface Deviation {
   currency: string;
-  /** What it is about; null: an account or a chain. */
+  /** The resource; null: an account or a chain. */
   resource: string | null;
   what: string;
   expected: bigint;
   found: bigint;
 }
 
-/** Reported of one comparison; how many more there are is counted. */
+/** Reported per comparison; the rest is only counted. */
 const REPORTED_MAX = 100;
 
 export interface Deviations {
   reported: Deviation[];
-  /** All of them, reported or not. */
+  /** Including unreported ones. */
   total: number;
 }
 
@@ -46,11 +45,11 @@ interface Row {
   total: number;
 }
 
-/** Amounts as a column of a comparison; what is null is 0. */
+/** An array column of amounts; null becomes 0. */
 export const amounts = (...values: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
   sql`array[${sql.join(values.map((value) => sql`coalesce(${value}, 0)::bigint`))}]`;
 
-/** What differs, as of the transaction. */
+/** Runs a comparison, as of the transaction. */
 export async function findDeviations(
   db: Db,
   merchantId: string,

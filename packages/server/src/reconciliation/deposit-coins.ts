@@ -2,21 +2,20 @@ import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
 
-/** What the books say lies at one deposit address. */
+/** The range of coins that the books expect at one deposit address. */
 export interface ExpectedCoins {
   address: string;
   currency: Asset;
-  /** Credited there, in no sweep. */
-  least: bigint;
-  /** With what sweeps take that are not over, or whose transaction left its final block. */
-  most: bigint;
+  /** Credited coins that are in no sweep. */
+  min: bigint;
+  /** Plus coins of sweeps that are under way, or whose transaction a reorganisation removed. */
+  max: bigint;
 }
 
 /**
- * What should lie at the deposit addresses of a merchant on a network, by what was credited there and what sweeps took;
- * addresses that should be empty are left out, as most are. What a sweep took of a deposit that a reorganisation has
- * lost may be another one's coins, until its parts say so; and a sweep that was decided otherwise may have moved coins
- * after all.
+ * Expected coins at a merchant's deposit addresses on a network, from credited deposits and sweeps. Addresses that should be
+ * empty, which are most, are left out. A sweep of a deposit lost to a reorganisation may have moved another deposit's coins
+ * until its parts are reassigned, and a sweep that was decided as failed may have moved coins after all (stray).
  */
 export async function expectedAtDeposits(
   db: Db,
@@ -56,7 +55,7 @@ export async function expectedAtDeposits(
   return rows.map(({ address, currency, least, most }) => ({
     address,
     currency,
-    least: BigInt(least),
-    most: BigInt(most),
+    min: BigInt(least),
+    max: BigInt(most),
   }));
 }

@@ -2,36 +2,39 @@ import { formatTokens } from '@florin/contract/money';
 import { bodyDigest, claimKey, NIL_ID, newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId, merchantTime } from '../tenancy/index.ts';
-import type { Place } from './compare-with-chain.ts';
+import type { MerchantNetwork } from './compare-with-chain.ts';
 import {
   type BookingDeps,
   bookOperatorCoins,
   lockFloat,
   type OperatorCoins,
-  withStanding,
+  withChainComparison,
 } from './operators-coins.ts';
 
-// What a reorganisation took stays in `reorg_loss`, as mined again it is booked back from there. Coins that the operator
-// sends into the hot wallet for it are the operator's own.
+// Coins lost to a reorganisation stay in `reorg_loss`, from which they are booked back if they are mined again. Coins that
+// the operator sends to the hot wallet as a replacement are the operator's own.
 
-export interface Filled {
+export interface FillResult {
   fill_id: string;
-  /** True where this reference was booked before: nothing was booked now. */
+  /** True if this reference was booked before; nothing was booked now. */
   repeated: boolean;
-  /** What is still missing of the currency on the network, smallest unit. */
+  /** Still missing of the currency on the network, in the smallest unit. */
   missing: bigint;
 }
 
 /**
- * Books coins with which the operator fills up a merchant's float on a network.
+ * Books coins with which the operator fills up a merchant's negative float on a network.
  *
- * @throws Fail where less is missing or has arrived, where the reference stands for another fill, and where the chain
- *   cannot be read
+ * @throws Fail if less is missing or has arrived, the reference belongs to another fill, or the chain cannot be read
  */
-export async function fillFloat(deps: BookingDeps, place: Place, fill: OperatorCoins): Promise<Filled> {
-  const { merchant, network } = place;
+export async function fillFloat(
+  deps: BookingDeps,
+  target: MerchantNetwork,
+  fill: OperatorCoins,
+): Promise<FillResult> {
+  const { merchant, network } = target;
   const { currency, amount, reference } = fill;
-  return await withStanding(deps, place, currency, async (tx, standing) => {
+  return await withChainComparison(deps, target, currency, async (tx, comparison) => {
     const nowSeconds = merchantTime(deps, merchant).seconds;
     const key = await claimKey(tx, {
       merchantId: merchant.merchantId,
@@ -43,7 +46,7 @@ export async function fillFloat(deps: BookingDeps, place: Place, fill: OperatorC
       nowSeconds,
       param: 'reference',
     });
-    const float = await lockFloat(tx, place, currency);
+    const float = await lockFloat(tx, target, currency);
     const missing = float < 0n ? -float : 0n;
     const answer = { fill_id: encodeId('fill', key.resourceId), repeated: !key.first };
     if (!key.first) return { ...answer, missing };
@@ -52,7 +55,7 @@ export async function fillFloat(deps: BookingDeps, place: Place, fill: OperatorC
       throw new Fail('invalid_request', { message, param: 'amount' });
     }
     const cause = { type: 'fill', id: key.resourceId } as const;
-    await bookOperatorCoins(tx, place, { ...fill, cause }, { standing, float, nowSeconds });
+    await bookOperatorCoins(tx, target, { ...fill, cause }, { comparison, float, nowSeconds });
     return { ...answer, missing: missing - amount };
   });
 }

@@ -1,28 +1,28 @@
 import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
 import { NIL_ID } from '../platform/db/index.ts';
-// Kept where the installation's settings lie, as it is one value of the installation too.
+// Stored in the `setting` table, since it is one value per installation.
 import '../tenancy/index.ts';
 
 const NAME = 'reconciliation.last-report';
 
-/** What the last comparison of ledger and chains found, whichever process made it. */
+/** The result of the last comparison of ledger and chains, by any process. */
 export interface LastReport {
   at_ms: number;
   differences: number;
   unseen: number;
-  /** Absent in a report of before these were counted. */
+  /** Absent in older reports. */
   surpluses?: number;
 }
 
-export async function rememberReport(db: Db, report: LastReport): Promise<void> {
+export async function saveReport(db: Db, report: LastReport): Promise<void> {
   await sql`
     insert into setting (merchant_id, name, value)
     values (${NIL_ID}, ${NAME}, ${JSON.stringify(report)}::jsonb)
     on conflict (merchant_id, name) do update set value = excluded.value`.execute(db);
 }
 
-/** Undefined where nothing was compared yet. */
+/** @returns undefined before the first comparison */
 export async function findLastReport(db: Db): Promise<LastReport | undefined> {
   const row = await db
     .selectFrom('setting')

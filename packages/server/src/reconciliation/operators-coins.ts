@@ -5,11 +5,10 @@ import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
-import { type Place, readStandings, type Standing } from './compare-with-chain.ts';
+import { type ChainComparison, compareWithChain, type MerchantNetwork } from './compare-with-chain.ts';
 
-// Coins that lie in the hot wallet beyond what the books expect there become the operator's own: `float` grows by them,
-// and so does `kept`. The chain is read before the transaction, and the balance of `float` that it was compared with must
-// still stand when it is locked, so that two bookings never count the same coins.
+// Books coins in the hot wallet beyond the books as the operator's own: debits `float` and credits `kept`. The chain is read
+// before the transaction, and `float` must be unchanged when it is locked, so that two bookings never count the same coins.
 
 export interface OperatorCoins {
   currency: Asset;
@@ -25,56 +24,64 @@ export type BookingDeps = Platform & { chains: ChainRegistry };
 class Outdated extends Error {}
 
 /**
- * Runs `book` in a transaction, with how the books stood to the chain just before; again where that has changed since.
+ * Compares the books with the chain and runs `book` in a transaction. Repeats both if the float has changed between them.
  *
- * @throws Fail `service_unavailable` where the chain cannot be read
+ * @throws Fail `service_unavailable` if the chain cannot be read
  */
-export async function withStanding<T>(
+export async function withChainComparison<T>(
   deps: BookingDeps,
-  place: Place,
+  target: MerchantNetwork,
   currency: Asset,
-  book: (tx: Tx, standing: Standing) => Promise<T>,
+  book: (tx: Tx, comparison: ChainComparison) => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    const standing = await readStanding(deps, place, currency);
+    const comparison = await compareCurrency(deps, target, currency);
     try {
-      return await transact(deps.db, (tx) => book(tx, standing));
+      return await transact(deps.db, (tx) => book(tx, comparison));
     } catch (error) {
       if (!(error instanceof Outdated)) throw error;
     }
   }
 }
 
-async function readStanding(deps: BookingDeps, place: Place, currency: Asset): Promise<Standing> {
+async function compareCurrency(
+  deps: BookingDeps,
+  target: MerchantNetwork,
+  currency: Asset,
+): Promise<ChainComparison> {
   try {
-    const standing = (await readStandings(deps, place)).find((one) => one.currency === currency);
-    if (standing === undefined) throw new Error(`no standing of ${currency}`);
-    return standing;
+    const comparison = (await compareWithChain(deps, target)).find((one) => one.currency === currency);
+    if (comparison === undefined) throw new Error(`no comparison for ${currency}`);
+    return comparison;
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
-    const message = `${place.network} cannot be read right now. Repeat it later with the same reference.`;
+    const message = `${target.network} cannot be read right now. Repeat it later with the same reference.`;
     throw new Fail('service_unavailable', { message, cause: error });
   }
 }
 
 /** The operator's float, locked. */
-export async function lockFloat(tx: Tx, { merchant, network }: Place, currency: Asset): Promise<bigint> {
+export async function lockFloat(
+  tx: Tx,
+  { merchant, network }: MerchantNetwork,
+  currency: Asset,
+): Promise<bigint> {
   return await lockBalance(tx, merchant.merchantId, { account: `float:${network}`, currency });
 }
 
 /**
- * Books coins of the surplus. The caller holds the lock of the float, or another that orders those who book.
+ * Books coins of the surplus. The caller holds the lock of the float, or another lock that serializes bookings.
  *
- * @throws Fail param `amount` where less has arrived
+ * @throws Fail param `amount` if less has arrived
  */
 export async function bookOperatorCoins(
   tx: Tx,
-  { merchant, network }: Place,
+  { merchant, network }: MerchantNetwork,
   coins: OperatorCoins & { cause: { type: 'fill' | 'surplus'; id: string } },
-  { standing, float, nowSeconds }: { standing: Standing; float: bigint; nowSeconds: number },
+  { comparison, float, nowSeconds }: { comparison: ChainComparison; float: bigint; nowSeconds: number },
 ): Promise<void> {
-  if (float !== standing.float) throw new Outdated('the float has changed meanwhile');
-  assertArrived({ network }, coins, standing);
+  if (float !== comparison.float) throw new Outdated('the float has changed meanwhile');
+  assertArrived({ network }, coins, comparison);
   const { currency, amount, cause } = coins;
   const accounts = { debit: `float:${network}`, credit: `kept:${network}` } as const;
   await post(tx, merchant.merchantId, [{ currency, network, amount, cause, ...accounts }], nowSeconds);
@@ -82,9 +89,9 @@ export async function bookOperatorCoins(
 
 /** @throws Fail param `amount` */
 export function assertArrived(
-  { network }: Pick<Place, 'network'>,
+  { network }: Pick<MerchantNetwork, 'network'>,
   { amount, currency }: OperatorCoins,
-  { surplus, wallet }: Standing,
+  { surplus, wallet }: ChainComparison,
 ): void {
   if (amount <= surplus) return;
   const more = `${formatTokens(surplus)} ${currency}`;

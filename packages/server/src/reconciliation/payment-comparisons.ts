@@ -4,16 +4,16 @@ import { creditedRows, paymentRows } from '../payments/index.ts';
 import { refundRows } from '../refunds/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
-import { againstTransfers } from './transfer-comparison.ts';
+import { compareWithTransfers } from './transfer-comparison.ts';
 
 const payment = (id: string) => `payment ${encodeId('payment', id)}`;
 
-/** What is counted of payments. */
+/** Counted money per payment. */
 const countedSums = (merchantId: string): RawBuilder<unknown> => sql`(
   select payment_id, network, currency, sum(amount) as amount from ${creditedRows(merchantId)} as t
   where kind = 'counted' group by payment_id, network, currency)`;
 
-/** `received_amount` is what is final and counted, in the token and on the network of the fixed option. */
+/** `received_amount` is the final counted money, in the token and on the network of the fixed option. */
 const received: Comparison = {
   name: 'payments and their transactions',
   resource: payment,
@@ -49,7 +49,7 @@ const refunded: Comparison = {
     ) as r using (payment_id, currency)`,
 };
 
-/** A refund that names a transaction takes from that alone. */
+/** A refund that names a transaction draws on that alone. */
 const refundedTransfers: Comparison = {
   name: 'wrong tokens and their refunds',
   resource: (id) => `transaction ${id}`,
@@ -70,7 +70,7 @@ const refundedTransfers: Comparison = {
 const growth = (account: string) =>
   sql`sum(case when credit = ${account} then e.amount when debit = ${account} then -e.amount end)`;
 
-/** What payments and their refunds have booked. */
+/** Booked sums per payment, including its refunds. */
 const bookedSums = (merchantId: string): RawBuilder<unknown> => sql`(
   select coalesce(r.payment_id, e.cause_id) as payment_id, e.currency,
     ${growth('held')} as held, ${growth('available')} as available, ${growth('refund_hold')} as refund_hold,
@@ -80,8 +80,8 @@ const bookedSums = (merchantId: string): RawBuilder<unknown> => sql`(
   left join ${refundRows(merchantId)} as r on e.cause_type = 'refund' and r.refund_id = e.cause_id
   group by 1, 2)`;
 
-/** Where the money of payments lies by their rows: a completed one's is available, another's held, less its refunds. */
-const saidSums = (merchantId: string): RawBuilder<unknown> => sql`(
+/** Expected balances per payment, from its rows: available if completed, else held, less its refunds. */
+const expectedSums = (merchantId: string): RawBuilder<unknown> => sql`(
   select payment_id, currency, sum(held) as held, sum(available) as available, sum(refund_hold) as refund_hold,
     sum(seized) as seized, sum(lost) as lost
   from (
@@ -97,8 +97,8 @@ const saidSums = (merchantId: string): RawBuilder<unknown> => sql`(
   ) as part (payment_id, currency, held, available, refund_hold, seized, lost)
   group by payment_id, currency)`;
 
-const PLACES = ['held', 'available', 'refund_hold', 'seized', 'lost'] as const;
-const placesOf = (table: string) => amounts(...PLACES.map((place) => sql.ref(`${table}.${place}`)));
+const BALANCES = ['held', 'available', 'refund_hold', 'seized', 'lost'] as const;
+const balancesOf = (table: string) => amounts(...BALANCES.map((balance) => sql.ref(`${table}.${balance}`)));
 
 const entries: Comparison = {
   name: 'payments and their entries',
@@ -107,12 +107,12 @@ const entries: Comparison = {
     (what) => `${what}, by its entries`,
   ),
   rows: (merchantId) => sql`
-    select payment_id, currency, ${placesOf('said')}, ${placesOf('booked')}
-    from ${saidSums(merchantId)} as said
+    select payment_id, currency, ${balancesOf('expected')}, ${balancesOf('booked')}
+    from ${expectedSums(merchantId)} as expected
     full join ${bookedSums(merchantId)} as booked using (payment_id, currency)`,
 };
 
-/** A charge takes exactly what it was quoted. A page takes less where the store tolerates it, or a person accepts it. */
+/** A charge receives exactly its quote. A page may receive less, within the tolerance or by a merchant's acceptance. */
 const completed: Comparison = {
   name: 'completed payments and their money',
   resource: payment,
@@ -139,5 +139,5 @@ export const PAYMENT_COMPARISONS: readonly Comparison[] = [
   refundedTransfers,
   entries,
   completed,
-  againstTransfers({ name: 'charges and their transfers', resource: payment }, 'charge', chargesOrdered),
+  compareWithTransfers({ name: 'charges and their transfers', resource: payment }, 'charge', chargesOrdered),
 ];

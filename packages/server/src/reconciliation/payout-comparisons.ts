@@ -3,11 +3,11 @@ import { entryRows } from '../ledger/index.ts';
 import { payoutBatchRows, payoutItemRows } from '../payouts/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
-import { againstTransfers } from './transfer-comparison.ts';
+import { compareWithTransfers } from './transfer-comparison.ts';
 
 const item = (id: string) => `payout item ${encodeId('payoutItem', id)}`;
 
-/** An item that succeeded is settled and one that failed is released, each once; the others have booked nothing. */
+/** A succeeded item is settled once, a failed one released once; others have booked nothing. */
 const itemEntries: Comparison = {
   name: 'payout items and their entries',
   resource: item,
@@ -26,7 +26,7 @@ const itemEntries: Comparison = {
     from (select item_id as id, network, currency, status, amount, fee from ${payoutItemRows(merchantId)} as i) as i
     full join (
       select cause_id as id, min(network collate "C") as network, min(currency collate "C") as currency,
-        -- What was lost and given back is booked back first.
+        -- A lost item that is given back is booked back first.
         sum(case when debit = 'payout_hold' then amount else -amount end) filter (
           where debit = 'payout_hold' and credit like 'custody_hold:%'
             or credit = 'payout_hold' and debit like 'custody_hold:%') as paid,
@@ -92,6 +92,10 @@ const batchSums: Comparison = {
 
 export const PAYOUT_COMPARISONS: readonly Comparison[] = [
   itemEntries,
-  againstTransfers({ name: 'payout items and their transfers', resource: item }, 'payout_item', itemsOrdered),
+  compareWithTransfers(
+    { name: 'payout items and their transfers', resource: item },
+    'payout_item',
+    itemsOrdered,
+  ),
   batchSums,
 ];

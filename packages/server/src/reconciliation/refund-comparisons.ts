@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { entryRows } from '../ledger/index.ts';
 import { refundRows } from '../refunds/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
-import { againstTransfers } from './transfer-comparison.ts';
+import { compareWithTransfers } from './transfer-comparison.ts';
 
-/** Merchants name their refunds. */
+/** Reports show the merchant's own `refund_id`. */
 const refund = (ownId: string) => `refund ${ownId}`;
 
 const refundEntries: Comparison = {
@@ -25,7 +25,7 @@ const refundEntries: Comparison = {
     full join (
       select cause_id as refund_id, min(network collate "C") as network, min(currency collate "C") as currency,
         sum(case when credit = 'refund_hold' then amount when debit = 'refund_hold' then -amount end) as held,
-        -- What was lost and given back is booked back first.
+        -- A lost refund that is given back is booked back first.
         sum(case when debit = 'refund_hold' then amount else -amount end) filter (
           where debit = 'refund_hold' and credit like 'custody_hold:%'
             or credit = 'refund_hold' and debit like 'custody_hold:%') as paid,
@@ -44,5 +44,5 @@ const refundsOrdered = (merchantId: string): RawBuilder<unknown> => sql`
 
 export const REFUND_COMPARISONS: readonly Comparison[] = [
   refundEntries,
-  againstTransfers({ name: 'refunds and their transfers', resource: refund }, 'refund', refundsOrdered),
+  compareWithTransfers({ name: 'refunds and their transfers', resource: refund }, 'refund', refundsOrdered),
 ];

@@ -3,14 +3,13 @@ import { transferRows } from '../transfers/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
 
 /**
- * What resources say of the transfers that they have ordered, against the transfers. A resource follows its transfers in a
- * transaction of its own: while it is `open` they may be decided, and while it is `lost` the one that was lost may be back,
- * or another paid.
+ * Compares resources with the transfers that they ordered. A resource is updated in a transaction after its transfers':
+ * while it is `open` they may be decided, and while it is `lost` the lost one may be back, or another may have paid.
  *
  * @param owners rows of `id`, `owner_id` (of the transfers), `network`, `currency`, `amount`, `tx_id`, and `state`: `open`,
  *   `paid` and `lost` (paid by a transaction that a reorganisation took) have ordered one, `unpaid` may have, null has not
  */
-export const againstTransfers = (
+export const compareWithTransfers = (
   { name, resource }: Pick<Comparison, 'name' | 'resource'>,
   ownerType: string,
   owners: (merchantId: string) => RawBuilder<unknown>,
@@ -34,7 +33,7 @@ export const againstTransfers = (
     full join ${transferRows(merchantId, ownerType)} as t using (owner_id)`,
 });
 
-/** A lost resource is paid in the books as long as its own transaction is one that was lost, or is back. */
+/** A lost resource counts as paid while its own transaction is a lost one, or is back. */
 const PAID = sql`case
   when o.state = 'open' then 0
   when o.state = 'paid' and not coalesce(o.tx_id = any(t.paid_by), false) then 0

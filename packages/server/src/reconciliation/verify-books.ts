@@ -9,7 +9,7 @@ import { PAYMENT_COMPARISONS } from './payment-comparisons.ts';
 import { PAYOUT_COMPARISONS } from './payout-comparisons.ts';
 import { REFUND_COMPARISONS } from './refund-comparisons.ts';
 
-/** Of resources: a further one is a further entry here. Of accounts: `ACCOUNT_SOURCES`. */
+/** All comparisons of resources; those of accounts are `ACCOUNT_SOURCES`. */
 const COMPARISONS: readonly Comparison[] = [
   ...PAYOUT_COMPARISONS,
   ...PAYMENT_COMPARISONS,
@@ -17,18 +17,18 @@ const COMPARISONS: readonly Comparison[] = [
   ...BILLING_COMPARISONS,
 ];
 
-/** Of the database, for each sort and join: enough that those of a million rows write few files. */
+/** PostgreSQL's `work_mem` per sort and join: a million rows then write few temporary files. */
 const SORT_MEMORY = '64MB';
 
 export interface BooksReport {
   checks: number;
   deviations: Deviation[];
-  /** Differ too, and are only counted. */
+  /** Further deviations that are only counted. */
   omitted: number;
   balances: Balances;
 }
 
-/** Everything that the database can tell of a merchant by itself, as of one moment. */
+/** Verifies a merchant's books inside the database, as of one snapshot. */
 export async function verifyBooks(db: Db, merchantId: string): Promise<BooksReport> {
   return await db
     .transaction()
@@ -40,7 +40,7 @@ export async function verifyBooks(db: Db, merchantId: string): Promise<BooksRepo
     });
 }
 
-/** The same as of a transaction that reads one snapshot. */
+/** The same in a given transaction, which must read one snapshot. */
 export async function compareBooks(tx: Tx, merchantId: string): Promise<BooksReport> {
   const balances = await readBalances(tx, merchantId);
   const checked = checkBalances(balances, await recomputeBalances(tx, merchantId));
@@ -66,7 +66,7 @@ const ofAccount = (currency: Asset, what: string, expected = 0n, found = 0n): De
   found,
 });
 
-/** Every balance against its entries, and what is owed against what lies on the networks. */
+/** Compares every balance with its entries, and liabilities with custody. */
 function checkBalances(stored: Balances, recomputed: Balances): Deviation[] {
   return ASSETS.flatMap((currency) => {
     const balances = stored.get(currency) ?? new Map<Account, bigint>();

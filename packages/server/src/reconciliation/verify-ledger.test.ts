@@ -59,7 +59,7 @@ async function tampered<T>(table: string, change: string, look: () => Promise<T>
   }
 }
 
-test('a whole ledger has no differences, and says how much was compared', async () => {
+test('an intact ledger has no differences, and the report counts the checks', async () => {
   const seen: [number, number][] = [];
   const report = await verifyLedger(service.app, (done, total) => seen.push([done, total]));
   expect(report).toMatchObject({ differences: [], unseen: [] });
@@ -180,7 +180,7 @@ test('H1: the service itself has no right to change or remove an entry', async (
   ).rejects.toMatchObject(refused);
 });
 
-test('a merchant without a chain and without money is no difference; with money it is named as unseen', async () => {
+test('a merchant without a chain and without money is no difference; with money it is reported as unseen', async () => {
   const live = await service.createMerchant({ mode: 'live' });
   expect((await verify()).unseen).toEqual([]);
   await asOwner(
@@ -194,7 +194,7 @@ test('a merchant without a chain and without money is no difference; with money 
   await asOwner(service, 'delete from ledger_account where merchant_id = $1', [live.merchantId]);
 });
 
-test('H1: while payouts are under way the ledger is looked at again and again, and nothing is reported', async () => {
+test('H1: while payouts are under way the ledger is verified repeatedly, and nothing is reported', async () => {
   const busy = await service.createMerchant();
   const worker = await service.startWorker();
   const batches = await Promise.all(

@@ -5,21 +5,21 @@ import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listMerchants } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
-import { type Place, readStandings, type Standing } from './compare-with-chain.ts';
+import { type ChainComparison, compareWithChain, type MerchantNetwork } from './compare-with-chain.ts';
 import type { Deviation } from './comparison.ts';
-import { rememberReport } from './last-report.ts';
+import { saveReport } from './last-report.ts';
 import { verifyBooks } from './verify-books.ts';
 
 export interface VerifyDeps extends Platform {
   chains: ChainRegistry;
 }
 
-/** One thing that does not agree. */
+/** A difference, with its merchant. */
 export interface Difference extends Deviation {
   merchant_id: string;
 }
 
-/** What is the operator's own among a merchant's coins, and owed or lost because of them. */
+/** Balance of an operator's account in a merchant's books: own coins, liabilities and losses. */
 export interface OperatorBalance {
   merchant_id: string;
   account: Account;
@@ -27,7 +27,7 @@ export interface OperatorBalance {
   balance: bigint;
 }
 
-/** Coins in a hot wallet that the books do not know: a stranger's, which are no fault of the books. */
+/** Coins in a hot wallet that the books do not know: a stranger's, not an error of the books. */
 export interface Surplus {
   merchant_id: string;
   network: Network;
@@ -39,27 +39,27 @@ export interface Surplus {
 
 export interface VerifyReport {
   merchants: number;
-  /** Accounts, chain balances and kinds of resources that were compared. */
+  /** The number of compared accounts, chain balances and kinds of resources. */
   checks: number;
-  /** Of each kind of resource the first hundred of a merchant. */
+  /** At most 100 per merchant and comparison. */
   differences: Difference[];
-  /** How many more there are. */
+  /** The number of further differences. */
   omitted: number;
-  /** Apart from differences, and never set off against one. */
+  /** Never offset against differences. */
   surpluses: Surplus[];
-  /** Those that are not 0. */
+  /** Non-zero balances. */
   operator_accounts: OperatorBalance[];
-  /** What could not be looked at, in words. */
+  /** Descriptions of what could not be compared. */
   unseen: string[];
 }
 
-/** How often a comparison that met a change under way is made again before it counts. */
-const LOOKS_MAX = 5;
-const LOOK_AGAIN_MS = 300;
+/** Attempts per network, since a concurrent change may look like a difference. */
+const ATTEMPTS_MAX = 5;
+const RETRY_MS = 300;
 
 /**
- * Recomputes every balance from its entries, compares what each module's rows say of money with each other and with the
- * books, and what the ledger says lies on each network with what the chain says.
+ * Recomputes every balance from its entries, compares the amounts in each module's rows with each other and with the
+ * ledger, and the ledger's custody with the balances on the chains.
  */
 export async function verifyLedger(
   deps: VerifyDeps,
@@ -88,7 +88,7 @@ export async function verifyLedger(
   const { differences, omitted, unseen, surpluses } = report;
   const counts = { unseen: unseen.length, surpluses: surpluses.length };
   const summary = { differences: differences.length + omitted, ...counts };
-  await rememberReport(deps.db, { at_ms: deps.clock.nowMs(), ...summary });
+  await saveReport(deps.db, { at_ms: deps.clock.nowMs(), ...summary });
   return report;
 }
 
@@ -100,19 +100,19 @@ function operatorBalances(merchantId: string, balances: Balances): OperatorBalan
   );
 }
 
-/** A change under way may still be seen on one side only, so a difference is looked at again before it counts. */
-async function verifyNetwork(deps: VerifyDeps, place: Place, report: VerifyReport): Promise<void> {
+/** Repeats a comparison with differences, since a change under way may be visible on one side only. */
+async function verifyNetwork(deps: VerifyDeps, target: MerchantNetwork, report: VerifyReport): Promise<void> {
   try {
-    let standings: Standing[] = [];
-    for (let look = 1; look <= LOOKS_MAX; look++) {
-      standings = await readStandings(deps, place);
-      if (standings.every(({ differences }) => differences.length === 0)) break;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    let comparisons: ChainComparison[] = [];
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      comparisons = await compareWithChain(deps, target);
+      if (comparisons.every(({ differences }) => differences.length === 0)) break;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
     report.checks += ASSETS.length;
-    const merchant_id = encodeId('merchant', place.merchant.merchantId);
-    const { network } = place;
-    for (const { currency, differences, surplus: amount, wallet } of standings) {
+    const merchant_id = encodeId('merchant', target.merchant.merchantId);
+    const { network } = target;
+    for (const { currency, differences, surplus: amount, wallet } of comparisons) {
       report.differences.push(
         ...differences.map((difference) => ({ merchant_id, resource: null, ...difference })),
       );
@@ -120,15 +120,15 @@ async function verifyNetwork(deps: VerifyDeps, place: Place, report: VerifyRepor
     }
   } catch (error) {
     if (!(error instanceof ChainUnavailable || error instanceof Fail)) throw error;
-    if (await isEmpty(deps, place)) return;
+    if (await isEmpty(deps, target)) return;
     report.unseen.push(
-      `${encodeId('merchant', place.merchant.merchantId)} on ${place.network}: ${error.message}`,
+      `${encodeId('merchant', target.merchant.merchantId)} on ${target.network}: ${error.message}`,
     );
   }
 }
 
-/** A network on which the ledger holds nothing needs no chain to agree with. */
-async function isEmpty({ db }: VerifyDeps, { merchant, network }: Place): Promise<boolean> {
+/** Whether the ledger has no coins on the network; then its chain need not be reachable. */
+async function isEmpty({ db }: VerifyDeps, { merchant, network }: MerchantNetwork): Promise<boolean> {
   const balances = await readBalances(db, merchant.merchantId);
   return ASSETS.every((asset) => coinsOn(balances.get(asset), network) === 0n);
 }

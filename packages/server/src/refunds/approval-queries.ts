@@ -6,8 +6,8 @@ import type { RefundRow } from './queries.ts';
 import './tables.ts';
 
 /**
- * What a merchant has refunded without approval in the last 24 hours of its clock, all tokens and stores added up, from
- * when each one's address was known. What failed or was canceled paid nothing.
+ * Sums a merchant's refunds without approval of the last 24 hours of its clock, over all tokens and stores, each counted
+ * from when its address was known. Failed and canceled refunds do not count.
  */
 export async function unapprovedRefunds(tx: Tx, merchantId: string, nowSeconds: number): Promise<bigint> {
   const { rows } = await sql<{ amount: string }>`
@@ -17,7 +17,7 @@ export async function unapprovedRefunds(tx: Tx, merchantId: string, nowSeconds: 
   return BigInt(rows[0]?.amount ?? 0);
 }
 
-/** Refunds that wait for approval, oldest first: of one merchant, or of all. */
+/** Refunds that wait for approval, oldest first, of one merchant or of all. */
 export async function listAwaitingApproval(
   db: Db,
   merchantId: string | undefined,
@@ -36,9 +36,9 @@ export async function listAwaitingApproval(
 }
 
 /**
- * The refund that an operator names as its merchant does.
+ * Finds a refund by the merchant's own `refund_id`, for operators' commands.
  *
- * @param merchantId needed where several merchants use the same id
+ * @param merchantId needed if several merchants use the same id
  * @throws Fail `resource_not_found`; `invalid_request` with param `merchant`
  */
 export async function findByOwnId(
@@ -55,7 +55,7 @@ export async function findByOwnId(
   throw new Fail('invalid_request', { message, param: 'merchant' });
 }
 
-/** How many refunds wait for approval, over all merchants. */
+/** The number of refunds that wait for approval, over all merchants. */
 export async function countAwaitingApproval(db: Db): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
     select count(*) as count from refund

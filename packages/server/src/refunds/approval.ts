@@ -15,13 +15,13 @@ type Bound = Pick<RefundRow, 'merchant_id' | 'refund_id' | 'currency' | 'network
 };
 type AddressColumns = Pick<RefundRow, 'address' | 'addressed_at' | 'required_approvals' | 'approval_digest'>;
 
-/** What approvers and the sender bind to: SHA-256 over amount and address. */
+/** The digest that an approval is bound to: SHA-256 over amount and address. */
 function digestOf({ refund_id, currency, network, amount, address }: Bound): Buffer {
   const line = JSON.stringify([refund_id, currency, network, String(amount), address]);
   return createHash('sha256').update(line).digest();
 }
 
-/** The digest of a refund that is still the one which waits for approval; another one is neither approved nor sent. */
+/** Checks that the refund still matches its stored digest; otherwise it is neither approved nor sent. */
 export function boundDigest(refund: RefundRow): Buffer {
   const { address, approval_digest: kept } = refund;
   invariant(address !== null && kept !== null, 'a refund that needs approval has an address and a digest');
@@ -30,7 +30,7 @@ export function boundDigest(refund: RefundRow): Buffer {
   return now;
 }
 
-/** A refund whose payer has to name the address: nobody can approve it yet. */
+/** Columns of a refund whose payer has not named the address yet; it cannot be approved. */
 export const UNADDRESSED: AddressColumns = {
   address: null,
   addressed_at: null,
@@ -39,8 +39,8 @@ export const UNADDRESSED: AddressColumns = {
 };
 
 /**
- * The columns of a refund whose address becomes known now, which decides whether it needs approval. Of those that are
- * decided at once each sees the ones before it. The caller holds the payment's lock.
+ * The columns of a refund whose address is known now, including whether it needs approval. Concurrent refunds are
+ * serialized, so each one's limit includes those before it. The caller holds the payment's lock.
  */
 export async function addressColumns(
   tx: Tx,
@@ -63,7 +63,7 @@ export async function addressColumns(
   };
 }
 
-/** What comes next for a refund with an address: it is sent after its delay, or given up where nobody approves it. */
+/** The next job of a refund with an address: it is sent after its delay, or canceled if nobody approves it. */
 export function nextJob(refund: RefundRow, time: MerchantTime, { delaySeconds }: RefundSettings): JobSpec {
   return awaitsApproval(refund) ? expireApprovalJob(refund, time) : sendJob(refund, time, delaySeconds);
 }

@@ -10,7 +10,7 @@ import { endRefund } from './end-refund.ts';
 import { awaitsClaim } from './present.ts';
 import { getRefund, lockRefund, type RefundRow } from './queries.ts';
 
-/** @throws Fail `resource_not_found`; `invalid_request` once it is sent or over */
+/** @throws Fail `resource_not_found`; `invalid_request` once it is sent or has ended */
 export async function cancelRefund(deps: RefundDeps, caller: Caller, ownId: string): Promise<RefundRow> {
   const { merchantId } = caller;
   const { refund_id: refundId } = await getRefund(deps.db, caller, ownId);
@@ -23,10 +23,10 @@ export async function cancelRefund(deps: RefundDeps, caller: Caller, ownId: stri
   });
 }
 
-/** How often a link of a suspended merchant is looked at, whose time does not pass. */
-const SUSPENDED_LOOK_SECONDS = 900;
+/** How often the expiry job runs for a suspended merchant, whose links do not expire meanwhile. */
+const SUSPENDED_RETRY_SECONDS = 900;
 
-/** The payer has not said in time where the money goes: it is the merchant's again. */
+/** Handles `EXPIRE_CLAIM_JOB`: cancels a refund whose payer has named no address in time. */
 export async function expireClaim(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const time = merchantTime(deps, merchant);
@@ -38,6 +38,6 @@ export async function expireClaim(deps: RefundDeps, job: Job, run: JobRun): Prom
     return seconds;
   });
   if (left === 0) return 'done';
-  const wait = merchant.suspendedAt === null ? left : Math.max(left, SUSPENDED_LOOK_SECONDS);
+  const wait = merchant.suspendedAt === null ? left : Math.max(left, SUSPENDED_RETRY_SECONDS);
   return { againAtMs: time.realMs + wait * 1000 };
 }

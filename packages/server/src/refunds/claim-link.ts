@@ -5,25 +5,25 @@ import { type Suspensions, suspendedFor } from '../stores/index.ts';
 import { awaitsClaim } from './present.ts';
 import type { RefundRow } from './queries.ts';
 
-// Whoever holds the link decides where the money goes, so its secret lies sealed in the database: a copy of that opens
-// no link. It is kept after its use, so that the link then says what became of it.
+// The holder of the link decides where the money goes, so its secret is stored encrypted: a copy of the database opens no
+// link. The secret is kept after use, so that the link then shows the refund's outcome.
 
-/** Where the link leads. */
+/** The path of claim pages. */
 export const CLAIM_PATH = '/refunds/claim';
 
 const SECRET_BYTES = 16;
 
-type Keyed = Pick<RefundRow, 'merchant_id' | 'refund_id'>;
+type RefundKey = Pick<RefundRow, 'merchant_id' | 'refund_id'>;
 
-const contextOf = ({ merchant_id, refund_id }: Keyed) => `refund-claim:${merchant_id}:${refund_id}`;
+const contextOf = ({ merchant_id, refund_id }: RefundKey) => `refund-claim:${merchant_id}:${refund_id}`;
 
 /** The sealed secret of a new link. */
-export function newClaimSecret(vault: Vault, refund: Keyed): Buffer {
+export function newClaimSecret(vault: Vault, refund: RefundKey): Buffer {
   return vault.seal(randomBytes(SECRET_BYTES), contextOf(refund));
 }
 
-/** What stands in the link's address: merchant, refund and secret in one word. */
-export function claimToken(vault: Vault, refund: Keyed & { claim_secret: Buffer }): string {
+/** The token in the link's URL: merchant, refund and secret. */
+export function claimToken(vault: Vault, refund: RefundKey & { claim_secret: Buffer }): string {
   const secret = vault.open(refund.claim_secret, contextOf(refund));
   return encodeIdToken([refund.merchant_id, refund.refund_id], secret);
 }
@@ -34,7 +34,7 @@ export interface ClaimToken {
   secret: Buffer;
 }
 
-/** Undefined for a text that no link of ours holds. */
+/** @returns undefined if the text is no token */
 export function parseClaimToken(text: string): ClaimToken | undefined {
   const found = decodeIdToken(text, { ids: 2, secretBytes: SECRET_BYTES });
   const [merchantId, refundId] = found?.ids ?? [];
@@ -42,17 +42,21 @@ export function parseClaimToken(text: string): ClaimToken | undefined {
   return { merchantId, refundId, secret: found.secret };
 }
 
-/** Whether a link's secret is the refund's, in the same time for every wrong one. */
-export function opens(vault: Vault, refund: RefundRow, { secret }: Pick<ClaimToken, 'secret'>): boolean {
+/** Compares a link's secret with the refund's in constant time. */
+export function isClaimSecret(
+  vault: Vault,
+  refund: RefundRow,
+  { secret }: Pick<ClaimToken, 'secret'>,
+): boolean {
   const { claim_secret: sealed } = refund;
   return sealed !== null && timingSafeEqual(vault.open(sealed, contextOf(refund)), secret);
 }
 
 /**
- * For how many more seconds a link can be used; 0: it is used or over. Its days are those on which its merchant is not
- * suspended: the payer can name no address on others.
+ * How many more seconds a link can be used; 0: it was used or has expired. Time during which the merchant is suspended does
+ * not count, since the payer cannot use the link then.
  *
- * @param now of the merchant's clock
+ * @param now Unix seconds of the merchant's clock
  */
 export function claimSecondsLeft(
   refund: Pick<RefundRow, 'status' | 'address' | 'claim_ends_at' | 'suspended_seconds'>,

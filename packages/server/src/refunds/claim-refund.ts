@@ -11,10 +11,10 @@ import { type RefundDeps, refundSettings } from './deps.ts';
 import { lockRefund, type RefundRow, updateRefund } from './queries.ts';
 
 /**
- * The payer says where the money goes: once, as long as the link lasts. From then on the refund waits for
- * its delay, or first for approval.
+ * Sets the address that the payer named, once, while the link is valid. The refund then waits for approval if it needs one,
+ * and for its delay.
  *
- * @throws Fail `invalid_request`, with param `address` where that is the cause, else as the link is used or over
+ * @throws Fail `invalid_request`: with param `address` if that is invalid, else because the link was used or has expired
  */
 export async function claimRefund(
   deps: RefundDeps,
@@ -30,7 +30,7 @@ export async function claimRefund(
     const { refund } = await lockRefund(tx, merchant.merchantId, refundId);
     const time = merchantTime(deps, merchant);
     if (claimSecondsLeft(refund, row, time.seconds) === 0)
-      throw new Fail('invalid_request', 'The link of this refund is used or over.');
+      throw new Fail('invalid_request', 'The link of this refund was used or has expired.');
     const { network } = refund;
     await checkRefundAddress(tx, deps, { merchant, network, address, allowProgramOwned });
     const columns = await addressColumns(tx, { ...refund, address }, { settings, time });

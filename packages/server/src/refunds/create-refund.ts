@@ -23,14 +23,14 @@ import { type RefundDeps, type RefundSettings, refundSettings } from './deps.ts'
 import { expireClaimJob } from './jobs.ts';
 import { reservePostings } from './postings.ts';
 import { mayReturnTo } from './proven-wallet.ts';
-import { getRefund, insertRefund, listReturned, type RefundRow, takeQuota } from './queries.ts';
-import { amountOf, type Pot, placeOf, potOf } from './states.ts';
+import { getRefund, insertRefund, listReturned, type RefundRow, reserveQuota } from './queries.ts';
+import { balanceOf, type RefundSource, refundAmount, refundSourceOf } from './states.ts';
 
 const OPERATION = 'refund.create';
 const DAY_SECONDS = 86_400;
 const CLAIM_SECONDS = 30 * DAY_SECONDS;
 
-const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
+const invalid = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 interface Creation {
   deps: RefundDeps;
@@ -41,7 +41,7 @@ interface Creation {
 }
 
 /**
- * Sets money of a payment aside to go back to its payer.
+ * Creates a refund and reserves its money.
  *
  * @throws Fail `invalid_request` (param `payment_id`, `tx_id`, `currency`, `amount`, `address`), `parameter_missing`,
  * `resource_not_found`, `conflict`, `daily_refund_limit_exceeded`, `insufficient_balance`
@@ -52,7 +52,7 @@ export async function createRefund(
   body: RefundInput,
 ): Promise<{ refund: RefundRow; replayed: boolean }> {
   if (body.amount !== undefined && body.currency === undefined) {
-    const message = 'currency is required with amount: it says which token the amount is in.';
+    const message = 'currency is required with amount.';
     throw new Fail('parameter_missing', { message, param: 'currency' });
   }
   const paymentId = await findPaymentId(deps.db, caller, body.payment_id);
@@ -75,7 +75,7 @@ export async function createRefund(
     crashPoint('refund.key-claimed');
     if (!key.first) return undefined;
     const view = await lockPayment(tx, caller.merchantId, paymentId);
-    return await make(tx, creation, view, claim.resourceId);
+    return await insertAndReserve(tx, creation, view, claim.resourceId);
   });
   crashPoint('refund.after-commit');
   const refund = made ?? (await getRefund(deps.db, caller, body.refund_id));
@@ -83,19 +83,24 @@ export async function createRefund(
   return { refund, replayed: made === undefined };
 }
 
-interface Source {
-  pot: Pot;
+interface Refundable {
+  source: RefundSource;
   /** The transfer that is refunded; null: the payment's own money. */
   transfer: TransferKey | null;
 }
 
-async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: string): Promise<RefundRow> {
+async function insertAndReserve(
+  tx: Tx,
+  creation: Creation,
+  view: PaymentView,
+  refundId: string,
+): Promise<RefundRow> {
   const { deps, caller, body, settings, time } = creation;
-  const { pot, transfer } = sourceOf(view, body.tx_id);
-  const amount = sizeOf(pot, body);
-  const address = await recipientOf(tx, creation, view, { pot, transfer, amount });
+  const { source, transfer } = sourceOf(view, body.tx_id);
+  const amount = checkAmount(source, body);
+  const address = await resolveAddress(tx, creation, view, { source, transfer, amount });
   const key = { merchant_id: caller.merchantId, refund_id: refundId };
-  const sum = { ...key, currency: pot.currency, network: pot.network, amount };
+  const sum = { ...key, currency: source.currency, network: source.network, amount };
   const addressed = address === null ? UNADDRESSED : await addressColumns(tx, { ...sum, address }, creation);
   const row = {
     ...sum,
@@ -115,11 +120,11 @@ async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: str
     day: Math.floor(time.seconds / DAY_SECONDS),
     created_at: time.seconds,
   };
-  // Quota before ledger, as an end takes them: two locks in two orders wait for each other.
-  if (!(await takeQuota(tx, row, settings.dailyLimit))) throw limitExceeded();
+  // Quota before ledger, the same lock order as in `endRefund`, so that they cannot deadlock.
+  if (!(await reserveQuota(tx, row, settings.dailyLimit))) throw limitExceeded();
   const refund = await insertRefund(tx, row);
   crashPoint('refund.inserted');
-  await reserve(tx, refund, pot, transfer);
+  await reserve(tx, refund, source, transfer);
   crashPoint('refund.reserved');
   const job =
     address === null ? expireClaimJob(refund, time, CLAIM_SECONDS) : nextJob(refund, time, settings);
@@ -128,11 +133,11 @@ async function make(tx: Tx, creation: Creation, view: PaymentView, refundId: str
   return refund;
 }
 
-/** What the request asks to refund from. @throws Fail */
-function sourceOf(view: PaymentView, txId: string | undefined): Source {
+/** Finds the money that the request refunds from. @throws Fail */
+function sourceOf(view: PaymentView, txId: string | undefined): Refundable {
   const { payment } = view;
   if (txId === undefined) {
-    const pot = potOf({
+    const source = refundSourceOf({
       status: payment.status,
       currency: payment.fixed_currency,
       network: payment.fixed_network,
@@ -140,34 +145,38 @@ function sourceOf(view: PaymentView, txId: string | undefined): Source {
       refunded: payment.refunded_amount,
       refunding: payment.refunding_amount,
     });
-    if (pot !== undefined) return { pot, transfer: null };
+    if (source !== undefined) return { source, transfer: null };
     const message = `Nothing of this payment can be refunded: it is ${payment.status} and has received ${payment.received_amount}.`;
-    throw refuse('payment_id', message);
+    throw invalid('payment_id', message);
   }
   const held = findHeldTransfer(view, txId);
   const { currency, network, held_amount: left } = held;
-  if (currency === null || left === 0n) throw refuse('tx_id', 'Nothing of this transfer is left to refund.');
-  const pot = { currency, network, left, place: placeOf(payment.status, true) };
-  return { pot, transfer: { network, txId: held.tx_id, index: held.index } };
+  if (currency === null || left === 0n) throw invalid('tx_id', 'Nothing of this transfer is left to refund.');
+  const source = { currency, network, left, balance: balanceOf(payment.status, true) };
+  return { source, transfer: { network, txId: held.tx_id, index: held.index } };
 }
 
 /** @throws Fail with param `currency` or `amount` */
-function sizeOf(pot: Pot, { amount, currency }: RefundInput): bigint {
-  const size = amountOf(pot, { amount: amount === undefined ? undefined : BigInt(amount), currency });
+function checkAmount(source: RefundSource, { amount, currency }: RefundInput): bigint {
+  const size = refundAmount(source, { amount: amount === undefined ? undefined : BigInt(amount), currency });
   if ('amount' in size) return size.amount;
   if (size.refused === 'currency')
-    throw refuse('currency', `This money came in ${pot.currency} and goes back in it.`);
-  throw refuse('amount', `${pot.left} is all that is left to refund.`);
+    throw invalid('currency', `This payment was made in ${source.currency} and is refunded in it.`);
+  throw invalid('amount', `At most ${source.left} can be refunded.`);
 }
 
-/** Where it goes: as given, else to the proven wallet that sent it; null: the payer is asked. @throws Fail with param `address` */
-async function recipientOf(
+/**
+ * The refund's address: the given one, else the proven wallet that sent the money; null: the payer names it behind the link.
+ *
+ * @throws Fail with param `address`
+ */
+async function resolveAddress(
   tx: Tx,
   { deps, caller, body, settings }: Creation,
   view: PaymentView,
   taken: Taken,
 ): Promise<string | null> {
-  const { network } = taken.pot;
+  const { network } = taken.source;
   const address = body.address ?? (await provenSender(tx, view, taken));
   if (address === null) return null;
   const allowProgramOwned = settings.allowProgramOwned || body.address === undefined;
@@ -175,21 +184,21 @@ async function recipientOf(
   return address;
 }
 
-/** What a refund takes, and from where. */
-interface Taken extends Source {
+/** The money of one refund. */
+interface Taken extends Refundable {
   amount: bigint;
 }
 
-/** The wallet that was proven for the payment, where it sent what is refunded and has not had it back. */
+/** The payment's proven wallet, if it sent the refunded money and no other refund has returned it. */
 async function provenSender(
   tx: Tx,
   view: PaymentView,
-  { pot, transfer, amount }: Taken,
+  { source, transfer, amount }: Taken,
 ): Promise<string | null> {
-  const { network } = pot;
+  const { network } = source;
   const wallet = provenWallet(network, view.payment.wallet_address);
   if (wallet === null) return null;
-  const sent = view.transactions.filter((t) => isTakenFrom(t, transfer) && t.lost_at === null);
+  const sent = view.transactions.filter((t) => isPartOf(t, transfer) && t.lost_at === null);
   const refunds = await listReturned(tx, view.payment, transfer);
   const returned = refunds.map((refund) => ({
     ...refund,
@@ -198,8 +207,8 @@ async function provenSender(
   return mayReturnTo(wallet, amount, { sent, returned }) ? wallet : null;
 }
 
-/** Whether a refund of that transfer, or of the payment's own money (null), takes from this one. */
-function isTakenFrom(t: PaymentView['transactions'][number], transfer: TransferKey | null): boolean {
+/** Whether a transaction is part of the refunded money: that transfer, or the payment's own money (null). */
+function isPartOf(t: PaymentView['transactions'][number], transfer: TransferKey | null): boolean {
   if (t.status !== 'final') return false;
   if (transfer === null) return t.kind === 'counted';
   return t.network === transfer.network && t.tx_id === transfer.txId && t.index === transfer.index;
@@ -208,25 +217,25 @@ function isTakenFrom(t: PaymentView['transactions'][number], transfer: TransferK
 const limitExceeded = () =>
   new Fail(
     'daily_refund_limit_exceeded',
-    'The refund does not fit into what the store may refund today. The day ends at 00:00 UTC.',
+    'The refund exceeds what the store may refund today. The limit resets at 00:00 UTC.',
   );
 
-/** Takes the money out of the payment and the merchant's balance. @throws Fail `insufficient_balance` */
+/** Reserves the money in the payment and in the merchant's balance. @throws Fail `insufficient_balance` */
 async function reserve(
   tx: Tx,
   refund: RefundRow,
-  { place }: Pot,
+  { balance }: RefundSource,
   transfer: TransferKey | null,
 ): Promise<void> {
   const { merchant_id: merchantId, payment_id, amount } = refund;
-  const held = place === 'held' ? -amount : 0n;
+  const held = balance === 'held' ? -amount : 0n;
   await moveRefundable(tx, { merchant_id: merchantId, payment_id }, transfer, {
     refunding: amount,
     refunded: 0n,
     held,
   });
   try {
-    await post(tx, merchantId, reservePostings(refund, place), Number(refund.created_at));
+    await post(tx, merchantId, reservePostings(refund, balance), Number(refund.created_at));
   } catch (error) {
     if (!(error instanceof BelowFloor)) throw error;
     const message = `The available balance of ${refund.currency} does not cover the refund.`;

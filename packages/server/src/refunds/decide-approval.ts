@@ -20,23 +20,23 @@ export interface RefundApproval {
 
 export interface DecidedRefund {
   refund: RefundRow;
-  /** How many have approved it. */
+  /** The number of approvals so far. */
   approvals: number;
 }
 
 function checkMayDecide(refund: RefundRow, approverId: string): void {
   if (!awaitsApproval(refund))
-    throw new Fail('invalid_request', `The refund is ${refund.status} and waits for no approval.`);
+    throw new Fail('invalid_request', `The refund is ${refund.status} and does not wait for approval.`);
   if (refund.created_by_owner === approverId)
-    throw new Fail('forbidden', 'Nobody decides on a refund that a key of their own created.');
+    throw new Fail('forbidden', 'Approvers cannot decide on a refund that their own API key created.');
 }
 
 /**
- * A registered approver approves or rejects a refund. Enough approvals send it on; one rejection cancels it and gives the
- * money back.
+ * Records a registered approver's verdict on a refund. Enough approvals let it be sent; one rejection cancels it and
+ * releases the money.
  *
- * @throws Fail `forbidden` for the owner of the key that created it; `invalid_request` where it waits for no approval, and
- * for whoever decided before
+ * @throws Fail `forbidden` for the owner of the key that created it; `invalid_request` if it does not wait for approval, or
+ * the approver has decided before
  */
 export async function decideRefund(
   deps: RefundDeps,
@@ -64,7 +64,7 @@ async function decideLocked(
   const { refund } = locked;
   checkMayDecide(refund, approverId);
   const { merchant_id: merchantId, required_approvals: required, addressed_at: addressedAt } = refund;
-  // An approval counts for the very amount and address that it was given for.
+  // An approval is bound to its exact amount and address.
   const subject = `${refundId} ${boundDigest(refund).toString('hex')}`;
   const vote = { action: 'refunds.approval', subject, approverId, decision: verdict, required };
   const { agreed } = await castVote(tx, merchantId, vote, time.seconds);
@@ -79,7 +79,7 @@ async function decideLocked(
   return { refund: approved, approvals: agreed };
 }
 
-/** Nobody approved the refund in time: it is canceled and its money given back. */
+/** Handles `EXPIRE_REFUND_APPROVAL_JOB`: cancels a refund that nobody approved in time and releases its money. */
 export async function expireRefundApproval(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   await run.step(async (tx) => {

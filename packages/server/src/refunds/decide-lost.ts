@@ -17,12 +17,12 @@ import {
 import type { RefundDeps } from './deps.ts';
 import { recordRefund, sourceOf } from './end-refund.ts';
 import { OWNER_TYPE } from './jobs.ts';
-import { givenBackPostings, unpaidPostings } from './postings.ts';
-import { giveQuotaBack, type LockedRefund, lockRefund, type RefundRow, updateRefund } from './queries.ts';
-import { placeOf, takenBackMove } from './states.ts';
+import { releasePostings, unpaidPostings } from './postings.ts';
+import { type LockedRefund, lockRefund, type RefundRow, releaseQuota, updateRefund } from './queries.ts';
+import { balanceOf, lostAmounts } from './states.ts';
 
-// A reorganisation deeper than finality took the transaction of a refund that succeeded, and its bytes are dead. Two
-// people say whether the payer is paid anew or the merchant has its money back, as of a payout item.
+// A reorganisation deeper than finality removed the transaction of a succeeded refund, and it can never be mined again. Two
+// people decide whether the payer is paid anew or the merchant gets the money back, as for a payout item.
 
 export interface LostRefundVerdict {
   refundId: string;
@@ -30,7 +30,7 @@ export interface LostRefundVerdict {
   decision: LostDecision;
 }
 
-/** @throws Fail `invalid_request` for a refund that is not lost, or may still be mined, and for whoever decided before */
+/** @throws Fail `invalid_request` for a refund that is not lost or may still be mined, and for an approver who has voted */
 export async function decideLostRefund(
   deps: RefundDeps,
   merchant: Merchant,
@@ -53,7 +53,7 @@ export async function decideLostRefund(
   });
 }
 
-/** Its money and its coins are booked as gone: they go now. */
+/** Orders a new transfer. Money and coins are already booked as paid. */
 async function repay(tx: Tx, refund: RefundRow, time: MerchantTime): Promise<void> {
   const { merchant_id: merchantId, refund_id: ownerId, network, currency, amount, address } = refund;
   if (address === null) throw new Error('a refund that was paid has an address');
@@ -65,10 +65,10 @@ async function repay(tx: Tx, refund: RefundRow, time: MerchantTime): Promise<voi
 
 async function giveBack(tx: Tx, { refund, view }: LockedRefund, time: MerchantTime): Promise<RefundRow> {
   const source = sourceOf(refund);
-  const place = placeOf(view.payment.status, source !== null);
-  await giveQuotaBack(tx, refund);
-  await moveRefundable(tx, view.payment, source, takenBackMove(refund.amount, place));
-  const postings = [...unpaidPostings(refund), ...givenBackPostings(refund, place, true)];
+  const balance = balanceOf(view.payment.status, source !== null);
+  await releaseQuota(tx, refund);
+  await moveRefundable(tx, view.payment, source, lostAmounts(refund.amount, balance));
+  const postings = [...unpaidPostings(refund), ...releasePostings(refund, balance, true)];
   await post(tx, refund.merchant_id, postings, time.seconds);
   const after = await updateRefund(tx, refund, {
     status: 'failed',
@@ -79,7 +79,7 @@ async function giveBack(tx: Tx, { refund, view }: LockedRefund, time: MerchantTi
   return after;
 }
 
-/** A refund that succeeded follows the newest transfer that paid it: lost with it, found again, or paid anew. */
+/** Updates a succeeded refund after its newest transfer: lost with it, mined again, or paid anew. */
 export async function followLostRefund(
   tx: Tx,
   refund: RefundRow,

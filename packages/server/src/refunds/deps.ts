@@ -12,7 +12,7 @@ export interface RefundDeps extends Platform {
   findOwnAddresses: FindOwnAddresses;
 }
 
-/** Recipients are judged by the rule that payouts have. */
+/** Recipients follow the setting of payouts. */
 const SETTINGS = { ...REFUND_SETTINGS, allowProgramOwned: PAYOUT_SETTINGS.allowProgramOwned };
 
 export async function refundSettings(

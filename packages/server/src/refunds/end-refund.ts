@@ -4,25 +4,25 @@ import { post } from '../ledger/index.ts';
 import { moveRefundable } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
-import { givenBackPostings, paidPostings } from './postings.ts';
+import { paidPostings, releasePostings } from './postings.ts';
 import { presentRefund } from './present.ts';
-import { giveQuotaBack, type LockedRefund, type RefundRow, updateRefund } from './queries.ts';
-import { type End, endMove, placeOf } from './states.ts';
+import { type LockedRefund, type RefundRow, releaseQuota, updateRefund } from './queries.ts';
+import { balanceOf, type End, endedAmounts } from './states.ts';
 
-/** What a refund came to. */
+/** How a refund ends. */
 export type Outcome =
   | { status: 'succeeded'; txId: string | null }
   | { status: 'failed'; reason: RefundFailure; txId: string | null }
   | { status: 'canceled' };
 
-/** The one transfer that a refund takes from; null: the payment's own money. */
+/** The refunded transfer; null: the payment's own money. */
 export function sourceOf({ source_tx_id: txId, source_index: index, network }: RefundRow) {
   return txId === null || index === null ? null : { network, txId, index };
 }
 
 /**
- * Ends a refund, once: its money is gone, or back where the payment's money lies by now. The caller holds the payment's
- * lock.
+ * Ends a refund once: its money is paid, or returns to the balance that holds the payment's money now. The caller holds the
+ * payment's lock.
  */
 export async function endRefund(
   tx: Tx,
@@ -33,13 +33,13 @@ export async function endRefund(
   const { merchant_id: merchantId, amount } = refund;
   const { status } = outcome;
   const transfer = sourceOf(refund);
-  const place = placeOf(view.payment.status, transfer !== null);
+  const balance = balanceOf(view.payment.status, transfer !== null);
   const isPaid = status === 'succeeded';
-  if (!isPaid) await giveQuotaBack(tx, refund);
-  await moveRefundable(tx, view.payment, transfer, endMove(status, amount, place));
+  if (!isPaid) await releaseQuota(tx, refund);
+  await moveRefundable(tx, view.payment, transfer, endedAmounts(status, amount, balance));
   const postings = isPaid
     ? paidPostings(refund)
-    : givenBackPostings(refund, place, refund.status === 'processing');
+    : releasePostings(refund, balance, refund.status === 'processing');
   await post(tx, merchantId, postings, time.seconds);
   const after = await updateRefund(tx, refund, {
     status,
@@ -59,7 +59,7 @@ const END_EVENTS: Record<End, RefundEvent> = {
   canceled: 'refund.updated',
 };
 
-/** Records the news of a refund. Whoever has a claim link decides where the money goes: no event tells it. */
+/** Records the event of a refund, without the claim link: its holder decides where the money goes. */
 export async function recordRefund(
   tx: Tx,
   { before, after, type }: { before: RefundRow; after: RefundRow; type: RefundEvent },

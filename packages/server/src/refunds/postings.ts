@@ -1,6 +1,6 @@
 import type { Posting } from '../ledger/index.ts';
 import type { RefundRow } from './queries.ts';
-import type { MoneyPlace } from './states.ts';
+import type { MerchantBalance } from './states.ts';
 
 type Sum = Pick<RefundRow, 'refund_id' | 'currency' | 'network' | 'amount'>;
 
@@ -11,31 +11,31 @@ const common = ({ refund_id: id, currency, network, amount }: Sum) => ({
   cause: { type: 'refund', id } as const,
 });
 
-/** The merchant's money is set aside as the refund is made. */
-export function reservePostings(refund: Sum, place: MoneyPlace): Posting[] {
-  return [{ ...common(refund), debit: place, credit: 'refund_hold' }];
+/** Reserves the merchant's money when the refund is created. */
+export function reservePostings(refund: Sum, balance: MerchantBalance): Posting[] {
+  return [{ ...common(refund), debit: balance, credit: 'refund_hold' }];
 }
 
-/** The coins are set aside as it is sent. */
+/** Reserves the coins when the refund is sent. */
 export function reserveCoinsPostings(refund: Sum): Posting[] {
   const { network } = refund;
   return [{ ...common(refund), debit: `custody_hold:${network}`, credit: `custody:${network}` }];
 }
 
-/** It was paid: money and coins are gone. */
+/** Books a paid refund: money and coins are gone. */
 export function paidPostings(refund: Sum): Posting[] {
   return [{ ...common(refund), debit: 'refund_hold', credit: `custody_hold:${refund.network}` }];
 }
 
-/** It was not paid: the money goes back, and the coins where they were set aside. */
-export function givenBackPostings(refund: Sum, place: MoneyPlace, wasSent: boolean): Posting[] {
+/** Releases the money of a refund that was not paid, and the coins if they were reserved. */
+export function releasePostings(refund: Sum, balance: MerchantBalance, wasSent: boolean): Posting[] {
   const { network } = refund;
-  const money: Posting = { ...common(refund), debit: 'refund_hold', credit: place };
+  const money: Posting = { ...common(refund), debit: 'refund_hold', credit: balance };
   if (!wasSent) return [money];
   return [money, { ...common(refund), debit: `custody:${network}`, credit: `custody_hold:${network}` }];
 }
 
-/** It was paid and is lost: what that booked is booked back. */
+/** Reverses the booking of a paid refund that is lost. */
 export function unpaidPostings(refund: Sum): Posting[] {
   return paidPostings(refund).map(({ debit, credit, ...posting }) => ({
     ...posting,

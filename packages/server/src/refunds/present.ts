@@ -2,11 +2,11 @@ import type { Refund } from '@florin/contract/schemas';
 import { encodeId } from '../tenancy/index.ts';
 import type { RefundRow } from './queries.ts';
 
-/** Whether the payer is still to say where the money goes. */
+/** Whether the payer has yet to name the address. */
 export const awaitsClaim = ({ status, address }: Pick<RefundRow, 'status' | 'address'>) =>
   status === 'pending' && address === null;
 
-/** @param claimUrl the link of a refund that awaits its claim; null for all others */
+/** @param claimUrl the link of an unclaimed refund; null for all others */
 export function presentRefund(refund: RefundRow, claimUrl: string | null): Refund {
   return {
     refund_id: refund.own_id,

@@ -6,7 +6,7 @@ const WALLETS = ['payer', 'exchange', 'stranger'] as const;
 const wallet = fc.constantFrom(...WALLETS);
 const amount = fc.bigInt(1n, 1_000n);
 
-test('a wallet that sent a millionth of the payment is not where the rest of it goes', () => {
+test('a wallet that sent a millionth of the payment does not get the rest', () => {
   const sent = [
     { sender: 'exchange', amount: 502_520_000n },
     { sender: 'stranger', amount: 1n },
@@ -24,7 +24,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('fail' as const), which: fc.nat({ max: 9 }) }),
 );
 
-test('whatever is sent, refunded and given back, proof returns to nobody more than they sent', () => {
+test('for any transfers and refunds, a proven wallet never gets back more than it sent', () => {
   const check = (
     proven: string,
     steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[],

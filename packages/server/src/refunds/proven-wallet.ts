@@ -1,14 +1,14 @@
-// A proof says whose a wallet is, not whose the money is: anybody can prove a wallet on a payment's page. So a refund goes
-// to a proven wallet only as far as that wallet has sent what is refunded, and the rest of the payment waits for its link.
-// Invariant: what refunds return to a wallet because it is proven is never more than it sent.
+// A proof shows who owns a wallet, not who sent the money: anybody can prove a wallet on a payment's page. So a refund goes
+// to a proven wallet only up to the amount that this wallet sent; the rest of the payment needs the claim link.
+// Invariant: refunds never return more to a proven wallet than it sent.
 
-/** A part of what a refund takes from, by who sent it. */
+/** A transfer that is being refunded. */
 export interface SentPart {
   sender: string;
   amount: bigint;
 }
 
-/** A refund from the same money that was paid or is under way, by where it goes. */
+/** Another refund of the same money that is paid or under way. */
 export interface ReturnedPart {
   address: string;
   amount: bigint;
@@ -17,9 +17,9 @@ export interface ReturnedPart {
 const sum = (parts: readonly { amount: bigint }[]) => parts.reduce((total, part) => total + part.amount, 0n);
 
 /**
- * Whether a refund of that much may go to a proven wallet without anybody naming it. All addresses are canonical forms.
+ * Whether a refund may go to a proven wallet without a named address. All addresses are in canonical form.
  *
- * @param sent all that the refund may take from: final, and on the chain
+ * @param sent the refundable transfers: final, and on the chain
  */
 export function mayReturnTo(
   wallet: string,

@@ -15,7 +15,7 @@ const selectRefund = (db: Db, merchantId: string) =>
 
 export type RefundRow = NonNullable<Awaited<ReturnType<ReturnType<typeof selectRefund>['executeTakeFirst']>>>;
 
-/** @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store */
+/** @throws Fail `resource_not_found`; `forbidden` for a refund of another store of the merchant */
 export async function getRefund(
   db: Db,
   { merchantId, storeId }: { merchantId: string; storeId: string },
@@ -37,18 +37,18 @@ export async function findRefund(
   return await selectRefund(db, merchantId).where('refund_id', '=', refundId).executeTakeFirst();
 }
 
-/** A refund and its payment, whose lock is held. */
+/** A refund and its payment, under the payment's lock. */
 export interface LockedRefund {
   refund: RefundRow;
   view: PaymentView;
 }
 
-/** Every change of a refund begins here: whoever holds the row of its payment decides. */
+/** Locks the refund's payment and reads both. Every change of a refund begins with this lock. */
 export async function lockRefund(tx: Tx, merchantId: string, refundId: string): Promise<LockedRefund> {
   const known = await findRefund(tx, merchantId, refundId);
   if (known === undefined) throw new Error(`there is no refund ${refundId}`);
   const view = await lockPayment(tx, merchantId, known.payment_id);
-  // Again, as it may have changed while its payment was waited for.
+  // Read again, since it may have changed while waiting for the lock.
   const refund = await selectRefund(tx, merchantId)
     .where('refund_id', '=', refundId)
     .executeTakeFirstOrThrow();
@@ -56,8 +56,8 @@ export async function lockRefund(tx: Tx, merchantId: string, refundId: string): 
 }
 
 /**
- * Refunds of the same money (one transfer, or the payment's own: null) that were paid or are under way to an address that
- * somebody named. The caller holds the payment's lock.
+ * Refunds of the same money (one transfer, or the payment's own: null) with an address, paid or under way. The caller holds
+ * the payment's lock.
  */
 export async function listReturned(
   tx: Tx,
@@ -98,8 +98,8 @@ export async function updateRefund(
 
 type Counted = Pick<RefundRow, 'merchant_id' | 'store_id' | 'day' | 'amount'>;
 
-/** Counts a refund against the store's day, whose row refunds made at once wait for. @returns false: it is full */
-export async function takeQuota(tx: Tx, refund: Counted, limit: bigint): Promise<boolean> {
+/** Counts a refund against the store's daily limit; concurrent refunds wait for its row. @returns false: it is exceeded */
+export async function reserveQuota(tx: Tx, refund: Counted, limit: bigint): Promise<boolean> {
   const { merchant_id: merchantId, store_id: storeId, day, amount } = refund;
   if (amount > limit) return false;
   const { rows } = await sql`
@@ -111,8 +111,8 @@ export async function takeQuota(tx: Tx, refund: Counted, limit: bigint): Promise
   return rows.length > 0;
 }
 
-/** Canceled and failed refunds count no longer. */
-export async function giveQuotaBack(tx: Tx, refund: Counted): Promise<void> {
+/** Canceled and failed refunds no longer count. */
+export async function releaseQuota(tx: Tx, refund: Counted): Promise<void> {
   await sql`
     update refund_quota set amount = amount - ${refund.amount}
     where merchant_id = ${refund.merchant_id} and store_id = ${refund.store_id} and day = ${refund.day}`.execute(
@@ -127,7 +127,7 @@ export interface ShortRefunds {
   oldestSince: number;
 }
 
-/** Refunds that wait for coins on their network, over all merchants. */
+/** Refunds that wait for coins, per network, over all merchants. */
 export async function shortRefunds(db: Db): Promise<ShortRefunds[]> {
   const { rows } = await sql<{ network: Network; count: bigint; oldest: bigint }>`
     select network, count(*) as count, min(short_since) as oldest from refund
@@ -139,7 +139,7 @@ export async function shortRefunds(db: Db): Promise<ShortRefunds[]> {
   }));
 }
 
-/** Ledger entries name refunds as their merchants do. */
+/** Ledger entries show refunds by their merchant's `refund_id`. */
 export const refundNames: CauseNames = {
   namesOf: async (db, merchantId, ids) => {
     const rows = await db

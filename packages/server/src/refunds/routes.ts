@@ -10,7 +10,7 @@ import { getRefund, type RefundRow } from './queries.ts';
 const PATH = '/api/v1/refunds';
 const tag = 'Refunds';
 
-/** A refund as callers see it, its link included. */
+/** A refund as callers see it, including its claim link. */
 export function showRefund(
   { vault }: Pick<RefundDeps, 'vault'>,
   refund: RefundRow,
@@ -22,7 +22,7 @@ export function showRefund(
   return presentRefund(refund, url);
 }
 
-/** @param publicUrl where payers find their pages */
+/** @param publicUrl the base URL of payers' pages */
 export function refundRoutes(deps: RefundDeps, publicUrl: () => string): Route[] {
   const present = (refund: RefundRow) => showRefund(deps, refund, publicUrl());
   return [

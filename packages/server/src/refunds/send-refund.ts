@@ -17,7 +17,7 @@ import { findRefund, lockRefund, type RefundRow, updateRefund } from './queries.
 import { maySend } from './states.ts';
 
 /** Why a refund is not sent yet. */
-type Hindrance = 'suspended' | 'paused' | 'short';
+type BlockedBy = 'suspended' | 'paused' | 'short';
 
 interface Sending {
   deps: RefundDeps;
@@ -27,31 +27,31 @@ interface Sending {
   time: MerchantTime;
 }
 
-/** pending → processing: the coins are set aside and the transfer is ordered, in one change. */
+/** Handles `SEND_REFUND_JOB`: reserves the coins and orders the transfer in one transaction (pending → processing). */
 export async function sendRefund(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const sending: Sending = { deps, job, run, merchant, time: merchantTime(deps, merchant) };
   crashPoint('refund-send.claimed');
-  const hindrance = await trySend(sending);
+  const blockedBy = await trySend(sending);
   crashPoint('refund-send.after-commit');
-  return hindrance === undefined ? 'done' : await waitFor(sending, hindrance);
+  return blockedBy === undefined ? 'done' : await scheduleRetry(sending, blockedBy);
 }
 
-async function trySend(sending: Sending): Promise<Hindrance | undefined> {
+async function trySend(sending: Sending): Promise<BlockedBy | undefined> {
   const { job, run, merchant } = sending;
   try {
     return await run.step(async (tx) => {
       const locked = await lockRefund(tx, job.merchantId, String(job.payload.refundId));
       const { refund } = locked;
-      // Canceled in the meantime, or sent by a run whose answer was lost.
+      // Canceled meanwhile, or sent by an earlier run whose commit was not acknowledged.
       if (!maySend(refund) || refund.address === null) return undefined;
       if (merchant.status === 'suspended') return 'suspended';
-      // A row that somebody changed behind the service's back pays nobody: the job says so until a person cancels.
+      // A row that was tampered with is never paid: the job fails until a person cancels the refund.
       if (refund.required_approvals > 0) boundDigest(refund);
       if (await isPaused(tx, merchant, refund.network, refund.currency)) return 'paused';
-      // Judged when it was given; here only its one spelling is asked for.
+      // Checked when it was given; only its canonical form is needed here.
       const { canonical } = checkRecipient(refund.network, refund.address, { allowProgramOwned: true });
-      const reason = await refusalOf(tx, sending, refund.network, canonical);
+      const reason = await rejectionOf(tx, sending, refund.network, canonical);
       if (reason !== undefined) {
         await endRefund(tx, locked, { status: 'failed', reason, txId: null }, sending.time);
         return undefined;
@@ -66,20 +66,20 @@ async function trySend(sending: Sending): Promise<Hindrance | undefined> {
   }
 }
 
-/** Why an address that was good when it was given is paid no more: it was listed, or given out to a payer, since. */
-async function refusalOf(
+/** Why an address is no longer payable: since it was named it was listed, or became a deposit address of the merchant. */
+async function rejectionOf(
   tx: Tx,
   { deps, merchant }: Sending,
   network: Network,
   address: string,
 ): Promise<RefundFailure | undefined> {
-  const question = { network, addresses: [address] };
-  if ((await deps.screen(tx, merchant.mode, { ...question, moment: 'submit' })).has(address))
+  const check = { network, addresses: [address] };
+  if ((await deps.screen(tx, merchant.mode, { ...check, moment: 'submit' })).has(address))
     return 'address_risk';
-  return (await deps.findOwnAddresses(tx, merchant, question)).has(address) ? 'transfer_failed' : undefined;
+  return (await deps.findOwnAddresses(tx, merchant, check)).has(address) ? 'transfer_failed' : undefined;
 }
 
-/** @throws BelowFloor where too few coins lie on the network */
+/** @throws BelowFloor if the network holds too few coins */
 async function order(tx: Tx, refund: RefundRow, address: string, time: MerchantTime): Promise<void> {
   const { merchant_id: merchantId, refund_id: refundId, network, currency, amount } = refund;
   await post(tx, merchantId, reserveCoinsPostings(refund), time.seconds);
@@ -95,20 +95,20 @@ async function order(tx: Tx, refund: RefundRow, address: string, time: MerchantT
 }
 
 /**
- * Alarms, and has it tried again. In real time: a clock that is moved ahead would stop at each try, and coins come no
- * sooner by that.
+ * Logs why the refund waits, and schedules a retry in real time: a sandbox clock that is advanced must not wait for it, and
+ * brings no coins.
  */
-async function waitFor(sending: Sending, hindrance: Hindrance): Promise<JobOutcome> {
+async function scheduleRetry(sending: Sending, blockedBy: BlockedBy): Promise<JobOutcome> {
   const { deps, job, run, time } = sending;
   const refund = await findRefund(deps.db, job.merchantId, String(job.payload.refundId));
   if (refund === undefined) return 'done';
   const { network, currency, own_id: ownId, short_since: shortSince } = refund;
   const fields = { merchantId: job.merchantId, refund_id: ownId, network, currency };
-  if (hindrance === 'suspended') deps.log.info(fields, 'the merchant is suspended, a refund waits');
-  else if (hindrance === 'paused') deps.log.warn(fields, 'paused, a refund waits');
-  else deps.log.error(fields, 'too few coins lie on the network for a refund: it waits');
+  if (blockedBy === 'suspended') deps.log.info(fields, 'a refund waits: its merchant is suspended');
+  else if (blockedBy === 'paused') deps.log.warn(fields, 'a refund waits: its token is paused');
+  else deps.log.error(fields, 'a refund waits: its network holds too few coins');
   const againAtMs = time.realMs + retryMs(time.seconds - Number(shortSince ?? time.seconds));
-  if (hindrance === 'short' && shortSince === null)
+  if (blockedBy === 'short' && shortSince === null)
     await run.step(async (tx) => {
       const locked = await lockRefund(tx, job.merchantId, refund.refund_id);
       if (locked.refund.status === 'pending') await updateRefund(tx, refund, { short_since: time.seconds });
@@ -116,7 +116,7 @@ async function waitFor(sending: Sending, hindrance: Hindrance): Promise<JobOutco
   return { againAtMs, followsClock: false };
 }
 
-/** Books what became of a refund's transfer. */
+/** Handles `SETTLE_REFUND_JOB`: books the outcome of a refund's transfer. */
 export async function settleRefund(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   await run.step(async (tx) => {
@@ -131,7 +131,7 @@ export async function settleRefund(deps: RefundDeps, job: Job, run: JobRun): Pro
     const reason = transfer.failure_code === 'address_risk' ? 'address_risk' : 'transfer_failed';
     const outcome: Outcome = status === 'succeeded' ? { status, txId } : { status: 'failed', reason, txId };
     const ended = await endRefund(tx, locked, outcome, time);
-    // It may be lost before it was settled.
+    // The transfer may already be lost.
     await followLostRefund(tx, ended, transfer, time);
     crashPoint('refund-settle.before-commit');
   });

@@ -6,16 +6,16 @@ import { retryMs } from '../transfers/index.ts';
 import {
   type ApprovalFacts,
   afterVerdict,
-  amountOf,
   awaitsApproval,
+  balanceOf,
   delayLeft,
-  endMove,
+  endedAmounts,
   maySend,
   type OwnMoney,
-  placeOf,
-  potOf,
   REFUND_MOVES,
   type RefundVerdict,
+  refundAmount,
+  refundSourceOf,
 } from './states.ts';
 
 const MONEY: OwnMoney = {
@@ -46,23 +46,23 @@ test.each<[PaymentStatus, boolean]>([
   ['expired', true],
   ['cancelled', true],
 ])('the own money of a payment that is %s: refundable %s', (status, isRefundable) => {
-  expect(potOf({ ...MONEY, status }) !== undefined).toBe(isRefundable);
-  expect(potOf({ ...MONEY, status, received: 0n })).toBeUndefined();
+  expect(refundSourceOf({ ...MONEY, status }) !== undefined).toBe(isRefundable);
+  expect(refundSourceOf({ ...MONEY, status, received: 0n })).toBeUndefined();
 });
 
-test('money comes from where it lies, and goes back to where it lies by then', () => {
-  expect(placeOf('completed', false)).toBe('available');
-  expect(placeOf('expired', false)).toBe('held');
-  expect(placeOf('completed', true)).toBe('held');
+test('a refund draws on the balance that holds the money, and returns to the one that holds it then', () => {
+  expect(balanceOf('completed', false)).toBe('available');
+  expect(balanceOf('expired', false)).toBe('held');
+  expect(balanceOf('completed', true)).toBe('held');
 });
 
-test('an amount above what is left, and a foreign currency, are refused; all that is left is the default', () => {
-  const pot = { currency: 'USDT', left: 100n } as const;
-  expect(amountOf(pot, { amount: undefined, currency: undefined })).toEqual({ amount: 100n });
-  expect(amountOf(pot, { amount: 100n, currency: 'USDT' })).toEqual({ amount: 100n });
-  expect(amountOf(pot, { amount: 101n, currency: 'USDT' })).toEqual({ refused: 'amount' });
-  expect(amountOf(pot, { amount: 1n, currency: 'USDC' })).toEqual({ refused: 'currency' });
-  expect(amountOf({ ...pot, left: 0n }, { amount: undefined, currency: undefined })).toEqual({
+test('amounts above the rest and other currencies are refused; the rest is the default', () => {
+  const source = { currency: 'USDT', left: 100n } as const;
+  expect(refundAmount(source, { amount: undefined, currency: undefined })).toEqual({ amount: 100n });
+  expect(refundAmount(source, { amount: 100n, currency: 'USDT' })).toEqual({ amount: 100n });
+  expect(refundAmount(source, { amount: 101n, currency: 'USDT' })).toEqual({ refused: 'amount' });
+  expect(refundAmount(source, { amount: 1n, currency: 'USDC' })).toEqual({ refused: 'currency' });
+  expect(refundAmount({ ...source, left: 0n }, { amount: undefined, currency: undefined })).toEqual({
     refused: 'amount',
   });
 });
@@ -84,7 +84,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-test('B9: whatever happens in whatever order, refunds never take more than came, and no unit is lost', () => {
+test('B9: in any order of steps, refunds never exceed the received money, and no unit is lost', () => {
   const check = (steps: readonly Step[], isTransfer: boolean) => {
     const money = { ...MONEY, status: 'expired' as PaymentStatus, received: 0n };
     const books = { available: 0n, held: 0n, refundHold: 0n, gone: 0n };
@@ -93,35 +93,35 @@ test('B9: whatever happens in whatever order, refunds never take more than came,
     for (const one of steps) {
       if (one.do === 'receive') {
         money.received += one.amount;
-        const place = placeOf(money.status, isTransfer);
-        books[place] += one.amount;
-        if (place === 'held') heldOfPayment += one.amount;
+        const balance = balanceOf(money.status, isTransfer);
+        books[balance] += one.amount;
+        if (balance === 'held') heldOfPayment += one.amount;
       } else if (one.do === 'complete' && !isTransfer) {
         money.status = 'completed';
         books.available += heldOfPayment;
         books.held -= heldOfPayment;
         heldOfPayment = 0n;
       } else if (one.do === 'refund') {
-        const pot = potOf(money);
-        if (pot === undefined) continue;
-        const size = amountOf(pot, { amount: one.amount, currency: undefined });
+        const source = refundSourceOf(money);
+        if (source === undefined) continue;
+        const size = refundAmount(source, { amount: one.amount, currency: undefined });
         if (!('amount' in size)) continue;
-        const place = placeOf(money.status, isTransfer);
-        books[place] -= size.amount;
+        const balance = balanceOf(money.status, isTransfer);
+        books[balance] -= size.amount;
         books.refundHold += size.amount;
-        if (place === 'held') heldOfPayment -= size.amount;
+        if (balance === 'held') heldOfPayment -= size.amount;
         money.refunding += size.amount;
         open.push(size.amount);
       } else if (one.do === 'end' && open.length > 0) {
         const [amount = 0n] = open.splice(one.which % open.length, 1);
-        const place = placeOf(money.status, isTransfer);
-        const move = endMove(one.how, amount, place);
+        const balance = balanceOf(money.status, isTransfer);
+        const move = endedAmounts(one.how, amount, balance);
         money.refunding += move.refunding;
         money.refunded += move.refunded;
         heldOfPayment += move.held;
         books.refundHold -= amount;
         if (one.how === 'succeeded') books.gone += amount;
-        else books[place] += amount;
+        else books[balance] += amount;
       }
       const { received, refunded, refunding } = money;
       expect(refunded + refunding <= received).toBe(true);
@@ -135,7 +135,7 @@ test('B9: whatever happens in whatever order, refunds never take more than came,
   fc.assert(fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), check));
 });
 
-test('what waits longer is tried less often, within a second and a quarter of a minute', () => {
+test('retries back off from one second to 15 seconds', () => {
   fc.assert(
     fc.property(fc.nat({ max: 10_000_000 }), (seconds) => {
       expect(retryMs(seconds)).toBeGreaterThanOrEqual(1_000);
@@ -162,7 +162,7 @@ test('a refund is sent or waits for approval, never both; without an address, an
   );
 });
 
-test('whatever approvers say in whatever order: sent after enough approvals and no rejection, and decided once', () => {
+test('verdicts in any order: sent after enough approvals without rejection, and decided once', () => {
   const verdicts = fc.array(fc.constantFrom<RefundVerdict>('approved', 'rejected'), { maxLength: 8 });
   fc.assert(
     fc.property(verdicts, fc.integer({ min: 1, max: 5 }), (said, required) => {
@@ -181,7 +181,7 @@ test('whatever approvers say in whatever order: sent after enough approvals and 
   );
 });
 
-test('what is left of a delay is never negative, and never more than the delay', () => {
+test('the remaining delay is never negative, and never more than the delay', () => {
   fc.assert(
     fc.property(fc.nat({ max: 86_400 }), fc.integer({ min: -100, max: 700_000 }), (delay, passed) => {
       const left = delayLeft(delay, passed);

@@ -2,17 +2,17 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentStatus, RefundStatus } from '@florin/contract/schemas';
 import { Moves } from '../platform/db/index.ts';
 
-// A refund: pending → processing → succeeded | failed; pending → canceled | failed (its address is listed by then).
-// Above a limit it waits in `pending` until it is approved, from when its address is known.
-// It takes its money into `refund_hold` when it is made and its coins into `custody_hold` when it is sent; success
-// takes both away, any other end gives both back.
-// Invariant: of what was received, refunds that succeeded and refunds under way together never take more than all. Each
-// change holds the lock of the payment, so that of refunds made at once each sees the ones before it.
-// One that succeeded and that a deep reorganisation took for good (`lost_at`) fails where two people give its money back
-// (`decide-lost.ts`); no other way leads out of an end.
-// A crash between two steps leaves the refund in the state of the last commit; the job of that state goes on with it.
+// A refund: pending → processing → succeeded | failed; pending → canceled | failed (its address was listed meanwhile).
+// Above a limit it stays `pending` until it is approved; approval needs its address.
+// Its money is reserved in `refund_hold` when it is created, its coins in `custody_hold` when it is sent. Success books both
+// out, any other end releases both.
+// Invariant: succeeded refunds and refunds under way never exceed the received money. Each change holds the lock of the
+// payment, which serializes concurrent refunds.
+// A succeeded refund that a deep reorganisation removed for good (`lost_at`) becomes `failed` if two people return its money
+// to the merchant (`decide-lost.ts`). Every other end is final.
+// A crash between two steps leaves the refund in its last committed state; the job of that state continues.
 
-/** Every allowed move, and no other. */
+/** All allowed moves. */
 export const REFUND_MOVES = new Moves<RefundStatus>('a refund', {
   pending: ['processing', 'canceled', 'failed'],
   processing: ['succeeded', 'failed'],
@@ -21,10 +21,10 @@ export const REFUND_MOVES = new Moves<RefundStatus>('a refund', {
   canceled: [],
 });
 
-/** What approval depends on. */
+/** The columns that decide approval. */
 export interface ApprovalFacts {
   status: RefundStatus;
-  /** Null while the payer has not named it: nobody can approve what has no address. */
+  /** Null until the payer names it; a refund without an address cannot be approved. */
   address: string | null;
   required_approvals: number;
   approved_at: bigint | number | null;
@@ -36,13 +36,13 @@ export const awaitsApproval = (refund: ApprovalFacts) =>
   refund.required_approvals > 0 &&
   refund.approved_at === null;
 
-/** Whether nothing but its delay, and coins on its network, keeps a refund from being sent. */
+/** Whether a refund may be sent once its delay is over and its network holds enough coins. */
 export const maySend = (refund: ApprovalFacts) =>
   refund.status === 'pending' && refund.address !== null && !awaitsApproval(refund);
 
 export type RefundVerdict = 'approved' | 'rejected';
 
-/** What an approver's word does; one rejection outweighs all approvals. */
+/** The effect of a verdict: one rejection outweighs all approvals. */
 export function afterVerdict(
   verdict: RefundVerdict,
   { agreed, required }: { agreed: number; required: number },
@@ -51,26 +51,26 @@ export function afterVerdict(
   return agreed >= required ? 'approved' : 'waits';
 }
 
-/** What is left of a refund's delay, which runs from when its address was known. */
+/** The remaining delay of a refund, which starts when its address is known. */
 export const delayLeft = (delaySeconds: number, passedSeconds: number) =>
   Math.max(0, delaySeconds - Math.max(0, passedSeconds));
 
-/** Where the merchant's money of a payment lies. */
-export type MoneyPlace = 'available' | 'held';
+/** The balance that holds a payment's money. */
+export type MerchantBalance = 'available' | 'held';
 
-/** What a refund may take from: the payment's own money, or one `wrong_token` transfer. */
-export interface Pot {
+/** The money that a refund draws on: the payment's own, or one `wrong_token` transfer. */
+export interface RefundSource {
   currency: Asset;
   network: Network;
-  /** What no other refund has taken. */
+  /** The amount that no other refund has reserved. */
   left: bigint;
-  place: MoneyPlace;
+  balance: MerchantBalance;
 }
 
-/** The payment's own money, in numbers. */
+/** The amounts of the payment's own money. */
 export interface OwnMoney {
   status: PaymentStatus;
-  /** The option that its money has fixed; null while there is none. */
+  /** Of the fixed option; null while none is fixed. */
   currency: Asset | null;
   network: Network | null;
   received: bigint;
@@ -80,47 +80,48 @@ export interface OwnMoney {
 
 const REFUNDABLE: ReadonlySet<PaymentStatus> = new Set(['completed', 'expired', 'cancelled']);
 
-/** Available once the payment is completed, else held: also where money goes that comes back. */
-export function placeOf(status: PaymentStatus, isTransfer: boolean): MoneyPlace {
+/** `available` once the payment is completed, else `held`; released refunds return to it. */
+export function balanceOf(status: PaymentStatus, isTransfer: boolean): MerchantBalance {
   return status === 'completed' && !isTransfer ? 'available' : 'held';
 }
 
-/** The pot of a payment; undefined where it is in no status to be refunded, or has received nothing. */
-export function potOf(money: OwnMoney): Pot | undefined {
+/** The payment's own money as a source; undefined if its status allows no refund, or it has received nothing. */
+export function refundSourceOf(money: OwnMoney): RefundSource | undefined {
   const { status, currency, network, received, refunded, refunding } = money;
   if (!REFUNDABLE.has(status) || received === 0n || currency === null || network === null) return undefined;
-  return { currency, network, left: received - refunded - refunding, place: placeOf(status, false) };
+  return { currency, network, left: received - refunded - refunding, balance: balanceOf(status, false) };
 }
 
 export type Amount =
   | { amount: bigint }
-  /** `currency`: the money came in another one. `amount`: that much is not left. */
+  /** `currency`: the payment was made in another one. `amount`: not enough is left. */
   | { refused: 'currency' | 'amount' };
 
-/** How much a refund takes from a pot: all that is left, unless the request says less. */
-export function amountOf(
-  pot: Pick<Pot, 'currency' | 'left'>,
-  asked: { amount: bigint | undefined; currency: Asset | undefined },
+/** The amount of a refund: the requested one, else all that is left. */
+export function refundAmount(
+  source: Pick<RefundSource, 'currency' | 'left'>,
+  requested: { amount: bigint | undefined; currency: Asset | undefined },
 ): Amount {
-  if (asked.currency !== undefined && asked.currency !== pot.currency) return { refused: 'currency' };
-  const amount = asked.amount ?? pot.left;
-  return amount > 0n && amount <= pot.left ? { amount } : { refused: 'amount' };
+  if (requested.currency !== undefined && requested.currency !== source.currency)
+    return { refused: 'currency' };
+  const amount = requested.amount ?? source.left;
+  return amount > 0n && amount <= source.left ? { amount } : { refused: 'amount' };
 }
 
-/** How a refund is over. */
+/** Final statuses. */
 export type End = 'succeeded' | 'failed' | 'canceled';
 
-/** What an end changes in the numbers of the pot. */
-export function endMove(end: End, amount: bigint, place: MoneyPlace) {
+/** The changes of the source's amounts when a refund ends. */
+export function endedAmounts(end: End, amount: bigint, balance: MerchantBalance) {
   const isPaid = end === 'succeeded';
   return {
     refunding: -amount,
     refunded: isPaid ? amount : 0n,
-    held: !isPaid && place === 'held' ? amount : 0n,
+    held: !isPaid && balance === 'held' ? amount : 0n,
   };
 }
 
-/** What a refund that succeeded and was lost changes as its money is given back. */
-export function takenBackMove(amount: bigint, place: MoneyPlace) {
-  return { refunding: 0n, refunded: -amount, held: place === 'held' ? amount : 0n };
+/** The changes of the source's amounts when a lost refund is returned to the merchant. */
+export function lostAmounts(amount: bigint, balance: MerchantBalance) {
+  return { refunding: 0n, refunded: -amount, held: balance === 'held' ? amount : 0n };
 }

@@ -9,7 +9,7 @@ declare module '../platform/db/db.ts' {
     refund: {
       merchant_id: string;
       refund_id: string;
-      /** The refund_id that callers know. */
+      /** The merchant's `refund_id`. */
       own_id: string;
       store_id: string;
       payment_id: string;

@@ -16,26 +16,20 @@ import { AUDIT_JOB, SEND_JOB } from '../transfers/index.ts';
 import { DELIVER_JOB } from '../webhooks/index.ts';
 import type { SandboxDeps } from './fund.ts';
 
-/** How long one call may take before it answers with what it has reached. */
-const PATIENCE_MS = 20_000;
-const LOOK_AGAIN_MS = 15;
-/** What no clock waits for: deliveries to merchants' servers go out afterwards. */
+/** A call answers after this time with the clock it has reached. */
+const TIMEOUT_MS = 20_000;
+const POLL_MS = 15;
+/** Deliveries to merchants' servers: the clock does not wait for these. */
 const NOT_WAITED_FOR = [PUBLISH_JOB, DELIVER_JOB] as const;
 
-/**
- * Looks back at what is final, each minute while there is any of it: chains of the sandbox change by calls alone, so that one
- * look before the time goes on finds all that those on the way would.
- */
-const LOOKS_BACK = [AUDIT_JOB] as const;
+/** Repeated each minute in real operation. Simulated chains change by API calls only, so one audit per step is enough. */
+const AUDITS = [AUDIT_JOB] as const;
 
-/**
- * What only looks at chains, which change by calls alone: the clock does not stop for it. It is done where the clock stops
- * next, and a charge reads its wallet itself.
- */
-const NO_STOPS = [...LOOKS_BACK, WATCH_METHODS_JOB] as const;
+/** Jobs that only read chains, at which the clock does not stop. They run at its next stop; a charge reads its wallet itself. */
+const NO_STOPS = [...AUDITS, WATCH_METHODS_JOB] as const;
 
-/** What waits in real time while it is held up: an outage may end, or coins come in, as the clock goes on. */
-const MAY_BE_HELD_UP = [SEND_JOB, SEND_REFUND_JOB, EXPIRE_JOB, DUE_JOB] as const;
+/** Jobs that may be waiting in real time for something that the advancing clock brings: the end of an outage, or coins. */
+const RETRIED_AT_EACH_STOP = [SEND_JOB, SEND_REFUND_JOB, EXPIRE_JOB, DUE_JOB] as const;
 
 export interface AdvancedClock {
   now: number;
@@ -43,8 +37,8 @@ export interface AdvancedClock {
 }
 
 /**
- * Moves a merchant's clock ahead from due time to due time, each one's work done by the workers before the next, so
- * that years pass in the order in which they would have. Two calls at once add up.
+ * Advances a merchant's clock from due time to due time. At each stop the workers finish all due jobs, so that years pass
+ * in their real order. Concurrent calls add up.
  *
  * @param seconds of the merchant's clock
  */
@@ -53,22 +47,22 @@ export async function advanceClock(
   merchantId: string,
   seconds: number,
 ): Promise<AdvancedClock> {
-  const endsAtMs = deps.clock.nowMs() + PATIENCE_MS;
+  const endsAtMs = deps.clock.nowMs() + TIMEOUT_MS;
   let left = seconds;
   let quiet = await becomeQuiet(deps, merchantId, endsAtMs);
   while (quiet && left > 0 && deps.clock.nowMs() < endsAtMs) {
     let step = await nextStep(deps, merchantId, left);
-    if (await lookBack(deps, merchantId, step)) {
+    if (await hastenAudits(deps, merchantId, step)) {
       quiet = await becomeQuiet(deps, merchantId, endsAtMs);
       if (!quiet) break;
-      // What was found may be due earlier.
+      // The audit may have created an earlier job.
       step = await nextStep(deps, merchantId, left);
     }
     await transact(deps.db, async (tx) => {
       await moveClock(tx, merchantId, step);
       const nowMs = deps.clock.nowMs();
-      await advanceClockJobs(tx, merchantId, { ms: step * 1000, nowMs, lookAnew: MAY_BE_HELD_UP });
-      // Blocks have come with the time: what lies in them is read before anything later happens.
+      await advanceClockJobs(tx, merchantId, { ms: step * 1000, nowMs, lookAnew: RETRIED_AT_EACH_STOP });
+      // The step has produced blocks, which are scanned before anything later happens.
       const cursors = await listCursors(tx, merchantId);
       await enqueue(
         tx,
@@ -82,14 +76,14 @@ export async function advanceClock(
   return { now: deps.clock.nowSeconds() + clockOffset, done: quiet && left === 0 };
 }
 
-/** @returns whether there is something to wait for */
-async function lookBack(deps: SandboxDeps, merchantId: string, step: number): Promise<boolean> {
+/** @returns whether an audit was due within the step, and runs now */
+async function hastenAudits(deps: SandboxDeps, merchantId: string, step: number): Promise<boolean> {
   const nowMs = deps.clock.nowMs();
-  const jobs = { kinds: LOOKS_BACK, untilMs: nowMs + step * 1000, nowMs };
+  const jobs = { kinds: AUDITS, untilMs: nowMs + step * 1000, nowMs };
   return await transact(deps.db, (tx) => hastenClockJobs(tx, merchantId, jobs));
 }
 
-/** To the next due time in whole seconds, or to the end where nothing is due before. */
+/** Whole seconds to the next due time, or to the end if nothing is due before. */
 async function nextStep(deps: SandboxDeps, merchantId: string, left: number): Promise<number> {
   const nextMs = await nextClockJobMs(deps.db, merchantId, [...NOT_WAITED_FOR, ...NO_STOPS]);
   if (nextMs === undefined) return left;
@@ -97,12 +91,12 @@ async function nextStep(deps: SandboxDeps, merchantId: string, left: number): Pr
   return Math.min(left, Math.max(1, seconds));
 }
 
-/** @returns false when something is still due as the patience ends */
+/** Waits until no job is due. @returns false at the timeout */
 async function becomeQuiet(deps: SandboxDeps, merchantId: string, endsAtMs: number): Promise<boolean> {
   for (;;) {
     const nowMs = deps.clock.nowMs();
     if (!(await hasDueJobs(deps.db, merchantId, { nowMs, except: NOT_WAITED_FOR }))) return true;
     if (nowMs >= endsAtMs) return false;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -18,20 +18,20 @@ import { reachChain } from './reach-chain.ts';
 const UNITS_PER_TOKEN = 1_000_000n;
 const CAP_TIMES = 10n;
 const FINAL_BLOCKS = 3;
-const PATIENCE_MS = 20_000;
-const LOOK_AGAIN_MS = 20;
+const TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
 
 export interface Authorization {
   id: string;
   body: SubscriptionAuthorizeInput;
-  /** Whether blocks are mined by hand, for the whole merchant; else its charge becomes final as the clock goes on. */
+  /** Whether to mine blocks at once, for the whole merchant; else the charge becomes final as the clock advances. */
   mines: boolean;
 }
 
 /**
- * The payer of a sandbox subscription gives a mandate from a new wallet, and its first invoice is charged if it is due.
+ * Gives a mandate from a new simulated wallet to a subscription, and waits for the charge of a due first invoice.
  *
- * @throws Fail `invalid_request` where the subscription is over, `resource_not_found`, `forbidden`
+ * @throws Fail `invalid_request` if the subscription has ended, `resource_not_found`, `forbidden`
  */
 export async function authorizeMandate(
   deps: SubscriptionDeps,
@@ -43,9 +43,9 @@ export async function authorizeMandate(
   const { currency, network } = body;
   const cap = body.cap === undefined ? await capOf(deps, caller, subscription, currency) : BigInt(body.cap);
   const balance = body.balance === undefined ? undefined : BigInt(body.balance);
-  const wish = { currency, network, cap, balance, period: subscription.interval };
-  const shown = await reachChain(() => giveSandboxMandate(deps, merchant, wish));
-  await takeMandate(deps, merchant, subscription.subscription_id, shown);
+  const terms = { currency, network, cap, balance, period: subscription.interval };
+  const mandate = await reachChain(() => giveSandboxMandate(deps, merchant, terms));
+  await takeMandate(deps, merchant, subscription.subscription_id, mandate);
   const mine = () => mineBlocks(deps, caller.merchantId, { network, blocks: FINAL_BLOCKS });
   await waitForCharge(deps, subscription, mines ? mine : async () => {});
   return presentSubscription(await getSubscription(deps.db, caller, id));
@@ -67,19 +67,19 @@ async function capOf(
   });
 }
 
-/** Until what the mandate made due has been charged for good, or waits for something else. */
+/** Waits until the charge is final, or waits for something else. */
 async function waitForCharge(
   deps: SubscriptionDeps,
   subscription: SubscriptionRow,
   mine: () => Promise<unknown>,
 ): Promise<void> {
-  const endsAtMs = deps.clock.nowMs() + PATIENCE_MS;
+  const endsAtMs = deps.clock.nowMs() + TIMEOUT_MS;
   for (;;) {
     const { clockOffset } = await getMerchant(deps.db, subscription.merchant_id);
     const now = deps.clock.nowSeconds() + clockOffset;
     const state = await hasTryUnderWay(deps.db, subscription, now);
     if (state === 'none' || deps.clock.nowMs() >= endsAtMs) return;
     if (state === 'sent') await reachChain(mine);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

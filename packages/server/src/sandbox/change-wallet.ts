@@ -12,7 +12,7 @@ import { reachChain } from './reach-chain.ts';
 const unitsOf = (amount: number | undefined) => (amount === undefined ? undefined : BigInt(amount));
 
 /**
- * The payer changes the wallet behind a payment method; whatever is charged to that wallet is read right away.
+ * Changes the simulated wallet behind a payment method, and reads all methods of that wallet at once.
  *
  * @throws Fail `resource_not_found`
  */

@@ -22,8 +22,8 @@ interface Funding {
 }
 
 /**
- * Credits a sandbox merchant's balance and puts the coins on its simulated chain. The job goes with the booking, so
- * that the coins arrive also when the process ends in between; the chain takes one payment per funding.
+ * Credits a sandbox merchant's balance and puts the coins on its simulated chain. The job is written with the booking, so
+ * the coins arrive even after a crash; the chain accepts one payment per funding.
  */
 export async function fund(
   deps: SandboxDeps,
@@ -55,12 +55,12 @@ export async function fund(
   return presentBalances(await readBalances(deps.db, merchantId));
 }
 
-/** A balance is shown as a JSON number: what would not be exact is refused. @throws Fail `invalid_request` */
+/** Balances are JSON numbers, so they must stay safe integers. @throws Fail `invalid_request` */
 async function checkFits(tx: Tx, merchantId: string, currency: Asset): Promise<void> {
   const balances = (await readBalances(tx, merchantId)).get(currency);
   const total = NETWORKS.reduce((sum, network) => sum + coinsOn(balances, network), 0n);
   if (total <= BigInt(Number.MAX_SAFE_INTEGER)) return;
-  const message = `All ${currency} of the merchant would be more than ${Number.MAX_SAFE_INTEGER}, the most that can be shown.`;
+  const message = `The merchant's ${currency} would exceed ${Number.MAX_SAFE_INTEGER}, the largest exact JSON number.`;
   throw new Fail('invalid_request', { message, param: 'amount' });
 }
 
@@ -71,7 +71,7 @@ async function pay(
   await chains.sandbox(merchantId, network).fund(currency, amount, fundId);
 }
 
-/** So that whoever funds and then looks at the chain finds the coins there; a chain that is away is left to the job. */
+/** Pays at once, so that the caller finds the coins on the chain. If the chain is unreachable, the job pays later. */
 async function payNow(deps: SandboxDeps, funding: Funding): Promise<void> {
   try {
     await pay(deps, funding);

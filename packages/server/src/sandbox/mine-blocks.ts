@@ -4,10 +4,10 @@ import { hastenClockJobs } from '../platform/jobs/index.ts';
 import { SEND_JOB } from '../transfers/index.ts';
 import type { SandboxDeps } from './fund.ts';
 
-/** No two looks at what is sent lie further apart. */
-const LOOKS_WITHIN_MS = 60_000;
+/** The longest interval between two runs of a send job. */
+const SEND_INTERVAL_MAX_MS = 60_000;
 
-/** Mines blocks by hand and has looked at what they decide, which was expected at the pace of the clock. */
+/** Mines blocks and lets the send jobs run now: their next run was scheduled by the normal pace of blocks. */
 export async function mineBlocks(
   deps: Pick<SandboxDeps, 'db' | 'chains' | 'clock'>,
   merchantId: string,
@@ -15,6 +15,6 @@ export async function mineBlocks(
 ): Promise<void> {
   await deps.chains.sandbox(merchantId, network).mine(blocks);
   const nowMs = deps.clock.nowMs();
-  const looks = { kinds: [SEND_JOB], untilMs: nowMs + LOOKS_WITHIN_MS, nowMs };
-  await transact(deps.db, (tx) => hastenClockJobs(tx, merchantId, looks));
+  const jobs = { kinds: [SEND_JOB], untilMs: nowMs + SEND_INTERVAL_MAX_MS, nowMs };
+  await transact(deps.db, (tx) => hastenClockJobs(tx, merchantId, jobs));
 }

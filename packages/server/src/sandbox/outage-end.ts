@@ -2,7 +2,7 @@ import { transact } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { SandboxDeps } from './fund.ts';
 
-/** Does nothing but be due: a clock that is moved ahead stops as an outage ends, and what waited for that goes on then. */
+/** Does nothing. An advancing clock stops at its due time, the end of an outage, so that waiting jobs run then. */
 export const OUTAGE_END_JOB = 'sandbox.outage-end';
 
 /** @param seconds of the merchant's clock */

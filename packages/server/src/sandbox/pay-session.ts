@@ -22,17 +22,17 @@ import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 
 const FINAL_BLOCKS = 3;
-const PATIENCE_MS = 20_000;
-const LOOK_AGAIN_MS = 20;
-/** A number that no option ever gets: the plain wallet of all payers of a merchant. */
+const TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
+/** An address index that no option gets: the default wallet of a merchant's payers. */
 const PAYER_INDEX = 2 ** 31 - 1;
 
 type PaidSession = Pick<Awaited<ReturnType<typeof getSession>>, 'payment_id' | 'options'>;
 
-const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
+const invalid = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 /**
- * The payer of a sandbox session chooses an option and sends.
+ * Plays the payer of a sandbox session: chooses an option and sends the money.
  *
  * @throws Fail `invalid_request` (param `network`, `amount`, `from`), `resource_not_found`
  */
@@ -45,12 +45,12 @@ export async function paySession(
   return await payAs(deps, caller, await getSession(deps.db, caller, sessionId), input);
 }
 
-/** What a payer sends, and to the address of which option where it is not that of the same token. */
+/** A simulated payment. `at`: the option that receives it, if not the one of its own token. */
 export interface Sent extends SessionPayInput {
   at?: PaymentOption;
 }
 
-/** As `paySession`, of a session that somebody else has found. */
+/** As `paySession`, for a session that is already read. */
 export async function payAs(
   deps: PaymentDeps,
   caller: MerchantRef,
@@ -65,12 +65,12 @@ export async function payAs(
   const txId = await chain.pay({ transfers: split({ input, from, to: option.address, amount }) });
   const isFinal = input.final ?? true;
   if (isFinal) await chain.mine(FINAL_BLOCKS);
-  await waitFor(deps, caller, { paymentId: session.payment_id, network: input.network, txId, isFinal });
+  await waitUntilSeen(deps, caller, { paymentId: session.payment_id, network: input.network, txId, isFinal });
   const view = await readPayment(deps.db, caller.merchantId, session.payment_id);
   return presentPayment(view, rulesOf(view, await paymentSettings(deps, caller)));
 }
 
-/** The option that was asked for, or the one of that network that gets the wrong token. */
+/** The requested option, or one of the same network for a wrong token. */
 async function receivingOption(
   deps: PaymentDeps,
   caller: MerchantRef,
@@ -79,14 +79,14 @@ async function receivingOption(
 ): Promise<{ view: PaymentView; address: string }> {
   const onNetwork = session.options.filter((option) => option.network === network);
   const choice = at ?? onNetwork.find((option) => option.currency === currency) ?? onNetwork[0];
-  if (choice === undefined) throw refuse('network', `This session has no option on ${network}.`);
+  if (choice === undefined) throw invalid('network', `This session has no option on ${network}.`);
   const view = await chooseOption(deps, caller, session, choice);
   const row = view.options.find((o) => o.network === network && o.currency === choice.currency);
-  if (row === undefined) throw new Error('a chosen option has an address');
+  if (row === undefined) throw new Error('a chosen option must have an address');
   return { view, address: row.address };
 }
 
-/** @throws Fail `invalid_request` with param `amount` when nothing is left */
+/** @throws Fail `invalid_request` with param `amount` if nothing is left to pay */
 function restOf(view: PaymentView): bigint {
   const option = currentOption(view);
   const sent = view.transactions
@@ -94,7 +94,7 @@ function restOf(view: PaymentView): bigint {
     .reduce((sum, t) => sum + t.amount, 0n);
   const rest = (option?.pay_amount ?? 0n) - sent;
   if (rest > 0n) return rest;
-  throw refuse('amount', 'Nothing is left to pay: name an amount.');
+  throw invalid('amount', 'Nothing is left to pay: set an amount.');
 }
 
 async function payerAddress(
@@ -107,7 +107,7 @@ async function payerAddress(
   const index = from === 'new' ? PAYER_INDEX - 1 - (randomBytes(3).readUIntBE(0, 3) % 2 ** 24) : PAYER_INDEX;
   if (from === '' || from === 'new') return (await chain.depositAddress({ index })).address;
   const check = checkAddress(network, from, { allowProgramOwned: true });
-  if (!check.ok) throw refuse('from', `from is no address on ${network}.`);
+  if (!check.ok) throw invalid('from', `from must be an address on ${network}.`);
   return check.canonical;
 }
 
@@ -118,11 +118,11 @@ interface Sending {
   amount: bigint;
 }
 
-/** One transaction of so many transfers that add up to the amount. @throws Fail with param `transfers` */
+/** Splits the amount into the transfers of one transaction. @throws Fail with param `transfers` */
 function split({ input, from, to, amount }: Sending): PaidTransfer[] {
   const { transfers = 1, token = 'listed', currency } = input;
   const count = BigInt(transfers);
-  if (amount < count) throw refuse('transfers', 'Each transfer moves at least one unit.');
+  if (amount < count) throw invalid('transfers', 'Each transfer must move at least one unit.');
   const what = token === 'fake' ? { asset: null, token: `fake ${currency}` } : { asset: currency };
   return Array.from({ length: transfers }, (_, i): PaidTransfer => {
     const part = amount / count + (BigInt(i) < amount % count ? 1n : 0n);
@@ -130,23 +130,23 @@ function split({ input, from, to, amount }: Sending): PaidTransfer[] {
   });
 }
 
-async function waitFor(
+async function waitUntilSeen(
   deps: PaymentDeps,
   { merchantId }: MerchantRef,
   sent: { paymentId: string; network: Network; txId: string; isFinal: boolean },
 ): Promise<void> {
-  const endsAtMs = deps.clock.nowMs() + PATIENCE_MS;
+  const endsAtMs = deps.clock.nowMs() + TIMEOUT_MS;
   for (;;) {
     const { transactions } = await readPayment(deps.db, merchantId, sent.paymentId);
     const own = transactions.filter((t) => t.tx_id === sent.txId);
     if (own.length > 0 && own.every((t) => !sent.isFinal || t.status === 'final')) return;
     if (deps.clock.nowMs() >= endsAtMs || !(await isReadable(deps, merchantId, sent.network))) return;
     await transact(deps.db, (tx) => enqueue(tx, [scanJob(merchantId, sent.network, deps.clock.nowMs())]));
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** In an outage nothing is seen: nobody waits for its end. */
+/** False during a simulated outage, whose end nobody waits for. */
 async function isReadable(deps: PaymentDeps, merchantId: string, network: Network): Promise<boolean> {
   try {
     await deps.chains.sandbox(merchantId, network).head();

@@ -24,10 +24,10 @@ import type { SandboxDeps } from './fund.ts';
 import { payAs, type Sent } from './pay-session.ts';
 import { reachChain } from './reach-chain.ts';
 
-/** Of one page: a person who clicks, not a program. */
-const PLAYS = { perSecond: 1, burst: 20 };
+/** Rate limit per page, for a person who clicks. */
+const CLICKS = { perSecond: 1, burst: 20 };
 const BUCKETS_MAX = 1_000;
-/** What is missing of a payment that is too small, and what is too much of one that is too large. */
+/** The share of an underpayment, and the excess of an overpayment. */
 const LESS_PERCENT = 60n;
 const MORE_UNITS = 5n * UNITS_PER_TOKEN;
 
@@ -35,12 +35,12 @@ const ACTIONS = ['wallet', 'exact', 'less', 'more', 'wrong', 'frozen', 'late', '
 type Action = (typeof ACTIONS)[number];
 
 /**
- * What the panel of a sandbox merchant's page and its simulated wallet call. Whoever has the page's address may: so each
- * concerns the page's own payment, and the clock of the merchant is moved by signed calls alone. A live merchant's page has
- * none of it.
+ * The endpoints of the test panel and the simulated wallet on a sandbox merchant's page. Everybody with the page's URL may
+ * call them, so each affects the page's own payment only; the merchant's clock moves by signed calls only. Live merchants'
+ * pages have none of this.
  */
 export function payerPages(deps: SandboxDeps): PublicPage[] {
-  const buckets = new TokenBuckets(PLAYS.perSecond, PLAYS.burst, BUCKETS_MAX);
+  const buckets = new TokenBuckets(CLICKS.perSecond, CLICKS.burst, BUCKETS_MAX);
   return [
     {
       method: 'POST',
@@ -48,15 +48,15 @@ export function payerPages(deps: SandboxDeps): PublicPage[] {
       handle: async (request) => {
         const page = await findPage(deps.db, request.params.token ?? '');
         if (page?.merchant.mode !== 'sandbox') return await notFoundPage(request);
-        buckets.takeOrRefuse(page.session.session_id, deps.clock.nowMs(), 'Too many plays on this page.');
+        buckets.takeOrRefuse(page.session.session_id, deps.clock.nowMs(), 'Too many clicks on this page.');
         const action = ACTIONS.find((known) => known === formOf(request).get('action'));
         if (action === undefined) throw new Fail('invalid_request', 'The test panel has no such action.');
-        // The page says that nothing can be paid.
+        // A suspended merchant's page shows that nothing can be paid.
         if (page.merchant.isSuspended) return await answerForm(deps, page, request);
         try {
           await play(deps, page, action);
         } catch (error) {
-          // Without script the page itself shows that nothing has happened.
+          // Without script the page is shown unchanged.
           if (!(error instanceof Fail) || wantsJson(request)) throw error;
         }
         return await answerForm(deps, page, request);
@@ -93,7 +93,7 @@ async function play(deps: SandboxDeps, page: FoundPage, action: Action): Promise
 
 const otherOf = (token: string) => ASSETS.find((asset) => asset !== token) ?? ASSETS[0];
 
-/** The option that counts, else the first that is offered. @throws Fail where the session offers none */
+/** The current option, else the first one. @throws Fail if the session has none */
 function choiceOf({ session }: FoundPage, view: PaymentView) {
   const choice = currentOption(view) ?? session.options[0];
   if (choice === undefined) throw new Fail('invalid_request', 'Nothing can be paid here.');
@@ -106,12 +106,12 @@ async function pay(
   view: PaymentView,
   more: Partial<Sent>,
 ): Promise<void> {
-  // Not final at once: the page is to show how the blocks come.
+  // Not final at once, so that the page shows confirmations.
   const input = { ...choiceOf(page, view), final: false, ...more };
   await payAs(deps, page.merchant, page.session, input);
 }
 
-/** More or less than what is left; the exact rest needs no amount. */
+/** An amount above or below the rest; the exact rest needs none. */
 async function amountOf(
   deps: SandboxDeps,
   page: FoundPage,
@@ -128,7 +128,7 @@ async function amountOf(
   return { amount: Number(action === 'less' ? (rest * LESS_PERCENT) / 100n : rest + MORE_UNITS) };
 }
 
-/** Replaces the blocks from the one that holds the payment's newest transfer; one is sent first where none is on its way. */
+/** Replaces the blocks from the payment's newest seen transfer on; sends one first if none was seen. */
 async function dropBlocks(deps: SandboxDeps, page: FoundPage, before: PaymentView): Promise<void> {
   const { merchantId } = page.merchant;
   const isSeen = before.transactions.some((t) => t.status === 'seen');
@@ -143,7 +143,7 @@ async function dropBlocks(deps: SandboxDeps, page: FoundPage, before: PaymentVie
     if (BigInt(newest.height) <= finalHeight) {
       throw new Fail('invalid_request', 'The payment was final before it could be dropped.');
     }
-    // What others have sent is mined again.
+    // Other payments' transfers are mined again.
     const vanishing = view.transactions.map((t) => t.tx_id);
     await chain.reorg(Number(height - BigInt(newest.height)) + 1, { remine: true, vanishing });
   });

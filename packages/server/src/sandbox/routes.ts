@@ -53,7 +53,7 @@ const presentTransfer = (transfer: SimulatedTransfer): SimulatedTransferObject =
   final: transfer.final,
 });
 
-/** In the order in which a person would think of them: faults first, then what they should hit. */
+/** Applies faults first, then the mining that they affect. */
 async function control(
   deps: SandboxDeps,
   { merchantId, chain }: { merchantId: string; chain: SimulatedChain },

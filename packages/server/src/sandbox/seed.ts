@@ -14,7 +14,7 @@ import {
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { fund, type SandboxDeps } from './fund.ts';
 
-/** What `sandbox.json` holds: all that a first request needs. */
+/** The content of `sandbox.json`: everything for a first request. */
 export interface SandboxCredentials {
   base_url: string;
   merchant_id: string;
@@ -28,8 +28,8 @@ const MERCHANT_NAME = 'Sandbox';
 const SEED_UNITS = 1_000_000_000_000;
 
 /**
- * Makes the sandbox's merchant with money, an enabled store and an API key. What an earlier start made is kept; a key
- * whose secret is lost with `sandbox.json` cannot be shown again, so another is made.
+ * Creates the sandbox's merchant with money, an enabled store and an API key. Everything from an earlier start is kept. If
+ * `sandbox.json` is lost, the key's secret cannot be shown again, so another key is created.
  */
 export async function seedSandbox(
   deps: SandboxDeps,
@@ -77,7 +77,7 @@ async function ensureStore(deps: SandboxDeps, merchant: Merchant): Promise<strin
   return storeId;
 }
 
-/** A start that ended half-way goes on where it stopped: each currency and network is funded once. */
+/** Funds each currency and network once, also after an interrupted start. */
 async function ensureMoney(deps: SandboxDeps, merchant: Merchant): Promise<void> {
   const balances = await readBalances(deps.db, merchant.merchantId);
   for (const currency of ASSETS) {

@@ -21,7 +21,7 @@ import {
 import { encodeId } from '../tenancy/index.ts';
 import { authorizeMandate } from './authorize-mandate.ts';
 
-/** Of one page: a person who clicks, not a program. */
+/** Rate limit per page, for a person who clicks. */
 const CLICKS = { perSecond: 1, burst: 20 };
 const BUCKETS_MAX = 1_000;
 
@@ -29,13 +29,13 @@ const BUCKETS_MAX = 1_000;
 interface Click {
   caller: StoreCaller;
   isSuspended: boolean;
-  /** Of the subscription that gets the mandate. */
+  /** The subscription that gets the mandate. */
   id: string;
 }
 
 /**
- * The simulated wallet behind the pages of subscriptions: one click gives a mandate, and what is due is charged, at the
- * pace of the merchant's clock, which no visitor moves. A live merchant's pages have none of it.
+ * The simulated wallet of subscription pages: one click gives a mandate, and a due invoice is charged, at the pace of the
+ * merchant's clock, which no visitor can move. Live merchants' pages have none of this.
  */
 export function walletPages(deps: SubscriptionDeps): PublicPage[] {
   const buckets = new TokenBuckets(CLICKS.perSecond, CLICKS.burst, BUCKETS_MAX);
@@ -46,7 +46,7 @@ export function walletPages(deps: SubscriptionDeps): PublicPage[] {
       const click = await find(request);
       if (click?.caller.mode !== 'sandbox') return missingPage(request);
       buckets.takeOrRefuse(click.id, deps.clock.nowMs(), 'Too many clicks on this page.');
-      // Suspended, the page itself says that nothing can be begun.
+      // A suspended merchant's page shows that nothing can be started.
       if (!click.isSuspended) await connect(deps, click, formOf(request).get('option') ?? '');
       return back(request);
     },
@@ -81,7 +81,7 @@ async function fromPortal(deps: SubscriptionDeps, request: PageRequest): Promise
   return { caller, isSuspended: merchant.isSuspended, id };
 }
 
-/** Refused, nothing has happened: the page itself shows that. */
+/** A refused mandate changes nothing, and the page shows that. */
 async function connect(deps: SubscriptionDeps, { caller, id }: Click, text: string): Promise<void> {
   try {
     const { currency, network } = readOption(text);
@@ -95,7 +95,7 @@ async function connect(deps: SubscriptionDeps, { caller, id }: Click, text: stri
   }
 }
 
-/** Relative, below any path of a proxy. */
+/** A relative redirect works below any path prefix of a proxy. */
 function back(request: PageRequest): PageAnswer {
   const location = `../${request.params.token ?? ''}?lang=${languageOf(request)}`;
   return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { LinkLimits, networkOf } from './limits.ts';
 
-test('an address of IPv6 stands for its network of 64 bits, one of IPv4 for itself', () => {
+test('an IPv6 address counts as its /64 network, an IPv4 address as itself', () => {
   expect(networkOf('203.0.113.9')).toBe('203.0.113.9');
   expect(networkOf('::ffff:203.0.113.9')).toBe('::ffff:203.0.113.9');
   expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe(networkOf('2001:db8:1:2::9'));
   expect(networkOf('2001:db8:1:2::9')).not.toBe(networkOf('2001:db8:1:3::9'));
 });
 
-test('one address is held back and comes again a little later, others are not touched', () => {
+test('one address is limited for a short time, others are not affected', () => {
   let nowMs = 0;
   const limits = new LinkLimits({ nowMs: () => nowMs });
   const uses = (address: string) => {
@@ -22,7 +22,7 @@ test('one address is held back and comes again a little later, others are not to
   expect(uses('203.0.113.9')).toBe(2);
 });
 
-test('a link is held back whoever comes, another link is not', () => {
+test('a link is limited for all clients together, another link is not affected', () => {
   const limits = new LinkLimits({ nowMs: () => 0 });
   const from = (n: number) => `203.0.${n >> 8}.${n & 255}`;
   const used = Array.from({ length: 300 }, (_, n) => limits.mayUse(from(n), 'link')).filter(Boolean);

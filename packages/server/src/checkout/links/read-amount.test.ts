@@ -51,7 +51,7 @@ describe('what may mean two sums, or none, is asked again', () => {
   });
 });
 
-test('H3: what is typed with a point is read exactly, in every currency and script', () => {
+test('H3: typed amounts are parsed exactly, in every currency and script', () => {
   const scripts = [0x30, 0x660, 0x6f0];
   const anyUnits = fc.bigInt({ min: 0n, max: 10n ** 15n });
   fc.assert(
@@ -71,7 +71,7 @@ test('H3: what is typed with a point is read exactly, in every currency and scri
   );
 });
 
-test('any text is read or refused, and nothing throws', () => {
+test('any text is parsed or refused, and nothing throws', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.constantFrom(...CURRENCIES), (text, currency) => {
       const units = readAmount(text, currency);

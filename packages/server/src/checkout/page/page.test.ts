@@ -8,7 +8,7 @@ import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';
 import { payerPage } from './shell.ts';
 
-test("a page's token names merchant, session and secret, and no other secret fits", () => {
+test("a page's token contains merchant, session and secret, and no other secret matches", () => {
   for (let i = 0; i < 100; i++) {
     const session = { merchant_id: newId(), session_id: newId(), page_token: newPageSecret() };
     const parsed = parsePageToken(pageToken(session));
@@ -20,7 +20,7 @@ test("a page's token names merchant, session and secret, and no other secret fit
   }
 });
 
-test('no text at all makes the reader of tokens, languages or encodings throw', () => {
+test('parsers of tokens, languages and encodings never throw', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       expect(parsePageToken(text)).toBeUndefined();
@@ -31,7 +31,7 @@ test('no text at all makes the reader of tokens, languages or encodings throw', 
   );
 });
 
-test('gzip is sent to those who take it', () => {
+test('gzip is sent to clients that accept it', () => {
   const takes = (text: string) => acceptsGzip({ headers: { 'accept-encoding': text } });
   expect(['gzip', 'br, gzip', 'gzip;q=0.5, br', 'deflate,gzip;q=1.0'].map(takes)).toEqual(
     Array(4).fill(true),
@@ -39,7 +39,7 @@ test('gzip is sent to those who take it', () => {
   expect(['', 'br', 'gzip;q=0', 'gzip;q=0.0, br', 'xgzip'].map(takes)).toEqual(Array(5).fill(false));
 });
 
-test('rich links: the contract gets the call, the payer the address and the exact amount', () => {
+test('rich links call the token’s contract with the exact address and amount', () => {
   const pay = { token: 'USDT', amount: 12_500_000n, decimal: '12.50' } as const;
   expect(
     richLinkOf({ ...pay, network: 'erc20', address: '0x52908400098527886E0F7030069857D2E4169EE7' }),
@@ -61,7 +61,7 @@ test('a code has a quiet zone of four modules around it', () => {
   expect(Math.max(...pieces.map(([x = 0, , length = 0]) => x + length))).toBe(size - 4);
 });
 
-test('what a page starts from cannot end its script element', () => {
+test('embedded data cannot end its script element', () => {
   const data = { text: '</script><script>alert(1)</script><!--' };
   const script = { path: 'x.js', integrity: 'sha384-x', data };
   const { body } = payerPage({ language: 'en', title: '</title><script>', body: '', script });

@@ -5,7 +5,7 @@ import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
 import { checkRecipient } from '../../transfers/index.ts';
 import { checkRefundAddress } from '../check-address.ts';
-import { CLAIM_PATH, claimSecondsLeft, opens, parseClaimToken } from '../claim-link.ts';
+import { CLAIM_PATH, claimSecondsLeft, isClaimSecret, parseClaimToken } from '../claim-link.ts';
 import { claimRefund } from '../claim-refund.ts';
 import { type RefundDeps, refundSettings } from '../deps.ts';
 import { findRefund } from '../queries.ts';
@@ -24,13 +24,13 @@ const ADDRESS_LENGTH_MAX = 256;
 interface Claim {
   view: ClaimView;
   merchant: Merchant;
-  /** Nobody has used the link yet, and it is not over. */
+  /** The link is unused and has not expired. */
   isOpen: boolean;
 }
 
 /**
- * The pages behind a refund's link, where the payer says where the money goes: a form that needs no script, a second look
- * at the address, and what became of it.
+ * The pages of a refund's claim link, on which the payer names the address: a form without script, a confirmation of the
+ * address, and the refund's status.
  */
 export function claimPages(deps: RefundDeps): PublicPage[] {
   const path = `${CLAIM_PATH}/{token}`;
@@ -61,7 +61,7 @@ async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim 
   const token = parseClaimToken(request.params.token ?? '');
   if (token === undefined) return undefined;
   const refund = await findRefund(deps.db, token.merchantId, token.refundId);
-  if (refund === undefined || !opens(deps.vault, refund, token)) return undefined;
+  if (refund === undefined || !isClaimSecret(deps.vault, refund, token)) return undefined;
   const merchant = await getMerchant(deps.db, refund.merchant_id);
   const store = await getStore(deps.db, refund.merchant_id, refund.store_id);
   const { seconds } = merchantTime(deps, merchant);
@@ -77,7 +77,7 @@ async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim 
   };
 }
 
-/** What was sent with the form: asked about first, then taken. */
+/** Handles the form: first asks to confirm the address, then claims the refund. */
 async function answer(deps: RefundDeps, claim: Claim, request: PageRequest): Promise<PageAnswer> {
   const { view, merchant } = claim;
   const form = formOf(request);
@@ -88,7 +88,7 @@ async function answer(deps: RefundDeps, claim: Claim, request: PageRequest): Pro
   try {
     await claimRefund(deps, merchant, view.refund.refund_id, address);
   } catch (refused) {
-    // Another click was faster, the refund was canceled, or its merchant is suspended by now: the page says so.
+    // Claimed by a concurrent request, canceled, or its merchant is suspended: the page shows the current state.
     const isAnswered = refused instanceof Fail && ['invalid_request', 'forbidden'].includes(refused.code);
     if (!isAnswered) throw refused;
   }
@@ -117,7 +117,7 @@ async function errorOf(
   }
 }
 
-/** A page that may be reloaded without sending the form again. */
+/** Redirects (POST/redirect/GET), so that a reload does not send the form again. */
 function seeState({ params }: PageRequest, { view }: Claim): PageAnswer {
   const location = `${CLAIM_PATH}/${params.token ?? ''}?lang=${view.language}`;
   return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };

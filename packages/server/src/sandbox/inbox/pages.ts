@@ -27,8 +27,8 @@ export interface InboxOwner {
 }
 
 /**
- * The sandbox's webhooks as a page: the newest events, their deliveries and every attempt. It asks for no key, so it
- * exists in the sandbox alone and serves programs on this machine.
+ * The sandbox's webhook inbox: the newest events, their deliveries and every attempt. It needs no key, so it exists in the
+ * sandbox only and serves clients on this machine.
  */
 export function inboxPages(platform: Platform, owner: InboxOwner): PublicPage[] {
   return [
@@ -67,7 +67,7 @@ export function inboxPages(platform: Platform, owner: InboxOwner): PublicPage[] 
   ];
 }
 
-/** A link from elsewhere may lead to the page; what it shows is read by the page itself alone. */
+/** Other sites may link to the page, but only the page itself may read its list. */
 function refuseForeign(request: PageRequest, sites: readonly string[]): void {
   const site = request.headers['sec-fetch-site'];
   if (isLocal(request) && (site === undefined || sites.includes(site))) return;

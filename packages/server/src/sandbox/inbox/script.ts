@@ -1,6 +1,6 @@
 /**
- * Runs in the browser: asks each second for the list, and changes what is new in it, so that what is open stays open
- * and the place of the keyboard stays where it is. The list is HTML that the server has escaped.
+ * Runs in the browser: polls the list every second and replaces changed blocks only, so that open details and the keyboard
+ * focus stay. The list is HTML escaped by the server.
  */
 export const INBOX_SCRIPT = `'use strict';
 (() => {
@@ -43,7 +43,7 @@ export const INBOX_SCRIPT = `'use strict';
     return fresh;
   };
 
-  const look = async () => {
+  const poll = async () => {
     if (document.hidden) return;
     try {
       const answer = await fetch('/sandbox/webhooks/list', { headers: etag === '' ? {} : { 'if-none-match': etag } });
@@ -60,10 +60,10 @@ export const INBOX_SCRIPT = `'use strict';
     }
   };
 
-  const pollLoop = async () => {
-    await look();
-    setTimeout(pollLoop, 1000);
+  const pollForever = async () => {
+    await poll();
+    setTimeout(pollForever, 1000);
   };
-  void pollLoop();
+  void pollForever();
 })();
 `;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judgeCoins } from './judge-coins.ts';
+import { compareCoins } from './compare-coins.ts';
 
 const coins = fc.bigInt(0n, 1_000n);
 
-/** A deposit address as it really is: what is credited and unswept lies there, of a sweep under way all or nothing. */
+/** The actual coins of a deposit address: all unswept ones, and all or none of a sweep under way. */
 const deposit = fc.record({ unswept: coins, sweeping: coins, isSwept: fc.boolean() });
 
 const world = fc.record({
@@ -22,8 +22,8 @@ function placed({ deposits, hot, charge, isCharged }: World) {
   const places = deposits.map(({ unswept, sweeping, isSwept }, i) => ({
     address: `deposit ${i}`,
     found: unswept + (isSwept ? 0n : sweeping),
-    least: unswept,
-    most: unswept + sweeping,
+    min: unswept,
+    max: unswept + sweeping,
   }));
   const swept = deposits.reduce((sum, one) => sum + (one.isSwept ? one.sweeping : 0n), 0n);
   const booked = hot + deposits.reduce((sum, one) => sum + one.unswept + one.sweeping, 0n);
@@ -31,25 +31,27 @@ function placed({ deposits, hot, charge, isCharged }: World) {
   return { expected: booked, hot: { address: 'hot', found, incoming: charge }, deposits: places };
 }
 
-test('what moves between our places, or is on its way to us, is no mismatch and no surplus', () => {
+test('coins that move between our addresses, or to us, are no mismatch and no surplus', () => {
   fc.assert(
     fc.property(world, (one) => {
-      expect(judgeCoins(placed(one))).toEqual({ mismatches: [], surplus: 0n });
+      expect(compareCoins(placed(one))).toEqual({ mismatches: [], surplus: 0n });
     }),
   );
 });
 
-test('whatever strangers send, coins that are missing anywhere are found missing, to the unit', () => {
+test('missing coins are found to the unit, whatever strangers send', () => {
   const check = (one: World, dust: bigint, taken: bigint, where: number) => {
     const { expected, hot, deposits } = placed({ ...one, isCharged: false });
     const i = where % (deposits.length + 1);
     const from = deposits[i];
-    const loss = from === undefined ? taken : taken + (from.most - from.least);
-    const robbed = deposits.map((place, at) => (at === i ? { ...place, found: place.found - loss } : place));
+    const loss = from === undefined ? taken : taken + (from.max - from.min);
+    const robbed = deposits.map((deposit, at) =>
+      at === i ? { ...deposit, found: deposit.found - loss } : deposit,
+    );
     const left = { ...hot, found: hot.found + dust - (from === undefined ? loss : 0n) };
-    const { mismatches, surplus } = judgeCoins({ expected, hot: left, deposits: robbed });
-    const missing = mismatches.reduce((sum, place) => sum + place.expected - place.found, 0n);
-    // A thief at the hot wallet can be paid by a stranger there; nothing else makes up for what is gone.
+    const { mismatches, surplus } = compareCoins({ expected, hot: left, deposits: robbed });
+    const missing = mismatches.reduce((sum, one) => sum + one.expected - one.found, 0n);
+    // Coins stolen from the hot wallet can be offset by a stranger's there; no other loss can be offset.
     if (from === undefined) expect(missing).toBe(loss > dust ? loss - dust : 0n);
     else expect(missing >= taken).toBe(true);
     expect(surplus <= dust).toBe(true);
@@ -59,11 +61,11 @@ test('whatever strangers send, coins that are missing anywhere are found missing
 });
 
 test('a stranger’s coins are a surplus of the hot wallet; at a deposit address nobody was credited for them', () => {
-  const deposits = [{ address: 'deposit', found: 7n, least: 7n, most: 7n }];
+  const deposits = [{ address: 'deposit', found: 7n, min: 7n, max: 7n }];
   const hot = { address: 'hot', found: 13n, incoming: 0n };
-  expect(judgeCoins({ expected: 17n, hot, deposits })).toEqual({ mismatches: [], surplus: 3n });
-  const more = [{ address: 'deposit', found: 9n, least: 7n, most: 7n }];
-  expect(judgeCoins({ expected: 20n, hot, deposits: more })).toEqual({
+  expect(compareCoins({ expected: 17n, hot, deposits })).toEqual({ mismatches: [], surplus: 3n });
+  const more = [{ address: 'deposit', found: 9n, min: 7n, max: 7n }];
+  expect(compareCoins({ expected: 20n, hot, deposits: more })).toEqual({
     mismatches: [{ address: 'deposit', expected: 7n, found: 9n }],
     surplus: 0n,
   });

@@ -4,9 +4,9 @@ import type { KeyRef } from '../chains/index.ts';
 import { bookMissingParts } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 
-// A sweep that moved nothing has given its parts back. A reorganisation may have its bytes mined after all, when its
-// deposits are in no sweep, or in another one that now finds nothing, or are not on the chain yet. So whenever deposits of
-// an address become free, the sweeps that have left it get their parts first.
+// A sweep that moved nothing has released its parts. A reorganisation may still get its transaction mined, when its deposits
+// are in no sweep, or in another one that now finds no coins, or are not on the chain yet. So whenever deposits of an
+// address are released, sweeps that moved coins from it get their parts first.
 
 interface Moved {
   sweepId: string;
@@ -15,16 +15,16 @@ interface Moved {
   currency: Asset;
 }
 
-/** Gives sweeps that left these deposit keys the parts that they lack, as far as there are deposits in no sweep. */
-export async function bookMoved(
+/** Books the missing parts of sweeps from these deposit keys, as far as there are deposits in no sweep. */
+export async function bookMovedSweeps(
   tx: Tx,
-  place: { merchantId: string; network: Network },
+  target: { merchantId: string; network: Network },
   keyRefs: readonly KeyRef[],
 ): Promise<void> {
-  for (const moved of await listMoved(tx, place, keyRefs)) await bookMissingParts(tx, place, moved);
+  for (const moved of await listMoved(tx, target, keyRefs)) await bookMissingParts(tx, target, moved);
 }
 
-/** Sweeps that moved coins and whose parts say so of less. */
+/** Sweeps that moved more coins than their parts account for. */
 async function listMoved(
   tx: Tx,
   { merchantId, network }: { merchantId: string; network: Network },
