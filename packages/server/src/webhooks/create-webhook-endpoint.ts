@@ -11,9 +11,9 @@ import { presentEndpoint } from './present.ts';
 import { WEBHOOK_SETTINGS } from './settings.ts';
 
 /**
- * Events that are published from now on go to it, too.
+ * Creates an endpoint. It receives the events that are published from now on.
  *
- * @throws Fail `invalid_request` for a URL that is refused by its text, or at the store's limit
+ * @throws Fail `invalid_request` for a URL that is not allowed, or at the store's limit of endpoints
  */
 export async function createWebhookEndpoint(
   platform: Platform,
@@ -28,7 +28,7 @@ export async function createWebhookEndpoint(
   };
   const { endpointsMax } = await readSettings(platform.db, caller, WEBHOOK_SETTINGS);
   const row = await transact(platform.db, async (tx) => {
-    // Creates of one store follow each other, so that none counts past another.
+    // Creates of one store run one after the other, so that their counts hold.
     await lockStore(tx, caller);
     if ((await countEndpoints(tx, caller)) >= endpointsMax) {
       const message = `A store has at most ${endpointsMax} webhook endpoints. Change one that is no longer needed.`;

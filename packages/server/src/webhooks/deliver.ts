@@ -12,48 +12,55 @@ import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { crashPoint, Semaphore } from '../platform/jobs/index.ts';
 import { getMerchant, macOf, readWebhookSecrets } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
+import { AttemptRecorder } from './attempt-recorder.ts';
+import { DeliverySlots } from './delivery-slots.ts';
 import type { WebhookDeps } from './deps.ts';
 import { EndpointRun } from './endpoint-run.ts';
-import type { Asked, Attempted, DueDelivery, EndpointWork, Sender, Turn } from './endpoint-work.ts';
-import { Places } from './places.ts';
+import type {
+  AttemptHooks,
+  AttemptResult,
+  DueDelivery,
+  EndpointWork,
+  Sender,
+  WorkRequest,
+} from './endpoint-work.ts';
 import { listPending } from './queries.ts';
-import { Records } from './records.ts';
 import { type AttemptOutcome, afterAttempt, judge } from './states.ts';
 
 const USER_AGENT = 'Service-Webhook/1.0';
 const ENDPOINTS_AT_ONCE = 500;
-/** Readings of all merchants under way. */
+/** Concurrent reads over all merchants. */
 const READS_AT_ONCE = 3;
-/** After which an attempt only waits for its answer; and after which it is taken for one that hangs. */
-const WAITS_MS = 250;
-const HANGS_MS = 1_000;
-/** For how long an endpoint's attempt holds up its next one: a fast receiver is asked over one connection. */
-const AHEAD_MS = 5;
+/** An attempt without an answer counts as idle after the first, and as hanging after the second. */
+const IDLE_AFTER_MS = 250;
+const HANGS_AFTER_MS = 1_000;
+/** An endpoint's next attempt waits this long for the answer to the one before: a fast receiver needs one connection. */
+const NEXT_AFTER_MS = 5;
 
-/** Sends deliveries: one run an endpoint, what they read and write gathered by merchant. */
+/** Sends deliveries: one run per endpoint; reads and writes of one merchant's runs are batched. */
 export class Deliverer implements Sender {
   readonly deps: WebhookDeps;
-  readonly #records: Records;
-  readonly #reads: BatchLoader<Asked, EndpointWork | undefined>;
-  readonly #places = new Places();
+  readonly #recorder: AttemptRecorder;
+  readonly #reads: BatchLoader<WorkRequest, EndpointWork | undefined>;
+  readonly #slots = new DeliverySlots();
   #isStopping = false;
 
   constructor(deps: WebhookDeps) {
     this.deps = deps;
-    this.#records = new Records(deps);
+    this.#recorder = new AttemptRecorder(deps);
     this.#reads = new BatchLoader({
-      loadBatch: (merchantId, asked) => readWork(deps, merchantId, asked),
+      loadBatch: (merchantId, request) => readWork(deps, merchantId, request),
       maxBatch: ENDPOINTS_AT_ONCE,
       semaphore: new Semaphore(READS_AT_ONCE),
     });
   }
 
-  /** Handles a job of `DELIVER_JOB`. */
+  /** Handles `DELIVER_JOB`. */
   async run(job: Job, run: JobRun): Promise<JobOutcome> {
-    return await new EndpointRun(this, job, run).drive();
+    return await new EndpointRun(this, job, run).execute();
   }
 
-  /** Begins no more attempts: runs end with those in flight. */
+  /** Starts no more attempts: runs end with those in flight. */
   stop(): void {
     this.#isStopping = true;
   }
@@ -62,44 +69,44 @@ export class Deliverer implements Sender {
     return this.#isStopping;
   }
 
-  /** Undefined: there is no such endpoint. */
-  async read(merchantId: string, asked: Asked): Promise<EndpointWork | undefined> {
-    return await this.#reads.load(merchantId, asked);
+  /** @returns undefined where the endpoint does not exist */
+  async read(merchantId: string, request: WorkRequest): Promise<EndpointWork | undefined> {
+    return await this.#reads.load(merchantId, request);
   }
 
   /**
-   * One attempt, from its signature to its record.
+   * Makes one attempt: signs it, sends it and records the outcome.
    *
    * @returns the endpoint's failures since its last acknowledgement, and when the delivery is due again; undefined where
-   *   it was not begun any more
+   *   the attempt was not started because the run is ending
    */
   async attempt(
     merchantId: string,
     work: EndpointWork,
     due: DueDelivery,
-    turn: Turn,
-  ): Promise<Attempted | undefined> {
-    const place = await this.#places.enter(work, turn.isInRow);
+    hooks: AttemptHooks,
+  ): Promise<AttemptResult | undefined> {
+    const slot = await this.#slots.acquire(work, hooks.reusesConnection);
     try {
       const timers = [
-        setTimeout(turn.follow, AHEAD_MS),
-        setTimeout(() => place.wait(), WAITS_MS),
-        setTimeout(() => place.hang(), HANGS_MS),
+        setTimeout(hooks.startNext, NEXT_AFTER_MS),
+        setTimeout(() => slot.markIdle(), IDLE_AFTER_MS),
+        setTimeout(() => slot.markHanging(), HANGS_AFTER_MS),
       ];
       const answered = () => {
         for (const timer of timers) clearTimeout(timer);
-        turn.follow();
-        place.answered();
+        hooks.startNext();
+        slot.markAnswered();
       };
       const acknowledged = () => {
-        place.leave();
-        turn.acknowledged();
+        slot.release();
+        hooks.acknowledged();
       };
-      if (turn.mayBegin()) return await this.#make(merchantId, { work, due }, { answered, acknowledged });
+      if (hooks.mayBegin()) return await this.#make(merchantId, { work, due }, { answered, acknowledged });
       answered();
       return undefined;
     } finally {
-      place.leave();
+      slot.release();
     }
   }
 
@@ -107,7 +114,7 @@ export class Deliverer implements Sender {
     merchantId: string,
     { work, due }: { work: EndpointWork; due: DueDelivery },
     { answered, acknowledged }: { answered: () => void; acknowledged: () => void },
-  ): Promise<Attempted> {
+  ): Promise<AttemptResult> {
     const { clock } = this.deps;
     const beganMs = clock.nowMs();
     const beganAt = Math.floor(beganMs / 1000) + work.clockOffset;
@@ -115,14 +122,14 @@ export class Deliverer implements Sender {
     const answer = await this.#send(work, due).finally(answered);
     crashPoint('deliver.after-send');
     const verdict = judge(answer.outcome);
-    this.#places.ended(work.endpointId, verdict.failure === null);
+    this.#slots.recordResult(work.endpointId, verdict.failure === null);
     const durationMs = Math.max(0, Math.round(clock.nowMs() - beganMs));
     this.deps.metrics.attemptedWebhook(verdict.failure ?? 'acknowledged', durationMs / 1000);
     const next = afterAttempt({ seriesAttempts: due.seriesAttempts, beganAt }, verdict);
     const isCounted = due.eventType !== TEST_EVENT_TYPE;
     const health = isCounted ? healthOf(verdict.failure, work.failures) : 'none';
     if (health === 'none' && verdict.failure === null) acknowledged();
-    const after = await this.#records.add(merchantId, {
+    const after = await this.#recorder.record(merchantId, {
       endpointId: work.endpointId,
       eventId: due.eventId,
       seriesBefore: due.seriesAttempts,
@@ -147,9 +154,9 @@ export class Deliverer implements Sender {
   ): Promise<{ outcome: AttemptOutcome; response: string | null }> {
     const { body } = due;
     const timestamp = String(this.deps.clock.nowSeconds());
-    // Made from random bytes in store: one by one they cost more than the signature.
+    // Node draws these from a pool of random bytes: drawn one by one they cost more than the signature.
     const nonce = randomUUID();
-    if (work.secret === undefined) throw new Error('a run without a secret sends nothing');
+    if (work.secret === undefined) throw new Error('an attempt needs the signing secret of its store');
     const answer = await this.deps.outbound.post({
       url: work.url,
       sandbox: work.mode === 'sandbox',
@@ -169,7 +176,7 @@ export class Deliverer implements Sender {
   }
 }
 
-/** An acknowledgement is written only where it ends a row of failures. */
+/** An acknowledgement is written to the endpoint only where it resets a count of failures. */
 function healthOf(failure: string | null, failures: number): 'none' | 'acknowledged' | 'failed' {
   if (failure !== null) return 'failed';
   return failures > 0 ? 'acknowledged' : 'none';
@@ -177,7 +184,7 @@ function healthOf(failure: string | null, failures: number): 'none' | 'acknowled
 
 const UTF_8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Whatever came, as text that the database can hold. */
+/** PostgreSQL's text holds no NUL. */
 function textOf(bytes: Uint8Array): string {
   return UTF_8.decode(bytes).replaceAll('\0', '\ufffd');
 }
@@ -185,15 +192,15 @@ function textOf(bytes: Uint8Array): string {
 async function readWork(
   deps: WebhookDeps,
   merchantId: string,
-  asked: readonly Asked[],
+  request: readonly WorkRequest[],
 ): Promise<(EndpointWork | undefined)[]> {
-  const storeIds = [...new Set(asked.map(({ storeId }) => storeId))];
+  const storeIds = [...new Set(request.map(({ storeId }) => storeId))];
   const [{ due: rows, bodies }, merchant, secrets] = await Promise.all([
-    listPending(deps.db, merchantId, asked),
+    listPending(deps.db, merchantId, request),
     getMerchant(deps.db, merchantId),
     readWebhookSecrets(deps, merchantId, storeIds),
   ]);
-  // A key is made from a secret at ten times the cost of a signature by it.
+  // One key object per store: to make one costs ten times as much as a signature with it.
   const keys = new Map([...secrets].map(([storeId, secret]) => [storeId, createSecretKey(secret)]));
   const bytes = new Map<string, Buffer>();
   const bytesOf = (eventId: string) => {
@@ -204,7 +211,7 @@ async function readWork(
     return made;
   };
   const byEndpoint = Map.groupBy(rows, (row) => row.endpoint_id);
-  return asked.map(({ endpointId, storeId }) => {
+  return request.map(({ endpointId, storeId }) => {
     const own = byEndpoint.get(endpointId);
     const [endpoint] = own ?? [];
     if (own === undefined || endpoint === undefined) return undefined;

@@ -25,7 +25,7 @@ export async function getDelivery(db: Db, owner: Owner, text: string): Promise<D
   const deliveryId = decodeId('delivery', text);
   const own = deliveryId && (await findDelivery(db, owner, deliveryId));
   if (own) return own;
-  // Deliveries are found by store: that of another one is looked for only where this answer depends on it.
+  // The index is by store, so other stores are searched only to tell 403 from 404.
   const stores = deliveryId === undefined ? [] : await storesWithEndpoints(db, owner.merchantId);
   for (const storeId of stores) {
     if (deliveryId !== undefined && (await findDelivery(db, { ...owner, storeId }, deliveryId)))
@@ -44,7 +44,7 @@ async function storesWithEndpoints(db: Db, merchantId: string): Promise<string[]
   return rows.map((row) => row.store_id);
 }
 
-/** A delivery that nobody else changes until the transaction ends. */
+/** Locks a delivery (`for update`). */
 export async function lockDelivery(
   tx: Tx,
   delivery: { merchant_id: string; event_id: string; endpoint_id: string },
@@ -85,23 +85,23 @@ export async function listDeliveries(db: Db, owner: Owner, filter: DeliveryFilte
     .execute();
 }
 
-/** Which of an endpoint's deliveries come next, by the ids of their events. */
-interface Place {
-  /** Events after this one. */
+/** A page of an endpoint's deliveries in order of their event ids. */
+interface DeliveryPage {
+  /** The event id that the page comes after. */
   after: string;
-  /** Events that were created then or later, by the merchant's clock. */
+  /** Only events created at this time or later, merchant's clock. */
   since?: number;
   limit: number;
 }
 
 type EndpointKey = Pick<EndpointRow, 'merchant_id' | 'endpoint_id'>;
 
-/** Locks deliveries that wait for somebody, oldest events first. @returns the ids of their events */
-export async function pickHalted(
+/** Locks paused or ended deliveries, oldest events first. @returns the ids of their events */
+export async function lockStopped(
   tx: Tx,
   endpoint: EndpointKey,
   status: 'paused' | 'failed' | 'exhausted',
-  { after, since, limit }: Place,
+  { after, since, limit }: DeliveryPage,
 ): Promise<string[]> {
   let query = tx
     .selectFrom('delivery')
@@ -116,7 +116,7 @@ export async function pickHalted(
 }
 
 /** Locks pending deliveries: first tries, else retries. @returns the ids of their events */
-export async function pickPending(tx: Tx, endpoint: EndpointKey, limit: number): Promise<string[]> {
+export async function lockPending(tx: Tx, endpoint: EndpointKey, limit: number): Promise<string[]> {
   const pending = tx
     .selectFrom('delivery')
     .select('event_id')
@@ -130,21 +130,20 @@ export async function pickPending(tx: Tx, endpoint: EndpointKey, limit: number):
   return [...firstTries, ...retries].slice(0, limit).map((row) => row.event_id);
 }
 
-/** What deliveries become. */
-interface Move {
+interface DeliveryMove {
   status: 'pending' | 'paused';
-  /** The merchant's clock; where it is left out the due times stay. */
+  /** The merchant's clock; due times stay where it is omitted. */
   dueAt?: number;
-  /** A new series of attempts begins. */
-  anew?: boolean;
+  /** Starts a new series of attempts. */
+  newSeries?: boolean;
 }
 
-/** Moves deliveries of one endpoint that the caller has locked. */
+/** Writes the status of deliveries of one endpoint; the caller has locked them. */
 export async function moveDeliveries(
   tx: Tx,
   endpoint: EndpointKey,
   eventIds: readonly string[],
-  { status, dueAt, anew }: Move,
+  { status, dueAt, newSeries }: DeliveryMove,
 ): Promise<void> {
   const sorted = [...eventIds].sort();
   const [first, last] = [sorted[0], sorted.at(-1)];
@@ -154,19 +153,19 @@ export async function moveDeliveries(
     .set({
       status,
       ...(dueAt === undefined ? {} : { due_at: dueAt }),
-      ...(anew === true ? { series_attempts: 0 } : {}),
+      ...(newSeries === true ? { series_attempts: 0 } : {}),
     })
     .where('merchant_id', '=', endpoint.merchant_id)
     .where('endpoint_id', '=', endpoint.endpoint_id)
     .where(sql<boolean>`event_id = any(${sorted}::uuid[])`)
-    // The bounds name the days: without them every day's table would be looked into.
+    // The bounds prune partitions: without them every day's table is read.
     .where('event_id', '>=', first)
     .where('event_id', '<=', last)
     .execute();
 }
 
 /** An event of the store and whether it has a delivery to the endpoint. */
-export interface EventSeen {
+export interface EventWithDelivery {
   event_id: string;
   type: RecordedEventType;
   /** Null: not published yet. */
@@ -176,16 +175,16 @@ export interface EventSeen {
 }
 
 /**
- * The next published events of an endpoint's store in order of creation, whatever their types: a fixed number, so that
- * a long stretch without a match takes no longer than any other.
+ * The next `limit` events of the endpoint's store in order of creation. They are not filtered by type, so that a long run
+ * of other types costs no more than any other page.
  */
-export async function seeEvents(
+export async function listEventsWithDelivery(
   db: Db,
   endpoint: EndpointRow,
   after: { created: number; eventId: string },
   limit: number,
-): Promise<EventSeen[]> {
-  const { rows } = await sql<EventSeen>`
+): Promise<EventWithDelivery[]> {
+  const { rows } = await sql<EventWithDelivery>`
     select v.event_id, v.type, v.number, v.created_at,
            exists (select from delivery d where d.merchant_id = ${endpoint.merchant_id}
                      and d.event_id = v.event_id and d.endpoint_id = ${endpoint.endpoint_id}) as has_delivery

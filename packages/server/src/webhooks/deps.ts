@@ -6,7 +6,7 @@ export interface WebhookRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** Sandbox merchants' endpoints may lie on loopback networks that the operator allows. */
+  /** Endpoints of sandbox merchants may be on loopback networks that the operator allows. */
   sandbox: boolean;
 }
 
@@ -16,9 +16,9 @@ export type WebhookAnswer =
   | Extract<AttemptOutcome, { failure: unknown }>;
 
 export interface WebhookDeps extends Platform {
-  /** The door to foreign URLs. Never rejects. */
+  /** Posts to merchants' URLs. Never rejects. */
   outbound: { post(request: WebhookRequest): Promise<WebhookAnswer> };
   metrics: Pick<Metrics, 'attemptedWebhook'>;
-  /** Seconds of real time after which an endpoint that only fails is given up. */
+  /** Seconds of real time after which an endpoint that only fails is disabled. */
   disableAfterSeconds: number;
 }

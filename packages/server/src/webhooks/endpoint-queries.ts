@@ -5,7 +5,7 @@ import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';
 
-/** Whose endpoints: a store sees its own. */
+/** The store whose endpoints are read; a store sees its own only. */
 export interface Owner {
   merchantId: string;
   storeId: string;
@@ -21,16 +21,16 @@ const selectEndpoint = (db: Db, merchantId: string, endpointId: string) =>
 export type EndpointRow = Awaited<ReturnType<typeof getEndpoint>>;
 
 /**
- * The endpoint that a caller names.
+ * Reads an endpoint by its public id.
  *
- * @param lock `hold`: it stays as it is until the transaction ends; `change`: nobody else holds or changes it.
+ * @param lock the row lock to take: `for share` or `for update`
  * @throws Fail `resource_not_found`; `forbidden` for an endpoint of the merchant's other store
  */
-export async function getEndpoint(db: Db, owner: Owner, text: string, lock?: 'hold' | 'change') {
+export async function getEndpoint(db: Db, owner: Owner, text: string, lock?: 'share' | 'update') {
   const endpointId = decodeId('webhookEndpoint', text);
   if (endpointId === undefined) throw endpointNotFound();
   let query = selectEndpoint(db, owner.merchantId, endpointId);
-  if (lock !== undefined) query = lock === 'hold' ? query.forShare() : query.forUpdate();
+  if (lock !== undefined) query = lock === 'share' ? query.forShare() : query.forUpdate();
   const endpoint = await query.executeTakeFirst();
   if (endpoint === undefined) throw endpointNotFound();
   if (endpoint.store_id !== owner.storeId)

@@ -3,7 +3,7 @@ import type { RecordedEventType } from '@florin/contract/schemas';
 import type { MerchantMode } from '../tenancy/index.ts';
 import type { WebhookDeps } from './deps.ts';
 
-/** One event that is due to be sent. */
+/** An event that is due for an endpoint. */
 export interface DueDelivery {
   eventId: string;
   eventType: RecordedEventType;
@@ -13,7 +13,7 @@ export interface DueDelivery {
   body: Buffer;
 }
 
-/** What a run must know of its endpoint, as it was a moment ago. */
+/** An endpoint and its due deliveries, as they were read. */
 export interface EndpointWork {
   endpointId: string;
   url: string;
@@ -25,46 +25,46 @@ export interface EndpointWork {
   /** Undefined: the store has no key, so nothing can be signed. */
   secret: KeyObject | undefined;
   firstTries: DueDelivery[];
-  /** By due time; those to come included. */
+  /** By due time; includes those that are due later. */
   retries: DueDelivery[];
 }
 
-/** What a run has to say about one of its attempts while it lasts. */
-export interface Turn {
-  /** It follows one that was answered just now: its connection is still open, which it is not for long among thousands. */
-  isInRow: boolean;
-  /** Asked when its turn has come: whether it is still to be made. */
+/** How a run follows one of its attempts. */
+export interface AttemptHooks {
+  /** The attempt before was answered just now, so its connection is still open; among thousands not for long. */
+  reusesConnection: boolean;
+  /** Called once the attempt has its slot: whether to make it still. */
   mayBegin: () => boolean;
-  /** The next one of the endpoint may follow: this one was answered, or takes its time. May be called twice. */
-  follow: () => void;
-  /** It was acknowledged like those before it: nothing but its record is left, which decides nothing. */
+  /** Lets the endpoint's next attempt start: this one was answered, or takes longer than 5 ms. May be called twice. */
+  startNext: () => void;
+  /** The attempt was acknowledged and only its record is left, which changes nothing of the endpoint. */
   acknowledged: () => void;
 }
 
-export interface Asked {
+export interface WorkRequest {
   endpointId: string;
   storeId: string;
   limit: number;
 }
 
-/** What an attempt has changed. */
-export interface Attempted {
+/** The endpoint's failures where the attempt changed them, and the delivery's next due time where it is tried again. */
+export interface AttemptResult {
   failures: number | undefined;
   dueAt: number | undefined;
 }
 
-/** Reads what is due to endpoints, and makes attempts, for all runs of a process. */
+/** Reads due deliveries and makes attempts for all runs of a process. */
 export interface Sender {
   readonly deps: WebhookDeps;
-  /** Begins no more attempts. */
+  /** No more attempts are started. */
   readonly isStopping: boolean;
-  /** Undefined: there is no such endpoint. */
-  read(merchantId: string, asked: Asked): Promise<EndpointWork | undefined>;
-  /** Undefined: it was not begun any more. */
+  /** @returns undefined where the endpoint does not exist */
+  read(merchantId: string, request: WorkRequest): Promise<EndpointWork | undefined>;
+  /** @returns undefined where the attempt was not started because the run is ending */
   attempt(
     merchantId: string,
     work: EndpointWork,
     due: DueDelivery,
-    turn: Turn,
-  ): Promise<Attempted | undefined>;
+    hooks: AttemptHooks,
+  ): Promise<AttemptResult | undefined>;
 }

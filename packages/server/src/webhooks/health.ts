@@ -3,12 +3,12 @@ import type { Db } from '../platform/db/index.ts';
 import type { DeliveryStatus } from './tables.ts';
 
 export interface WebhookHealth {
-  /** Deliveries that are not delivered, by status. */
+  /** Undelivered deliveries by status. */
   undelivered: ReadonlyMap<DeliveryStatus, number>;
   endpoints: readonly { status: 'enabled' | 'disabled'; failing: boolean; count: number }[];
 }
 
-/** Counts over all merchants, by an index that holds undelivered ones only. For a metric, not for requests. */
+/** Counts over all merchants; the index holds undelivered ones only. For metrics, not for requests. */
 export async function webhookHealth(db: Db): Promise<WebhookHealth> {
   const deliveries = await sql<{ status: DeliveryStatus; count: bigint }>`
     select status, count(*) as count from delivery where status <> 'delivered' group by status`.execute(db);

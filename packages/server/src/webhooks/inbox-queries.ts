@@ -4,7 +4,7 @@ import type { Db } from '../platform/db/index.ts';
 import type { Owner } from './endpoint-queries.ts';
 import type { DeliveryStatus } from './tables.ts';
 
-/** A delivery with where it goes. */
+/** A delivery with the URL of its endpoint. */
 export interface InboxDelivery {
   event_id: string;
   delivery_id: string;
@@ -14,7 +14,7 @@ export interface InboxDelivery {
   attempts: DeliveryAttempt[];
 }
 
-/** The newest deliveries of each of some events, as many of each as the limit. */
+/** The newest `limitEach` deliveries of each event. */
 export async function listDeliveriesOf(
   db: Db,
   { merchantId, storeId }: Owner,

@@ -1,9 +1,9 @@
 import type { JobSpec } from '../platform/jobs/index.ts';
 
-/** Sends what is due to one endpoint; payload `{ endpointId, storeId }`. One worker at a time has an endpoint. */
+/** Sends the due deliveries of one endpoint; payload `{ endpointId, storeId }`. One worker at a time has an endpoint. */
 export const DELIVER_JOB = 'webhooks.deliver';
 
-/** Pauses or resumes what is left of an endpoint's deliveries after it was disabled or enabled; the same payload. */
+/** Pauses or resumes the remaining deliveries of an endpoint that was disabled or enabled; the same payload. */
 export const ALIGN_JOB = 'webhooks.align';
 
 export interface EndpointRef {

@@ -8,7 +8,7 @@ import { deliverJob } from './jobs.ts';
 import { lockEndpoints, type NewDelivery, publishDeliveries } from './queries.ts';
 import { wants } from './states.ts';
 
-/** Events of one transaction; fewer where a store has many endpoints. */
+/** Events per transaction; fewer where a store has many endpoints. */
 const EVENTS_MAX = 500;
 const DELIVERIES_MAX = 5_000;
 
@@ -17,7 +17,7 @@ interface StoreRef {
   storeId: string;
 }
 
-/** Takes a store's new events into its stream and makes their deliveries; jobs of one store work as one. */
+/** Numbers a store's new events for its stream and makes their deliveries; concurrent jobs of one store run as one. */
 export class Publisher {
   readonly #deps: WebhookDeps;
   readonly #stores: BatchLoader<StoreRef, undefined>;
@@ -43,7 +43,7 @@ export class Publisher {
   async #publishAll(store: StoreRef): Promise<void> {
     for (;;) {
       crashPoint('publish.before-transaction');
-      const isMore = await transact(this.#deps.db, (tx) => publishSome(tx, this.#deps, store));
+      const isMore = await transact(this.#deps.db, (tx) => publishBatch(tx, this.#deps, store));
       crashPoint('publish.after-commit');
       if (!isMore) return;
     }
@@ -51,9 +51,9 @@ export class Publisher {
 }
 
 /** One transaction of a store: numbers, deliveries and the jobs that send them. @returns whether there may be more */
-async function publishSome(tx: Tx, deps: WebhookDeps, { merchantId, storeId }: StoreRef): Promise<boolean> {
+async function publishBatch(tx: Tx, deps: WebhookDeps, { merchantId, storeId }: StoreRef): Promise<boolean> {
   const last = await lockStream(tx, merchantId, storeId);
-  // Shared locks: whoever disables or enables an endpoint meanwhile waits, and then sees these deliveries.
+  // Shared locks: a change of an endpoint's status waits for this commit, and then sees these deliveries.
   const endpoints = await lockEndpoints(tx, merchantId, storeId);
   const limit = Math.max(1, Math.min(EVENTS_MAX, Math.floor(DELIVERIES_MAX / (endpoints.length || 1))));
   const events = await numberEvents(tx, { merchantId, storeId, last }, limit);
@@ -83,7 +83,7 @@ function deliveryOf(
     eventType: event.type,
     number: event.number,
     status: endpoint.status === 'enabled' ? 'pending' : 'paused',
-    // First tries are due as soon as they are there, by whichever clock.
+    // First tries are due at once, by any clock.
     dueAt: event.createdAt,
     eventCreatedAt: event.createdAt,
   };

@@ -5,21 +5,25 @@ import { arrayText, kept, madeAt, unawaited } from '../platform/db/index.ts';
 import type { Health, NextState } from './states.ts';
 import './tables.ts';
 
-// Deliveries lie in days by event_id: statements that know the events' ids name the least and the greatest of them, so
-// that only the days in question are looked into.
+// Deliveries are partitioned by day of event_id. Statements that know the events' ids name the least and the greatest of
+// them, so that PostgreSQL prunes the other partitions.
 
 const least = (ids: readonly string[]) => ids.reduce((a, b) => (a < b ? a : b));
 const greatest = (ids: readonly string[]) => ids.reduce((a, b) => (a > b ? a : b));
 
-export interface EndpointChoice {
+export interface EndpointSubscription {
   endpoint_id: string;
   types: WebhookEventChoice[];
   status: 'enabled' | 'disabled';
 }
 
-/** All endpoints of a store, each held as it is until the transaction ends. */
-export async function lockEndpoints(tx: Tx, merchantId: string, storeId: string): Promise<EndpointChoice[]> {
-  const { rows } = await sql<EndpointChoice>`${kept}
+/** All endpoints of a store, locked `for share`. */
+export async function lockEndpoints(
+  tx: Tx,
+  merchantId: string,
+  storeId: string,
+): Promise<EndpointSubscription[]> {
+  const { rows } = await sql<EndpointSubscription>`${kept}
     select endpoint_id, types, status from webhook_endpoint
     where merchant_id = ${merchantId} and store_id = ${storeId}
     order by endpoint_id for share`.execute(tx);
@@ -38,16 +42,16 @@ export interface NewDelivery {
   eventCreatedAt: number;
 }
 
-/** When a delivery was made, by its merchant's clock: from its id, so that lists by id are lists by time. */
+/** Creation time by the merchant's clock, taken from the id, so that lists by id are lists by time. */
 const createdAtOf = (deliveryId: string, clockOffset: number) => madeAt(deliveryId) + clockOffset;
 
-interface StoreNow {
+interface StoreClock {
   merchantId: string;
   storeId: string;
   clockOffset: number;
 }
 
-function insertion({ merchantId, storeId, clockOffset }: StoreNow, rows: readonly NewDelivery[]) {
+function deliveryInsert({ merchantId, storeId, clockOffset }: StoreClock, rows: readonly NewDelivery[]) {
   return sql`
     insert into delivery (merchant_id, event_id, endpoint_id, delivery_id, store_id, event_type, number, status,
                           due_at, event_created_at, created_at)
@@ -67,39 +71,38 @@ function insertion({ merchantId, storeId, clockOffset }: StoreNow, rows: readonl
     on conflict (merchant_id, event_id, endpoint_id) do nothing`;
 }
 
-/** An event that has a delivery to an endpoint already keeps it. @returns how many are new */
+/** Inserts deliveries; an event that has one for the endpoint keeps it. @returns how many are new */
 export async function insertDeliveries(
   tx: Tx,
-  store: StoreNow,
+  store: StoreClock,
   rows: readonly NewDelivery[],
 ): Promise<number> {
-  const result = await sql`${kept} ${insertion(store, rows)}`.execute(tx);
+  const result = await sql`${kept} ${deliveryInsert(store, rows)}`.execute(tx);
   return Number(result.numAffectedRows ?? 0);
 }
 
-/** The same where nobody asks how many are new: it goes out with the next statement of the transaction. */
+/** The same without the count: the statement is pipelined with the next one of the transaction. */
 export async function publishDeliveries(
   tx: Tx,
-  store: StoreNow,
+  store: StoreClock,
   rows: readonly NewDelivery[],
 ): Promise<void> {
-  await sql`${unawaited} ${insertion(store, rows)}`.execute(tx);
+  await sql`${unawaited} ${deliveryInsert(store, rows)}`.execute(tx);
 }
 
-/** What an endpoint has to do: itself, and the next of its pending deliveries. */
+/** An endpoint joined with one of its next pending deliveries. */
 export interface DueRow {
   endpoint_id: string;
   url: string;
   status: 'enabled' | 'disabled';
   failures: number;
-  /** Null with all that follows: nothing is pending. */
+  /** Null, as all columns below, where nothing is pending. */
   event_id: string | null;
   event_type: RecordedEventType;
   series_attempts: number;
   due_at: bigint;
 }
 
-/** The bytes of an event. */
 interface BodyRow {
   endpoint_id: null;
   event_id: string;
@@ -113,9 +116,9 @@ export interface Pending {
 }
 
 /**
- * The next deliveries of several endpoints of a merchant: first tries in order of creation, then retries by due time,
- * those to come included; of each kind as many as `limits` says for the endpoint. An event that goes to many of them is
- * read once.
+ * The next pending deliveries of several endpoints of a merchant: first tries in order of creation, then retries by due
+ * time, future ones included; at most `limit` of each kind per endpoint. The body of an event is returned once, however
+ * many endpoints it goes to.
  */
 export async function listPending(
   db: Db,
@@ -154,7 +157,7 @@ export async function listPending(
   return { due, bodies };
 }
 
-/** The record of one attempt: what is added to its delivery, which is then as `next` says. */
+/** One attempt, to be appended to its delivery, which moves to `next`. */
 export interface AttemptRecord {
   endpointId: string;
   eventId: string;
@@ -165,17 +168,17 @@ export interface AttemptRecord {
   attempt: string;
 }
 
-/** How an attempt counts for its endpoint; `none`: a test, or an acknowledgement while nothing had failed. */
 export interface CountedRecord extends AttemptRecord {
+  /** How the attempt changes its endpoint's failures; `none`: a test, or an acknowledgement without failures before it. */
   health: 'none' | 'acknowledged' | 'failed';
-  /** When it began, real time. */
+  /** When the attempt began, real time. */
   beganMs: number;
 }
 
 /**
- * Writes attempts of one merchant. They did happen, so no lease is asked for; but where another worker has recorded an
- * attempt of the same series meanwhile, only an acknowledgement still counts. The delivery of an endpoint that was
- * disabled meanwhile stays paused until then. Written a second time they change nothing.
+ * Writes attempts of one merchant, without checking a lease, as they did happen. Where another worker has recorded an
+ * attempt of the same series meanwhile, only an acknowledgement still counts. A delivery that was paused meanwhile stays
+ * paused unless it ends. Idempotent: a second write changes nothing.
  */
 export async function recordAttempts(
   db: Db,
@@ -209,9 +212,9 @@ function writeAttempts(merchantId: string, records: readonly AttemptRecord[]) {
 }
 
 /**
- * The same, and what they say of their endpoints, in the order of their ends: failures add up, an acknowledgement ends
- * what was before it. In one statement, as only what it writes counts: where the answer to its commit is lost it is sent
- * again, and then counts nothing.
+ * The same, and updates the failure counts of the endpoints in the order in which attempts ended: failures add up, an
+ * acknowledgement resets them. One statement, so that only attempts it has written are counted: sent again after a lost
+ * answer to its commit, it counts nothing.
  *
  * @returns the health of the endpoints afterwards
  */
@@ -227,8 +230,8 @@ export async function recordCounted(
     failing_since_ms: bigint | null;
   }>`${kept}
     with locked as materialized (
-      -- In one order, as a publisher holds all endpoints of its store in the same; and before their deliveries, as
-      -- whoever disables an endpoint does.
+      -- Lock order: endpoints by id, as a publisher locks them, and before their deliveries, as an update of an
+      -- endpoint does.
       select endpoint_id from webhook_endpoint
       where merchant_id = ${merchantId}::uuid
         and endpoint_id = any(${arrayText(counted.map(({ endpointId }) => endpointId))}::uuid[])
@@ -267,7 +270,7 @@ export async function recordCounted(
   );
 }
 
-/** Locks an endpoint for a change of its state. */
+/** Locks an endpoint (`for update`). */
 export async function lockEndpoint(tx: Tx, merchantId: string, endpointId: string) {
   return await tx
     .selectFrom('webhook_endpoint')

@@ -12,7 +12,7 @@ import { deliverJob } from './jobs.ts';
 import { presentDelivery } from './present.ts';
 
 /**
- * Sends a delivery again, at once and in a new series of attempts; those before it stay in its list.
+ * Sends a delivery again, at once and in a new series of attempts; earlier attempts stay in its list.
  *
  * @throws Fail `resource_not_found`, `forbidden`; `invalid_request` while it is pending or paused, or its endpoint is
  * disabled
@@ -23,8 +23,8 @@ export async function redeliverDelivery(platform: Platform, caller: Caller, text
   const { merchantId, storeId } = caller;
   return await transact(platform.db, async (tx) => {
     const found = await getDelivery(tx, caller, text);
-    // The endpoint first, in the order in which everybody locks.
-    const endpoint = await getEndpoint(tx, caller, encodeId('webhookEndpoint', found.endpoint_id), 'hold');
+    // Lock order: endpoint, then delivery.
+    const endpoint = await getEndpoint(tx, caller, encodeId('webhookEndpoint', found.endpoint_id), 'share');
     const delivery = await lockDelivery(tx, found);
     if (delivery.status === 'pending' || delivery.status === 'paused') {
       const message = `The delivery is ${delivery.status}: it is sent by itself once it is due and its endpoint enabled.`;
@@ -34,7 +34,7 @@ export async function redeliverDelivery(platform: Platform, caller: Caller, text
     await moveDeliveries(tx, endpoint, [delivery.event_id], {
       status: 'pending',
       dueAt: nowSeconds,
-      anew: true,
+      newSeries: true,
     });
     await enqueue(tx, [deliverJob({ merchantId, storeId, endpointId: endpoint.endpoint_id }, nowMs)]);
     return presentDelivery(await lockDelivery(tx, delivery));

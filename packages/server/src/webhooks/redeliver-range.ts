@@ -5,13 +5,18 @@ import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { checkEnabled } from './check-endpoint.ts';
-import { type EventSeen, moveDeliveries, pickHalted, seeEvents } from './delivery-queries.ts';
+import {
+  type EventWithDelivery,
+  listEventsWithDelivery,
+  lockStopped,
+  moveDeliveries,
+} from './delivery-queries.ts';
 import { type EndpointRow, getEndpoint } from './endpoint-queries.ts';
 import { deliverJob } from './jobs.ts';
 import { insertDeliveries, type NewDelivery } from './queries.ts';
 import { wants } from './states.ts';
 
-/** Of one transaction. A call that breaks off in the middle has sent what it counted; a second call goes on. */
+/** Rows per transaction. A call that breaks off has committed the batches before; a second call continues. */
 const ROWS_MAX = 1_000;
 
 interface Range {
@@ -21,14 +26,14 @@ interface Range {
   since: number;
 }
 
-/** A transaction's part of the range, and where the next one begins; undefined: nothing is left. */
-interface Part<Place> {
+/** `next` is where the following batch begins; undefined: the range is done. */
+interface BatchResult<Cursor> {
   count: number;
-  next: Place | undefined;
+  next: Cursor | undefined;
 }
 
 /**
- * Sends what an endpoint missed since a time of the merchant's clock: its failed and exhausted deliveries, or the events
+ * Sends again what an endpoint missed since a time of the merchant's clock: its failed and exhausted deliveries, or events
  * of its types that have no delivery to it.
  *
  * @throws Fail `resource_not_found`, `forbidden`; `invalid_request` while the endpoint is disabled
@@ -46,12 +51,12 @@ export async function redeliverRange(
 async function sendFailed(range: Range): Promise<number> {
   let count = 0;
   for (const status of ['failed', 'exhausted'] as const) {
-    // Events in order: what fails anew meanwhile is behind and is not taken twice.
-    count += await eachPart(range, NIL_ID, async (tx, endpoint, after) => {
-      const place = { after, since: range.since, limit: ROWS_MAX };
-      const eventIds = await pickHalted(tx, endpoint, status, place);
+    // In order of events: a delivery that fails again meanwhile is behind the cursor and is not sent twice.
+    count += await forEachBatch(range, NIL_ID, async (tx, endpoint, after) => {
+      const page = { after, since: range.since, limit: ROWS_MAX };
+      const eventIds = await lockStopped(tx, endpoint, status, page);
       const dueAt = nowSeconds(range);
-      await moveDeliveries(tx, endpoint, eventIds, { status: 'pending', dueAt, anew: true });
+      await moveDeliveries(tx, endpoint, eventIds, { status: 'pending', dueAt, newSeries: true });
       return { count: eventIds.length, next: eventIds[ROWS_MAX - 1] };
     });
   }
@@ -60,9 +65,9 @@ async function sendFailed(range: Range): Promise<number> {
 
 async function sendMissing(range: Range): Promise<number> {
   const start = { created: range.since, eventId: NIL_ID };
-  return await eachPart(range, start, async (tx, endpoint, after) => {
-    const seen = await seeEvents(tx, endpoint, after, ROWS_MAX);
-    const missing = seen.filter((event): event is PublishedSeen => isMissing(event, endpoint));
+  return await forEachBatch(range, start, async (tx, endpoint, after) => {
+    const seen = await listEventsWithDelivery(tx, endpoint, after, ROWS_MAX);
+    const missing = seen.filter((event): event is PublishedEventRow => isMissing(event, endpoint));
     const fresh = missing.map(deliveryTo(endpoint, nowSeconds(range)));
     const count = fresh.length === 0 ? 0 : await insertDeliveries(tx, range.caller, fresh);
     const last = seen[ROWS_MAX - 1];
@@ -70,15 +75,15 @@ async function sendMissing(range: Range): Promise<number> {
   });
 }
 
-type PublishedSeen = EventSeen & { number: bigint };
+type PublishedEventRow = EventWithDelivery & { number: bigint };
 
-/** An event that is not published yet gets its deliveries by itself. */
-const isMissing = (event: EventSeen, endpoint: EndpointRow): event is PublishedSeen =>
+/** An event that is not published yet will get its deliveries from the publisher. */
+const isMissing = (event: EventWithDelivery, endpoint: EndpointRow): event is PublishedEventRow =>
   !event.has_delivery && event.number !== null && wants(endpoint.types, event.type);
 
 const deliveryTo =
   (endpoint: EndpointRow, dueAt: number) =>
-  (event: PublishedSeen): NewDelivery => ({
+  (event: PublishedEventRow): NewDelivery => ({
     deliveryId: newId(),
     endpointId: endpoint.endpoint_id,
     eventId: event.event_id,
@@ -91,18 +96,18 @@ const deliveryTo =
 
 const nowSeconds = ({ platform, caller }: Range) => platform.clock.nowSeconds() + caller.clockOffset;
 
-/** Runs the range part by part, each in a transaction that holds the endpoint as enabled. */
-async function eachPart<Place>(
+/** Runs the range in batches, each in a transaction that locks the enabled endpoint `for share`. */
+async function forEachBatch<Cursor>(
   { platform, caller, endpoint: text }: Range,
-  start: Place,
-  work: (tx: Tx, endpoint: EndpointRow, place: Place) => Promise<Part<Place>>,
+  start: Cursor,
+  work: (tx: Tx, endpoint: EndpointRow, cursor: Cursor) => Promise<BatchResult<Cursor>>,
 ): Promise<number> {
   const { merchantId, storeId } = caller;
   let count = 0;
-  for (let place: Place | undefined = start; place !== undefined; ) {
-    const from: Place = place;
-    const part = await transact(platform.db, async (tx) => {
-      const endpoint = await getEndpoint(tx, caller, text, 'hold');
+  for (let cursor: Cursor | undefined = start; cursor !== undefined; ) {
+    const from: Cursor = cursor;
+    const batch = await transact(platform.db, async (tx) => {
+      const endpoint = await getEndpoint(tx, caller, text, 'share');
       checkEnabled(endpoint);
       const done = await work(tx, endpoint, from);
       const job = deliverJob(
@@ -112,8 +117,8 @@ async function eachPart<Place>(
       if (done.count > 0) await enqueue(tx, [job]);
       return done;
     });
-    count += part.count;
-    place = part.next;
+    count += batch.count;
+    cursor = batch.next;
   }
   return count;
 }

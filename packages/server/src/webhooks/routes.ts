@@ -153,7 +153,7 @@ function deliveryRoutes(platform: Platform): Route[] {
         const after = cursorIdOf('delivery', query.starting_after);
         const eventId = query.event_id && decodeId('event', query.event_id);
         const endpointId = query.endpoint_id && decodeId('webhookEndpoint', query.endpoint_id);
-        // What names nothing has no deliveries.
+        // An id that decodes to nothing has no deliveries.
         const isNothing =
           (query.event_id !== undefined && eventId === undefined) ||
           (query.endpoint_id !== undefined && endpointId === undefined);
@@ -196,7 +196,7 @@ function deliveryRoutes(platform: Platform): Route[] {
   ];
 }
 
-/** Calls that manage a store's endpoints and show what was sent to them. */
+/** Routes that manage a store's endpoints and show their deliveries. */
 export function webhookRoutes(platform: Platform): Route[] {
   return [endpointRoutes, endpointChangeRoutes, deliveryRoutes].flatMap((part) => part(platform));
 }

@@ -1,7 +1,7 @@
 import { EVENT_TYPES, OPT_IN_EVENT_TYPES, TEST_EVENT_TYPE } from '@florin/contract/schemas';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { afterAttempt, attemptsAtOnce, isGivenUp, judge, RETRIES_MAX, wants } from './states.ts';
+import { afterAttempt, judge, maxInFlight, RETRIES_MAX, shouldDisable, wants } from './states.ts';
 
 const NO_ANSWER = ['timeout', 'dns', 'connection', 'tls', 'address_denied', 'protocol'] as const;
 
@@ -43,7 +43,7 @@ const verdicts = fc.constantFrom(
   { failure: 'dns', retried: true },
 ) as fc.Arbitrary<ReturnType<typeof judge>>;
 
-test('E6: whatever comes and however late, a series ends after at most eleven attempts and never bursts', () => {
+test('E6: whatever the answers and delays, a series ends after at most eleven attempts and never bursts', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(verdicts, fc.nat(1e6)), { minLength: 12, maxLength: 12 }), (attempts) => {
       let state = { status: 'pending', seriesAttempts: 0, dueAt: 0 };
@@ -53,7 +53,7 @@ test('E6: whatever comes and however late, a series ends after at most eleven at
         const beganAt = state.dueAt + late;
         const next = afterAttempt({ seriesAttempts: state.seriesAttempts, beganAt }, verdict);
         made += 1;
-        // The wait is measured from when the attempt began, so what came late is not made up for.
+        // The wait is counted from the start of the attempt, so a late attempt is not made up for.
         if (next.status === 'pending') expect(next.dueAt - beganAt).toBe(60 * 2 ** made);
         state = next;
       }
@@ -63,22 +63,22 @@ test('E6: whatever comes and however late, a series ends after at most eleven at
   );
 });
 
-test('E9: an endpoint is given up at ten failures or more, the first of which is long enough ago', () => {
+test('E9: an endpoint is disabled after ten failures or more, the first of them long enough ago', () => {
   const limits = { nowMs: 1_000_000_000, afterSeconds: 432_000 };
   const long = limits.nowMs - 432_000_000;
-  expect(isGivenUp({ failures: 10, failingSinceMs: long }, limits)).toBe(true);
-  expect(isGivenUp({ failures: 9, failingSinceMs: long }, limits)).toBe(false);
-  expect(isGivenUp({ failures: 10, failingSinceMs: long + 1 }, limits)).toBe(false);
-  expect(isGivenUp({ failures: 10, failingSinceMs: null }, limits)).toBe(false);
+  expect(shouldDisable({ failures: 10, failingSinceMs: long }, limits)).toBe(true);
+  expect(shouldDisable({ failures: 9, failingSinceMs: long }, limits)).toBe(false);
+  expect(shouldDisable({ failures: 10, failingSinceMs: long + 1 }, limits)).toBe(false);
+  expect(shouldDisable({ failures: 10, failingSinceMs: null }, limits)).toBe(false);
 });
 
-test('a failing endpoint is asked one thing at a time, never none', () => {
+test('a failing endpoint gets one attempt at a time, never none', () => {
   for (let failures = 0; failures <= 20; failures++) {
-    expect(attemptsAtOnce(failures, 10)).toBe(failures < 5 ? 10 : 1);
+    expect(maxInFlight(failures, 10)).toBe(failures < 5 ? 10 : 1);
   }
 });
 
-test('* stands for all types of the specification, opt-in types are asked for by name, tests by nobody', () => {
+test('* matches all types of the specification, opt-in types need their name, test events match nothing', () => {
   for (const type of EVENT_TYPES) {
     expect(wants(['*'], type)).toBe(true);
     expect(wants([type], type)).toBe(true);

@@ -6,14 +6,14 @@ import {
 } from '@florin/contract/schemas';
 import type { DeliveryStatus } from './tables.ts';
 
-// A delivery: pending → delivered | failed | exhausted; pending ↔ paused while its endpoint is disabled; and from every
-// state but pending and paused back to pending by a redelivery.
+// A delivery: pending → delivered | failed | exhausted; pending ↔ paused while its endpoint is disabled; a redelivery
+// moves delivered, failed and exhausted back to pending.
 // Invariant: a series is one attempt and at most ten retries; retry n is due 2ⁿ minutes of the merchant's clock after
-// attempt n began. A crash between an attempt and its record leaves the delivery pending: it is sent once more.
+// attempt n began. A crash between an attempt and its record leaves the delivery pending, and it is sent once more.
 
 export const RETRIES_MAX = 10;
 
-/** What became of one attempt: the status of an answer, or why there was none. */
+/** The outcome of an attempt: the answer's status, or why there was none. */
 export type AttemptOutcome =
   | { status: number }
   | { failure: Exclude<DeliveryFailure, 'http_status' | 'redirect'> };
@@ -37,14 +37,14 @@ export function judge(outcome: AttemptOutcome): Verdict {
 export interface NextState {
   status: Exclude<DeliveryStatus, 'paused'>;
   seriesAttempts: number;
-  /** The merchant's clock, Unix seconds; of no meaning unless pending. */
+  /** The merchant's clock, Unix seconds; meaningless unless pending. */
   dueAt: number;
 }
 
 /**
- * The delivery after an attempt.
+ * The delivery's state after an attempt.
  *
- * @param attempt how many of its series were made before it, and when it began by the merchant's clock
+ * @param attempt the attempts of its series before it, and when it began by the merchant's clock
  */
 export function afterAttempt(
   attempt: { seriesAttempts: number; beganAt: number },
@@ -60,7 +60,7 @@ export function afterAttempt(
 
 const SPECIFIED: ReadonlySet<string> = new Set(EVENT_TYPES);
 
-/** Whether an endpoint with these types is sent events of that type: `*` stands for all that the specification names. */
+/** Whether an endpoint with these types receives events of that type; `*` matches every type but the opt-in ones. */
 export function wants(types: readonly WebhookEventChoice[], type: RecordedEventType): boolean {
   return types.some((choice) => choice === type || (choice === '*' && SPECIFIED.has(type)));
 }
@@ -74,8 +74,8 @@ export interface Health {
 
 const DISABLE_AFTER_FAILURES = 10;
 
-/** Whether an endpoint is given up at a failure: ten or more of them, the first one long enough ago. */
-export function isGivenUp(
+/** Whether to disable an endpoint: ten or more failures, the first at least `afterSeconds` ago. */
+export function shouldDisable(
   { failures, failingSinceMs }: Health,
   { nowMs, afterSeconds }: { nowMs: number; afterSeconds: number },
 ): boolean {
@@ -85,12 +85,12 @@ export function isGivenUp(
 
 const BREAKER_FAILURES = 5;
 
-/** Whether an endpoint keeps failing. */
-export function isBroken(failures: number): boolean {
+/** Whether an endpoint keeps failing: five or more failures since its last acknowledgement. */
+export function isFailing(failures: number): boolean {
   return failures >= BREAKER_FAILURES;
 }
 
-/** How many attempts of an endpoint may be in flight: one that keeps failing is asked one thing at a time. */
-export function attemptsAtOnce(failures: number, most: number): number {
-  return isBroken(failures) ? 1 : most;
+/** How many attempts of an endpoint may be in flight: one for an endpoint that keeps failing. */
+export function maxInFlight(failures: number, most: number): number {
+  return isFailing(failures) ? 1 : most;
 }

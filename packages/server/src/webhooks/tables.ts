@@ -5,7 +5,7 @@ type Int8 = bigint | number;
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'exhausted' | 'paused';
 
-/** Events and their deliveries lie in days, the old ones of which are dropped whole. */
+/** Tables that are partitioned by day; old partitions are dropped whole. */
 export const TABLES_BY_DAY = ['event', 'delivery'] as const;
 
 declare module '../platform/db/db.ts' {
@@ -18,7 +18,7 @@ declare module '../platform/db/db.ts' {
       types: WebhookEventChoice[];
       status: Generated<'enabled' | 'disabled'>;
       disabled_reason: Generated<'by_request' | 'failing' | null>;
-      /** Failed attempts since the last acknowledgement; tests are not counted. */
+      /** Failed attempts since the last acknowledgement; test events are not counted. */
       failures: Generated<number>;
       /** Real time at which the first of them began. */
       failing_since_ms: Generated<Int8 | null>;

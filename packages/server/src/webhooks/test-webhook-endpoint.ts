@@ -14,7 +14,7 @@ import { presentDelivery, presentEndpoint } from './present.ts';
 import { insertDeliveries } from './queries.ts';
 
 /**
- * Records an event for this endpoint alone and sends it, ahead of all others. It tells nothing of the endpoint's health.
+ * Records a test event for this endpoint alone and sends it before all others. It does not count for the endpoint's health.
  *
  * @throws Fail `resource_not_found`, `forbidden`; `invalid_request` while the endpoint is disabled
  */
@@ -27,7 +27,7 @@ export async function testWebhookEndpoint(
   const nowSeconds = Math.floor(nowMs / 1000) + caller.clockOffset;
   const { merchantId, storeId } = caller;
   return await transact(platform.db, async (tx) => {
-    const endpoint = await getEndpoint(tx, caller, text, 'hold');
+    const endpoint = await getEndpoint(tx, caller, text, 'share');
     checkEnabled(endpoint);
     const endpointId = endpoint.endpoint_id;
     const eventId = await recordEvent(tx, {
@@ -41,7 +41,7 @@ export async function testWebhookEndpoint(
       nowSeconds,
       nowMs,
     });
-    invariant(eventId, 'a change from nothing is news');
+    invariant(eventId, 'an event with no state before it is always recorded');
     const deliveryId = newId();
     const times = { dueAt: nowSeconds, eventCreatedAt: nowSeconds };
     const event = { eventId, eventType: TEST_EVENT_TYPE, number: 0n } as const;

@@ -5,18 +5,18 @@ import { transact } from '../platform/db/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { alignSome } from './align-deliveries.ts';
+import { alignBatch } from './align-deliveries.ts';
 import { normalUrl } from './check-endpoint.ts';
+import { emitEndpointDisabled } from './emit-endpoint-disabled.ts';
 import { type EndpointRow, getEndpoint, updateEndpoint } from './endpoint-queries.ts';
 import { alignJob, deliverJob } from './jobs.ts';
 import { presentEndpoint } from './present.ts';
-import { tellDisabled } from './tell-disabled.ts';
 
 /**
- * Changes what is given. A new URL is where pending deliveries go, too; disabled pauses them; enabled makes each due at
- * once with the retries that it had left, and forgets the failures.
+ * Changes the given fields. Pending deliveries go to a new URL, too. Disabling pauses them; enabling makes each due at once
+ * with the retries it had left, and resets the failures.
  *
- * @throws Fail `resource_not_found`, `forbidden`; `invalid_request` for a URL that is refused by its text
+ * @throws Fail `resource_not_found`, `forbidden`; `invalid_request` for a URL that is not allowed
  */
 export async function updateWebhookEndpoint(
   platform: Platform,
@@ -26,8 +26,8 @@ export async function updateWebhookEndpoint(
   const nowMs = platform.clock.nowMs();
   const nowSeconds = Math.floor(nowMs / 1000) + caller.clockOffset;
   const row = await transact(platform.db, async (tx) => {
-    // Publishers hold their store's endpoints: what they made before is seen here, what they make later sees this.
-    const before = await getEndpoint(tx, caller, text, 'change');
+    // Publishers lock endpoints `for share`: deliveries they made before are seen here, later ones see this change.
+    const before = await getEndpoint(tx, caller, text, 'update');
     const moved = {
       ...(change.url === undefined ? {} : { url: normalUrl(change.url) }),
       ...(change.types === undefined ? {} : { types: change.types }),
@@ -36,11 +36,11 @@ export async function updateWebhookEndpoint(
     if (Object.keys(moved).length === 0) return before;
     const after = await updateEndpoint(tx, before, moved);
     if (after.status !== before.status) {
-      if (after.status === 'disabled') await tellDisabled(tx, { before, after }, nowMs);
-      const isMore = await alignSome(tx, after, nowSeconds);
+      if (after.status === 'disabled') await emitEndpointDisabled(tx, { before, after }, nowMs);
+      const isMore = await alignBatch(tx, after, nowSeconds);
       if (isMore) await enqueue(tx, [alignJob(refOf(after), nowMs)]);
     }
-    // Whoever is sending to it looks again.
+    // A run in progress reads the endpoint again.
     if (after.status !== before.status || after.url !== before.url)
       await enqueue(tx, [deliverJob(refOf(after), nowMs)]);
     return after;
@@ -48,7 +48,7 @@ export async function updateWebhookEndpoint(
   return presentEndpoint(row);
 }
 
-/** An endpoint that is already in the asked state stays as it is, the reason of its disabling too. */
+/** An endpoint that already has the requested status keeps the reason of its disabling. */
 function statusColumns(
   before: EndpointRow,
   status: WebhookEndpointChange['status'],

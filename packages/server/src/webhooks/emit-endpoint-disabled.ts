@@ -5,8 +5,8 @@ import { encodeId } from '../tenancy/index.ts';
 import type { EndpointRow } from './endpoint-queries.ts';
 import { presentEndpoint } from './present.ts';
 
-/** Its owner is told through the store's other endpoints that ask for this type, its stream and its events. */
-export async function tellDisabled(
+/** Records `webhook_endpoint.disabled`, which reaches the store's stream and its other endpoints with that type. */
+export async function emitEndpointDisabled(
   tx: Tx,
   { before, after }: { before: EndpointRow; after: EndpointRow },
   nowMs: number,

@@ -63,7 +63,7 @@ function recordOf(endpointId: string, eventId: string, health: CountedRecord['he
   return { endpointId, eventId, seriesBefore: 0, next, attempt: '{}', health, beganMs: 0 };
 }
 
-test('attempts written together change the health as one after the other; written again, as after a lost answer, they change nothing', async () => {
+test('attempts written together change the health as if written one by one; written again after a lost answer, they change nothing', async () => {
   const kinds = fc.constantFrom('none', 'acknowledged', 'failed') as fc.Arbitrary<CountedRecord['health']>;
   const batches = fc.array(fc.tuple(fc.constantFrom(0, 1), kinds), { minLength: 1, maxLength: 12 });
   let nowMs = 1_000;
@@ -91,7 +91,7 @@ test('attempts written together change the health as one after the other; writte
   );
 });
 
-test('an attempt that another worker has recorded meanwhile says nothing of the endpoint a second time', async () => {
+test('an attempt that two workers record counts once for the endpoint', async () => {
   const [endpointId = ''] = endpointIds;
   const eventId = await insertDelivery(endpointId);
   const failed = recordOf(endpointId, eventId, 'failed');
