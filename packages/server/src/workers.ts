@@ -48,7 +48,7 @@ import { FUND_JOB, OUTAGE_END_JOB, payFunding } from './sandbox/index.ts';
 import { deleteOldNonces } from './stores/index.ts';
 import { billSubscription, DUE_JOB, followPage, retryCharges, settleCharge } from './subscriptions/index.ts';
 import { readSettings } from './tenancy/index.ts';
-import { AUDIT_JOB, noteHistory, SEND_JOB, SHORT_JOB, sendTransfers } from './transfers/index.ts';
+import { AUDIT_JOB, recordHistory, SEND_JOB, SHORT_JOB, sendTransfers } from './transfers/index.ts';
 import {
   ALIGN_JOB,
   alignDeliveries,
@@ -128,7 +128,7 @@ async function maintainEventDays(app: App): Promise<JobOutcome> {
 export async function startWorkers(app: App): Promise<JobWorker> {
   const dueAtMs = app.clock.nowMs();
   const own = { merchantId: NIL_ID, uniqueKey: 'all', dueAtMs };
-  await noteHistory(app.db);
+  await recordHistory(app.db);
   await transact(app.db, (tx) =>
     enqueue(tx, [
       { ...own, kind: CLEAN_NONCES_JOB },

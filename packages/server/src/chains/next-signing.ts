@@ -4,7 +4,7 @@ let made = 0n;
 
 const nameOf = (ordinal: bigint) => `attempt ${ordinal}`;
 
-/** For tests of a chain: each transaction is an attempt of its own of one history, and a wallet may begin with any. */
+/** For tests of a chain: every transaction is an attempt of its own in one history, from whichever wallet. */
 export function nextSigning(history = 'the history of these tests'): SigningRequest {
   const ordinal = made++;
   const before = async (from: bigint | null) =>

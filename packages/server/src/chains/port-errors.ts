@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 
-/** The network could not be asked, or its answer was none. The outcome of a call that sent something is unknown. */
+/** The network could not be reached, or its answer was unusable. The outcome of a call that sent something is unknown. */
 export class ChainUnavailable extends Error {
   readonly network: Network;
 

@@ -3,7 +3,7 @@ import type { SigningRequest } from './wallet-holder.ts';
 
 export { ChainUnavailable, UnbuildableTransfer } from './port-errors.ts';
 
-/** A key of ours: of the wallet that pays out, or of the deposit address with that number. */
+/** One of our keys: of the wallet that pays out, or of the deposit address with that number. */
 export type KeyRef = 'hot' | `deposit:${number}`;
 
 /**
@@ -12,117 +12,117 @@ export type KeyRef = 'hot' | `deposit:${number}`;
  * blocks on spl); `native` amounts are the network's own coin in its smallest unit.
  *
  * Every call but `validateAddress`, `sender`, `ownWallets`, `depositAddress`, `cursorAt`, `mandateSetup` and `health`
- * throws `ChainUnavailable` when the network cannot be asked. After a throw from `broadcast` nothing is known: the
+ * throws `ChainUnavailable` when the network cannot be reached. After a throw from `broadcast` the outcome is unknown: the
  * transaction may have been accepted.
  */
 export interface Chain {
   readonly network: Network;
   readonly caps: ChainCaps;
 
-  /** The offline rules of the network (see `checkAddress`), and what the chain knows of it where `online` is set. */
+  /** Checks an address by the network's offline rules (see `checkAddress`); with `online` also by the chain. */
   validateAddress(address: string, options?: ValidateOptions): Promise<AddressCheck>;
 
-  /** The address that a key of ours sends from, in canonical form; a deposit's is its `depositAddress`. Needs no node. */
+  /** The canonical address that a key sends from; for a deposit key its `depositAddress`. Needs no node. */
   sender(keyRef: KeyRef): Promise<string>;
 
-  /** Our canonical addresses but the deposit ones, those that merchants share (payers of fees) included. Needs no node. */
+  /** Our canonical addresses without deposit addresses; includes wallets that merchants share (fee payers). Needs no node. */
   ownWallets(): Promise<readonly string[]>;
 
   /**
    * The lowest sequence that no transaction of the sender has used, as decimal digits; null where the network has none
-   * (trc20, spl). What waits in the mempool is not counted.
+   * (trc20, spl). Transactions in the mempool are not counted.
    */
   nextSequence(sender: string): Promise<string | null>;
 
   head(): Promise<Head>;
 
   /**
-   * The hashes of those of these blocks that the node shows as final. A hash changes when its block or any block before
-   * it was replaced, which is how a reorganisation deeper than finality is noticed.
+   * The hashes of these blocks, of those that the node reports as final. A hash changes when its block or any block before
+   * it is replaced, which is how a reorganisation deeper than finality is detected.
    */
   blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string>>;
 
-  /** `final` counts only what no reorganisation can take away; `tip` is the newest block's view. */
+  /** `final`: as of the newest final block, which no reorganisation can take away; `tip`: as of the newest block. */
   balance(address: string, asset: Asset, at: BalanceView): Promise<bigint>;
 
-  /** As `balance`, of many addresses as of one block; thousands at once are cheap. */
+  /** As `balance`, for many addresses as of one block; thousands at once are cheap. */
   balances(addresses: readonly string[], asset: Asset, at: BalanceView): Promise<BalancesAnswer>;
 
   /**
-   * The address of that number that payers send to: the same at every call, in canonical form, and no other address
-   * that this port uses. Needs no node.
+   * The canonical deposit address with that number, which payers send to: the same at every call, and never an address
+   * that this port uses otherwise. Needs no node.
    *
    * @throws RangeError when the number is not an integer from 0 to `DEPOSIT_INDEX_MAX`.
    */
   depositAddress(request: { index: number }): Promise<DepositAddress>;
 
   /**
-   * What arrived at the watched addresses, in any token, in the order of blocks; transfers of nothing are left out.
+   * Transfers to the watched addresses, in any token, in the order of blocks; transfers of zero are left out.
    *
-   * `final` moves ahead through final blocks and misses nothing while every address in `watch` was given out after the
-   * blocks up to the cursor; for one that joined late, scan again from `cursorAt`. `tip` looks once at all blocks after
-   * the cursor, those that became final since too. A transfer is known by (`txId`, `index`), which stay when a
-   * reorganisation moves it to another block.
+   * `final` advances through final blocks and misses nothing as long as every address in `watch` was given out after the
+   * blocks up to the cursor; for an address that joined late, scan again from `cursorAt`. `tip` reads all blocks after the
+   * cursor once, including those that became final since. A transfer's identity is (`txId`, `index`), which stays the same
+   * when a reorganisation moves it to another block.
    *
-   * @throws RangeError for a cursor that is none.
+   * @throws RangeError for an invalid cursor.
    */
   scan(query: ScanQuery): Promise<ScanAnswer>;
 
-  /** Just behind the block of that height: a scan from here begins with the next one. Needs no node. */
+  /** The cursor after the block of that height: a scan from it begins with the next block. Needs no node. */
   cursorAt(height: bigint): Promise<string>;
 
   /**
-   * Builds and signs, and sends nothing. On trc20 and spl the bytes carry their own end of validity, counted from now.
-   * Asked again for the same attempt, whoever holds the wallet gives the bytes of the first time.
+   * Builds and signs a transaction without sending it. On trc20 and spl the bytes expire, counted from now. For the same
+   * attempt the holder of the wallet returns the same bytes again.
    *
-   * @throws UnbuildableTransfer when the spec can never become one: a bug of the caller; SigningRefused
+   * @throws UnbuildableTransfer when the spec breaks a rule of the network, which is a bug of the caller; SigningRefused
    */
   buildTransfer(spec: TransferSpec): Promise<SignedTx>;
 
-  /** What a payer's wallet must sign so that it can be charged, and the mandate that this makes. Needs no node. */
+  /** The steps that a payer's wallet must sign so that it can be charged, and the mandate they make. Needs no node. */
   mandateSetup(request: MandateRequest): Promise<MandateSetup>;
 
-  /** What a final block shows of mandates and of their wallets; thousands at once are cheap. */
+  /** The state of mandates and of their wallets as of a final block; thousands at once are cheap. */
   mandateStates(mandates: readonly Mandate[]): Promise<MandateStatesAnswer>;
 
   /**
    * As `buildTransfer`, for a transaction of ours that pulls from a payer's wallet into `Mandate.recipient`. It is sent
-   * and watched like any other; on erc20 the network itself takes no second charge of one id. Where it fails,
-   * `TxStatus.reason` is a `ChargeFault`, or the network's own word.
+   * and watched like any other; on erc20 the network itself refuses a second charge with the same id. Where it fails,
+   * `TxStatus.reason` is a `ChargeFault`, or the network's own reason.
    *
    * @throws UnbuildableTransfer, SigningRefused
    */
   buildCharge(spec: ChargeSpec): Promise<SignedTx>;
 
-  /** Idempotent: the same bytes may be sent any number of times. No answer of it is proof of anything. */
+  /** Idempotent: the same bytes may be sent any number of times. Its answer proves nothing. */
   broadcast(tx: SignedTx): Promise<Broadcast>;
 
-  /** What the chain itself says. Only `final: true` and `dead` are decisions. */
+  /** The transaction's status on the chain. Only `final: true` and `dead` are decisions. */
   status(tx: SignedTx): Promise<TxStatus>;
 
-  /** What `items` transfers in one transaction would cost now. */
+  /** The present cost of one transaction with `items` transfers. */
   estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate>;
 
-  /** Never throws for an outage: that is its answer. */
+  /** Never throws: an outage is an answer. */
   health(): Promise<ChainHealth>;
 }
 
 export interface ChainCaps {
   readonly maxItemsPerTx: number;
-  /** True: items of one transaction succeed or fail alone. False: one bad item fails all of them. */
+  /** True: each item of a transaction succeeds or fails by itself. False: one bad item fails all of them. */
   readonly partialBatch: boolean;
   /** True: a stuck transaction may be replaced by one with the same sequence and a higher fee. */
   readonly replaceByFee: boolean;
-  /** True: the network holds charges to the cap of each window. False: it knows the allowance alone. */
+  /** True: the network enforces the cap of each window. False: it enforces the allowance alone. */
   readonly windowCap: boolean;
-  /** Calls that its nodes bear at once. */
+  /** Concurrent calls that its nodes allow. */
   readonly callsAtOnce: number;
 }
 
 export interface ValidateOptions {
   /** Accept addresses that no private key controls (multisig vaults on spl). */
   allowProgramOwned?: boolean;
-  /** Ask the chain too, for warnings that the text alone cannot give. */
+  /** Read the chain too, for warnings that the text alone cannot give. */
   online?: boolean;
 }
 
@@ -137,17 +137,17 @@ export type AddressFault =
 
 export interface AddressCheck {
   ok: boolean;
-  /** The one spelling under which the address is compared and stored; the text as given when it is refused. */
+  /** The spelling under which the address is compared and stored; the text as given when it is refused. */
   canonical: string;
   /** Why it is refused; absent when it is accepted. */
   code?: AddressFault;
-  /** For people only: `no_checksum`, `program_owned`, `contract`. */
+  /** For display only: `no_checksum`, `program_owned`, `contract`. */
   warnings: string[];
 }
 
 export interface Head {
   height: bigint;
-  /** The newest block that is final. */
+  /** Height of the newest final block. */
   finalHeight: bigint;
   /** Unix seconds of the newest block. */
   time: number;
@@ -156,9 +156,9 @@ export interface Head {
 export type BalanceView = 'tip' | 'final';
 
 export interface BalancesAnswer {
-  /** The block they are as of. */
+  /** The block that the balances are as of. */
   height: bigint;
-  /** Address → units, as the address was asked for; one that holds nothing is absent. */
+  /** Address as in the request → units; an address that holds nothing is absent. */
   balances: ReadonlyMap<string, bigint>;
 }
 
@@ -166,40 +166,40 @@ export interface BalancesAnswer {
 export const DEPOSIT_INDEX_MAX = 2 ** 31 - 1;
 
 export interface DepositAddress {
-  /** What the payer is shown, canonical. */
+  /** Shown to the payer, canonical. */
   address: string;
-  /** What `ScanQuery.watch` takes for it: opaque, store it beside the address. */
+  /** Its entry for `ScanQuery.watch`: opaque, store it beside the address. */
   watch: string;
 }
 
 export interface ScanQuery {
   level: 'final' | 'tip';
   /**
-   * Where a `final` scan or `cursorAt` ended. Null: for `final` the beginning of the chain, for `tip` the newest final
+   * The cursor of a `final` scan or of `cursorAt`. Null: for `final` the beginning of the chain, for `tip` the newest final
    * block. A `tip` scan from the cursor of the `final` scan before it leaves no gap between the two.
    */
   cursor: string | null;
-  /** `DepositAddress.watch` of any number of addresses; or who knows them, where there may be too many to hand over. */
+  /** `DepositAddress.watch` of any number of addresses; a `WatchSet` where there may be too many to pass. */
   watch: readonly string[] | WatchSet;
   /**
-   * For `final`: goes no further than the block of that height. With a list, read `head`, then the addresses, then scan
-   * up to that head's `finalHeight`: an address that was given out meanwhile is then not passed over. A `WatchSet` is
-   * asked late enough by itself.
+   * For `final`: the last block to read. With a list, read `head`, then the addresses, then scan up to that head's
+   * `finalHeight`, so that an address that was given out meanwhile is not skipped. A `WatchSet` is read late enough by
+   * itself.
    */
   upTo?: bigint;
-  /** Most transfers in the answer; by default what the adapter can bear. */
+  /** Maximum of transfers in the answer; the adapter has a default. */
   limit?: number;
 }
 
 /**
- * Addresses that are asked about instead of listed. A network that is read by blocks asks `among` whom they name, so
- * that a look costs what has happened, however many addresses there are. One that can only be asked address by address
- * takes `all`, in parts that its nodes bear. Nobody sends to an address before it is in here.
+ * Watched addresses that are looked up instead of listed. An adapter that reads blocks passes their recipients to `among`,
+ * so that a scan costs what the chain did, however many addresses are watched. An adapter that can only query address by
+ * address reads `all`, in parts that its nodes allow. An address is in this set before anybody sends to it.
  */
 export interface WatchSet {
-  /** Which of these, in the form of `DepositAddress.watch`, are watched. Asked after their blocks were read. */
+  /** Filters candidates (as `DepositAddress.watch`) to the watched ones. Called after their blocks were read. */
   among(candidates: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Every one. Asked after the head up to which is then read. */
+  /** All watched addresses. Called after the head up to which the scan reads. */
   all(): Promise<readonly string[]>;
 }
 
@@ -207,32 +207,32 @@ export interface ScanAnswer {
   transfers: ChainTransfer[];
   /**
    * Durable and opaque; store it in the transaction that stores the transfers. It never moves back, whatever the node
-   * says. After `tip` it is the one that was given: nothing that is not final moves it.
+   * answers. After `tip` it is the cursor of the query: only final blocks advance it.
    */
   cursor: string;
   /**
-   * False after `final`: there is more, scan on from `cursor`. False after `tip`: this is a part of it; ask for fewer
+   * False after `final`: there is more, scan on from `cursor`. False after `tip`: the answer is partial; scan for fewer
    * addresses at once.
    */
   complete: boolean;
   /**
-   * The node's, as of this answer. What was seen before and is absent from a complete `tip` answer is gone only if
-   * `head.height` has reached the block it was seen in: a node that lags has not seen it yet.
+   * The node's head, as of this answer. A transfer that was seen before and is absent from a complete `tip` answer is gone
+   * only if `head.height` has reached the block it was seen in: a lagging node has not seen it yet.
    */
   head: Head;
 }
 
 export interface ChainTransfer {
   txId: string;
-  /** Its place in the transaction. */
+  /** Its index in the transaction. */
   index: number;
-  /** Null: a token that is not listed, whatever it calls itself. */
+  /** Null: a token that is not listed, whatever its name claims. */
   asset: Asset | null;
-  /** Who lost the tokens, in canonical form: not always who signed. */
+  /** The account that the tokens left, canonical; not always the signer. */
   from: string;
   /** `DepositAddress.address`. */
   to: string;
-  /** What arrived, above 0; in units of that token. */
+  /** The amount that arrived, above 0, in units of that token. */
   amount: bigint;
   height: bigint;
   /** Unix seconds of its block. */
@@ -240,50 +240,50 @@ export interface ChainTransfer {
 }
 
 export interface TransferItem {
-  /** The caller's id of this movement; it comes back in `SignedTx.itemIds` in the same order. */
+  /** The caller's id of this item; `SignedTx.itemIds` has it in the same order. */
   itemId: string;
   to: string;
   amount: bigint;
-  /** Carried where the network has memos (spl), else ignored. */
+  /** Sent where the network has memos (spl), else ignored. */
   memo?: string;
 }
 
 export interface TransferSpec {
   signing: SigningRequest;
-  /** Who pays the network's fee for a deposit address, which has none of the network's own coin, is the adapter's matter. */
+  /** A deposit address has no native coin: the adapter decides which wallet pays its network fee. */
   keyRef: KeyRef;
   asset: Asset;
   batchId: string;
   items: TransferItem[];
   /** Decimal digits; required on erc20, ignored elsewhere. */
   sequence?: string;
-  /** Where `caps.replaceByFee` holds: bids enough for nodes that hold these bytes to take the new ones instead. */
+  /** With `caps.replaceByFee`: the fee is high enough for nodes to accept the new bytes in place of these. */
   replaces?: SignedTx;
 }
 
 export type MandatePeriod = 'day' | 'week' | 'month' | 'year';
 
-/** What a payer allows: up to `cap` units in each window of a subscription, into one wallet of ours and no other. */
+/** A payer's permission: up to `cap` units in each window of a subscription, into one wallet of ours and no other. */
 export interface Mandate {
-  /** Its name on the network, which follows from all the rest. */
+  /** Its id on the network, derived from all other fields. */
   mandateId: string;
   asset: Asset;
   /** The wallet that is charged, canonical. */
   payer: string;
   recipient: string;
   cap: bigint;
-  /** How long a window is. */
+  /** The length of a window. */
   period: MandatePeriod;
   /** Unix seconds between which it may be charged; null: without end. */
   startsAt: number;
   endsAt: number | null;
-  /** Sets mandates apart that are equal otherwise. */
+  /** Makes mandates distinct that are equal otherwise. */
   salt: string;
 }
 
 export interface MandateRequest extends Omit<Mandate, 'mandateId' | 'recipient'> {
   /**
-   * What the wallet lets be pulled altogether, by all its mandates of that asset: an approval replaces the one before
+   * The total that may be pulled from the wallet, by all its mandates of that asset: an approval replaces the one before
    * it. On spl it replaces another spender's too, as a token account has one delegate.
    */
   allowance: bigint;
@@ -291,41 +291,41 @@ export interface MandateRequest extends Omit<Mandate, 'mandateId' | 'recipient'>
 
 export interface MandateSetup {
   mandate: Mandate;
-  /** Who pulls: the collector's address on erc20, a wallet of ours where the network has no collector. */
+  /** The spender that pulls: the collector's address on erc20, a wallet of ours where the network has no collector. */
   spender: string;
-  /** In this order, each a signature of the payer's. */
+  /** In order; the payer signs each. */
   steps: MandateStep[];
 }
 
 export type MandateStep =
   | { kind: 'approve'; asset: Asset; spender: string; amount: bigint }
-  /** Tells the collector what it may pull; absent where there is none. */
+  /** Registers the mandate at the collector; absent where the network has none. */
   | { kind: 'activate'; mandateId: string };
 
 export interface MandateState {
-  /** `missing`: not on the chain, or not there any more. `revoked`: the payer has taken it back. */
+  /** `missing`: not on the chain, or gone from it. `revoked`: the payer has revoked it. */
   state: 'active' | 'revoked' | 'missing';
-  /** What the wallet holds, and what it still lets us pull, by all its mandates of that asset. */
+  /** The wallet's balance, and what we may still pull, over all its mandates of that asset. */
   balance: bigint;
   allowance: bigint;
 }
 
 export interface MandateStatesAnswer {
-  /** The final block that they are as of. */
+  /** The final block that the states are as of. */
   height: bigint;
-  /** In the order in which they were asked for. */
+  /** In the order of the request. */
   states: MandateState[];
 }
 
 export interface ChargeSpec {
   signing: SigningRequest;
-  /** Whose transaction it is. */
+  /** The key that sends the transaction. */
   keyRef: KeyRef;
   mandate: Mandate;
-  /** The caller's id of this charge; it comes back as the one of `SignedTx.itemIds`. */
+  /** The caller's id of this charge, the only entry of `SignedTx.itemIds`. */
   chargeId: string;
   amount: bigint;
-  /** The cap counts for each subscription and window (Unix seconds); windows that overlap count together. */
+  /** The cap applies to each subscription and window (Unix seconds); overlapping windows count together. */
   subscriptionId: string;
   windowStart: number;
   windowEnd: number;
@@ -333,7 +333,7 @@ export interface ChargeSpec {
   sequence?: string;
 }
 
-/** Why the network has refused a charge. */
+/** The network's reason for refusing a charge. */
 export type ChargeFault = (typeof CHARGE_FAULTS)[number];
 export const CHARGE_FAULTS = [
   'insufficient_balance',
@@ -342,7 +342,7 @@ export const CHARGE_FAULTS = [
   'mandate_revoked',
 ] as const;
 
-/** Store it before it is sent; only these bytes are ever sent. */
+/** A signed transaction. Store it before sending it, and send only these bytes. */
 export interface SignedTx {
   network: Network;
   txId: string;
@@ -356,24 +356,24 @@ export interface SignedTx {
 }
 
 export type Broadcast =
-  /** `finalAt`: as in `TxStatus`, where the network tells and it is a matter of seconds. */
+  /** `finalAt`: as in `TxStatus`, where the network knows it and it is a matter of seconds. */
   | { result: 'accepted' | 'known'; finalAt?: number }
-  /** A node's word. `retryable: false` still proves nothing: ask `status`. */
+  /** A node's answer. `retryable: false` still proves nothing: read `status`. */
   | { result: 'rejected'; code: string; retryable: boolean };
 
 export interface TxStatus {
   /**
-   * `unknown`: nobody saw it, send the same bytes again. `pending`: a node holds it. `included`, `final`: in a block.
+   * `unknown`: no node knows it, send the same bytes again. `pending`: in a mempool. `included`, `final`: in a block.
    * `failed`: in a block and nothing moved. `dead`: it can never be in a block. Only `dead`, and `failed` with
    * `final: true`, allow another attempt.
    */
   state: 'unknown' | 'pending' | 'included' | 'final' | 'failed' | 'dead';
   final: boolean;
-  /** Its block; of one that is `dead`, the final block that proves it. */
+  /** Its block; for `dead` the final block that proves it. */
   height?: bigint;
   /**
-   * Of one that is not final: when that is expected, in Unix seconds of the merchant's clock. Undefined where the network
-   * does not tell. Nothing is promised by it.
+   * When a transaction that is not final should be, in Unix seconds of the merchant's clock; an estimate. Undefined where
+   * the network gives none.
    */
   finalAt?: number;
   /** Native coin spent. */
@@ -393,7 +393,7 @@ export interface FeeEstimate {
 export interface ChainHealth {
   ok: boolean;
   height: bigint;
-  /** How far the newest block lies behind now, in milliseconds. */
+  /** Age of the newest block in milliseconds. */
   lagMs: number;
   detail?: string;
 }

@@ -12,18 +12,18 @@ export interface ChainOwner {
   mode: 'sandbox' | 'live';
 }
 
-/** Which chain a merchant's money moves on. Cheap to ask: a chain is not a connection. */
+/** Gives the chain that a merchant's money moves on. Calls are cheap: a chain is not a connection. */
 export interface ChainRegistry {
   /** @throws Fail `service_unavailable` for a live merchant on a network that this installation has no node for. */
   of(merchant: ChainOwner, network: Network): Chain;
   /**
-   * `Chain.ownWallets` of the merchant's chain. Where this installation has no node for it there is no such wallet: a
-   * payout can be drafted before its network is set up.
+   * `Chain.ownWallets` of the merchant's chain; empty where this installation has no node for it, as a payout can be
+   * drafted before its network is set up.
    */
   ownWallets(merchant: ChainOwner, network: Network): Promise<readonly string[]>;
-  /** Who holds the keys of a merchant's wallets; undefined where this installation has none of them. */
+  /** The holder of the keys of a merchant's wallets; undefined where this installation has none. */
   holder(merchant: ChainOwner): WalletHolder | undefined;
-  /** The chain of a sandbox merchant with its controls. The caller knows that the merchant is one. */
+  /** The chain of a sandbox merchant with its controls. The caller has checked the merchant's mode. */
   sandbox(merchantId: string, network: Network): SimulatedChain;
 }
 
@@ -45,10 +45,10 @@ export function openChains({ simulatedDb, merchantNow }: ChainsOptions): ChainRe
     holder: ({ merchantId, mode }) =>
       mode === 'sandbox' ? new SimulatedHolder(simulatedDb, merchantId) : undefined,
     of: (merchant, network) => {
-      // Sandbox and live never meet: a live merchant gets no simulated money, whatever is missing.
+      // A live merchant never gets the simulated chain, even where its node is missing.
       if (merchant.mode === 'sandbox') return sandbox(merchant.merchantId, network);
       throw new Fail('service_unavailable', {
-        message: `This installation has no ${network} node yet: nothing can be sent there. Nothing was changed.`,
+        message: `This installation has no ${network} node, so nothing can be sent on that network. Nothing was changed.`,
         retryAfterSeconds: 60,
       });
     },

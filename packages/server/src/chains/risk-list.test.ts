@@ -39,7 +39,7 @@ test('listing again changes the reason; the list comes in pages', async () => {
   expect(rest).toEqual([{ network: 'trc20', address: tron, reason: 'theft' }]);
 });
 
-test('a list that cannot be read passes nobody', async () => {
+test('while the list cannot be read, no address passes', async () => {
   const away = connect({ url: 'postgres://127.0.0.1:1/none', poolSize: 1 });
   await expect(isListed(away, 'erc20', [succeed])).rejects.toThrow('ECONNREFUSED');
   await away.destroy();

@@ -10,8 +10,8 @@ declare module '../platform/db/db.ts' {
 }
 
 /*
- * Addresses that this installation pays nothing to and takes nothing from. They are compared in canonical form
- * (`AddressCheck.canonical`). An error of the database propagates: a list that cannot be read passes nobody.
+ * Addresses that this installation neither pays nor accepts money from, in canonical form (`AddressCheck.canonical`). An
+ * error of the database propagates: without the list no address passes.
  */
 
 export interface RiskAddress {
@@ -20,7 +20,7 @@ export interface RiskAddress {
   reason: string;
 }
 
-/** Those of the addresses (canonical form) that are listed on that network. */
+/** The addresses (canonical form) that are listed on that network. */
 export async function isListed(db: Db, network: Network, addresses: readonly string[]): Promise<Set<string>> {
   if (addresses.length === 0) return new Set();
   const { rows } = await sql<{ address: string }>`${kept}
@@ -29,7 +29,7 @@ export async function isListed(db: Db, network: Network, addresses: readonly str
   return new Set(rows.map((row) => row.address));
 }
 
-/** Listing an address that is listed changes its reason. `nowMs`: real time. */
+/** Lists an address; one that is listed gets the new reason. `nowMs`: real time. */
 export async function addRiskAddress(db: Db, entry: RiskAddress, nowMs: number): Promise<void> {
   await db
     .insertInto('risk_address')
@@ -38,7 +38,7 @@ export async function addRiskAddress(db: Db, entry: RiskAddress, nowMs: number):
     .execute();
 }
 
-/** True when it was listed. */
+/** @returns whether it was listed */
 export async function removeRiskAddress(db: Db, network: Network, address: string): Promise<boolean> {
   const result = await db
     .deleteFrom('risk_address')

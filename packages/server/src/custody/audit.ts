@@ -7,9 +7,9 @@ import { merchantTime, readSettings } from '../tenancy/index.ts';
 import {
   type ChargeBooks,
   checkFinalBlocks,
-  findReplaced,
-  forgetReplaced,
-  type Replaced,
+  deleteReplacedBlocks,
+  findReplacedBlocks,
+  type ReplacedBlocks,
   recheckFinal,
 } from '../transfers/index.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
@@ -28,7 +28,7 @@ export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutc
   try {
     const { finalHeight: upTo } = await deps.chains.of(merchant, network).head();
     await checkFinalBlocks(deps, merchant, { network, newest: upTo });
-    const replaced = await findReplaced(deps.db, { merchantId: merchant.merchantId, network });
+    const replaced = await findReplacedBlocks(deps.db, { merchantId: merchant.merchantId, network });
     const blocks = { network, above: auditFrom(upTo, BigInt(auditBlocks), replaced), upTo };
     const { known: incoming } = await rescanBlocks(deps, merchant, blocks);
     const nowSeconds = merchantTime(deps, merchant).seconds;
@@ -37,7 +37,7 @@ export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutc
     if (replaced !== undefined) {
       // The replacing blocks are not as high as the replaced ones yet: their transfers may still appear.
       if (replaced.highest > upTo) return again;
-      await forgetReplaced(deps.db, { merchantId: merchant.merchantId, network }, replaced);
+      await deleteReplacedBlocks(deps.db, { merchantId: merchant.merchantId, network }, replaced);
     }
     return incoming + outgoing === 0 ? 'done' : again;
   } catch (error) {
@@ -47,7 +47,7 @@ export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutc
 }
 
 /** The audit starts after this block: before all blocks that are known to be replaced. */
-function auditFrom(upTo: bigint, depth: bigint, replaced: Replaced | undefined): bigint {
+function auditFrom(upTo: bigint, depth: bigint, replaced: ReplacedBlocks | undefined): bigint {
   const usual = upTo - depth;
   if (replaced === undefined) return usual;
   const before = replaced.intact ?? replaced.lowest - depth;

@@ -15,13 +15,13 @@ import type { Platform } from '../platform/platform.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { merchantTime, readSettings } from '../tenancy/index.ts';
 import {
+  cancelQueued,
   decidedJob,
   listDecided,
   listQueuedFromDeposits,
   requestTransfers,
-  sumLeaving,
+  sumPendingFromDeposit,
   type TransferOrder,
-  withdrawQueued,
 } from '../transfers/index.ts';
 import { bookMovedSweeps } from './book-moved-sweeps.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
@@ -124,7 +124,7 @@ async function orderSweeps(
       const coinsOf = async (within: Tx) =>
         (balances.get(from.address) ?? 0n) -
         from.seized -
-        (await sumLeaving(within, { merchantId, network, currency }, { keyRef, height }));
+        (await sumPendingFromDeposit(within, { merchantId, network, currency }, { keyRef, height }));
       const claimed = await claimUnswept(tx, target, from, { minimum, coinsOf });
       if (claimed === undefined) continue;
       const owner = { ownerType: OWNER_TYPE, ownerId: claimed.sweepId, groupId };
@@ -161,7 +161,7 @@ async function cancelShortSweeps({ deps, merchant, network, step }: Sweep): Prom
   const message = 'The address no longer holds the coins. Nothing was moved.';
   const nowSeconds = merchantTime(deps, merchant).seconds;
   const ended = await step(async (tx) => {
-    const sweepIds = await withdrawQueued(tx, merchantId, short, { message, nowSeconds });
+    const sweepIds = await cancelQueued(tx, merchantId, short, { message, nowSeconds });
     await releaseSweeps(tx, merchantId, sweepIds);
     await bookMovedSweeps(
       tx,

@@ -1,15 +1,15 @@
 import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import { LEDGER_ACCOUNTS } from '@florin/contract/schemas';
 
-/** Liabilities towards the merchant: they grow by credit. */
+/** Liabilities towards the merchant; credits increase them. */
 export const OWED_ACCOUNTS = ['available', 'held', 'payout_hold', 'refund_hold', 'seized', 'fees'] as const;
-/** Coins that lie on a network for the merchant: they grow by debit. */
+/** The merchant's coins on a network; debits increase them. */
 export const COIN_ACCOUNTS = ['custody', 'custody_hold'] as const;
-/** The operator's own, per network; not in a merchant's balances. */
+/** The operator's accounts, per network; not part of a merchant's balances. */
 export const OPERATOR_ACCOUNTS = ['reorg_loss', 'float', 'kept'] as const;
 
-/** Whether an account is the operator's own. */
-export function isOperators(account: Account): boolean {
+/** Whether an account is the operator's. */
+export function isOperatorAccount(account: Account): boolean {
   return OPERATOR_ACCOUNTS.some((kind) => account.startsWith(`${kind}:`));
 }
 
@@ -25,12 +25,12 @@ export type Account =
 const DEBIT_NORMAL = new Set(['custody', 'custody_hold', 'network_cost', 'reorg_loss', 'float']);
 const kindOf = (account: string) => account.split(':', 1)[0] ?? account;
 
-/** +1 where a debit makes the account grow, -1 where a credit does. */
+/** +1 where a debit increases the account, -1 where a credit does. */
 export function debitSign(account: Account): 1n | -1n {
   return DEBIT_NORMAL.has(kindOf(account)) ? 1n : -1n;
 }
 
-/** The one account that may be below zero, until the operator fills it up. */
+/** Whether an account may be below zero; only `float` may, until the operator fills it up. */
 export function mayOverdraw(account: Account): boolean {
   return kindOf(account) === 'float';
 }
@@ -41,9 +41,9 @@ export const ALL_ACCOUNTS: readonly Account[] = LEDGER_ACCOUNTS;
 export type Balances = ReadonlyMap<Asset, ReadonlyMap<Account, bigint>>;
 
 /**
- * What must hold per asset: all that is owed lies on the networks.
+ * The difference between what is owed and the coins on the networks, for one asset.
  *
- * @returns owed minus coins, 0 when they agree
+ * @returns owed minus coins; must be 0
  */
 export function imbalance(balances: ReadonlyMap<Account, bigint>): bigint {
   const sum = (accounts: readonly Account[]) =>
@@ -52,7 +52,7 @@ export function imbalance(balances: ReadonlyMap<Account, bigint>): bigint {
   return sum(OWED_ACCOUNTS) - sum(coins);
 }
 
-/** All coins that lie on a network for a merchant, reserved or not. */
+/** All coins of a merchant on a network, reserved or not. */
 export function coinsOn(balances: ReadonlyMap<Account, bigint> | undefined, network: Network): bigint {
   return COIN_ACCOUNTS.reduce((sum, kind) => sum + (balances?.get(`${kind}:${network}`) ?? 0n), 0n);
 }

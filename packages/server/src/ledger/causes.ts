@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/index.ts';
 import type { IdKind } from '../tenancy/index.ts';
 
-/** What may cause an entry, and the kind of id by which callers know it. */
+/** The types of causes, each with the kind of its public id. */
 export const CAUSE_KINDS = {
   fund: 'fund',
   fill: 'fill',
@@ -11,11 +11,11 @@ export const CAUSE_KINDS = {
   payment: 'payment',
 } as const satisfies Record<string, IdKind>;
 
-/** Causes that callers know by a name of the merchant's own. */
+/** Types of causes whose public id is chosen by the merchant. */
 export type NamedCauseType = 'refund';
 export type CauseType = keyof typeof CAUSE_KINDS | NamedCauseType;
 
-/** Who owns such causes tells their names. */
+/** Looks up merchants' own ids of causes; implemented by the module that owns them. */
 export interface CauseNames {
   namesOf(db: Db, merchantId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   findByName(db: Db, merchantId: string, name: string): Promise<string | undefined>;

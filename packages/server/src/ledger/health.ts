@@ -5,8 +5,8 @@ import { type Account, imbalance } from './accounts.ts';
 import './tables.ts';
 
 /**
- * What is owed less what lies on the networks, over all merchants, per currency: 0 where the books agree. A cheap look
- * at the balances alone; `reconciliation` compares them with entries and chains.
+ * What is owed minus the coins on the networks, over all merchants, per currency: 0 where the books agree. Cheap, as it
+ * reads balances only; `reconciliation` compares them with entries and chains.
  */
 export async function ledgerImbalance(db: Db): Promise<Map<Asset, bigint>> {
   const { rows } = await sql<{ currency: Asset; account: Account; balance: string }>`

@@ -1,4 +1,4 @@
-export { type Account, type Balances, coinsOn, imbalance, isOperators } from './accounts.ts';
+export { type Account, type Balances, coinsOn, imbalance, isOperatorAccount } from './accounts.ts';
 export { entryRows } from './book-queries.ts';
 export type { CauseNames } from './causes.ts';
 export { ledgerImbalance } from './health.ts';

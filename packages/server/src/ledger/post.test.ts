@@ -76,7 +76,7 @@ test('accounts are locked in one order, each once', () => {
   );
 });
 
-test('H1: random journals leave no account below its floor, and balances that are the sums of their rows', async () => {
+test('H1: after random journals no account is below its floor, and balances are the sums of their rows', async () => {
   const property = fc.asyncProperty(
     fc.array(journal, { minLength: 5, maxLength: 30, size: 'max' }),
     async (journals) => {
@@ -97,7 +97,7 @@ test('H1: random journals leave no account below its floor, and balances that ar
   await fc.assert(property, { numRuns: scaled(500, 5), endOnFailure: true });
 });
 
-test('H1: journals between two accounts in both directions at once end, and nothing is lost', async () => {
+test('H1: concurrent journals between two accounts in both directions do not deadlock, and nothing is lost', async () => {
   const merchantId = newId();
   await book(merchantId, posting('custody:erc20', 'available', 1_000n));
   await book(merchantId, posting('custody:erc20', 'held', 1_000n));
@@ -119,7 +119,7 @@ test('H1: journals between two accounts in both directions at once end, and noth
   expect(imbalance(usdt)).toBe(0n);
 });
 
-test('H2: of many debits of 60 % at once exactly one is booked', async () => {
+test('H2: of many concurrent debits of 60 % exactly one is booked', async () => {
   const merchantId = newId();
   await book(merchantId, posting('custody:erc20', 'available', 1_000n));
   const debits = Array.from({ length: scaled(500, 20) }, () =>

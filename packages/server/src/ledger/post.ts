@@ -9,7 +9,7 @@ import './tables.ts';
 
 // Invariant: every row moves one amount from a credit to a debit account, so a journal sums to zero by construction;
 // a balance is the sum of its rows and never below its floor. Rows and balances change in the same transaction, the
-// balances locked in one order (account, currency), so that two journals cannot wait for each other.
+// balances locked in one order (account, currency), so that two journals cannot deadlock.
 
 /** One transfer of value inside the ledger. */
 export interface Posting {
@@ -22,7 +22,7 @@ export interface Posting {
   cause: { type: CauseType; id: string };
 }
 
-/** An account would fall below its floor: nothing was booked by the statement that said so. */
+/** An account would fall below its floor. The failed statement has booked nothing. */
 export class BelowFloor extends Error {
   readonly account: Account;
   constructor(account: Account) {
@@ -31,7 +31,7 @@ export class BelowFloor extends Error {
   }
 }
 
-/** Below any sum that the ledger can hold: a float is bounded by its currency's supply, not by this. */
+/** Below any possible sum: a float is bounded by its currency's supply, not by this. */
 const FLOAT_FLOOR = -(10n ** 18n);
 
 interface Change {
@@ -40,7 +40,7 @@ interface Change {
   delta: bigint;
 }
 
-/** What a journal changes in each account, in the order in which accounts are locked. */
+/** The changes of accounts by a journal, in lock order. */
 export function changesOf(postings: readonly Posting[]): Change[] {
   const totals = new Map<string, Change>();
   const add = (account: Account, currency: Asset, delta: bigint) => {
@@ -58,7 +58,7 @@ export function changesOf(postings: readonly Posting[]): Change[] {
 /**
  * Books a journal: its rows and its balances, in the caller's transaction.
  *
- * @throws BelowFloor when an account does not cover it: the caller then rolls back, as earlier accounts have changed
+ * @throws BelowFloor when an account does not cover it; the caller must roll back, as earlier accounts have changed
  */
 export async function post(
   tx: Tx,
@@ -70,7 +70,7 @@ export async function post(
 }
 
 /**
- * Books several journals, each balance changed once.
+ * Books several journals and changes each balance once.
  *
  * @throws BelowFloor as `post`
  */
@@ -95,12 +95,12 @@ export async function postAll(
   await insertEntries(tx, merchantId, journals, { changes: [], nowSeconds });
 }
 
-/** Whether a change may find that there is too little. */
+/** Whether a change may violate the floor of its account. */
 const needsCover = ({ account, delta }: Change) => delta < 0n && !mayOverdraw(account);
 
 /**
- * Balance check and change are one statement, and the row lock it takes holds until commit. A balance that would fall
- * below its floor changes no row, so that the caller's transaction stays usable.
+ * Checks and changes a balance in one statement, whose row lock holds until commit. A balance that would fall below its
+ * floor changes no row, so that the caller's transaction stays usable.
  */
 async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<void> {
   const { account, currency, delta } = change;
@@ -112,11 +112,11 @@ async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<
     if (numAffectedRows === 0n) throw new BelowFloor(account);
     return;
   }
-  await sql`${unawaited} ${addTo(merchantId, [change])}`.execute(tx);
+  await sql`${unawaited} ${addChanges(merchantId, [change])}`.execute(tx);
 }
 
-/** Changes that nothing can forbid, locked in the order in which they are given. */
-function addTo(merchantId: string, changes: readonly Change[]): RawBuilder<unknown> {
+/** Changes that cannot violate a floor, locked in the given order. */
+function addChanges(merchantId: string, changes: readonly Change[]): RawBuilder<unknown> {
   const column = <T>(pick: (change: Change) => T) => changes.map(pick);
   return sql`
     insert into ledger_account as a (merchant_id, account, currency, balance, floor)
@@ -128,7 +128,7 @@ function addTo(merchantId: string, changes: readonly Change[]): RawBuilder<unkno
     on conflict (merchant_id, account, currency) do update set balance = a.balance + excluded.balance`;
 }
 
-/** @param changes of balances that are made in the same statement */
+/** @param changes balance changes to make in the same statement */
 async function insertEntries(
   tx: Tx,
   merchantId: string,
@@ -140,7 +140,7 @@ async function insertEntries(
     return journal.map((posting) => ({ ...posting, journalId }));
   });
   const column = <T>(pick: (posting: (typeof postings)[number]) => T) => postings.map(pick);
-  const changed = changes.length === 0 ? sql`` : sql`with changed as (${addTo(merchantId, changes)})`;
+  const changed = changes.length === 0 ? sql`` : sql`with changed as (${addChanges(merchantId, changes)})`;
   await sql`${unawaited} ${changed}
     insert into ledger_entry (merchant_id, entry_id, journal_id, debit, credit, currency, network, amount,
                               cause_type, cause_id, created_at)

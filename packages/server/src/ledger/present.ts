@@ -6,7 +6,7 @@ import { CAUSE_KINDS, type CauseType } from './causes.ts';
 import type { EntryRow } from './queries.ts';
 
 function presentBalance(currency: Asset, balances: ReadonlyMap<Account, bigint>): Balance {
-  // Balances stay below 2^53: a merchant's sums are bounded by the supply of the coin.
+  // Safe: balances are bounded by the supply of the coin, below 2^53.
   const of = (account: Account) => Number(balances.get(account) ?? 0n);
   const perNetwork = (kind: 'custody' | 'custody_hold') =>
     Object.fromEntries(NETWORKS.map((network) => [network, of(`${kind}:${network}`)])) as Record<
@@ -27,7 +27,7 @@ function presentBalance(currency: Asset, balances: ReadonlyMap<Account, bigint>)
   };
 }
 
-/** One row per currency, used or not. */
+/** One balance per currency, used or not. */
 export function presentBalances(balances: Balances): BalancesObject {
   const none = new Map<Account, bigint>();
   return {
@@ -36,12 +36,12 @@ export function presentBalances(balances: Balances): BalancesObject {
   };
 }
 
-/** As callers know it: the name that the merchant chose, or our id of its kind. */
+/** The public id of a cause: the merchant's own, or ours. */
 function causeId(type: CauseType, id: string, names: ReadonlyMap<string, string>): string {
   return type === 'refund' ? (names.get(id) ?? id) : encodeId(CAUSE_KINDS[type], id);
 }
 
-/** @param names of the causes that merchants name themselves, by our ids */
+/** @param names merchants' own ids of causes, by our ids */
 export function presentEntry(row: EntryRow, names: ReadonlyMap<string, string>): LedgerEntry {
   return {
     id: encodeId('ledgerEntry', row.entry_id),

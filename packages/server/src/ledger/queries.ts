@@ -5,7 +5,7 @@ import { cursorOf, readNewest } from '../platform/db/index.ts';
 import { type Account, type Balances, debitSign } from './accounts.ts';
 import './tables.ts';
 
-/** Every balance of a merchant, as one snapshot. */
+/** All balances of a merchant, in one snapshot. */
 export async function readBalances(db: Db, merchantId: string): Promise<Balances> {
   const rows = await db
     .selectFrom('ledger_account')
@@ -20,7 +20,7 @@ export async function readBalances(db: Db, merchantId: string): Promise<Balances
   return balances;
 }
 
-/** One balance, as it stays until the transaction ends. */
+/** Locks a balance and returns it. */
 export async function lockBalance(
   tx: Tx,
   merchantId: string,
@@ -37,7 +37,7 @@ export async function lockBalance(
   return row?.balance ?? 0n;
 }
 
-/** Whether anything was booked for it. */
+/** Whether anything was booked for the cause. */
 export async function isCauseBooked(db: Db, merchantId: string, causeId: string): Promise<boolean> {
   const { rows } = await sql`
     select from ledger_entry where merchant_id = ${merchantId} and cause_id = ${causeId} limit 1`.execute(db);
@@ -49,11 +49,11 @@ export interface EntryFilter {
   after?: string | undefined;
   currency?: Asset | undefined;
   account?: Account | undefined;
-  /** Of any of these. */
+  /** Entries of any of these causes. */
   causeIds?: readonly string[] | undefined;
 }
 
-/** Newest first; `limit + 1` rows, so that the caller sees whether there are more. */
+/** Newest first; `limit + 1` rows, to show whether there are more. */
 export async function listEntries(db: Db, merchantId: string, filter: EntryFilter) {
   const { currency, account, causeIds } = filter;
   let query = db.selectFrom('ledger_entry').selectAll().where('merchant_id', '=', merchantId);
@@ -76,7 +76,7 @@ async function findEntry(db: Db, merchantId: string, entryId: string) {
     .executeTakeFirst();
 }
 
-/** Balances added up from the entries alone: what the stored ones must equal. */
+/** Balances summed from the entries, which the stored ones must equal. */
 export async function recomputeBalances(db: Db, merchantId: string): Promise<Balances> {
   const { rows } = await sql<{ account: Account; currency: Asset; debits: string; credits: string }>`
     select account, currency, sum(debit)::text as debits, sum(credit)::text as credits
@@ -95,7 +95,7 @@ export async function recomputeBalances(db: Db, merchantId: string): Promise<Bal
   return balances;
 }
 
-/** What went out of one account into another, for one asset and network. */
+/** Sum of the entries from one account into another, for one asset and network. */
 export async function sumOfEntries(
   db: Db,
   merchantId: string,

@@ -8,7 +8,7 @@ import { CAUSE_KINDS, type CauseNames } from './causes.ts';
 import { presentBalances, presentEntry } from './present.ts';
 import { listEntries, readBalances } from './queries.ts';
 
-/** All that a text may name: a merchant's own name may look like an id of ours. Of what is unknown there is none. */
+/** The causes that a public id may mean: a merchant's own id may look like ours. Empty for an unknown id. */
 async function causesOf(
   { db, names }: { db: Db; names: CauseNames },
   merchantId: string,
@@ -18,7 +18,7 @@ async function causesOf(
   return [...ids, await names.findByName(db, merchantId, text)].filter((id) => id !== undefined);
 }
 
-/** @param names tells of the causes that merchants name themselves */
+/** @param names looks up merchants' own ids of causes */
 export function ledgerRoutes(platform: Platform, names: CauseNames): Route[] {
   return [
     defineRoute({

@@ -2,7 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import type { Account } from './accounts.ts';
 import type { CauseType } from './causes.ts';
 
-/** Rows of these are added and never changed: the service's database role has no right to. */
+/** Append-only tables: the service's database role may not update or delete their rows. */
 export const APPEND_ONLY_TABLES = ['ledger_entry'] as const;
 
 declare module '../platform/db/db.ts' {

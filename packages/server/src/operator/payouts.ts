@@ -6,8 +6,8 @@ import {
   decideLost,
   type LostVerdict,
   listBatches,
+  locateItem,
   merchantOfBatch,
-  placeOfItem,
   presentBatch,
 } from '../payouts/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -46,7 +46,7 @@ export function payoutCommands(app: App) {
     return await decideApproval(app, merchant, { batchId, approverId, decision });
   };
   const decideItem = (decision: LostVerdict['decision']) => async (verdict: LostItemVerdict) => {
-    const { merchantId, ...place } = await placeOfItem(app.db, verdict.item);
+    const { merchantId, ...place } = await locateItem(app.db, verdict.item);
     const merchant = await getMerchant(app.db, merchantId);
     const credentials = { name: verdict.as, token: verdict.token };
     const { approverId } = await identifyApprover(app, merchantId, credentials);

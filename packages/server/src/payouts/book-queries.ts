@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-// What batches and items say of money, each as a table of a statement, for whoever compares the books.
+// Subqueries with the money columns of batches and items, for reconciliation.
 
 export const payoutItemRows = (merchantId: string): RawBuilder<unknown> => sql`(
   select i.item_id, i.batch_id, b.network, b.currency, i.amount, i.service_fee_amount as fee, i.status, i.tx_id,

@@ -8,26 +8,26 @@ import { changeBatch } from './change-batch.ts';
 import type { Actor, PayoutDeps } from './deps.ts';
 import { releaseBatchPostings } from './postings.ts';
 import { presentBatch } from './present.ts';
-import { type BatchRow, giveQuotaBack, lockBatch, moveItems } from './queries.ts';
+import { type BatchRow, lockBatch, moveItems, returnQuota } from './queries.ts';
 import { BATCH_MOVES, isReserved } from './states.ts';
 
-/** Ends a batch that no worker has taken, and gives back what it reserved. The caller holds the batch's lock. */
-export async function endUnsent(
+/** Closes a batch that no worker has taken, and releases what it reserved. The caller holds the batch's lock. */
+export async function closeUnsentBatch(
   tx: Tx,
   batch: BatchRow,
   to: Extract<PayoutBatchStatus, 'canceled' | 'rejected'>,
   time: MerchantTime,
 ): Promise<BatchRow> {
   if (isReserved(batch.status)) {
-    // Quota before ledger, as a submit takes them: two locks in two orders wait for each other.
-    await giveQuotaBack(tx, batch);
+    // Lock order: quota before ledger, as in a submit.
+    await returnQuota(tx, batch);
     await post(tx, batch.merchant_id, releaseBatchPostings(batch), time.seconds);
   }
   await moveItems(tx, batch, 'canceled');
   return await changeBatch(tx, batch, { status: to, frozen_amount: 0n }, time);
 }
 
-/** @throws Fail `invalid_request` once a worker has taken the batch, or when it is over */
+/** Cancels a batch. @throws Fail `invalid_request` once a worker has taken it, or when it has ended */
 export async function cancelPayoutBatch(
   deps: PayoutDeps,
   actor: Actor,
@@ -38,7 +38,7 @@ export async function cancelPayoutBatch(
     if (BATCH_MOVES.isFinal(locked.status) || !BATCH_MOVES.allows(locked.status, 'canceled')) {
       throw new Fail('invalid_request', `A batch that is ${locked.status} cannot be canceled.`);
     }
-    return await endUnsent(tx, locked, 'canceled', merchantTime(deps, actor));
+    return await closeUnsentBatch(tx, locked, 'canceled', merchantTime(deps, actor));
   });
   return presentBatch(batch);
 }

@@ -6,7 +6,7 @@ import { encodeId } from '../tenancy/index.ts';
 import { presentBatch } from './present.ts';
 import { type BatchRow, updateBatch } from './queries.ts';
 
-/** Writes the change of a locked batch together with the news of it: once in each transaction that changes a batch. */
+/** Writes the change of a locked batch and records its event: once in each transaction that changes a batch. */
 export async function changeBatch(
   tx: Tx,
   batch: BatchRow,
@@ -18,7 +18,7 @@ export async function changeBatch(
   return after;
 }
 
-/** The news goes to the store whose key made the batch. */
+/** Records an event of the batch for the store whose key created it. */
 export async function recordBatchEvent(
   tx: Tx,
   { before, after }: { before: BatchRow | null; after: BatchRow },

@@ -10,13 +10,13 @@ import { PAYOUT_SETTINGS } from './settings.ts';
 const USDT_CONTRACT = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
-/** What the database would be asked; these tests give the list instead. */
+/** A risk list without a database. */
 const listing =
   (...addresses: string[]): Screen =>
   async (_db, _mode, request) =>
     new Set(addresses.filter((address) => request.addresses.includes(address)));
 
-/** As for the risk list, the merchant's own addresses. */
+/** The merchant's own addresses without a database. */
 const owning =
   (...addresses: string[]): FindOwnAddresses =>
   async (_db, _merchant, request) =>
@@ -51,7 +51,7 @@ async function findings(inputs: PayoutItemInput[], changed: Partial<CheckContext
   return checked.flatMap((one) => one.errors.map((error) => `${error.field} ${error.code}`));
 }
 
-test('addresses that nobody can be paid at are named by their place', async () => {
+test('findings name the items whose address cannot be paid', async () => {
   const bad = [
     'nowhere',
     `0x${'0'.repeat(40)}`,
@@ -118,7 +118,7 @@ async function programAddress(): Promise<string> {
   }
 }
 
-test('a listed address is found in whatever spelling it is given, every item of it, and no other', async () => {
+test('a listed address is found in every spelling and in every item, and no other is', async () => {
   const canonical = (await checkItems([{ index: 0, input: item(MIXED) }], context()))[0]?.canonical ?? '';
   const inputs = [item(MIXED), item(testAddresses('erc20').succeed), item(MIXED.toLowerCase())];
   expect(await findings(inputs, { screen: listing(canonical) })).toEqual([
@@ -127,7 +127,7 @@ test('a listed address is found in whatever spelling it is given, every item of 
   ]);
 });
 
-test('an own address is found in whatever spelling it is given; one that is listed too is a risk', async () => {
+test('an own address is found in every spelling; one that is listed too counts as a risk', async () => {
   const canonical = (await checkItems([{ index: 0, input: item(MIXED) }], context()))[0]?.canonical ?? '';
   const inputs = [item(MIXED), item(testAddresses('erc20').succeed), item(MIXED.toLowerCase())];
   const findOwnAddresses = owning(canonical);
@@ -141,7 +141,7 @@ test('an own address is found in whatever spelling it is given; one that is list
   ]);
 });
 
-test('an item with another finding is not asked about, and an unreachable risk list refuses all', async () => {
+test('an item with another finding is not screened, and an unreachable risk list refuses all', async () => {
   const asked: string[] = [];
   const screen: Screen = async (_db, _mode, request) => {
     asked.push(...request.addresses);

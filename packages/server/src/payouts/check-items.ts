@@ -11,7 +11,7 @@ export interface ItemRules extends FeeRule {
   allowProgramOwned: boolean;
 }
 
-/** What an item is checked against. */
+/** The settings and data that items are checked against. */
 export interface CheckContext {
   db: Db;
   merchant: { merchantId: string; mode: MerchantMode };
@@ -27,7 +27,7 @@ export interface CheckContext {
 export interface CheckedItem extends Sized {
   index: number;
   input: PayoutItemInput;
-  /** The one spelling of the address that is sent to. */
+  /** The canonical spelling of the address. */
   canonical: string;
 }
 
@@ -42,7 +42,7 @@ const finding = (
   message,
 });
 
-/** The findings that the text of an item gives by itself. */
+/** The findings from an item's fields alone, without the database. */
 function inspect(
   item: PayoutItemInput,
   index: number,
@@ -65,8 +65,8 @@ function inspect(
 }
 
 /**
- * Checks and prices items. A finding makes its item invalid and never refuses the request; an unreachable risk list
- * does (it throws), as nobody then knows.
+ * Checks items and computes their fees. A finding makes its item invalid and never refuses the request; an unreachable risk
+ * list does, by throwing.
  */
 export async function checkItems(
   inputs: readonly { index: number; input: PayoutItemInput }[],
@@ -75,7 +75,7 @@ export async function checkItems(
   const inspected = inputs.map(({ index, input }) => ({ index, input, ...inspect(input, index, context) }));
   const clean = inspected.filter((item) => item.errors.length === 0);
   const addresses = [...new Set(clean.map((item) => item.canonical))];
-  const refusalOf = await askAbout(addresses, context);
+  const refusalOf = await findRefusals(addresses, context);
   return inspected.map(({ index, input, errors, canonical }) => {
     const amount = parseAmount(input.amount);
     const refusal = errors.length === 0 ? refusalOf(canonical) : undefined;
@@ -92,8 +92,8 @@ export async function checkItems(
 
 type Refusal = [code: ValidationError['code'], message: string];
 
-/** What only the database knows of addresses, each in its canonical form. */
-async function askAbout(
+/** Screens canonical addresses against the risk list and the merchant's own addresses. */
+async function findRefusals(
   addresses: readonly string[],
   context: CheckContext,
 ): Promise<(address: string) => Refusal | undefined> {

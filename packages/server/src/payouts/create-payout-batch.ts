@@ -21,7 +21,7 @@ export interface CreateRequest {
 }
 
 /**
- * Makes a batch in `draft`. Findings make items invalid and never refuse the request; the sum's limits do.
+ * Creates a batch in `draft`. Findings make items invalid and never refuse the request; the limits of the sum do.
  *
  * @throws Fail `conflict`, `batch_amount_too_low`, `batch_amount_limit_exceeded`
  */
@@ -64,7 +64,7 @@ export async function createPayoutBatch(
     const key = await claimKey(tx, claim);
     crashPoint('create.key-claimed');
     if (!key.first) return key;
-    // After the look-up of the key: what is refused here binds nothing, as the claim is rolled back with it.
+    // After the claim of the idempotency key: a refusal rolls the claim back too.
     checkLimits(totals.requested, { ...settings, format: formatAmount });
     await insertBatch(tx, made, items);
     crashPoint('create.batch-inserted');
@@ -78,7 +78,7 @@ export async function createPayoutBatch(
   return { body: presentBatch(batch), replayed: !claimed.first };
 }
 
-/** The batch as it is written, and so as it is answered. */
+/** The batch as it is inserted and answered. */
 function draftOf(
   { caller, body, idempotencyKey }: CreateRequest,
   { batchId, network, nowSeconds }: { batchId: string; network: Network; nowSeconds: number },

@@ -4,7 +4,7 @@ import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { castVote } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
-import { endUnsent } from './cancel-payout-batch.ts';
+import { closeUnsentBatch } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
 import type { Actor, PayoutDeps } from './deps.ts';
 import { boundDigest } from './items-digest.ts';
@@ -29,17 +29,17 @@ function checkMayDecide(batch: BatchRow, approval: Approval): void {
   if (!mayDecide(batch.owners, approval.approverId)) {
     throw new Fail(
       'forbidden',
-      'Nobody decides on a batch that a key of their own created, edited or submitted.',
+      'An approver cannot decide on a batch that a key of theirs created, edited or submitted.',
     );
   }
 }
 
 /**
- * A registered approver approves or rejects a batch. Enough approvals send it on; one rejection ends it and gives the
- * money back.
+ * Counts the vote of a registered approver on a batch. Enough approvals make it `pending`; one rejection ends it and
+ * releases the money.
  *
- * @throws Fail `forbidden` for the owner of a key that created, edited or submitted it, and for one who was removed;
- * `invalid_request` in every other state, and for whoever decided before
+ * @throws Fail `forbidden` for the owner of a key that created, edited or submitted it, and for a removed approver;
+ * `invalid_request` in every other state, and for an approver who has voted before
  */
 export async function decideApproval(
   deps: PayoutDeps,
@@ -51,13 +51,13 @@ export async function decideApproval(
     const locked = await lockBatch(tx, actor.merchantId, approval.batchId);
     checkMayDecide(locked, approval);
     const { approverId, decision } = approval;
-    // An approval counts for the very items that it was given for.
+    // The vote is bound to the digest of the items.
     const digest = boundDigest(locked, await readItems(tx, locked.merchant_id, locked.batch_id));
     const subject = `${locked.batch_id} ${digest.toString('hex')}`;
     const vote = { action: 'payouts.approval', subject, approverId, decision };
     const required = locked.required_approvals;
     const { isDone } = await castVote(tx, locked.merchant_id, { ...vote, required }, time.seconds);
-    if (decision === 'rejected') return await endUnsent(tx, locked, 'rejected', time);
+    if (decision === 'rejected') return await closeUnsentBatch(tx, locked, 'rejected', time);
     if (!isDone) return locked;
     const job = {
       merchantId: locked.merchant_id,

@@ -9,15 +9,15 @@ import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { type LostDecision, requestTransfers, voteOnLost } from '../transfers/index.ts';
 import { changeBatch } from './change-batch.ts';
 import type { Actor, PayoutDeps } from './deps.ts';
-import { changeItem } from './follow-lost.ts';
 import { OWNER_TYPE, orderOf } from './jobs.ts';
 import { giveBackPostings } from './postings.ts';
 import { presentItem } from './present.ts';
 import { type BatchRow, getItemById, type ItemRow, lockBatch } from './queries.ts';
+import { changeItem } from './sync-lost-items.ts';
 
-// A reorganisation deeper than finality took the transaction of an item that succeeded, and its bytes are dead: its coins
-// are back in the wallet, and nobody has them. Two people say whether the recipient is paid anew or the merchant has its
-// money back. The books call it paid until then, and go on doing so where it is paid anew.
+// A lost item: a reorganisation deeper than finality took the transaction of an item that succeeded, and its bytes are dead,
+// so the coins are back in the wallet. Two approvers decide whether the recipient is paid again or the merchant gets the
+// money back. In the books the item is paid until then, and stays paid where it is paid again.
 
 export interface LostVerdict {
   batchId: string;
@@ -27,9 +27,10 @@ export interface LostVerdict {
 }
 
 /**
- * A registered approver decides what becomes of a lost item; the second one who says the same carries it out.
+ * Counts an approver's vote on a lost item; the second vote for the same decision carries it out.
  *
- * @throws Fail `invalid_request` for an item that is not lost, or may still be mined, and for whoever decided before
+ * @throws Fail `invalid_request` for an item that is not lost, or may still be mined, and for an approver who has voted
+ *   before
  */
 export async function decideLost(
   deps: PayoutDeps,

@@ -16,5 +16,5 @@ export async function payoutSettings(deps: PayoutDeps, merchant: { merchantId: s
 }
 export type PayoutSettings = Awaited<ReturnType<typeof payoutSettings>>;
 
-/** Who acts on a batch: a key's caller, or the operator. */
+/** The caller of a key, or the operator. */
 export type Actor = Pick<Caller, 'merchantId' | 'mode' | 'clockOffset'>;

@@ -27,7 +27,7 @@ const sized = (item: ItemRow): Sized => ({
   errors: item.validation_errors,
 });
 
-/** An item that is not there is told before the state that would forbid its edit. */
+/** Locks the batch for an edit. An unknown item is reported before a status that forbids the edit. */
 async function lockForEdit(
   tx: Tx,
   caller: Caller,
@@ -39,8 +39,8 @@ async function lockForEdit(
   throw new Fail('invalid_request', `The items of a batch that is ${batch.status} cannot be changed.`);
 }
 
-/** Sums up anew and refuses an edit that takes the batch out of its limits. */
-async function resum(
+/** Recalculates the totals and refuses an edit that violates the batch's limits. */
+async function updateTotals(
   tx: Tx,
   batch: BatchRow,
   { caller, settings, time }: { caller: Caller; settings: PayoutSettings; time: MerchantTime },
@@ -54,7 +54,7 @@ async function resum(
 
 export interface ItemEdit {
   batchId: string;
-  /** As the caller names it. */
+  /** The public id. */
   itemId: string;
   input: PayoutItemInput;
 }
@@ -81,10 +81,10 @@ export async function updatePayoutItem(
       rules: settings,
       moment: 'creation',
     });
-    // A sum that no limit allows may not fit the column either: it is refused before it is written.
+    // Before the write: a sum above the limits may not fit the column either.
     checkLimits(requestedWith(batch, item, checked), { ...settings, format: formatAmount });
     if (checked !== undefined) await replaceItem(tx, batch, checked);
-    await resum(tx, batch, { caller, settings, time: merchantTime(deps, caller) });
+    await updateTotals(tx, batch, { caller, settings, time: merchantTime(deps, caller) });
     return presentItem(await getItem(tx, caller.merchantId, edit.batchId, edit.itemId));
   });
 }
@@ -106,6 +106,8 @@ export async function deletePayoutItem(
       throw new Fail('batch_empty_items', 'This is the last item of the batch. Cancel the batch instead.');
     }
     await deleteItem(tx, item);
-    return presentBatch(await resum(tx, batch, { caller, settings, time: merchantTime(deps, caller) }));
+    return presentBatch(
+      await updateTotals(tx, batch, { caller, settings, time: merchantTime(deps, caller) }),
+    );
   });
 }

@@ -1,3 +1,4 @@
+export { countPendingApproval } from './approval-queries.ts';
 export { payoutBatchRows, payoutItemRows } from './book-queries.ts';
 export { decideApproval } from './decide-approval.ts';
 export { decideLost, type LostVerdict } from './decide-lost.ts';
@@ -11,7 +12,6 @@ export {
   settleBatch,
 } from './jobs.ts';
 export { presentBatch } from './present.ts';
-export { batchIdOf, listBatches, merchantOfBatch, placeOfItem } from './queries.ts';
+export { batchIdOf, listBatches, locateItem, merchantOfBatch } from './queries.ts';
 export { payoutRoutes } from './routes.ts';
 export { PAYOUT_SETTINGS } from './settings.ts';
-export { countPendingApproval } from './unapproved.ts';

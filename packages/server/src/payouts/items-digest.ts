@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { invariant } from '../platform/fail.ts';
 import type { BatchRow, ItemRow } from './queries.ts';
 
-/** What approvers and senders bind to: SHA-256 over recipients, amounts, fees and memos in the order of the batch. */
+/** SHA-256 over recipients, amounts, fees and memos in the order of the batch: approvals and sends are bound to it. */
 export function itemsDigest(batch: BatchRow, items: readonly ItemRow[]): Buffer {
   const lines = items.map((i) =>
     JSON.stringify([
@@ -20,7 +20,7 @@ export function itemsDigest(batch: BatchRow, items: readonly ItemRow[]): Buffer 
     .digest();
 }
 
-/** The digest of items that are still those which were submitted; others are neither approved nor sent. */
+/** The digest of the items. @throws where they differ from the submitted ones: such items are neither approved nor sent */
 export function boundDigest(batch: BatchRow, items: readonly ItemRow[]): Buffer {
   const now = itemsDigest(batch, items);
   const submitted = batch.items_digest;

@@ -6,10 +6,9 @@ import { crashPoint } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { decidedJob, listDecided, requestTransfers, type TransferOrder } from '../transfers/index.ts';
-import { endUnsent } from './cancel-payout-batch.ts';
+import { closeUnsentBatch } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
 import type { PayoutDeps } from './deps.ts';
-import { followLostItems } from './follow-lost.ts';
 import { boundDigest } from './items-digest.ts';
 import { releasePostings, settlePostings } from './postings.ts';
 import {
@@ -22,16 +21,17 @@ import {
   writeSettled,
 } from './queries.ts';
 import { finalStatus } from './states.ts';
+import { syncLostItems } from './sync-lost-items.ts';
 
 export const OWNER_TYPE = 'payout_item';
 export const PROCESS_JOB = 'payouts.process';
 export const EXPIRE_APPROVAL_JOB = 'payouts.expire-approval';
 export const SETTLE_JOB = decidedJob(OWNER_TYPE);
 
-/** How often a batch asks whether its merchant is still suspended. */
+/** How often a batch checks whether its merchant is still suspended. */
 const SUSPENDED_RETRY_MS = 60_000;
 
-/** pending → processing: the batch is taken, and its transfers are ordered in the same change. */
+/** pending → processing: takes the batch and orders its transfers in the same transaction. */
 export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   crashPoint('process.claimed');
   const merchant = await getMerchant(deps.db, job.merchantId);
@@ -40,10 +40,10 @@ export async function processBatch(deps: PayoutDeps, job: Job, run: JobRun): Pro
     return { againAtMs: time.realMs + SUSPENDED_RETRY_MS, followsClock: false };
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
-    // Canceled in the meantime, or taken by a run whose answer was lost.
+    // Canceled meanwhile, or taken by a run whose answer was lost.
     if (batch.status !== 'pending') return;
     const items = await readItems(tx, job.merchantId, batch.batch_id);
-    // Rows that somebody changed behind the service's back pay nobody: the job says so until a person cancels.
+    // Rows that were changed outside the service are not paid: the job fails until an operator cancels the batch.
     boundDigest(batch, items);
     await moveItems(tx, batch, 'processing');
     await requestTransfers(
@@ -72,7 +72,7 @@ export function orderOf(batch: BatchRow, item: ItemRow): TransferOrder {
   };
 }
 
-/** Books what was decided of the batch's items since the last time, and ends the batch after the last one. */
+/** Books the transfers that were decided since the last run, and ends the batch after the last one. */
 export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const time = merchantTime(deps, merchant);
@@ -84,29 +84,29 @@ export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Prom
     const items = await readItems(tx, batch.merchant_id, batch.batch_id);
     if (batch.status === 'processing') await settle(tx, batch, { items, decided }, time);
     const isAnyLost = [...transfers, ...items].some((one) => one.lost_at !== null);
-    if (isAnyLost) await followAsSettled(tx, batch, decided, time);
+    if (isAnyLost) await syncSettledItems(tx, batch, decided, time);
     crashPoint('settle.before-commit');
   });
   crashPoint('settle.after-commit');
   return 'done';
 }
 
-/** A transfer may be lost before its item is settled: items are read as they were just settled. */
-async function followAsSettled(
+/** A transfer may be lost before its item is settled, so items are read again after settling. */
+async function syncSettledItems(
   tx: Tx,
   { merchant_id: merchantId, batch_id: batchId }: BatchRow,
-  decided: Parameters<typeof followLostItems>[2]['decided'],
+  decided: Parameters<typeof syncLostItems>[2]['decided'],
   time: MerchantTime,
 ): Promise<void> {
   const batch = await lockBatch(tx, merchantId, batchId);
   const items = await readItems(tx, merchantId, batchId);
-  await followLostItems(tx, batch, { items, decided }, time);
+  await syncLostItems(tx, batch, { items, decided }, time);
 }
 
 async function settle(
   tx: Tx,
   batch: BatchRow,
-  { items, decided }: Parameters<typeof followLostItems>[2],
+  { items, decided }: Parameters<typeof syncLostItems>[2],
   time: MerchantTime,
 ): Promise<void> {
   const open = items.filter((item) => item.status === 'processing');
@@ -158,13 +158,13 @@ async function count(
   await changeBatch(tx, batch, change, time);
 }
 
-/** Nobody approved the batch in time: it is rejected and its money given back. */
+/** Rejects a batch that was not approved in time, and releases its money. */
 export async function expireApproval(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
     if (batch.status !== 'pending_approval') return;
-    await endUnsent(tx, batch, 'rejected', merchantTime(deps, merchant));
+    await closeUnsentBatch(tx, batch, 'rejected', merchantTime(deps, merchant));
   });
   return 'done';
 }

@@ -14,7 +14,7 @@ import type { BatchRow, ItemRow } from './queries.ts';
 
 const NORMAL_DEBIT = ['custody', 'custody_hold'];
 
-/** What journals did to each account, positive where it grew. */
+/** The change of each account, positive where it grew. */
 function effect(postings: readonly Posting[]): Record<string, bigint> {
   const accounts: Record<string, bigint> = {};
   const add = (account: string, delta: bigint) => {
@@ -48,7 +48,7 @@ const sample: fc.Arbitrary<Sample> = fc
     return { batch: { ...batch, debit_amount: total + fees }, items };
   });
 
-test('what is released as a whole leaves no trace', () => {
+test('a batch that is reserved and released leaves every balance as it was', () => {
   fc.assert(
     fc.property(sample, ({ batch }) => {
       expect(effect([...reservePostings(batch), ...releaseBatchPostings(batch)])).toEqual({});
@@ -56,7 +56,7 @@ test('what is released as a whole leaves no trace', () => {
   );
 });
 
-test('fault 50: an item that was paid and is given back is as if it had failed at once', () => {
+test('fault 50: an item that was paid and is given back ends like one that failed', () => {
   fc.assert(
     fc.property(sample, ({ batch, items }) => {
       const paidAndBack = items.flatMap((item) => [
@@ -65,7 +65,7 @@ test('fault 50: an item that was paid and is given back is as if it had failed a
       ]);
       const failed = items.flatMap((item) => releasePostings(batch, item));
       expect(effect(paidAndBack)).toEqual(effect(failed));
-      // Entries of an item come once each.
+      // Each entry of an item is unique.
       const keys = items.flatMap((item) =>
         [...settlePostings(batch, item), ...giveBackPostings(batch, item)].map(
           ({ debit, credit, cause }) => `${cause.id} ${debit} ${credit}`,
@@ -76,7 +76,7 @@ test('fault 50: an item that was paid and is given back is as if it had failed a
   );
 });
 
-test('H1: whatever becomes of each item, nothing stays on hold and what is owed still equals the coins', () => {
+test('H1: whatever the outcomes of the items, nothing stays on hold and the sum owed equals the coins', () => {
   fc.assert(
     fc.property(sample, fc.infiniteStream(fc.boolean()), ({ batch, items }, fates) => {
       let paid = 0n;

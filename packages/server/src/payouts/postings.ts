@@ -1,7 +1,7 @@
 import type { Posting } from '../ledger/index.ts';
 import type { BatchRow, ItemRow } from './queries.ts';
 
-/** What a submit reserves: total and fees out of the balance, and the coins on the network. */
+/** The reservation of a submit: total and fees out of the balance, and the coins on the network. */
 export function reservePostings(batch: BatchRow): Posting[] {
   const { currency, network, debit_amount: debit, requested_amount: total } = batch;
   const cause = { type: 'payout_batch', id: batch.batch_id } as const;
@@ -18,7 +18,7 @@ export function reservePostings(batch: BatchRow): Posting[] {
   ];
 }
 
-/** A canceled or rejected batch gives all of it back. */
+/** The release of a canceled or rejected batch: the whole reservation. */
 export function releaseBatchPostings(batch: BatchRow): Posting[] {
   return reservePostings(batch).map(({ debit, credit, ...posting }) => ({
     debit: credit,
@@ -27,7 +27,7 @@ export function releaseBatchPostings(batch: BatchRow): Posting[] {
   }));
 }
 
-/** An item that was paid: the coins are gone, the fee is charged. */
+/** A paid item: the coins are gone, the fee is charged. */
 export function settlePostings(batch: BatchRow, item: ItemRow): Posting[] {
   const { currency, network } = batch;
   const cause = { type: 'payout_item', id: item.item_id } as const;
@@ -46,7 +46,7 @@ export function settlePostings(batch: BatchRow, item: ItemRow): Posting[] {
   ];
 }
 
-/** An item that failed: amount and fee go back, the coins are free again. */
+/** A failed item: amount and fee go back, the coins are free again. */
 export function releasePostings(batch: BatchRow, item: ItemRow): Posting[] {
   const { currency, network } = batch;
   const cause = { type: 'payout_item', id: item.item_id } as const;
@@ -64,7 +64,7 @@ export function releasePostings(batch: BatchRow, item: ItemRow): Posting[] {
   ];
 }
 
-/** An item that was paid and is lost: what settling it booked is booked back, and it is released as one that failed. */
+/** A lost item whose money is given back: its settlement is reversed, and it is released like a failed one. */
 export function giveBackPostings(batch: BatchRow, item: ItemRow): Posting[] {
   const unsettled = settlePostings(batch, item).map(({ debit, credit, ...posting }) => ({
     debit: credit,

@@ -23,21 +23,21 @@ const selectBatch = (db: Db, merchantId: string, batchId: string) =>
 export type BatchRow = Awaited<ReturnType<typeof getBatch>>;
 export type ItemRow = Awaited<ReturnType<typeof listItems>>[number];
 
-/** The UUID of a batch as a caller names it. @throws Fail `resource_not_found`, like an unknown one */
+/** Decodes the public id of a batch. @throws Fail `resource_not_found`, as for an unknown batch */
 export function batchIdOf(text: string): string {
   const id = decodeId('payoutBatch', text);
   if (id === undefined) throw batchNotFound();
   return id;
 }
 
-/** @throws Fail `resource_not_found` for unknown and foreign batches alike */
+/** @throws Fail `resource_not_found` for unknown batches and those of other merchants alike */
 export async function getBatch(db: Db, merchantId: string, batchId: string) {
   const batch = await selectBatch(db, merchantId, batchId).executeTakeFirst();
   if (batch === undefined) throw batchNotFound();
   return batch;
 }
 
-/** Every change of a batch begins here: whoever holds the row decides. */
+/** Locks a batch. Every change of a batch begins with this lock. */
 export async function lockBatch(tx: Tx, merchantId: string, batchId: string): Promise<BatchRow> {
   const batch = await selectBatch(tx, merchantId, batchId).forUpdate().executeTakeFirst();
   if (batch === undefined) throw batchNotFound();
@@ -123,7 +123,7 @@ export async function getItemById(db: Db, batch: BatchRow, itemId: string): Prom
   return item;
 }
 
-/** The item as a caller would send it. */
+/** The item in the form of a request. */
 export function inputOf(item: ItemRow): PayoutItemInput {
   return {
     network: item.network,
@@ -138,7 +138,7 @@ export interface NewItem extends CheckedItem {
   itemId: string;
 }
 
-/** Writes a batch, every column, so that what was given is the row, and its items. */
+/** Inserts a batch, with every column given so that it need not be read back, and its items. */
 export async function insertBatch(tx: Tx, batch: BatchRow, items: readonly NewItem[]): Promise<void> {
   const b = batch;
   const column = (pick: (item: NewItem) => string | number | bigint | null) => arrayText(items.map(pick));
@@ -169,7 +169,7 @@ export async function insertBatch(tx: Tx, batch: BatchRow, items: readonly NewIt
       as i (index, item_id, real_name, network, address, memo, amount, fee, status, errors)`.execute(tx);
 }
 
-/** Writes what a check found, for the items as they are. */
+/** Writes the findings of a check to the items. */
 export async function writeFindings(tx: Tx, batch: BatchRow, items: readonly CheckedItem[]): Promise<void> {
   const column = <T>(pick: (item: CheckedItem) => T) => items.map(pick);
   await sql`
@@ -182,7 +182,7 @@ export async function writeFindings(tx: Tx, batch: BatchRow, items: readonly Che
   );
 }
 
-/** Columns of a batch that follow from its items. */
+/** The columns of a batch that are computed from its items. */
 export const totalColumns = (totals: Totals) => ({
   total_count: totals.total,
   valid_count: totals.valid,
@@ -210,7 +210,7 @@ export async function updateBatch(
     .executeTakeFirstOrThrow();
 }
 
-/** Moves every item of a batch. */
+/** Moves every item of a batch to a status. */
 export async function moveItems(tx: Tx, batch: BatchRow, status: PayoutItemStatus): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('payout_item')
@@ -222,7 +222,7 @@ export async function moveItems(tx: Tx, batch: BatchRow, status: PayoutItemStatu
   invariant(numUpdatedRows === BigInt(batch.total_count), `every item of the batch may become ${status}`);
 }
 
-/** Counts a batch against the day's quota, one row locked per merchant, currency and day. @returns false: full */
+/** Adds a batch to the day's quota; locks one row per merchant, currency and day. @returns false where it does not fit */
 export async function takeQuota(tx: Tx, batch: BatchRow, day: number, quota: bigint): Promise<boolean> {
   const { merchant_id: merchantId, currency, requested_amount: amount } = batch;
   if (amount > quota) return false;
@@ -235,15 +235,15 @@ export async function takeQuota(tx: Tx, batch: BatchRow, day: number, quota: big
   return rows.length > 0;
 }
 
-/** Canceled and rejected batches count no longer. */
-export async function giveQuotaBack(tx: Tx, batch: BatchRow): Promise<void> {
+/** Takes a canceled or rejected batch out of the day's quota. */
+export async function returnQuota(tx: Tx, batch: BatchRow): Promise<void> {
   await sql`
     update payout_quota set amount = amount - ${batch.requested_amount}
     where merchant_id = ${batch.merchant_id} and currency = ${batch.currency}
       and day = ${batch.submitted_day}`.execute(tx);
 }
 
-/** The item as sent anew; id, index and time of creation stay. */
+/** Replaces an item; id, index and time of creation stay. */
 export async function replaceItem(tx: Tx, batch: BatchRow, item: CheckedItem): Promise<void> {
   await tx
     .updateTable('payout_item')
@@ -289,8 +289,8 @@ export async function updateItem(
     .executeTakeFirstOrThrow();
 }
 
-/** An operator names an item by its id alone. @throws Fail `resource_not_found` */
-export async function placeOfItem(
+/** Finds the merchant and batch of an item by its public id, for operators. @throws Fail `resource_not_found` */
+export async function locateItem(
   db: Db,
   itemText: string,
 ): Promise<{ merchantId: string; batchId: string; itemId: string }> {
@@ -330,7 +330,7 @@ export async function writeSettled(tx: Tx, batch: BatchRow, items: readonly Sett
   invariant(numAffectedRows === BigInt(items.length), 'only items that are processing are settled');
 }
 
-/** An operator names a batch by its id alone: the merchant is looked for. @throws Fail `resource_not_found` */
+/** Finds the merchant of a batch by its public id, for operators. @throws Fail `resource_not_found` */
 export async function merchantOfBatch(db: Db, batchId: string): Promise<string> {
   const row = await db
     .selectFrom('payout_batch')

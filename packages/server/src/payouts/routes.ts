@@ -26,8 +26,8 @@ import { submitPayoutBatch } from './submit-payout-batch.ts';
 const PATH = '/api/v1/payout-batches';
 const tag = 'Payouts';
 
-/** The one shape fault with a code of its own. */
-function refuseNoItems(body: unknown): void {
+/** The only invalid body with an error code of its own. */
+function checkHasItems(body: unknown): void {
   const items = typeof body === 'object' && body !== null && 'items' in body ? body.items : undefined;
   if (Array.isArray(items) && items.length === 0) {
     throw new Fail('batch_empty_items', { message: 'A batch has at least one item.', param: 'items' });
@@ -48,7 +48,7 @@ function draftRoutes(deps: PayoutDeps): Route[] {
       alwaysCommits: true,
       idempotencyKey: 'required',
       body: PayoutBatchInput,
-      precheck: refuseNoItems,
+      precheck: checkHasItems,
       answer: PayoutBatch,
       refusals: ['batch_empty_items', 'batch_amount_too_low', 'batch_amount_limit_exceeded', 'conflict'],
       handle: (request) => createPayoutBatch(deps, request),

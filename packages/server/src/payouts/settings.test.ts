@@ -49,7 +49,7 @@ test('H3: for random splits the parts add up to the whole, and no fee is below i
       }
       const totals = totalsOf(sized);
       const whole = totals.amount + totals.fees;
-      // Through the strings that a merchant adds up.
+      // Through the strings of the API, which a merchant adds up.
       const written = sized.flatMap(({ amount, fee }) => [amount, fee]).map(formatAmount);
       const readBack = written.reduce((sum, text) => sum + (text === '0.00' ? 0n : parseAmount(text)), 0n);
       expect(readBack).toBe(whole);

@@ -18,7 +18,7 @@ import {
   totalsOf,
 } from './states.ts';
 
-/** The moves of docs/payouts.md, written down a second time. */
+/** The moves of docs/payouts.md, written here a second time. */
 const TABLE: [from: PayoutBatchStatus, to: PayoutBatchStatus][] = [
   ['draft', 'pending_approval'],
   ['draft', 'pending'],
@@ -72,7 +72,7 @@ test('every state can be reached from draft, and every path ends', () => {
   expect(ends.sort()).toEqual(['canceled', 'completed', 'failed', 'partially_completed', 'rejected']);
 });
 
-test('what is edited and submitted is not reserved, and money is reserved only where it can still go back', () => {
+test('a batch that can be edited or submitted is not reserved, and a reserved one can still release its money', () => {
   for (const status of PAYOUT_BATCH_STATUSES) {
     expect(codeOf(() => checkMaySubmit(status))).toBe(mayEdit(status) ? 'passed' : 'batch_cannot_submit');
     expect(mayEdit(status) && isReserved(status)).toBe(false);
@@ -113,7 +113,7 @@ test('minimum and maximum are both allowed sums, the cents beside them are not',
   ]);
 });
 
-test('a submit goes where the sum and the findings lead, and only along the moves', () => {
+test('the sum and the findings decide the status after a submit, always by an allowed move', () => {
   const errors = fc.array(
     fc.tuple(
       fc.nat(3),
@@ -149,7 +149,7 @@ test('a submit goes where the sum and the findings lead, and only along the move
   );
 });
 
-test('a batch ends when its last item is decided, as its items ended', () => {
+test('a batch ends when its last item is decided, with the status that its items give', () => {
   fc.assert(
     fc.property(fc.nat(200), fc.nat(200), fc.nat(200), (succeeded, failed, open) => {
       const total = succeeded + failed + open;

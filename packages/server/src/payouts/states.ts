@@ -7,7 +7,7 @@ import { type ApprovalLimits, needsApproval } from '../stores/index.ts';
 // failed. Until a worker takes it, it can be canceled; while it waits for approval it can be rejected.
 // Invariant, from a successful submit on: debit = frozen + paid out + charged fees + released. Items cannot change
 // after submit, so what was approved is what is sent.
-// A crash between two steps leaves the batch in the state of the last commit; the job of that state goes on with it.
+// After a crash between two steps the batch has the state of the last commit, and the job of that state continues.
 
 /** Every allowed move of a batch, and no other. */
 export const BATCH_MOVES = new Moves<PayoutBatchStatus>('a payout batch', {
@@ -23,7 +23,7 @@ export const BATCH_MOVES = new Moves<PayoutBatchStatus>('a payout batch', {
   rejected: [],
 });
 
-/** Every allowed move of an item. One that succeeded fails where a reorganisation took it and its money is given back. */
+/** Every allowed move of an item. A succeeded item fails where it is lost and its money is given back. */
 export const ITEM_MOVES = new Moves<PayoutItemStatus>('a payout item', {
   valid: ['invalid', 'queued', 'canceled'],
   invalid: ['valid', 'canceled'],
@@ -35,19 +35,19 @@ export const ITEM_MOVES = new Moves<PayoutItemStatus>('a payout item', {
 });
 
 export const mayEdit = (status: PayoutBatchStatus) => status === 'draft' || status === 'needs_fix';
-/** Money is reserved for the batch and goes back when it is canceled or rejected. */
+/** Whether money is reserved for the batch, which a cancel or reject releases. */
 export const isReserved = (status: PayoutBatchStatus) =>
   status === 'pending' || status === 'pending_approval';
 
-/** The people behind a batch, once somebody's key has created, edited or submitted it; keys without an owner add nobody. */
+/** Adds the owner of a key that created, edited or submitted a batch to the batch's owners; null: the key has no owner. */
 export function withOwner(owners: readonly string[], ownerId: string | null): string[] {
   return ownerId === null || owners.includes(ownerId) ? [...owners] : [...owners, ownerId];
 }
 
-/** Whether a registered approver may approve or reject a batch: nobody decides on what they had a hand in. */
+/** Whether an approver may decide on a batch: only where no key of theirs created, edited or submitted it. */
 export const mayDecide = (owners: readonly string[], approverId: string) => !owners.includes(approverId);
 
-/** What one item amounts to in its batch. */
+/** An item's amount, fee and validity. */
 export interface Sized {
   amount: bigint;
   fee: bigint;
@@ -58,9 +58,9 @@ export interface Totals {
   total: number;
   valid: number;
   invalid: number;
-  /** All items, valid or not: what limits compare. */
+  /** Sum of all items, valid or not; limits apply to it. */
   requested: bigint;
-  /** Valid items. */
+  /** Sum of the valid items. */
   amount: bigint;
   fees: bigint;
   errors: ValidationError[];
@@ -82,24 +82,24 @@ export function totalsOf(items: readonly Sized[]): Totals {
   };
 }
 
-/** Minimum and maximum of a batch, checked when it is created and when it is edited. @throws Fail */
+/** Checks minimum and maximum of a batch, on creation and on edits. @throws Fail */
 export function checkLimits(
   requested: bigint,
   limits: { min: bigint; max: bigint; format(units: bigint): string },
 ): void {
   if (requested > limits.max) {
-    const message = `The items add up to more than a batch may hold (${limits.format(limits.max)}). Split the batch.`;
+    const message = `The sum of the items is above the maximum of a batch (${limits.format(limits.max)}). Split the batch.`;
     throw new Fail('batch_amount_limit_exceeded', { message, param: 'items' });
   }
   if (requested < limits.min) {
-    const message = `The items add up to less than a batch must hold (${limits.format(limits.min)}).`;
+    const message = `The sum of the items is below the minimum of a batch (${limits.format(limits.min)}).`;
     throw new Fail('batch_amount_too_low', { message, param: 'items' });
   }
 }
 
 export type SubmitDecision =
   | { to: 'pending' | 'pending_approval' }
-  /** The findings are committed, and the caller is told. */
+  /** The findings are committed, and the caller gets an error. */
   | { to: 'needs_fix'; refusal: 'address_risk_rejected' | 'batch_cannot_submit' };
 
 /** @throws Fail `batch_cannot_submit` in every state but draft and needs_fix */
@@ -109,10 +109,10 @@ export function checkMaySubmit(status: PayoutBatchStatus): void {
 }
 
 /**
- * What a submit does, after every item was checked anew.
+ * Decides a submit, after every item was checked again.
  *
- * @param before findings as last stored; an address listed since is told apart
- * @param approval what may go unapproved, and what did in the 24 hours before
+ * @param before the stored findings: an address that was listed since has an error code of its own
+ * @param approval the limits of approval, and the sum submitted without approval in the last 24 hours
  */
 export function decideSubmit(
   before: readonly ValidationError[],
@@ -128,7 +128,7 @@ export function decideSubmit(
   return { to: isHeld ? 'pending_approval' : 'pending' };
 }
 
-/** Where a batch ends once each item is decided; undefined while one is not. */
+/** The final status of a batch; undefined while an item is undecided. */
 export function finalStatus(counts: {
   total: number;
   succeeded: number;

@@ -8,6 +8,7 @@ import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { approvalLimitsOf, dependsOnWindow, lockApprovals } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { isPaused } from '../transfers/index.ts';
+import { sumUnapproved } from './approval-queries.ts';
 import { changeBatch } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
 import { type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
@@ -33,7 +34,6 @@ import {
   totalsOf,
   withOwner,
 } from './states.ts';
-import { unapprovedPayouts } from './unapproved.ts';
 
 const DAY_SECONDS = 86_400;
 const APPROVAL_WAITS_DAYS = 7;
@@ -52,8 +52,8 @@ const REFUSALS: Record<Refusal, string> = {
 };
 
 /**
- * Checks every item anew, reserves the money and hands the batch on. Findings are committed (`needs_fix`) and the
- * caller is told; every other refusal leaves the batch as it was.
+ * Submits a batch: checks every item again, reserves the money and moves the batch to `pending` or `pending_approval`.
+ * Findings are committed (`needs_fix`) and refuse the call; every other refusal leaves the batch as it was.
  *
  * @throws Fail `batch_cannot_submit`, `address_risk_rejected`, `quota_blocked`, `insufficient_balance`,
  * `custody_balance_insufficient`; `service_unavailable` while the network or token is paused or has no chain
@@ -85,7 +85,7 @@ async function submitIn(
   const { checked, totals } = await recheck(tx, submit, batch);
   const decision = decideSubmit(batch.validation_errors, totals, await readApproval(tx, submit, totals));
   if (decision.to !== 'needs_fix') {
-    await checkOpen(tx, submit, batch);
+    await checkNotPaused(tx, submit, batch);
     await writeFindings(tx, batch, checked);
     return { batch: await reserve(tx, submit, batch, { to: decision.to, totals }) };
   }
@@ -95,7 +95,7 @@ async function submitIn(
   return { batch: await changeBatch(tx, batch, change, submit.time), refusal: decision.refusal };
 }
 
-/** Every item again, as of now. The quoted fees stand: what was shown is what is charged. */
+/** Checks every item again. The fees quoted at creation stay. */
 async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchRow) {
   const items = await readItems(tx, caller.merchantId, batch.batch_id);
   const inputs = items.map((item) => ({ index: item.index, input: inputOf(item) }));
@@ -112,16 +112,16 @@ async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchR
   return { checked, totals: totalsOf(quoted) };
 }
 
-/** What may go unapproved, and what went; those who submit at once wait for each other only where that decides. */
+/** Reads the limits of approval and the sum used up; locks, so that concurrent submits wait, only where the sum matters. */
 async function readApproval(tx: Tx, { caller: { merchantId }, settings, time }: Submit, totals: Totals) {
   const limits = approvalLimitsOf(settings);
   if (totals.invalid > 0 || !dependsOnWindow(totals.requested, limits)) return { limits, unapproved: 0n };
   await lockApprovals(tx, merchantId, 'payouts');
-  return { limits, unapproved: await unapprovedPayouts(tx, merchantId, time.seconds) };
+  return { limits, unapproved: await sumUnapproved(tx, merchantId, time.seconds) };
 }
 
-/** No item's fault: the caller comes back, and the batch stays as it is. */
-async function checkOpen(tx: Tx, { deps, caller }: Submit, batch: BatchRow): Promise<void> {
+/** @throws Fail `service_unavailable` while the network or token is paused; the batch stays as it is */
+async function checkNotPaused(tx: Tx, { deps, caller }: Submit, batch: BatchRow): Promise<void> {
   deps.chains.of(caller, batch.network);
   if (!(await isPaused(tx, caller, batch.network, batch.currency))) return;
   const message = `Sending ${batch.currency} on ${batch.network} is paused. The batch is unchanged; submit it later.`;
@@ -137,7 +137,7 @@ async function reserve(
   const { caller, settings, time } = submit;
   const day = Math.floor(time.seconds / DAY_SECONDS);
   if (!(await takeQuota(tx, batch, day, settings.dailyQuota))) {
-    const message = 'The batch does not fit into what may be submitted today. The day ends at 00:00 UTC.';
+    const message = 'The batch exceeds the rest of the daily quota. The day ends at 00:00 UTC.';
     throw new Fail('quota_blocked', message);
   }
   await hold(tx, batch, totals, time.seconds);
@@ -168,7 +168,7 @@ async function hold(tx: Tx, batch: BatchRow, totals: Totals, nowSeconds: number)
     if (error.account === 'available') {
       throw new Fail('insufficient_balance', 'The available balance does not cover the batch and its fees.');
     }
-    const message = `Too little lies on ${batch.network} to send the batch from there, although the balance covers it.`;
+    const message = `The coins on ${batch.network} do not cover the batch, although the balance does.`;
     throw new Fail('custody_balance_insufficient', message);
   }
 }

@@ -29,7 +29,7 @@ declare module '../platform/db/db.ts' {
       charged_service_fee_amount: Generated<bigint>;
       validation_errors: JSONColumnType<ValidationError[]>;
       items_digest: Buffer | null;
-      /** Of all keys that created, edited or submitted it. */
+      /** Owners of the keys that created, edited or submitted it. */
       owners: Generated<string[]>;
       submitted_day: number | null;
       required_approvals: Generated<number>;

@@ -4,7 +4,7 @@ import { type Balances, coinsOn, readBalances, sumOfEntries } from '../ledger/in
 import { type DepositBooks, readDepositBooks, sumPulled } from '../payments/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Merchant } from '../stores/index.ts';
-import { listUnsettled, paidByTransfers, signedOf } from '../transfers/index.ts';
+import { listUnsettled, signedOf, sumPaidByTransfers } from '../transfers/index.ts';
 import { compareCoins, type DepositCoins } from './compare-coins.ts';
 import { type ExpectedCoins, expectedAtDeposits } from './deposit-coins.ts';
 
@@ -111,7 +111,7 @@ async function readBooks(db: Db, { merchant, network }: MerchantNetwork): Promis
     .execute(async (tx) => {
       const unbooked = new Map<Asset, bigint>();
       for (const currency of ASSETS) {
-        const paid = await paidByTransfers(tx, merchantId, { network, currency });
+        const paid = await sumPaidByTransfers(tx, merchantId, { network, currency });
         const coins = { credit: `custody_hold:${network}`, currency } as const;
         const batches = await sumOfEntries(tx, merchantId, { ...coins, debit: 'payout_hold' });
         const refunds = await sumOfEntries(tx, merchantId, { ...coins, debit: 'refund_hold' });

@@ -1,6 +1,6 @@
 import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
-import { type Account, type Balances, coinsOn, isOperators, readBalances } from '../ledger/index.ts';
+import { type Account, type Balances, coinsOn, isOperatorAccount, readBalances } from '../ledger/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listMerchants } from '../stores/index.ts';
@@ -95,7 +95,7 @@ export async function verifyLedger(
 function operatorBalances(merchantId: string, balances: Balances): OperatorBalance[] {
   return ASSETS.flatMap((currency) =>
     [...(balances.get(currency) ?? [])]
-      .filter(([account, balance]) => balance !== 0n && isOperators(account))
+      .filter(([account, balance]) => balance !== 0n && isOperatorAccount(account))
       .map(([account, balance]) => ({ merchant_id: merchantId, account, currency, balance })),
   );
 }

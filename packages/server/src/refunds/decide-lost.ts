@@ -8,9 +8,9 @@ import type { Merchant, VoteCount } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import {
   checkRecipient,
-  followLost,
   type LostDecision,
   type listDecided,
+  lostChange,
   requestTransfers,
   voteOnLost,
 } from '../transfers/index.ts';
@@ -86,7 +86,7 @@ export async function followLostRefund(
   transfer: Awaited<ReturnType<typeof listDecided>>[number],
   time: MerchantTime,
 ): Promise<void> {
-  const change = followLost(refund, transfer);
+  const change = lostChange(refund, transfer);
   if (change === undefined) return;
   const after = await updateRefund(tx, refund, change);
   await recordRefund(tx, { before: refund, after, type: 'refund.updated' }, time);

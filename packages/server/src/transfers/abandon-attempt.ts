@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
-import { type AttemptRow, closeAttempts, moveMembers, type TransferRow } from './queries.ts';
+import { type AttemptRow, closeAttempts, type TransferRow, writeOutcomes } from './queries.ts';
 import type { MemberVerdict } from './states.ts';
 import { lockWallet, takeOrdinal } from './wallet-queries.ts';
-import { tellOwners, type Work } from './work.ts';
+import { notifyOwners, type Work } from './work.ts';
 
-/** Transfers that end or go back without a transaction. */
+/** Writes transfers that fail or go back to the queue without a transaction. */
 export async function writeUnsent(
   tx: Tx,
   work: Work,
@@ -14,25 +14,25 @@ export async function writeUnsent(
   transfers: readonly TransferRow[],
 ): Promise<void> {
   const outcomes = verdicts.map((verdict) => ({ ...verdict, txId: null }));
-  await moveMembers(tx, work.merchant.merchantId, outcomes, work.nowSeconds);
+  await writeOutcomes(tx, work.merchant.merchantId, outcomes, work.nowSeconds);
   const over = new Set(verdicts.filter((verdict) => verdict.to !== 'queued').map((v) => v.transferId));
-  await tellOwners(
+  await notifyOwners(
     tx,
     work,
     transfers.filter((transfer) => over.has(transfer.transfer_id)),
   );
 }
 
-/** The row of an attempt's wallet is locked before attempts are, as an adoption does. */
+/** Locks the wallet of an attempt. Lock order: wallets before attempts, as an adoption of the history does. */
 export async function lockWalletOf(tx: Tx, { network, sender }: AttemptRow): Promise<void> {
   await lockWallet(tx, { network, sender, chainNext: null });
 }
 
 /**
- * Ends an attempt that has no bytes. Whoever signs may have signed it all the same, and signs nothing else in its name: a
- * sequence that it holds goes to another attempt, which pays one unit to our own wallet.
+ * Fails an attempt that has no stored bytes. The holder may have signed it all the same and signs nothing else under its
+ * id, so its sequence goes to another attempt, which pays one unit to our own wallet.
  */
-export async function giveUp(
+export async function abandonAttempt(
   tx: Tx,
   work: Work,
   { attempt, verdicts, detail }: { attempt: AttemptRow; verdicts: readonly MemberVerdict[]; detail: string },
@@ -43,10 +43,10 @@ export async function giveUp(
   const [closed] = await closeAttempts(tx, merchantId, [closing], work.nowSeconds);
   if (closed === undefined) return;
   await writeUnsent(tx, work, verdicts, transfers);
-  if (attempt.sequence !== null) await handSequenceOn(tx, attempt, { detail, nowSeconds: work.nowSeconds });
+  if (attempt.sequence !== null) await passOnSequence(tx, attempt, { detail, nowSeconds: work.nowSeconds });
 }
 
-async function handSequenceOn(
+async function passOnSequence(
   tx: Tx,
   attempt: AttemptRow,
   { detail, nowSeconds }: { detail: string; nowSeconds: number },
@@ -71,7 +71,7 @@ async function handSequenceOn(
       ordinal,
       previous_id: previous,
       status: 'reserved',
-      // An attempt that names itself pays ourselves.
+      // An attempt whose item is itself is a payment to ourselves.
       item_ids: [attemptId],
       detail,
       created_at: nowSeconds,

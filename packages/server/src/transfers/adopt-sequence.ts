@@ -1,14 +1,14 @@
 import type { Network } from '@florin/contract/money';
 import type { Merchant } from '../stores/index.ts';
-import { KEY_REF } from './queries.ts';
+import { HOT_KEY_REF } from './queries.ts';
 import { raiseSequence } from './wallet-queries.ts';
 import type { TransferDeps } from './work.ts';
 
 /**
- * Takes over the chain's sequence for a merchant's wallet that was used elsewhere, or whose database is an old copy.
- * For the operator, after the books were compared with the chain: transfers that wait go on at once.
+ * Raises a wallet's next sequence to the chain's, for a wallet that was used elsewhere or a database that is an old copy.
+ * An operator calls it after comparing the books with the chain; waiting transfers continue at once.
  *
- * @returns false when there is nothing to take over
+ * @returns false when the chain is not ahead
  * @throws ChainUnavailable
  */
 export async function adoptSequence(
@@ -17,7 +17,7 @@ export async function adoptSequence(
   network: Network,
 ): Promise<boolean> {
   const chain = deps.chains.of(merchant, network);
-  const sender = await chain.sender(KEY_REF);
+  const sender = await chain.sender(HOT_KEY_REF);
   const chainNext = await chain.nextSequence(sender);
   return (
     chainNext !== null && (await raiseSequence(deps.db, { network, sender, chainNext: BigInt(chainNext) }))

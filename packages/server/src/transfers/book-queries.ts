@@ -1,13 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * What owners of one type have ordered, as a table of a statement: one row for each owner, whatever became of its
- * transfers. A lost one may be followed by others, of which each may fail, be paid, or be lost as well; at most one of them
- * is neither failed nor lost (the index `transfer_owner`).
+ * A subquery with one row for each owner of a type, over all of its transfers. A lost transfer may be followed by others,
+ * each of which may fail, succeed or be lost as well; at most one is neither failed nor lost (the index `transfer_owner`).
  *
- * Columns: `network`, `currency` and `amount`, null where the owner's transfers differ; `paid` and `open`, the sums of those
- * that succeeded, lost ones included, and of those under way; `paid_by` and `lost_by`, the transactions that these
- * succeeded by, and that were lost, whether or not people have decided of them.
+ * Columns: `network`, `currency` and `amount`, null where the owner's transfers differ; `paid` and `open`, the sums of
+ * succeeded transfers (lost ones included) and of those under way; `paid_by` and `lost_by`, the ids of the transactions
+ * that paid, and that were lost, decided or not.
  */
 export const transferRows = (merchantId: string, ownerType: string): RawBuilder<unknown> => sql`(
   select owner_id,
@@ -22,7 +21,7 @@ export const transferRows = (merchantId: string, ownerType: string): RawBuilder<
   where merchant_id = ${merchantId} and owner_type = ${ownerType}
   group by owner_id)`;
 
-/** What left our wallets against the books, and is the operator's loss: see `strayPostings`. */
+/** Stray payments, which are the operator's loss: see `strayPostings`. */
 export const strayRows = (merchantId: string): RawBuilder<unknown> => sql`(
   select t.network, t.currency, t.amount
   from transfer_attempt a cross join unnest(a.stray_ids) as stray (transfer_id)

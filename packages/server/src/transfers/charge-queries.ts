@@ -5,14 +5,14 @@ import { kept, many, rowLoaderPerPool } from '../platform/db/index.ts';
 import type { TransferRow } from './queries.ts';
 import './tables.ts';
 
-/** A wallet that is charged. */
+/** A payer's wallet and the token that is charged. */
 export interface ChargedWallet {
   network: Network;
   address: string;
   currency: Asset;
 }
 
-/** What charges that are not decided may still take out of each of these wallets of one network, in their order. */
+/** Sums of undecided charges, which may still be taken, for each of these wallets of one network, in their order. */
 export async function sumOpenCharges(
   db: Db,
   merchantId: string,
@@ -41,8 +41,8 @@ export function openChargesOf(
     order by w.place`;
 }
 
-/** By merchant: jobs of charges that begin together ask together which groups are charges. */
-const lanes = rowLoaderPerPool<{ group_id: string; network: Network; currency: Asset }>(
+/** Batched by merchant: jobs that begin together read in one statement which of their groups are charges. */
+const batchKeys = rowLoaderPerPool<{ group_id: string; network: Network; currency: Asset }>(
   async (db, merchantId, groupIds) => {
     const { rows } = await sql<{ group_id: string; network: Network; currency: Asset }>`${kept}
       select group_id, network, currency from transfer
@@ -54,17 +54,20 @@ const lanes = rowLoaderPerPool<{ group_id: string; network: Network; currency: A
   (row) => row.group_id,
 );
 
-/** The network and the token of a group that is a charge; undefined for any other group. Never in a transaction. */
-export async function findChargeLane(
+/**
+ * The key under which a charge runs together with others: its network and token. Undefined for a group that is no charge.
+ * Not for use in a transaction.
+ */
+export async function findChargeBatchKey(
   db: Db,
   merchantId: string,
   groupId: string,
 ): Promise<string | undefined> {
-  const charge = await lanes(db).load(merchantId, groupId);
+  const charge = await batchKeys(db).load(merchantId, groupId);
   return charge && `${charge.network} ${charge.currency}`;
 }
 
-/** A charge that is over: what it was of, and how it ended. */
+/** A charge that has succeeded or failed. */
 export interface DecidedCharge extends ChargedWallet {
   status: 'succeeded' | 'failed';
   tx_id: string | null;
@@ -85,7 +88,7 @@ const decided = rowLoaderPerPool<DecidedCharge & { group_id: string }>(
   (row) => row.group_id,
 );
 
-/** Never in a transaction. @returns undefined while it is on its way */
+/** Not for use in a transaction. @returns undefined while the charge is under way */
 export async function findDecidedCharge(
   db: Db,
   merchantId: string,
@@ -94,7 +97,7 @@ export async function findDecidedCharge(
   return await decided(db).load(merchantId, paymentId);
 }
 
-/** Charges of a mandate that have no attempt yet, locked. */
+/** Locks the charges of a mandate that have no attempt yet. */
 export async function lockQueuedCharges(
   tx: Tx,
   merchantId: string,

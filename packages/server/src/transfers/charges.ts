@@ -1,9 +1,9 @@
 import type { ChargeSpec, Mandate } from '../chains/index.ts';
 
-/** What a charge says of its mandate beside its amount. */
+/** A charge's mandate and window, without its amount. */
 export type ChargeOrder = Pick<ChargeSpec, 'mandate' | 'subscriptionId' | 'windowStart' | 'windowEnd'>;
 
-/** The same in the form of JSON: units are text. */
+/** The same as stored JSON: the cap is text. */
 export type StoredCharge = Omit<ChargeOrder, 'mandate'> & { mandate: Omit<Mandate, 'cap'> & { cap: string } };
 
 export function storedCharge({ mandate, ...rest }: ChargeOrder): StoredCharge {

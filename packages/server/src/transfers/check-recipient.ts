@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { type AddressCheck, checkAddress } from '../chains/index.ts';
 
-const ADDRESS_WORDS: Record<string, string> = {
+const ADDRESS_MESSAGES: Record<string, string> = {
   format: 'This is not an address of the network.',
   checksum: 'The checksum of the address is wrong: a character was mistyped.',
   zero: 'Nobody holds the key of this address: money sent there is lost.',
@@ -11,15 +11,15 @@ const ADDRESS_WORDS: Record<string, string> = {
 };
 
 export interface Recipient {
-  /** The one spelling of the address that is sent to. */
+  /** The canonical spelling of the address. */
   canonical: string;
-  /** Why nothing may be sent there, for people; undefined where it may. */
+  /** Why nothing may be sent there, a sentence for people; undefined where the address is fine. */
   fault: string | undefined;
-  /** The same for programs. */
+  /** The same as a code for programs. */
   code: AddressCheck['code'];
 }
 
-/** Judges the text of an address that money is to be sent to. Risk lists are asked apart (`screen`). */
+/** Checks the text of a recipient's address. `screen` checks risk lists. */
 export function checkRecipient(
   network: Network,
   address: string,
@@ -29,7 +29,7 @@ export function checkRecipient(
   if (ok) return { canonical, fault: undefined, code: undefined };
   return {
     canonical,
-    fault: ADDRESS_WORDS[code ?? ''] ?? 'The address cannot be paid.',
+    fault: ADDRESS_MESSAGES[code ?? ''] ?? 'The address cannot be paid.',
     code: code ?? 'format',
   };
 }

@@ -4,19 +4,19 @@ import type { KeyRef } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import './tables.ts';
 
-interface Lane {
+interface NetworkToken {
   merchantId: string;
   network: Network;
   currency: Asset;
 }
 
 /**
- * What transfers take out of a deposit address that its balance at a final block does not show: those that are not over,
- * those that a later block has decided, and those whose bytes a reorganisation took and that are sent again.
+ * Sum of the transfers out of a deposit address that its balance at block `height` does not show yet: open ones, ones
+ * decided in a later block, and ones that a reorganisation took and that are sent again.
  */
-export async function sumLeaving(
+export async function sumPendingFromDeposit(
   db: Db,
-  { merchantId, network, currency }: Lane,
+  { merchantId, network, currency }: NetworkToken,
   { keyRef, height }: { keyRef: KeyRef; height: bigint },
 ): Promise<bigint> {
   const { rows } = await sql<{ total: string }>`
@@ -42,7 +42,7 @@ export interface QueuedTransfer {
 
 export async function listQueuedFromDeposits(
   db: Db,
-  { merchantId, network }: Omit<Lane, 'currency'>,
+  { merchantId, network }: Omit<NetworkToken, 'currency'>,
 ): Promise<QueuedTransfer[]> {
   const { rows } = await sql<QueuedTransfer>`
     select transfer_id as "transferId", owner_id as "ownerId", currency, key_ref as "keyRef", amount from transfer
@@ -51,8 +51,8 @@ export async function listQueuedFromDeposits(
   return rows;
 }
 
-/** Ends transfers that have no transaction yet. @returns the owners of those that it ended */
-export async function withdrawQueued(
+/** Fails transfers that have no transaction yet. @returns the owners of the failed ones */
+export async function cancelQueued(
   tx: Tx,
   merchantId: string,
   transferIds: readonly string[],

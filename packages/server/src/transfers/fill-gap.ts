@@ -1,16 +1,17 @@
 import { type Chain, ChainUnavailable, type SignedTx, SigningRefused } from '../chains/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
-import { type GapNumbers, numberGap, storeGap } from './final-queries.ts';
 import { assertSameHistory, HistoryChanged } from './history.ts';
 import { type AttemptRow, signedOf } from './queries.ts';
+import { type GapNumbers, numberGap, storeGap } from './recheck-queries.ts';
 import { attemptsBefore } from './wallet-queries.ts';
 import type { TransferDeps } from './work.ts';
 
-// An attempt that has failed gave its money back. Once its block is gone its sequence is free: all later ones of the
-// wallet wait, and whoever kept its bytes can have them mined after all. A payment of one unit to ourselves takes the
-// sequence, for a higher fee: then neither is possible. Bytes that expire by themselves hold up nobody.
+// The money of a failed attempt went back. Once a reorganisation took its block, its sequence is unused: later sequences of
+// the wallet wait for it, and anybody who kept the bytes can have them mined. So a payment of one unit to ourselves takes
+// the sequence, for a higher fee. Bytes that expire need no such payment.
 
+/** Sends a payment to ourselves with the sequence of an attempt that must not pay any more. */
 export async function fillGap(
   deps: Pick<TransferDeps, 'db' | 'log'>,
   chain: Chain,
@@ -21,18 +22,18 @@ export async function fillGap(
     const answer = await chain.broadcast(await gapOf(deps, chain, attempt));
     if (answer.result !== 'rejected') return;
     const fields = { tx_id: attempt.tx_id, code: answer.code };
-    deps.log.warn(fields, 'a node rejected the payment that takes a sequence; the chain decides');
+    deps.log.warn(fields, 'a node rejected the payment that fills a gap; the chain decides');
   } catch (error) {
     if (!isPassing(error)) throw error;
-    // Tried again with the next look.
-    deps.log.warn({ tx_id: attempt.tx_id, err: error }, 'a sequence cannot be taken for now');
+    // The next audit tries again.
+    deps.log.warn({ tx_id: attempt.tx_id, err: error }, 'the gap in the sequences cannot be filled now');
   }
 }
 
 const isPassing = (error: unknown) =>
   error instanceof ChainUnavailable || error instanceof HistoryChanged || error instanceof SigningRefused;
 
-/** The same bytes for ever: they are numbered before they are signed, and stored before they are sent. */
+/** Always the same bytes: they are numbered before they are signed, and stored before they are sent. */
 async function gapOf(deps: Pick<TransferDeps, 'db'>, chain: Chain, attempt: AttemptRow): Promise<SignedTx> {
   const { attempt_id: itemId, gap_tx_id: txId, gap_raw: raw, sender, sequence, network } = attempt;
   if (txId !== null && raw !== null)
@@ -44,7 +45,7 @@ async function gapOf(deps: Pick<TransferDeps, 'db'>, chain: Chain, attempt: Atte
     batchId: itemId,
     items: [{ itemId, to: sender, amount: 1n }],
     sequence: String(sequence),
-    // Nodes may still hold the old bytes, and a batch or a charge has bid more than one item would.
+    // Nodes may still hold the old bytes, whose fee is higher than that of a single payment.
     replaces: signedOf(attempt),
   });
   const stored = await transact(deps.db, async (tx) => {
@@ -56,7 +57,7 @@ async function gapOf(deps: Pick<TransferDeps, 'db'>, chain: Chain, attempt: Atte
   return { ...built, ...stored };
 }
 
-/** Whoever signs counts the attempts of a wallet, and this is one more. */
+/** The holder numbers the attempts of a wallet, and this payment is one of them. */
 async function signingOf(deps: Pick<TransferDeps, 'db'>, attempt: AttemptRow) {
   const { history, numbers } = await transact(deps.db, async (tx) => ({
     history: await assertSameHistory(tx),

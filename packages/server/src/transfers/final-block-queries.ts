@@ -4,8 +4,7 @@ import type { Db, Tx } from '../platform/db/index.ts';
 import { kept } from '../platform/db/index.ts';
 import './tables.ts';
 
-/** A merchant's view of a network. */
-export interface NetworkPlace {
+export interface MerchantNetwork {
   merchantId: string;
   network: Network;
 }
@@ -15,11 +14,14 @@ export interface FinalBlock {
   hash: string;
 }
 
-/** As many as show how deep a reorganisation went, when heads are noted every few seconds. */
+/** Enough to show the depth of a reorganisation while a block is recorded every few seconds. */
 const KEPT_MAX = 8;
 
-/** Final blocks as they were noted, newest first. */
-export async function listFinalBlocks(db: Db, { merchantId, network }: NetworkPlace): Promise<FinalBlock[]> {
+/** Recorded final blocks, newest first. */
+export async function listFinalBlocks(
+  db: Db,
+  { merchantId, network }: MerchantNetwork,
+): Promise<FinalBlock[]> {
   const { rows } = await sql<FinalBlock>`${kept}
     select height, hash from final_block
     where merchant_id = ${merchantId} and network = ${network} and replaced_at is null
@@ -27,10 +29,10 @@ export async function listFinalBlocks(db: Db, { merchantId, network }: NetworkPl
   return rows;
 }
 
-/** Notes a final block, and forgets the oldest. */
-export async function noteFinalBlock(
+/** Records a final block and deletes the oldest beyond eight. */
+export async function recordFinalBlock(
   db: Db,
-  { merchantId, network }: NetworkPlace,
+  { merchantId, network }: MerchantNetwork,
   { height, hash }: FinalBlock,
 ): Promise<void> {
   await sql`${kept}
@@ -47,10 +49,10 @@ export async function noteFinalBlock(
         order by n.height desc limit ${KEPT_MAX - 1}::int) as newest)`.execute(db);
 }
 
-/** @returns how many of these were not known to be replaced */
+/** @returns how many of these were not marked before */
 export async function markReplaced(
   tx: Tx,
-  { merchantId, network }: NetworkPlace,
+  { merchantId, network }: MerchantNetwork,
   blocks: readonly FinalBlock[],
   nowSeconds: number,
 ): Promise<number> {
@@ -63,18 +65,18 @@ export async function markReplaced(
   return Number(numAffectedRows ?? 0);
 }
 
-/** Which blocks of a network were replaced and are not compared with the books yet. */
-export interface Replaced {
+/** Blocks of a network that were replaced and not compared with the books yet. */
+export interface ReplacedBlocks {
   lowest: bigint;
   highest: bigint;
-  /** The newest block below them that was not replaced; null: none is known. */
+  /** The newest recorded block below them that was not replaced; null where none is recorded. */
   intact: bigint | null;
 }
 
-export async function findReplaced(
+export async function findReplacedBlocks(
   db: Db,
-  { merchantId, network }: NetworkPlace,
-): Promise<Replaced | undefined> {
+  { merchantId, network }: MerchantNetwork,
+): Promise<ReplacedBlocks | undefined> {
   const { rows } = await sql<{ lowest: bigint | null; highest: bigint; intact: bigint | null }>`
     with marked as (
       select min(height) as lowest, max(height) as highest from final_block
@@ -88,11 +90,11 @@ export async function findReplaced(
   return row === undefined || row.lowest === null ? undefined : { ...row, lowest: row.lowest };
 }
 
-/** The blocks that replaced these were compared with the books. */
-export async function forgetReplaced(
+/** Called once the blocks that replaced these were compared with the books. */
+export async function deleteReplacedBlocks(
   db: Db,
-  { merchantId, network }: NetworkPlace,
-  { lowest, highest }: Replaced,
+  { merchantId, network }: MerchantNetwork,
+  { lowest, highest }: ReplacedBlocks,
 ): Promise<void> {
   await sql`
     delete from final_block

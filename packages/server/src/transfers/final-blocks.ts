@@ -4,12 +4,12 @@ import { transact } from '../platform/db/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
-import { auditAtOnce } from './audit-job.ts';
-import { type FinalBlock, listFinalBlocks, markReplaced, noteFinalBlock } from './final-block-queries.ts';
+import { auditJobAt } from './audit-job.ts';
+import { type FinalBlock, listFinalBlocks, markReplaced, recordFinalBlock } from './final-block-queries.ts';
 import { stopNetwork } from './network-stops.ts';
 
-// A block's hash stands for all blocks before it. The hashes of the newest final blocks are kept, so that one look says
-// whether anything that was final has changed since, whatever became of the coins in it.
+// A block's hash covers all blocks before it. The hashes of the newest final blocks are stored, so that one read shows
+// whether any final block has changed since.
 
 export interface CheckDeps extends Pick<Platform, 'db' | 'clock' | 'log'> {
   chains: ChainRegistry;
@@ -22,11 +22,11 @@ interface Owner {
 }
 
 /**
- * Compares the final blocks that were noted with the chain. Where one was replaced, the network stops and its audit
- * begins, in one transaction.
+ * Compares the recorded final blocks with the chain. Where one was replaced, the network stops and an audit is enqueued, in
+ * one transaction.
  *
- * @param newest a final block to note, by its height: whoever books what lies up to it calls this before
- * @returns false: final blocks were replaced
+ * @param newest height of a final block to record; call this before booking anything up to it
+ * @returns false where final blocks were replaced
  * @throws ChainUnavailable
  */
 export async function checkFinalBlocks(
@@ -41,29 +41,29 @@ export async function checkFinalBlocks(
   if (known.length === 0 && !isNew) return true;
   const heights = known.map(({ height }) => height);
   const hashes = await chain.blockHashes(isNew ? [...heights, newest] : heights);
-  const replaced = await stillReplaced(chain, replacedOf(known, hashes));
+  const replaced = await confirmReplaced(chain, replacedOf(known, hashes));
   if (replaced.length > 0) {
-    await stop(deps, owner, { network, replaced });
+    await stopAndAudit(deps, owner, { network, replaced });
     return false;
   }
   const hash = isNew ? hashes.get(newest) : undefined;
   if (isNew && hash !== undefined)
-    await noteFinalBlock(deps.db, { merchantId, network }, { height: newest, hash });
+    await recordFinalBlock(deps.db, { merchantId, network }, { height: newest, hash });
   return true;
 }
 
-/** A block that the node does not show proves nothing: it may have fallen behind. */
+/** A block that the node does not return proves nothing: the node may lag. */
 function replacedOf(known: readonly FinalBlock[], hashes: ReadonlyMap<bigint, string>): FinalBlock[] {
   return known.filter(({ height, hash }) => (hashes.get(height) ?? hash) !== hash);
 }
 
-/** One answer may be a slip of the node. */
-async function stillReplaced(chain: Chain, blocks: readonly FinalBlock[]): Promise<FinalBlock[]> {
+/** Reads the hashes once more, as a single answer may be wrong. */
+async function confirmReplaced(chain: Chain, blocks: readonly FinalBlock[]): Promise<FinalBlock[]> {
   if (blocks.length === 0) return [];
   return replacedOf(blocks, await chain.blockHashes(blocks.map(({ height }) => height)));
 }
 
-async function stop(
+async function stopAndAudit(
   deps: CheckDeps,
   owner: Owner,
   { network, replaced }: { network: Network; replaced: readonly FinalBlock[] },
@@ -73,16 +73,16 @@ async function stop(
   const nowSeconds = deps.clock.nowSeconds() + owner.clockOffset;
   const heights = replaced.map(({ height }) => height);
   const lowest = heights.reduce((least, height) => (height < least ? height : least));
-  const isNews = await transact(deps.db, async (tx) => {
-    // Once: a network that a person has resumed does not stop again for the same blocks.
+  const isRecorded = await transact(deps.db, async (tx) => {
+    // Only once: a resumed network does not stop again for the same blocks.
     if ((await markReplaced(tx, { merchantId, network }, replaced, nowSeconds)) === 0) return false;
     const reason = `a reorganisation deeper than finality replaced block ${lowest}`;
     await stopNetwork(tx, owner, network, { reason, nowSeconds });
-    await enqueue(tx, [auditAtOnce(merchantId, network, nowMs)]);
+    await enqueue(tx, [auditJobAt(merchantId, network, nowMs)]);
     crashPoint('final-blocks.before-commit');
     return true;
   });
-  if (!isNews) return;
+  if (!isRecorded) return;
   const fields = { merchantId, network, height: lowest };
   deps.log.error(fields, 'final blocks were replaced: sending stops (florin networks resume)');
 }

@@ -5,13 +5,13 @@ import './tables.ts';
 
 export interface TransferHealth {
   byStatus: ReadonlyMap<TransferStatus, number>;
-  /** When the oldest of those was ordered that have no transaction yet; undefined: there is none. */
+  /** When the oldest transfer without a transaction was ordered; undefined where there is none. */
   queuedSince: number | undefined;
   /** Attempts that the chain has not decided, by status. */
   undecided: readonly { status: AttemptStatus; count: number; oldestCreatedAt: number }[];
 }
 
-/** Counts transfers over all merchants. It reads the whole table: for a metric every so often, not for requests. */
+/** Counts transfers over all merchants. Reads the whole table: for metrics, not for requests. */
 export async function transferHealth(db: Db): Promise<TransferHealth> {
   const transfers = await sql<{ status: TransferStatus; count: bigint; oldest: bigint }>`
     select status, count(*) as count, min(created_at) as oldest from transfer group by status`.execute(db);

@@ -3,8 +3,8 @@ export { AUDIT_JOB, auditJob } from './audit-job.ts';
 export { strayRows, transferRows } from './book-queries.ts';
 export { type ChargedWallet, findDecidedCharge, openChargesOf, sumOpenCharges } from './charge-queries.ts';
 export { checkRecipient } from './check-recipient.ts';
-export { listQueuedFromDeposits, sumLeaving, withdrawQueued } from './deposit-keys.ts';
-export { findReplaced, forgetReplaced, type Replaced } from './final-block-queries.ts';
+export { cancelQueued, listQueuedFromDeposits, sumPendingFromDeposit } from './deposit-queries.ts';
+export { deleteReplacedBlocks, findReplacedBlocks, type ReplacedBlocks } from './final-block-queries.ts';
 export { checkFinalBlocks } from './final-blocks.ts';
 export { type TransferHealth, transferHealth } from './health.ts';
 export {
@@ -13,17 +13,17 @@ export {
   hasHistoryChanged,
   historyToAdopt,
   isAdoptionOpen,
-  noteHistory,
+  recordHistory,
 } from './history.ts';
-export { followLost, type LostDecision, voteOnLost } from './lost.ts';
+export { type LostDecision, lostChange, voteOnLost } from './lost.ts';
 export { listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
 export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
 export { isPaused, TRANSFER_SETTINGS } from './pauses.ts';
 export {
   listDecided,
   listUnsettled,
-  paidByTransfers,
   signedOf,
+  sumPaidByTransfers,
   type TransferOrder,
 } from './queries.ts';
 export { type ChargeBooks, recheckFinal } from './recheck-final.ts';

@@ -5,25 +5,25 @@ import { castVote, type VoteCount } from '../stores/index.ts';
 import type { listDecided } from './queries.ts';
 import './tables.ts';
 
-// What is one rule for everything that orders transfers and may lose one: payout items and refunds.
+// Rules for lost transfers, shared by everything that orders transfers: payout items and refunds.
 
-/** A transfer of an owner that a reorganisation took and that nothing can pay any more. */
+/** A transfer that a reorganisation took and whose bytes are dead. */
 interface LostTransfer {
   transferId: string;
   txId: string;
-  /** What people decide of: another loss of the same owner, or of the same transfer, is another subject. */
+  /** The subject of the votes; another loss of the same owner or transfer is another subject. */
   subject: string;
 }
 
-/** Whether the recipient of what was lost is paid anew, or the merchant has its money back. */
+/** `repay`: the recipient is paid again. `give_back`: the merchant gets the money back. */
 export type LostDecision = 'repay' | 'give_back';
 
 /**
- * Counts what a registered approver decides of a lost owner, which the caller has locked. With the last vote the lost
- * transfer is over without having paid, and the caller carries the decision out in the same transaction.
+ * Counts an approver's vote on a lost transfer; the caller has locked its owner. The last vote fails the lost transfer, and
+ * the caller carries the decision out in the same transaction.
  *
- * @throws Fail `invalid_request` where it is not lost, is being paid anew, or may still be mined, and for whoever decided
- *   before
+ * @throws Fail `invalid_request` where it is not lost, is being paid again, or may still be mined, and for an approver who
+ *   has voted before
  */
 export async function voteOnLost(
   tx: Tx,
@@ -50,12 +50,12 @@ interface Owner {
 }
 
 /**
- * What changes of an owner that succeeded, as it follows the newest of its transfers that is over: lost with it, found
- * again, or paid anew by another. One that failed is a payment anew that did not come off: the owner is lost as before.
+ * The change of a succeeded owner after a change of its newest decided transfer: lost, found again, or paid again by
+ * another transfer. A failed transfer is a second payment that did not happen: the owner stays lost.
  *
- * @returns undefined where nothing does
+ * @returns undefined where nothing changes
  */
-export function followLost(
+export function lostChange(
   owner: Owner,
   transfer: Awaited<ReturnType<typeof listDecided>>[number] | undefined,
 ): { tx_id: string | null; lost_at: number | null } | undefined {
@@ -66,10 +66,9 @@ export function followLost(
 }
 
 /**
- * Locks the lost transfer of an owner: proof that the bytes of all that was ever sent for it are dead, as nothing is
- * marked lost before the chain has said so for good.
+ * Locks the lost transfer of an owner. A transfer is marked lost only after the chain has reported its bytes dead for good.
  *
- * @throws Fail `invalid_request` where it is not lost, is being paid anew, or may still be mined
+ * @throws Fail `invalid_request` where it is not lost, is being paid again, or may still be mined
  */
 async function lockLost(
   tx: Tx,
@@ -91,7 +90,7 @@ async function lockLost(
   if (lost?.tx_id == null || newest === undefined)
     throw refuse('It is not lost: there is nothing to decide.');
   if (rows.some((row) => row.status !== 'failed' && row.lost_at === null))
-    throw refuse('It is being paid anew, or was.');
+    throw refuse('It is being paid again, or has been.');
   if (
     await mayBeMined(
       tx,
@@ -105,8 +104,8 @@ async function lockLost(
 }
 
 /**
- * Whether a transaction of these transfers is not over, or away. Asked in a statement of its own after they are locked: an
- * audit that held them until then may have found one away, and the statement that waited does not see that.
+ * Whether a transaction of these transfers may still be mined. A statement of its own, after the transfers are locked: an
+ * audit that held the locks may have marked an attempt as gone, and the snapshot of the statement that waited is older.
  */
 async function mayBeMined(tx: Tx, merchantId: string, transferIds: readonly string[]): Promise<boolean> {
   const { rows } = await sql<{ is_away: boolean }>`
@@ -119,7 +118,7 @@ async function mayBeMined(tx: Tx, merchantId: string, transferIds: readonly stri
   return rows[0]?.is_away ?? true;
 }
 
-/** It was decided what becomes of a lost transfer: it is over without having paid. Mined after all, it is a loss. */
+/** Fails a lost transfer after the decision. Mined after all, it is stray. */
 async function closeLost(tx: Tx, merchantId: string, { transferId }: LostTransfer): Promise<void> {
   await sql`
     update transfer set status = 'failed', failure_code = 'transfer_failed',

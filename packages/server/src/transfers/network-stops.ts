@@ -5,8 +5,8 @@ import { kept, NIL_ID } from '../platform/db/index.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
 import './tables.ts';
 
-// A chain that takes back what was final is not what our rules were made for: nothing new is sent on it until a person
-// has looked. Live merchants share the chains, so one finding stops all of them; each sandbox merchant has its own.
+// Our rules do not hold on a chain that takes back final blocks, so nothing new is sent on it until an operator resumes it.
+// Live merchants share the chains, so a stop concerns all of them; each sandbox merchant has chains of its own.
 
 interface Owner {
   merchantId: string;
@@ -15,7 +15,7 @@ interface Owner {
 
 const chainOf = ({ merchantId, mode }: Owner) => (mode === 'live' ? NIL_ID : merchantId);
 
-/** @returns false where it was stopped already */
+/** Stops a network for new transactions. @returns false where it was stopped already */
 export async function stopNetwork(
   tx: Tx,
   owner: Owner,
@@ -39,7 +39,7 @@ export async function listStops(db: Db) {
   return await db.selectFrom('network_stop').selectAll().orderBy('network').orderBy('merchant_id').execute();
 }
 
-/** Lets a network go on: for one merchant's chain, or wherever it is stopped. @returns how many stops that ended */
+/** Resumes a network for one merchant's chains, or for all without `owner`. @returns how many stops that ended */
 export async function resumeNetwork(db: Db, network: Network, owner: Owner | undefined): Promise<number> {
   let stops = db.deleteFrom('network_stop').where('network', '=', network);
   if (owner !== undefined) stops = stops.where('merchant_id', '=', chainOf(owner));

@@ -3,11 +3,11 @@ import type { ChainOwner } from '../chains/index.ts';
 import type { Db } from '../platform/db/index.ts';
 
 /**
- * Which of the addresses (canonical forms) are the merchant's own: its hot wallet, every deposit address that was given
- * out, and wallets that the installation shares. Coins sent there do not leave, while the books call them paid. Another
- * merchant's addresses are not among them: whoever pays that one's checkout is right.
+ * Which of the addresses (canonical) are the merchant's own: its hot wallet, every deposit address that was given out, and
+ * wallets that the installation shares. Coins sent there stay with us while the books have them as paid. Another merchant's
+ * addresses are not included: paying that merchant's checkout is a payment like any other.
  *
- * Deposit addresses are known above this module, so `app.ts` hands this in.
+ * Modules above this one know deposit addresses, so `app.ts` injects the function.
  */
 export type FindOwnAddresses = (
   db: Db,
@@ -15,5 +15,5 @@ export type FindOwnAddresses = (
   request: { network: Network; addresses: readonly string[] },
 ) => Promise<ReadonlySet<string>>;
 
-/** Why nothing is sent there, for people. */
+/** The refusal's message, for people. */
 export const OWN_ADDRESS = 'This is a wallet of your own or of this service: the money would not leave it.';

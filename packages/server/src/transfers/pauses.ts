@@ -19,15 +19,17 @@ export const TRANSFER_SETTINGS = {
 };
 
 /**
- * True while nothing new may be sent of a token on a network: the operator keeps it back, or the chain took back what
- * was final. The one question for whoever orders transfers.
+ * True while nothing new may be sent of a token on a network: the operator paused it, or the network is stopped after a
+ * deep reorganisation. Check this before ordering transfers.
  */
-export async function isPaused(...[db, merchant, network, currency]: Parameters<typeof isHeldBack>) {
-  return (await isHeldBack(db, merchant, network, currency)) || (await isStopped(db, merchant, network));
+export async function isPaused(...[db, merchant, network, currency]: Parameters<typeof isPausedByOperator>) {
+  return (
+    (await isPausedByOperator(db, merchant, network, currency)) || (await isStopped(db, merchant, network))
+  );
 }
 
-/** True while the operator keeps a network, or a token on it, from being sent. */
-export async function isHeldBack(
+/** True while the operator pauses a network, or a token on it. */
+export async function isPausedByOperator(
   db: Db,
   merchant: { merchantId: string; mode: MerchantMode },
   network: Network,

@@ -7,8 +7,8 @@ import { type ChargeOrder, storedCharge } from './charges.ts';
 import type { MemberVerdict, Verdict } from './states.ts';
 import './tables.ts';
 
-/** The key that payments to others leave with. */
-export const KEY_REF: KeyRef = 'hot';
+/** The key of the hot wallet, which pays others. */
+export const HOT_KEY_REF: KeyRef = 'hot';
 
 const inGroups = (groupIds: readonly string[]) => sql<boolean>`group_id = any(${groupIds}::uuid[])`;
 
@@ -23,7 +23,7 @@ export async function readTransfers(db: Db, merchantId: string, groupIds: readon
 }
 export type TransferRow = Awaited<ReturnType<typeof readTransfers>>[number];
 
-/** Locks the groups' transfers, so that two runs cannot both make an attempt for one. */
+/** Locks the groups' queued transfers, so that two runs cannot both make an attempt for one. */
 export async function lockQueued(
   tx: Tx,
   merchantId: string,
@@ -58,11 +58,11 @@ export interface NewAttempt {
   sequence: bigint | null;
   ordinal: bigint;
   previous: string | null;
-  /** Of one group; they leave with the same key. */
+  /** Transfers of one group and one key. */
   members: readonly TransferRow[];
 }
 
-/** Writes attempts on one network and in one token, and binds their transfers to them. */
+/** Writes attempts of one network and token, and moves their transfers to `sending`. */
 export async function insertAttempts(
   tx: Tx,
   attempts: readonly NewAttempt[],
@@ -97,7 +97,7 @@ export async function insertAttempts(
     where t.merchant_id = ${first.merchant_id} and t.transfer_id = b.transfer_id`.execute(tx);
 }
 
-/** Stores the bytes. Only a reserved attempt takes them: bytes once stored are never replaced. */
+/** Stores the signed bytes of reserved attempts. Stored bytes are never replaced. */
 export async function storeSigned(
   tx: Tx,
   merchantId: string,
@@ -117,7 +117,7 @@ export async function storeSigned(
   );
 }
 
-/** The stored bytes as the chain takes them. */
+/** The stored transaction of an attempt. @throws Error where it is not signed */
 export function signedOf(attempt: AttemptRow): SignedTx {
   if (attempt.tx_id === null || attempt.raw === null)
     throw new Error(`attempt ${attempt.attempt_id} is not signed`);
@@ -148,7 +148,7 @@ export async function markSent(tx: Tx, merchantId: string, attemptIds: readonly 
   );
 }
 
-export interface Closing {
+export interface AttemptOutcome {
   attempt: AttemptRow;
   verdict: Verdict;
   detail: string | null;
@@ -156,14 +156,14 @@ export interface Closing {
   height: bigint | null;
 }
 
-/** Writes what attempts came to, and with them their transfers. @returns those that were not decided before */
+/** Writes the outcomes of attempts and of their transfers. @returns the ones that were not decided before */
 export async function closeAttempts(
   tx: Tx,
   merchantId: string,
-  closings: readonly Closing[],
+  closings: readonly AttemptOutcome[],
   nowSeconds: number,
-): Promise<Closing[]> {
-  const column = <T>(pick: (closing: Closing) => T) => closings.map(pick);
+): Promise<AttemptOutcome[]> {
+  const column = <T>(pick: (closing: AttemptOutcome) => T) => closings.map(pick);
   const { rows } = await sql<{ attempt_id: string }>`${kept}
     update transfer_attempt t set status = v.status, detail = v.detail, height = v.height, completed_at = ${nowSeconds}::bigint
     from unnest(${column((c) => c.attempt.attempt_id)}::uuid[], ${column((c) => c.verdict.attempt)}::text[],
@@ -177,22 +177,22 @@ export async function closeAttempts(
   const outcomes = closed.flatMap(({ attempt, verdict }) =>
     verdict.members.map((member) => ({ ...member, txId: attempt.tx_id })),
   );
-  await moveMembers(tx, merchantId, outcomes, nowSeconds);
+  await writeOutcomes(tx, merchantId, outcomes, nowSeconds);
   return closed;
 }
 
-/** What becomes of a transfer, and the transaction that decided it. */
-export type Outcome = MemberVerdict & { txId: string | null };
+/** A transfer's verdict and the transaction that decided it. */
+export type TransferOutcome = MemberVerdict & { txId: string | null };
 
-/** Writes what became of transfers. What is over stays as it is. */
-export async function moveMembers(
+/** Writes the outcomes of open transfers; decided ones do not change. */
+export async function writeOutcomes(
   tx: Tx,
   merchantId: string,
-  outcomes: readonly Outcome[],
+  outcomes: readonly TransferOutcome[],
   nowSeconds: number,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const column = <T>(pick: (outcome: Outcome) => T) => outcomes.map(pick);
+  const column = <T>(pick: (outcome: TransferOutcome) => T) => outcomes.map(pick);
   await sql`${unawaited}
     update transfer t
     set status = v.status, alone = t.alone or v.alone, attempt_id = null,
@@ -210,7 +210,7 @@ export async function moveMembers(
 }
 
 export interface TransferOrder {
-  /** Whose coins leave: the hot wallet's where it is not said. */
+  /** The wallet that pays; the hot wallet by default. */
   keyRef?: KeyRef;
   ownerType: string;
   ownerId: string;
@@ -221,7 +221,7 @@ export interface TransferOrder {
   address: string;
   amount: bigint;
   memo: string | null;
-  /** It comes from `address`, a payer's wallet, instead of going there; alone in its group. */
+  /** Makes the transfer a charge: coins come from `address`, a payer's wallet, instead of going there; alone in its group. */
   charge?: ChargeOrder;
 }
 
@@ -240,7 +240,7 @@ export async function insertTransfers(
     from unnest(${column(() => newId())}::uuid[], ${column((o) => o.ownerType)}::text[],
                 ${column((o) => o.ownerId)}::uuid[], ${column((o) => o.groupId)}::uuid[],
                 ${column((o) => o.network)}::text[], ${column((o) => o.currency)}::text[],
-                ${column((o) => o.keyRef ?? KEY_REF)}::text[], ${column((o) => o.address)}::text[], ${column((o) => o.amount)}::bigint[],
+                ${column((o) => o.keyRef ?? HOT_KEY_REF)}::text[], ${column((o) => o.address)}::text[], ${column((o) => o.amount)}::bigint[],
                 ${column((o) => o.memo)}::text[],
                 ${column((o) => (o.charge === undefined ? null : JSON.stringify(storedCharge(o.charge))))}::text[])
       as o (transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address, amount, memo, charge)`.execute(
@@ -248,7 +248,7 @@ export async function insertTransfers(
   );
 }
 
-/** What was decided of a group's transfers, for their owner to book; of one that was ordered again, the newest last. */
+/** Decided transfers of a group, for their owner to book, oldest first: of one that was ordered again the newest is last. */
 export async function listDecided(db: Db, merchantId: string, groupId: string) {
   return await db
     .selectFrom('transfer')
@@ -262,8 +262,8 @@ export async function listDecided(db: Db, merchantId: string, groupId: string) {
 }
 
 /**
- * Attempts of the hot wallet that may be on the chain or not, with what each of their items pays out of it, in order: those
- * that are not decided, and those that have left their final block, whose payments the books count (`counted`).
+ * Attempts of the hot wallet that may or may not be on the chain: undecided ones, and ones whose final block is gone.
+ * `amounts` is what each item pays out of the wallet, in order; `counted` is the part that the books have as paid.
  */
 export async function listUnsettled(db: Db, merchantId: string, network: Network) {
   const attempts = await db
@@ -271,7 +271,7 @@ export async function listUnsettled(db: Db, merchantId: string, network: Network
     .selectAll()
     .where('merchant_id', '=', merchantId)
     .where('network', '=', network)
-    .where('key_ref', '=', KEY_REF)
+    .where('key_ref', '=', HOT_KEY_REF)
     .where((e) =>
       e.or([
         e('status', 'in', ['signed', 'sent']),
@@ -281,7 +281,7 @@ export async function listUnsettled(db: Db, merchantId: string, network: Network
     .execute();
   const ids = attempts.flatMap((attempt) => attempt.item_ids);
   const { rows } = await sql<{ transfer_id: string; amount: bigint; is_counted: boolean }>`
-    select transfer_id, ${PAID_OUT} as amount, charge is null and status = 'succeeded' and lost_at is null as is_counted
+    select transfer_id, ${AMOUNT_OUT} as amount, charge is null and status = 'succeeded' and lost_at is null as is_counted
     from transfer
     where merchant_id = ${merchantId} and transfer_id = any(${ids}::uuid[])`.execute(db);
   const known = new Map(rows.map((row) => [row.transfer_id, row]));
@@ -292,22 +292,22 @@ export async function listUnsettled(db: Db, merchantId: string, network: Network
   });
 }
 
-/** What a transfer takes out of our wallet: a charge brings it in. */
-const PAID_OUT = sql`case when charge is null then amount else -amount end`;
+/** What a transfer takes out of our wallet; negative for a charge, which brings coins in. */
+const AMOUNT_OUT = sql`case when charge is null then amount else -amount end`;
 
 /**
- * Sum of the transfers out of the hot wallet that succeeded, less the charges into it, booked by their owners or not
- * yet. What a deposit address sends stays ours.
+ * Sum of the succeeded transfers out of the hot wallet less the charges into it, whether or not their owners have booked
+ * them. Sweeps are not included: their coins stay ours.
  */
-export async function paidByTransfers(
+export async function sumPaidByTransfers(
   db: Db,
   merchantId: string,
   { network, currency }: { network: Network; currency: AttemptRow['currency'] },
 ): Promise<bigint> {
   const { rows } = await sql<{ total: string | null }>`
-    select sum(${PAID_OUT})::text as total from transfer
+    select sum(${AMOUNT_OUT})::text as total from transfer
     where merchant_id = ${merchantId} and network = ${network} and currency = ${currency}
-      and key_ref = ${KEY_REF} and status = 'succeeded' and (lost_at is null or charge is not null)`.execute(
+      and key_ref = ${HOT_KEY_REF} and status = 'succeeded' and (lost_at is null or charge is not null)`.execute(
     db,
   );
   return BigInt(rows[0]?.total ?? 0);

@@ -6,156 +6,160 @@ import { transact } from '../platform/db/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
 import { fillGap } from './fill-gap.ts';
+import { stopNetwork } from './network-stops.ts';
+import { type AttemptRow, HOT_KEY_REF, signedOf } from './queries.ts';
+import { type Comparison, compareWithChain } from './recheck.ts';
 import {
-  adoptPaid,
-  type Carried,
+  type CarriedTransfer,
   listDecidedAttempts,
   lockAttempt,
-  lockCarried,
+  lockCarriedTransfers,
   markDecided,
   markGone,
   markLost,
-} from './final-queries.ts';
-import { stopNetwork } from './network-stops.ts';
-import { type AttemptRow, KEY_REF, signedOf } from './queries.ts';
-import { lookAgain, type SecondLook } from './recheck.ts';
+  markPaidEarlier,
+} from './recheck-queries.ts';
 import { strayPostings } from './stray.ts';
 import { decidedJob, type TransferDeps } from './work.ts';
 
 type RecheckDeps = Pick<TransferDeps, 'db' | 'chains' | 'log' | 'clock'>;
 
 export interface Rechecked {
-  /** Transactions in those blocks, as they were known before. */
+  /** Number of attempts that were checked. */
   known: number;
 }
 
-/** Who books what becomes of a charge after it was final, in the transaction that notes it; a call names its owner. */
+/** Books charges that a reorganisation takes or brings back, in the transaction that records it, by the charge's owner. */
 export interface ChargeBooks {
-  /** @returns false for one that is not credited yet: it is looked at again once it is */
+  /** @returns false for a charge that is not credited yet: it is checked again once it is */
   lose(tx: Tx, ownerId: string): Promise<boolean>;
   regain(tx: Tx, ownerId: string): Promise<void>;
 }
 
-interface Place {
+interface RecheckRange {
   network: Network;
   above: bigint;
   upTo: bigint;
   nowSeconds: number;
 }
 
-interface Recheck {
+interface RecheckContext {
   deps: RecheckDeps;
   merchant: { merchantId: string; mode: MerchantMode };
   chain: Chain;
-  place: Place;
+  range: RecheckRange;
   books: ChargeBooks;
 }
 
 /**
- * Asks the chain once more about every attempt that it decided in its newest final blocks, however it ended. One that has
- * left its block stops the network: if it is to pay, the same bytes are sent again, which pays it once or never; if it
- * must not pay any more, another transaction takes its sequence.
+ * Reads again the status of every attempt that was decided in the newest final blocks, however it ended. An attempt whose
+ * block is gone stops the network. If it is to pay, its stored bytes are sent again, which pay once or never; if it must
+ * not pay any more, another transaction takes its sequence.
  *
  * @throws ChainUnavailable
  */
 export async function recheckFinal(
   deps: RecheckDeps,
   merchant: { merchantId: string; mode: MerchantMode },
-  place: Place,
+  range: RecheckRange,
   books: ChargeBooks,
 ): Promise<Rechecked> {
-  const chain = deps.chains.of(merchant, place.network);
-  const recheck = { deps, merchant, chain, place, books };
-  const attempts = await listDecidedAttempts(deps.db, merchant.merchantId, place);
-  for (const asked of await askAll(chain, attempts)) if (!isAsBooked(asked)) await follow(recheck, asked);
+  const chain = deps.chains.of(merchant, range.network);
+  const context = { deps, merchant, chain, range, books };
+  const attempts = await listDecidedAttempts(deps.db, merchant.merchantId, range);
+  for (const check of await readStatuses(chain, attempts))
+    if (!matchesBooks(check)) await applyRecheck(context, check);
   return { known: attempts.length };
 }
 
-interface Asked {
+interface StatusCheck {
   attempt: AttemptRow;
   signed: SignedTx;
   status: TxStatus;
 }
 
-/** Asks about some at once, as nearly all of them are where they were. */
-async function askAll(chain: Chain, attempts: readonly AttemptRow[]): Promise<Asked[]> {
-  const asked: Asked[] = [];
+/** Reads as many statuses at once as the node allows. */
+async function readStatuses(chain: Chain, attempts: readonly AttemptRow[]): Promise<StatusCheck[]> {
+  const checks: StatusCheck[] = [];
   const { callsAtOnce } = chain.caps;
   for (let i = 0; i < attempts.length; i += callsAtOnce) {
     const some = attempts.slice(i, i + callsAtOnce).map(async (attempt) => {
       const signed = signedOf(attempt);
-      // Where it is not as it was, once more: one answer may be a slip.
+      // A changed status is read once more, as a single answer may be wrong.
       const first = await chain.status(signed);
-      return { attempt, signed, status: isAsBefore(attempt, first) ? first : await chain.status(signed) };
+      return { attempt, signed, status: isUnchanged(attempt, first) ? first : await chain.status(signed) };
     });
-    asked.push(...(await Promise.all(some)));
+    checks.push(...(await Promise.all(some)));
   }
-  return asked;
+  return checks;
 }
 
 const STATES = { succeeded: 'final', failed: 'failed', dead: 'dead' } as const;
 
-const isAsBefore = ({ status }: AttemptRow, { state }: TxStatus) =>
+const isUnchanged = ({ status }: AttemptRow, { state }: TxStatus) =>
   Object.entries(STATES).some(([known, said]) => known === status && said === state);
 
-/** Nearly all are where they were: nothing is read or locked for them. */
-function isAsBooked({ attempt, status }: Asked): boolean {
-  if (attempt.gone_at !== null || attempt.differs || !isAsBefore(attempt, status)) return false;
+/** Nearly all attempts are unchanged: nothing is read or locked for them. */
+function matchesBooks({ attempt, status }: StatusCheck): boolean {
+  if (attempt.gone_at !== null || attempt.differs || !isUnchanged(attempt, status)) return false;
   const didPay = attempt.status === 'succeeded';
   return status.itemOk?.every((isOk) => isOk === didPay) ?? true;
 }
 
 /**
- * Whether the books have an item otherwise than the attempt's first decision: the chain may come back to that, so it is
- * compared item by item each time.
+ * Whether the books of an item differ from the attempt's first decision. The chain may return to that decision, so such an
+ * attempt is compared item by item each time.
  */
 function booksDiffer(
   attempt: AttemptRow,
-  items: readonly Carried[],
-  { lost, found, adopted, stray }: SecondLook & { is: 'decided' },
+  items: readonly CarriedTransfer[],
+  { lost, found, adopted, stray }: Comparison & { is: 'decided' },
 ): boolean {
   const didPay = attempt.status === 'succeeded';
-  const isPaid = ({ transferId, booked }: Carried) =>
+  const isPaid = ({ transferId, booked }: CarriedTransfer) =>
     [...found, ...adopted].includes(transferId) || (booked === 'paid' && !lost.includes(transferId));
   return stray.length > 0 || items.some((item) => isPaid(item) !== didPay);
 }
 
-async function follow(recheck: Recheck, { attempt: known, signed, status }: Asked): Promise<void> {
-  const { deps, merchant, place } = recheck;
-  const look = await transact(deps.db, async (tx) => {
+async function applyRecheck(
+  context: RecheckContext,
+  { attempt: known, signed, status }: StatusCheck,
+): Promise<void> {
+  const { deps, merchant, range } = context;
+  const comparison = await transact(deps.db, async (tx) => {
     const attempt = await lockAttempt(tx, known);
-    const items = await lockCarried(tx, attempt);
-    const seen = lookAgain(status, items, recheck.chain.caps);
-    if (seen.is === 'away') await noteAway(tx, recheck, { attempt, items });
-    if (seen.is === 'decided') await noteDecided(tx, recheck, { attempt, items, status }, seen);
+    const items = await lockCarriedTransfers(tx, attempt);
+    const result = compareWithChain(status, items, context.chain.caps);
+    if (result.is === 'away') await recordGone(tx, context, { attempt, items });
+    if (result.is === 'decided') await recordDecided(tx, context, { attempt, items, status }, result);
     crashPoint('recheck.before-commit');
-    return { ...seen, attempt, mayPay: mayPay(attempt, items) };
+    return { ...result, attempt, mayPay: mayPay(attempt, items) };
   });
-  const fields = { merchantId: merchant.merchantId, network: place.network, tx_id: signed.txId };
-  if (look.is === 'decided') tell(deps, fields, look);
-  if (look.is !== 'away') return;
-  if (look.attempt.gone_at === null)
+  const fields = { merchantId: merchant.merchantId, network: range.network, tx_id: signed.txId };
+  if (comparison.is === 'decided') logDifferences(deps, fields, comparison);
+  if (comparison.is !== 'away') return;
+  if (comparison.attempt.gone_at === null)
     deps.log.error(fields, 'a transaction that was final is gone: sending stops (florin networks resume)');
-  if (look.mayPay) await sendAgain(recheck.chain, signed);
-  else await fillGap(deps, recheck.chain, look.attempt);
+  if (comparison.mayPay) await rebroadcast(context.chain, signed);
+  else await fillGap(deps, context.chain, comparison.attempt);
 }
 
 /**
- * Whether its bytes pay anybody who is still to be paid, or move our own coins into our own wallet. Those of its transfers
- * that failed would most likely fail again; where one does not, it is booked as stray.
+ * Whether sending the bytes again pays somebody who is still to be paid, or sweeps our own coins. Its failed transfers would
+ * most likely fail again; one that does not is booked as stray.
  */
-function mayPay(attempt: AttemptRow, items: readonly Carried[]): boolean {
-  if (items.length === 0 || attempt.key_ref !== KEY_REF) return true;
+function mayPay(attempt: AttemptRow, items: readonly CarriedTransfer[]): boolean {
+  if (items.length === 0 || attempt.key_ref !== HOT_KEY_REF) return true;
   return items.some(({ booked }) => booked === 'paid' || booked === 'lost');
 }
 
-async function noteAway(
+async function recordGone(
   tx: Tx,
-  { merchant, place, books }: Recheck,
-  { attempt, items }: { attempt: AttemptRow; items: readonly Carried[] },
+  { merchant, range, books }: RecheckContext,
+  { attempt, items }: { attempt: AttemptRow; items: readonly CarriedTransfer[] },
 ): Promise<void> {
-  const { network, nowSeconds } = place;
-  // Once: a network that a person has resumed does not stop again for the same transaction.
+  const { network, nowSeconds } = range;
+  // Only once: a resumed network does not stop again for the same transaction.
   if (attempt.gone_at !== null) return;
   for (const { isCharge, booked, ownerId } of items)
     if (isCharge && booked === 'paid' && !(await books.lose(tx, ownerId))) return;
@@ -164,40 +168,40 @@ async function noteAway(
   await stopNetwork(tx, merchant, network, { reason, nowSeconds });
 }
 
-async function noteDecided(
+async function recordDecided(
   tx: Tx,
-  { deps, merchant, place, books }: Recheck,
-  { attempt, items, status }: { attempt: AttemptRow; items: readonly Carried[]; status: TxStatus },
-  look: SecondLook & { is: 'decided' },
+  { deps, merchant, range, books }: RecheckContext,
+  { attempt, items, status }: { attempt: AttemptRow; items: readonly CarriedTransfer[]; status: TxStatus },
+  comparison: Comparison & { is: 'decided' },
 ): Promise<void> {
   const { merchantId } = merchant;
-  const { network, nowSeconds, upTo } = place;
+  const { network, nowSeconds, upTo } = range;
   const isOf = (ids: readonly string[]) => items.filter(({ transferId }) => ids.includes(transferId));
   const charges = items.filter(({ isCharge }) => isCharge);
   for (const { transferId, ownerId, booked } of charges) {
-    const isLost = look.lost.includes(transferId);
-    // What is not credited yet cannot be lost: it is looked at again once it is.
+    const isLost = comparison.lost.includes(transferId);
+    // A charge that is not credited yet cannot be lost: it is checked again once it is.
     if (isLost && attempt.gone_at === null && !(await books.lose(tx, ownerId))) return;
     const isBack =
-      look.found.includes(transferId) || (attempt.gone_at !== null && booked === 'paid' && !isLost);
+      comparison.found.includes(transferId) || (attempt.gone_at !== null && booked === 'paid' && !isLost);
     if (isBack) await books.regain(tx, ownerId);
   }
-  const lost = isOf(look.lost);
-  await markLost(tx, merchantId, look.lost, nowSeconds);
-  await markLost(tx, merchantId, look.found, null);
-  await adoptPaid(tx, attempt, look.adopted, nowSeconds);
-  const postings = strayPostings(items, { network, before: attempt.stray_ids, now: look.stray });
+  const lost = isOf(comparison.lost);
+  await markLost(tx, merchantId, comparison.lost, nowSeconds);
+  await markLost(tx, merchantId, comparison.found, null);
+  await markPaidEarlier(tx, attempt, comparison.adopted, nowSeconds);
+  const postings = strayPostings(items, { network, before: attempt.stray_ids, now: comparison.stray });
   await post(tx, merchantId, postings, nowSeconds);
-  const isNews = lost.length + look.stray.length > 0 && attempt.gone_at === null;
+  const isNews = lost.length + comparison.stray.length > 0 && attempt.gone_at === null;
   if (isNews && postings.length + lost.length > 0) {
     const reason = `a reorganisation deeper than finality changed what a transaction paid: ${attempt.tx_id}`;
     await stopNetwork(tx, merchant, network, { reason, nowSeconds });
   }
-  const differs = booksDiffer(attempt, items, look);
-  await markDecided(tx, attempt, { height: status.height ?? upTo, strayIds: look.stray, differs });
+  const differs = booksDiffer(attempt, items, comparison);
+  await markDecided(tx, attempt, { height: status.height ?? upTo, strayIds: comparison.stray, differs });
   const news = [
     ...lost,
-    ...isOf([...look.found, ...look.adopted]),
+    ...isOf([...comparison.found, ...comparison.adopted]),
     ...(attempt.gone_at === null ? [] : items),
   ];
   const dueAtMs = deps.clock.nowMs();
@@ -216,28 +220,28 @@ async function noteDecided(
   );
 }
 
-function tell(
+function logDifferences(
   { log }: Pick<RecheckDeps, 'log'>,
   fields: { merchantId: string; network: Network; tx_id: string },
-  { lost, stray }: SecondLook & { is: 'decided' },
+  { lost, stray }: Comparison & { is: 'decided' },
 ): void {
   if (lost.length > 0)
     log.error(
       { ...fields, transfers: lost.length },
-      'a reorganisation took what was paid, and it can never be paid by these bytes',
+      'a reorganisation took a payment, and its bytes can never pay it',
     );
   if (stray.length > 0)
     log.error(
       { ...fields, transfers: stray.length },
-      'a transaction paid what was decided otherwise: the loss is the operator’s',
+      'a transaction paid transfers that were decided otherwise: the operator bears the loss',
     );
 }
 
-async function sendAgain(chain: Chain, signed: SignedTx): Promise<void> {
+async function rebroadcast(chain: Chain, signed: SignedTx): Promise<void> {
   try {
     await chain.broadcast(signed);
   } catch (error) {
-    // Tried again with the next look.
+    // The next audit tries again.
     if (!(error instanceof ChainUnavailable)) throw error;
   }
 }

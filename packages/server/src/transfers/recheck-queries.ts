@@ -7,7 +7,7 @@ import type { BookedItem } from './recheck.ts';
 import { lockWallet, takeOrdinal } from './wallet-queries.ts';
 import './tables.ts';
 
-/** Attempts that were decided in final blocks of these heights, and those that have left theirs. */
+/** Attempts that were decided in final blocks of these heights, and those whose block is gone. */
 export async function listDecidedAttempts(
   db: Db,
   merchantId: string,
@@ -29,7 +29,7 @@ export async function listDecidedAttempts(
     .execute();
 }
 
-/** The attempt as it is now: of two audits at once each sees what the other has noted. */
+/** Locks an attempt, so that of two concurrent audits the second sees what the first has written. */
 export async function lockAttempt(tx: Tx, attempt: AttemptRow): Promise<AttemptRow> {
   return await tx
     .selectFrom('transfer_attempt')
@@ -40,8 +40,8 @@ export async function lockAttempt(tx: Tx, attempt: AttemptRow): Promise<AttemptR
     .executeTakeFirstOrThrow();
 }
 
-/** A transfer that an attempt carried. */
-export interface Carried extends BookedItem {
+/** A transfer of an attempt. */
+export interface CarriedTransfer extends BookedItem {
   ownerType: string;
   ownerId: string;
   groupId: string;
@@ -50,9 +50,9 @@ export interface Carried extends BookedItem {
   isCharge: boolean;
 }
 
-/** The transfers of an attempt in the order of its items, locked; none where it only used up a sequence. */
-export async function lockCarried(tx: Tx, attempt: AttemptRow): Promise<Carried[]> {
-  const { rows } = await sql<Carried>`
+/** Locks the transfers of an attempt, in the order of its items; none where it only fills a gap. */
+export async function lockCarriedTransfers(tx: Tx, attempt: AttemptRow): Promise<CarriedTransfer[]> {
+  const { rows } = await sql<CarriedTransfer>`
     select transfer_id as "transferId", owner_type as "ownerType", owner_id as "ownerId", group_id as "groupId", amount,
       currency, charge is not null as "isCharge",
       case when status = 'succeeded' and tx_id = ${attempt.tx_id} and lost_at is null then 'paid'
@@ -65,7 +65,7 @@ export async function lockCarried(tx: Tx, attempt: AttemptRow): Promise<Carried[
   return rows;
 }
 
-/** Notes that a transaction has left its final block. @returns false where that is known */
+/** Marks a transaction whose final block is gone. @returns false where it was marked before */
 export async function markGone(tx: Tx, attempt: AttemptRow, nowSeconds: number): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update transfer_attempt set gone_at = ${nowSeconds}
@@ -75,7 +75,7 @@ export async function markGone(tx: Tx, attempt: AttemptRow, nowSeconds: number):
   return numAffectedRows === 1n;
 }
 
-/** Notes that a transaction is decided again, and what it has paid against the books. */
+/** Marks a transaction as decided again, with its stray payments. */
 export async function markDecided(
   tx: Tx,
   attempt: AttemptRow,
@@ -86,7 +86,7 @@ export async function markDecided(
     where merchant_id = ${attempt.merchant_id} and attempt_id = ${attempt.attempt_id}`.execute(tx);
 }
 
-/** Notes when transfers were lost; null: they were not after all. */
+/** @param lostAt when the transfers were lost; null where they were found again */
 export async function markLost(
   tx: Tx,
   merchantId: string,
@@ -101,8 +101,8 @@ export async function markLost(
   );
 }
 
-/** Transfers that wait for an attempt were paid by an earlier one. */
-export async function adoptPaid(
+/** Marks queued transfers as paid by an earlier attempt. */
+export async function markPaidEarlier(
   tx: Tx,
   { merchant_id: merchantId, tx_id: txId }: AttemptRow,
   transferIds: readonly string[],
@@ -116,17 +116,17 @@ export async function adoptPaid(
   );
 }
 
-/** How a payment that takes an attempt's sequence is known to whoever signs it. */
+/** The numbers under which the holder signs a payment that fills a gap. */
 export interface GapNumbers {
   gapId: string;
   ordinal: bigint;
   previous: string | null;
 }
 
-/** Takes the wallet's next number for it, once. */
+/** Takes the wallet's next number for a payment that fills a gap, once. */
 export async function numberGap(tx: Tx, attempt: AttemptRow): Promise<GapNumbers> {
   const { network, sender } = attempt;
-  // The wallet's row orders everybody who takes a number of it.
+  // The lock on the wallet's row serialises its numbers.
   await lockWallet(tx, { network, sender, chainNext: null });
   const known = await tx
     .selectFrom('transfer_attempt')
@@ -144,7 +144,7 @@ export async function numberGap(tx: Tx, attempt: AttemptRow): Promise<GapNumbers
   return { gapId, ordinal, previous };
 }
 
-/** Stores the bytes that take an attempt's sequence, once. @returns the ones that are stored */
+/** Stores the bytes of a payment that fills a gap, once. @returns the stored bytes */
 export async function storeGap(
   tx: Tx,
   attempt: AttemptRow,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TxStatus } from '../chains/index.ts';
-import { type BookedItem, lookAgain } from './recheck.ts';
+import { type BookedItem, compareWithChain } from './recheck.ts';
 
 const caps = { maxItemsPerTx: 9, partialBatch: true, replaceByFee: true, windowCap: true, callsAtOnce: 4 };
 const items = fc
@@ -17,17 +17,17 @@ const status = (count: number) =>
     itemOk: fc.array(fc.boolean(), { minLength: count, maxLength: count }),
   });
 
-test('books and chain are brought together item by item, and only by what the chain says for good', () => {
+test('books follow the chain item by item, and only by a final answer', () => {
   fc.assert(
     fc.property(
       items.chain((list) => fc.tuple(fc.constant(list), status(list.length))),
       ([list, said]) => {
-        const look = lookAgain(said, list, caps);
-        if (look.is !== 'decided') return;
+        const comparison = compareWithChain(said, list, caps);
+        if (comparison.is !== 'decided') return;
         expect(said.final).toBe(true);
         const isPaid = (i: number) => said.state === 'final' && said.itemOk[i] === true;
         for (const [i, { transferId, booked }] of list.entries()) {
-          const lists = [look.lost, look.found, look.adopted, look.stray].map((ids) =>
+          const lists = [comparison.lost, comparison.found, comparison.adopted, comparison.stray].map((ids) =>
             ids.includes(transferId),
           );
           expect(lists).toEqual([
@@ -44,11 +44,11 @@ test('books and chain are brought together item by item, and only by what the ch
 
 test('nothing is lost, found or stray by an answer that is not final', () => {
   for (const state of ['unknown', 'pending', 'included', 'final', 'failed'] as const) {
-    const look = lookAgain(
+    const comparison = compareWithChain(
       { state, final: false, itemOk: [true] },
       [{ transferId: 'a', booked: 'paid' }],
       caps,
     );
-    expect(look.is).not.toBe('decided');
+    expect(comparison.is).not.toBe('decided');
   }
 });

@@ -1,31 +1,35 @@
 import type { ChainCaps, TxStatus } from '../chains/index.ts';
 import { paidItems } from './states.ts';
 
-// What a second look at a decided attempt says. The books and the chain are compared item by item, so that the answer is
-// the same however often and in whatever order blocks are taken back and mined again:
-// paid in the books and not on the chain, for good: lost, until two people decide what becomes of it.
-// lost and on the chain after all: as if nothing had been.
-// not paid in the books and on the chain: stray, the operator's loss as long as it stays there.
+// Compares the books of a decided attempt with the chain, item by item, so that the result does not depend on how often or
+// in which order blocks are taken back and mined again:
+// - paid in the books, and finally not on the chain: lost, until two people decide about it;
+// - lost in the books, and on the chain: found, and paid again in the books;
+// - not paid in the books, and on the chain: stray, the operator's loss while it stays there.
 
-/** A transfer of the attempt, as the books have it. */
+/** The state of one of the attempt's transfers in the books. */
 export interface BookedItem {
   transferId: string;
   /** `paid` and `lost`: by this very transaction. `other`: it failed, or another transaction carries or paid it. */
   booked: 'paid' | 'lost' | 'queued' | 'other';
 }
 
-export type SecondLook =
-  /** In a block that is not final, or the answer contradicts itself: nothing to be said yet. */
+export type Comparison =
+  /** In a block that is not final, or the answer contradicts itself. */
   | { is: 'undecided' }
-  /** In no block, and it may still get into one. */
+  /** In no block, and it may still be mined. */
   | { is: 'away' }
   | { is: 'decided'; lost: string[]; found: string[]; adopted: string[]; stray: string[] };
 
-/** @param items in the order of the transaction's */
-export function lookAgain(status: TxStatus, items: readonly BookedItem[], caps: ChainCaps): SecondLook {
+/** @param items in the order of the transaction's items */
+export function compareWithChain(
+  status: TxStatus,
+  items: readonly BookedItem[],
+  caps: ChainCaps,
+): Comparison {
   if (status.state === 'unknown' || status.state === 'pending') return { is: 'away' };
-  // One that was emptied pays ourselves: there is nothing to compare but that it is over.
-  const paid = items.length === 0 && status.final ? [] : chainSays(status, items.length, caps);
+  // A payment to ourselves has no transfers to compare.
+  const paid = items.length === 0 && status.final ? [] : paidOnChain(status, items.length, caps);
   if (paid === undefined) return { is: 'undecided' };
   const those = (booked: BookedItem['booked'], isPaid: boolean) =>
     items.flatMap((item, i) => (item.booked === booked && paid[i] === isPaid ? [item.transferId] : []));
@@ -38,7 +42,7 @@ export function lookAgain(status: TxStatus, items: readonly BookedItem[], caps: 
   };
 }
 
-function chainSays(status: TxStatus, count: number, caps: ChainCaps): boolean[] | undefined {
+function paidOnChain(status: TxStatus, count: number, caps: ChainCaps): boolean[] | undefined {
   if (!status.final) return undefined;
   if (status.state === 'dead') return Array<boolean>(count).fill(false);
   return paidItems(status, count, caps);

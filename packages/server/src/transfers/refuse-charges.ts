@@ -2,11 +2,11 @@ import type { Tx } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { type ChargedWallet, lockQueuedCharges } from './charge-queries.ts';
-import { lockQueued, moveMembers, type TransferRow } from './queries.ts';
+import { lockQueued, type TransferRow, writeOutcomes } from './queries.ts';
 import type { TransferFailure } from './states.ts';
 import { decidedJob, type Work } from './work.ts';
 
-// Charges that end without a transaction. Those that may be on the chain go on, as the chain decides them.
+// Charges that fail without a transaction. A charge that may be on the chain continues, and the chain decides it.
 
 interface Refusal {
   code: TransferFailure;
@@ -17,23 +17,23 @@ const REVOKED: Refusal = {
   code: 'mandate_revoked',
   message: 'The mandate was revoked before the charge was sent. Nothing was paid.',
 };
-/** Nobody's failure: the invoice is charged again at the price of that time. */
+/** Not the payer's failure: the invoice is charged again later, at the rate of that time. */
 const SUSPENDED: Refusal = {
   code: 'network_unavailable',
   message: 'The merchant was suspended before the charge was sent. Nothing was paid.',
 };
 
-/** Ends the charges of a mandate that is no more, in the transaction that takes it back. */
+/** Fails the queued charges of a mandate, in the transaction that revokes it. */
 export async function refuseCharges(
   tx: Tx,
   merchantId: string,
   mandate: ChargedWallet & { mandateId: string },
   now: { seconds: number; realMs: number },
 ): Promise<void> {
-  await endQueued(tx, await lockQueuedCharges(tx, merchantId, mandate), REVOKED, now);
+  await failQueued(tx, await lockQueuedCharges(tx, merchantId, mandate), REVOKED, now);
 }
 
-/** Whether a charge without a transaction was ordered before its merchant went on after a suspension. */
+/** Whether a queued charge was ordered before or during a suspension of its merchant. */
 function isSuspended(
   { created_at: orderedAt }: TransferRow,
   { status, resumedAt }: Pick<Merchant, 'status' | 'resumedAt'>,
@@ -42,11 +42,11 @@ function isSuspended(
 }
 
 /**
- * Ends queued charges of a merchant that is suspended, or was since they were ordered: their price is of before.
+ * Fails queued charges of a merchant that is suspended, or was since they were ordered: their price is outdated.
  *
  * @returns the other transfers
  */
-export async function endSuspendedCharges(
+export async function failSuspendedCharges(
   { deps, run, merchant, groupIds, nowSeconds }: Work,
   transfers: readonly TransferRow[],
 ): Promise<readonly TransferRow[]> {
@@ -54,12 +54,12 @@ export async function endSuspendedCharges(
   if (!transfers.some(isToEnd)) return transfers;
   await run.step(async (tx) => {
     const queued = (await lockQueued(tx, merchant.merchantId, groupIds)).filter(isToEnd);
-    await endQueued(tx, queued, SUSPENDED, { seconds: nowSeconds, realMs: deps.clock.nowMs() });
+    await failQueued(tx, queued, SUSPENDED, { seconds: nowSeconds, realMs: deps.clock.nowMs() });
   });
   return transfers.filter((one) => !isToEnd(one));
 }
 
-async function endQueued(
+async function failQueued(
   tx: Tx,
   queued: readonly TransferRow[],
   refusal: Refusal,
@@ -74,7 +74,7 @@ async function endQueued(
     ...refusal,
     txId: null,
   }));
-  await moveMembers(tx, merchantId, outcomes, now.seconds);
+  await writeOutcomes(tx, merchantId, outcomes, now.seconds);
   await enqueue(
     tx,
     queued.map(({ owner_type: ownerType, group_id: groupId }) => ({

@@ -5,7 +5,7 @@ import { SEND_JOB } from './send-transfers.ts';
 
 /**
  * Orders transfers of one group (same network and currency), in the transaction of their cause. Each succeeds or fails
- * exactly once; the job `<ownerType>.decided` tells the owner.
+ * exactly once; the job `<ownerType>.decided` reports it to the owner.
  */
 export async function requestTransfers(
   tx: Tx,

@@ -2,14 +2,14 @@ import { type KeyRef, type SignedTx, type TransferItem, UnbuildableTransfer } fr
 import type { Db, Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
+import { abandonAttempt, lockWalletOf, writeUnsent } from './abandon-attempt.ts';
 import { chargeOf } from './charges.ts';
-import { giveUp, lockWalletOf, writeUnsent } from './give-up.ts';
 import { assertSameHistory } from './history.ts';
 import { OWN_ADDRESS } from './own-addresses.ts';
 import {
   type AttemptRow,
+  HOT_KEY_REF,
   insertAttempts,
-  KEY_REF,
   lockQueued,
   type NewAttempt,
   readLiveAttempts,
@@ -17,36 +17,36 @@ import {
   storeSigned,
   type TransferRow,
 } from './queries.ts';
-import { fitting, judgeUnbuildable, type MemberVerdict, planAttempts } from './states.ts';
+import { judgeUnbuildable, type MemberVerdict, planAttempts, selectAffordable } from './states.ts';
 import { attemptsBefore, lockWallet, sumOutgoing, takeNumbers, type Wallet } from './wallet-queries.ts';
 import { callForEach, type Work } from './work.ts';
 
-/** A wallet with what it holds at a final block. */
-interface Purse extends Wallet {
+/** A wallet and its balance at a final block. */
+interface FundedWallet extends Wallet {
   keyRef: KeyRef;
   height: bigint;
   balance: bigint;
 }
 
 /**
- * Gives queued transfers an attempt, and the attempts their sequences, as far as the wallet's coins go. What it lacks
- * lies at deposit addresses or is the operator's to fill up; a transaction that the chain would refuse burns a sequence
- * and fails a transfer that nothing is wrong with, so the rest stays queued.
+ * Makes attempts for queued transfers, with their sequences, as far as the wallet's balance covers them. The others stay
+ * queued until sweeps or the operator fund the wallet: a transaction without cover would use up a sequence and fail a
+ * correct transfer.
  *
- * @returns whether all of them got one
+ * @returns whether every transfer got an attempt
  * @throws WalletBehind, HistoryChanged
  */
 export async function reserveAttempts(work: Work, queued: readonly TransferRow[]): Promise<boolean> {
-  const purses = await openPurses(work, queued);
+  const wallets = await readFundedWallets(work, queued);
   crashPoint('reserve.before');
   const isShort = await work.run.step(async (tx) => {
     work.history.name = await assertSameHistory(tx);
     const locked = await lockQueued(tx, work.merchant.merchantId, work.groupIds);
-    const clean = await refuseUnpayable(tx, work, locked);
+    const clean = await failUnpayable(tx, work, locked);
     const attempts: NewAttempt[] = [];
-    for (const purse of purses) {
-      const own = clean.filter((transfer) => transfer.key_ref === purse.keyRef);
-      attempts.push(...(await reserveFrom(tx, work, purse, own)));
+    for (const wallet of wallets) {
+      const own = clean.filter((transfer) => transfer.key_ref === wallet.keyRef);
+      attempts.push(...(await reserveFrom(tx, work, wallet, own)));
     }
     await insertAttempts(tx, attempts, work.nowSeconds);
     const reserved = attempts.reduce((sum, attempt) => sum + attempt.members.length, 0);
@@ -57,11 +57,11 @@ export async function reserveAttempts(work: Work, queued: readonly TransferRow[]
   return !isShort;
 }
 
-/** A charge brings coins: what its wallet holds does not matter. */
-const NO_COINS = { height: 0n, balances: new Map<string, bigint>() };
+/** A charge brings coins in, so its wallet's balance does not matter. */
+const NO_BALANCES = { height: 0n, balances: new Map<string, bigint>() };
 
-/** The wallets that the transfers leave from, in the order in which their rows are locked. */
-async function openPurses(work: Work, queued: readonly TransferRow[]): Promise<Purse[]> {
+/** Reads the wallets that the transfers leave from, in the order in which their rows are locked. */
+async function readFundedWallets(work: Work, queued: readonly TransferRow[]): Promise<FundedWallet[]> {
   const { chain } = work;
   const [first] = queued;
   if (first === undefined) return [];
@@ -78,7 +78,7 @@ async function openPurses(work: Work, queued: readonly TransferRow[]): Promise<P
   });
   const senders = wallets.map(({ sender }) => sender);
   const { height, balances } = work.isCharge
-    ? NO_COINS
+    ? NO_BALANCES
     : await chain.balances(senders, first.currency, 'final');
   return wallets
     .map((wallet) => ({ ...wallet, height, balance: balances.get(wallet.sender) ?? 0n }))
@@ -88,37 +88,45 @@ async function openPurses(work: Work, queued: readonly TransferRow[]): Promise<P
 async function reserveFrom(
   tx: Tx,
   work: Work,
-  purse: Purse,
+  wallet: FundedWallet,
   transfers: readonly TransferRow[],
 ): Promise<NewAttempt[]> {
   const [first] = transfers;
   if (first === undefined) return [];
-  const next = await lockWallet(tx, purse);
+  const next = await lockWallet(tx, wallet);
   const groups = work.isCharge
     ? transfers.map((charge) => [charge])
-    : fitting(planAttempts(transfers, work.chain.caps.maxItemsPerTx), await coinsIn(tx, work, purse, first));
+    : selectAffordable(
+        planAttempts(transfers, work.chain.caps.maxItemsPerTx),
+        await availableCoins(tx, work, wallet, first),
+      );
   const attempts = groups.map((members) => ({ attemptId: newId(), members }));
   const ids = attempts.map((attempt) => attempt.attemptId);
-  const numbers = await takeNumbers(tx, purse, { next, attemptIds: ids });
+  const numbers = await takeNumbers(tx, wallet, { next, attemptIds: ids });
   return attempts.flatMap((attempt, i) => {
     const taken = numbers[i];
-    return taken === undefined ? [] : [{ ...attempt, sender: purse.sender, ...taken }];
+    return taken === undefined ? [] : [{ ...attempt, sender: wallet.sender, ...taken }];
   });
 }
 
-async function coinsIn(tx: Tx, { merchant }: Work, purse: Purse, { currency }: TransferRow): Promise<bigint> {
-  return purse.balance - (await sumOutgoing(tx, merchant.merchantId, { ...purse, currency }));
+async function availableCoins(
+  tx: Tx,
+  { merchant }: Work,
+  wallet: FundedWallet,
+  { currency }: TransferRow,
+): Promise<bigint> {
+  return wallet.balance - (await sumOutgoing(tx, merchant.merchantId, { ...wallet, currency }));
 }
 
 const LISTED = { code: 'address_risk', message: 'The address is on the risk list.' } as const;
 const OWN = { code: 'transfer_failed', message: `${OWN_ADDRESS} Nothing was paid.` } as const;
 
 /**
- * An address that was listed or given out to a payer since it was submitted fails before anything is signed for it.
+ * Fails transfers whose address was risk-listed, or given out to a payer, since they were submitted.
  *
- * @returns the others
+ * @returns the other transfers
  */
-async function refuseUnpayable(tx: Tx, work: Work, queued: readonly TransferRow[]): Promise<TransferRow[]> {
+async function failUnpayable(tx: Tx, work: Work, queued: readonly TransferRow[]): Promise<TransferRow[]> {
   const verdicts = await findUnpayable(tx, work, queued);
   const refused = new Set(verdicts.map(({ transferId }) => transferId));
   await writeUnsent(tx, work, verdicts, queued);
@@ -134,7 +142,7 @@ async function findUnpayable(
   const addresses = transfers.map((transfer) => transfer.address);
   const listed = await deps.screen(db, merchant.mode, { network, addresses, moment: 'submit' });
   // A sweep goes to the hot wallet, and a charge comes from its address.
-  const paid = isCharge ? [] : transfers.filter((transfer) => transfer.key_ref === KEY_REF);
+  const paid = isCharge ? [] : transfers.filter((transfer) => transfer.key_ref === HOT_KEY_REF);
   const recipients = { network, addresses: paid.map((transfer) => transfer.address) };
   const own = await deps.findOwnAddresses(db, merchant, recipients);
   return transfers.flatMap(({ transfer_id: transferId, address }): MemberVerdict[] => {
@@ -146,27 +154,27 @@ async function findUnpayable(
 type Built = { attempt: AttemptRow; signed: SignedTx } | { attempt: AttemptRow; fault: UnbuildableTransfer };
 
 /**
- * Builds and signs what is reserved, and stores the bytes before anybody can send them.
+ * Builds and signs the reserved attempts, and stores their bytes before they are sent.
  *
  * @throws HistoryChanged, SigningRefused
  */
 export async function signReserved(work: Work): Promise<void> {
   const { deps, run, merchant, groupIds } = work;
-  // A copy that knows that it is one asks for no signature: it would take a number of the original's.
+  // A copy that has been detected must not request signatures: each would take a number of the original.
   work.history.name ??= await assertSameHistory(deps.db);
   const history = work.history.name;
-  // Read after the name: an adoption writes its name and new numbers at once, and an old number in the new name would be
-  // another attempt's to whoever signs.
+  // Read after the history: an adoption writes its name and new numbers in one commit, and to the holder an old number
+  // under the new name would be another attempt.
   const live = await readLiveAttempts(deps.db, merchant.merchantId, groupIds);
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
-  // Nobody is screened again: whoever signs may have given their bytes out to a process that died, or to the original of
-  // this database. Another attempt would then pay the others of a batch twice.
+  // Recipients are not screened again: the holder may have given the bytes out to a process that died, or to the original
+  // of this database. Another attempt would then pay the rest of a batch twice.
   const reserved = live.filter(({ status }) => status === 'reserved');
   const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
   crashPoint('build.after');
   await run.step(async (tx) => {
     await assertSameHistory(tx);
-    for (const one of built) if ('fault' in one) await giveUpUnbuildable(tx, work, one, transfers);
+    for (const one of built) if ('fault' in one) await abandonUnbuildable(tx, work, one, transfers);
     const signed = built.flatMap((one) =>
       'signed' in one ? [{ attemptId: one.attempt.attempt_id, signed: one.signed }] : [],
     );
@@ -183,35 +191,38 @@ async function build(
 ): Promise<Built> {
   const { deps, chain } = work;
   const { attempt_id: attemptId, group_id: groupId, sequence, ordinal } = attempt;
-  if (ordinal === null) throw new Error('an attempt that waits for its bytes has an ordinal');
+  if (ordinal === null) throw new Error('a reserved attempt has no ordinal');
   try {
     const before = (from: bigint | null) => attemptsBefore(deps.db, { ...attempt, ordinal }, from);
     const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before };
     const numbered = sequence === null ? {} : { sequence: String(sequence) };
     const by = { keyRef: attempt.key_ref, signing, ...numbered };
     const transfer = { ...by, asset: attempt.currency, batchId: attemptId };
-    if (isEmptied(attempt)) {
-      return { attempt, signed: await chain.buildTransfer({ ...transfer, items: [itemToUs(attempt)] }) };
+    if (isSelfPayment(attempt)) {
+      return {
+        attempt,
+        signed: await chain.buildTransfer({ ...transfer, items: [selfPaymentItem(attempt)] }),
+      };
     }
     const members = membersOf(attempt, transfers);
     const signed = work.isCharge
-      ? await chain.buildCharge({ ...by, ...chargeIn(members) })
+      ? await chain.buildCharge({ ...by, ...chargeOfMembers(members) })
       : await chain.buildTransfer({ ...transfer, items: members.map(itemOf) });
     return { attempt, signed };
   } catch (error) {
-    // A payment to ourselves that cannot be built is a bug, and stays a failure of the job. So does a sweep: emptied, it
-    // would pay its own deposit address, where every unit counts as a payer's.
-    const isToUs = isEmptied(attempt) || attempt.key_ref !== KEY_REF;
+    // A payment to ourselves that cannot be built is a bug and fails the job. So does a sweep: replaced by a payment to
+    // ourselves, it would pay its own deposit address, where every unit counts as a payer's.
+    const isToUs = isSelfPayment(attempt) || attempt.key_ref !== HOT_KEY_REF;
     if (!(error instanceof UnbuildableTransfer) || isToUs) throw error;
     deps.log.error({ attempt_id: attemptId, group_id: groupId, err: error }, 'a transaction cannot be built');
     return { attempt, fault: error };
   }
 }
 
-/** It has no transfers: it uses a sequence up that another attempt has given up. */
-const isEmptied = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.attempt_id;
+/** A payment of one unit to ourselves, which uses up the sequence of an abandoned attempt. */
+const isSelfPayment = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.attempt_id;
 
-const itemToUs = (attempt: AttemptRow): TransferItem => ({
+const selfPaymentItem = (attempt: AttemptRow): TransferItem => ({
   itemId: attempt.attempt_id,
   to: attempt.sender,
   amount: 1n,
@@ -221,7 +232,7 @@ function membersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): Tran
   const byId = new Map(transfers.map((transfer) => [transfer.transfer_id, transfer]));
   return attempt.item_ids.map((id) => {
     const transfer = byId.get(id);
-    if (transfer === undefined) throw new Error('an attempt names a transfer that its group does not have');
+    if (transfer === undefined) throw new Error('an attempt has a transfer that is not in its group');
     return transfer;
   });
 }
@@ -230,12 +241,13 @@ function itemOf({ transfer_id: itemId, address: to, amount, memo }: TransferRow)
   return { itemId, to, amount, ...(memo === null ? {} : { memo }) };
 }
 
-function chargeIn([transfer, ...others]: readonly TransferRow[]) {
-  if (transfer?.charge == null || others.length > 0) throw new Error('a charge is alone in its transaction');
+function chargeOfMembers([transfer, ...others]: readonly TransferRow[]) {
+  if (transfer?.charge == null || others.length > 0)
+    throw new Error('a charge must be alone in its transaction');
   return { ...chargeOf(transfer.charge), chargeId: transfer.transfer_id, amount: transfer.amount };
 }
 
-async function giveUpUnbuildable(
+async function abandonUnbuildable(
   tx: Tx,
   work: Work,
   { attempt, fault }: { attempt: AttemptRow; fault: UnbuildableTransfer },
@@ -245,5 +257,5 @@ async function giveUpUnbuildable(
   const members = attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
   const verdicts = judgeUnbuildable(members, fault.message);
   await lockWalletOf(tx, attempt);
-  await giveUp(tx, work, { attempt, verdicts, detail: fault.message }, transfers);
+  await abandonAttempt(tx, work, { attempt, verdicts, detail: fault.message }, transfers);
 }

@@ -10,10 +10,10 @@ export interface ScreenRequest {
   moment: 'creation' | 'submit';
 }
 
-/** Which of the addresses are listed. An error means that nobody knows: the caller refuses rather than passes. */
+/** Returns the addresses that are listed. Where it rejects the answer is unknown, and the caller must refuse. */
 export type Screen = (db: Db, mode: MerchantMode, request: ScreenRequest) => Promise<ReadonlySet<string>>;
 
-/** The installation's risk list; for sandbox merchants also the test address that is listed from submit on. */
+/** Reads the installation's risk list; for sandbox merchants also the test address that is listed from submit on. */
 export const screen: Screen = async (db, mode, { network, addresses, moment }) => {
   const listed = new Set(await isListed(db, network, [...addresses]));
   const lateOne = testAddresses(network).risk_rejected;

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHARGE_FAULTS, type ChainCaps, type TxStatus } from '../chains/index.ts';
 import {
-  fitting,
+  type GroupState,
   judge,
   judgeUnbuildable,
-  lookAgainMs,
   nextRun,
   planAttempts,
+  pollIntervalMs,
   retryMs,
-  type Standing,
+  selectAffordable,
   type TransferStatus,
   type Verdict,
 } from './states.ts';
@@ -44,7 +44,7 @@ const anyStatus: fc.Arbitrary<TxStatus> = fc.record(
 );
 
 describe('judge', () => {
-  test('J6: a charge fails for the reason that the network names, a transfer for none of the payer’s', () => {
+  test('J6: a charge fails with the reason the network gives, a transfer never with one of the payer’s', () => {
     fc.assert(
       fc.property(fc.constantFrom(...CHARGE_FAULTS, 'execution_reverted'), anyCaps, (reason, caps) => {
         const status: TxStatus = { state: 'failed', final: true, itemOk: [false], reason };
@@ -84,11 +84,11 @@ describe('judge', () => {
     );
   });
 
-  test('J2: whatever was said before the end, a transfer is paid as often as its state says', () => {
+  test('J2: whatever the answers before the final one, a transfer is paid exactly as its state claims', () => {
     const size = fc.integer({ min: 1, max: 20 });
     fc.assert(
       fc.property(fc.array(anyFate, { minLength: 1 }), size, anyCaps, (fatesToCome, count, caps) => {
-        for (const { state, paid } of live(fatesToCome, count, caps)) {
+        for (const { state, paid } of simulate(fatesToCome, count, caps)) {
           if (state === 'succeeded') expect(paid).toBe(1);
           else expect(paid).toBe(0);
         }
@@ -117,18 +117,18 @@ describe('judge', () => {
     ['failed, yet an item was paid', { state: 'failed', final: true, itemOk: [false, true] }, ATOMIC],
     ['all or nothing, yet half', { state: 'final', final: true, itemOk: [true, false] }, ATOMIC],
     ['fewer items than were sent', { state: 'final', final: true, itemOk: [true] }, PARTIAL],
-    ['no word about the items', { state: 'final', final: true }, PARTIAL],
+    ['nothing about the items', { state: 'final', final: true }, PARTIAL],
     ['dead, but not for sure', { state: 'dead', final: false }, ATOMIC],
   ];
   test.each(contradictions)(
-    'J7: an answer that does not say what was paid decides nothing: %s',
+    'J7: an answer that leaves open which items were paid decides nothing: %s',
     (_, status, caps) => {
       expect(judge(status, membersOf(2), caps)).toBeUndefined();
     },
   );
 });
 
-/** What really becomes of an attempt, after answers that are not final and may be lies. */
+/** What really happens to an attempt, after answers that are not final and may be wrong. */
 interface Fate {
   before: TxStatus[];
   end: 'mined' | 'dead';
@@ -143,7 +143,7 @@ const anyFate: fc.Arbitrary<Fate> = fc.record({
   itemOk: fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
 });
 
-/** What a chain without lies says in the end, by the rules of its network. */
+/** The final answer of an honest chain, by the rules of its network. */
 function lastWord(fate: Fate, count: number, caps: ChainCaps): TxStatus {
   if (fate.end === 'dead') return { state: 'dead', final: true };
   const own = fate.itemOk.slice(0, count);
@@ -152,8 +152,8 @@ function lastWord(fate: Fate, count: number, caps: ChainCaps): TxStatus {
   return { state: ok ? 'final' : 'failed', final: true, itemOk: own.map(() => ok) };
 }
 
-/** Runs transfers through one fate after another, as the engine does, and counts what the chain has paid. */
-function live(fatesToCome: readonly Fate[], count: number, caps: ChainCaps) {
+/** Runs transfers through one fate after another, as the service does, and counts what the chain has paid. */
+function simulate(fatesToCome: readonly Fate[], count: number, caps: ChainCaps) {
   const transfers = membersOf(count).map(({ transferId }) => ({
     transferId,
     state: 'queued' as TransferStatus,
@@ -164,7 +164,7 @@ function live(fatesToCome: readonly Fate[], count: number, caps: ChainCaps) {
     const queued = transfers.filter((transfer) => transfer.state === 'queued');
     for (const members of planAttempts(queued, caps.maxItemsPerTx)) {
       const end = lastWord(fate, members.length, caps);
-      // An attempt goes on after its first verdict only if the engine were wrong to take that for one.
+      // The first verdict must be right: the chain's payments are counted at the end, whatever the verdict was.
       for (const [i, member] of members.entries()) if (end.itemOk?.[i]) member.paid += 1;
       const verdicts = [...fate.before, end].map((status) => judge(status, members, caps));
       const verdict = verdicts.find((one) => one !== undefined);
@@ -187,7 +187,7 @@ describe('fitting', () => {
   test('I2: no more leaves than the wallet holds, and what is left out would not fit', () => {
     fc.assert(
       fc.property(plan, fc.bigInt({ min: -50n, max: 500n }), (planned, coins) => {
-        const taken = fitting(planned, coins);
+        const taken = selectAffordable(planned, coins);
         if (taken.length > 0) expect(total(taken) <= coins).toBe(true);
         expect(planned.filter((members) => taken.includes(members))).toEqual(taken);
         for (const members of planned) {
@@ -201,7 +201,7 @@ describe('fitting', () => {
 describe('planAttempts', () => {
   const queue = fc.array(fc.record({ id: fc.nat(), alone: fc.boolean() }), { maxLength: 60 });
 
-  test('each transfer is in exactly one attempt, none too big, the lone ones by themselves', () => {
+  test('each transfer is in exactly one attempt, none too big, transfers marked alone by themselves', () => {
     fc.assert(
       fc.property(queue, fc.integer({ min: 1, max: 200 }), (transfers, most) => {
         const plan = planAttempts(transfers, most);
@@ -224,7 +224,7 @@ describe('planAttempts', () => {
   });
 });
 
-test('J6: what cannot be built is tried one by one, and alone it fails with its reason', () => {
+test('J6: transfers that cannot be built are tried one by one, and one alone fails with its reason', () => {
   expect(judgeUnbuildable(membersOf(2), 'too many')).toEqual(
     membersOf(2).map((member) => ({ ...member, to: 'queued', alone: true })),
   );
@@ -233,12 +233,12 @@ test('J6: what cannot be built is tried one by one, and alone it fails with its 
   ]);
 });
 
-describe('when to look again', () => {
-  test('a look is late by no more than a tenth of the age, and never busy', () => {
+describe('when a group runs next', () => {
+  test('polling is late by at most a tenth of the age, and never busy', () => {
     fc.assert(
       fc.property(fc.integer({ min: -5, max: 10_000_000 }), (ageSeconds) => {
         for (const [wait, least, most] of [
-          [lookAgainMs, 250, 60_000],
+          [pollIntervalMs, 250, 60_000],
           [retryMs, 1_000, 15_000],
         ] as const) {
           const waitMs = wait(ageSeconds);
@@ -249,8 +249,8 @@ describe('when to look again', () => {
     );
   });
 
-  const standing = (change: Partial<Standing>): Standing => ({
-    hindrance: 'none',
+  const stateOf = (change: Partial<GroupState>): GroupState => ({
+    blockedBy: 'none',
     ageSeconds: 30,
     queued: 0,
     unsigned: 0,
@@ -258,38 +258,38 @@ describe('when to look again', () => {
     ...change,
   });
   const later = (waitMs: number, followsClock: boolean) => ({ waitMs, followsClock });
-  const cases: [string, Partial<Standing>, ReturnType<typeof nextRun>][] = [
+  const cases: [string, Partial<GroupState>, ReturnType<typeof nextRun>][] = [
     ['all decided: never', {}, undefined],
-    ['all decided during an outage: never', { hindrance: 'unavailable' }, undefined],
+    ['all decided during an outage: never', { blockedBy: 'unavailable' }, undefined],
     ['something new to send: at once', { queued: 1, sent: [undefined, undefined, 5_000] }, later(0, true)],
     [
-      'something new, but held back: later, in real time',
-      { hindrance: 'held', queued: 1, ageSeconds: 600 },
+      'something new, but blocked: later, in real time',
+      { blockedBy: 'held', queued: 1, ageSeconds: 600 },
       later(15_000, false),
     ],
     [
-      'held back, yet some are out: as they need',
-      { hindrance: 'held', queued: 1, sent: [undefined], ageSeconds: 2 },
+      'blocked, yet some are sent: as they need',
+      { blockedBy: 'held', queued: 1, sent: [undefined], ageSeconds: 2 },
       later(250, true),
     ],
     [
-      'bytes to be made: at once, also when held back',
-      { hindrance: 'held', queued: 1, unsigned: 1 },
+      'to be signed: at once, even when new attempts are blocked',
+      { blockedBy: 'held', queued: 1, unsigned: 1 },
       later(0, true),
     ],
     [
-      'bytes to be made, but stopped: later, in real time',
-      { hindrance: 'stopped', unsigned: 1, ageSeconds: 600 },
+      'to be signed, but stopped: later, in real time',
+      { blockedBy: 'stopped', unsigned: 1, ageSeconds: 600 },
       later(15_000, false),
     ],
     [
-      'stopped, yet some are out: as they need',
-      { hindrance: 'stopped', unsigned: 1, sent: [undefined], ageSeconds: 2 },
+      'stopped, yet some are sent: as they need',
+      { blockedBy: 'stopped', unsigned: 1, sent: [undefined], ageSeconds: 2 },
       later(250, true),
     ],
     [
-      'in an outage: later, in real time, as none that is out can be looked at',
-      { hindrance: 'unavailable', unsigned: 1, sent: [undefined] },
+      'in an outage: later, in real time, as no status can be read',
+      { blockedBy: 'unavailable', unsigned: 1, sent: [undefined] },
       later(3_000, false),
     ],
     [
@@ -298,11 +298,15 @@ describe('when to look again', () => {
       later(7_000, true),
     ],
     ['one of them is in no block yet: a tenth of the age', { sent: [9_000, undefined] }, later(3_000, true)],
-    ['it should be final by now: a tenth of the age', { sent: [-1_000], ageSeconds: 2 }, later(250, true)],
+    ['one should be final by now: a tenth of the age', { sent: [-1_000], ageSeconds: 2 }, later(250, true)],
     ['it takes a quarter of an hour: once a minute', { sent: [900_000] }, later(60_000, true)],
-    ['all are out: a tenth of the age', { sent: [undefined, undefined], ageSeconds: 20 }, later(2_000, true)],
+    [
+      'all are sent: a tenth of the age',
+      { sent: [undefined, undefined], ageSeconds: 20 },
+      later(2_000, true),
+    ],
   ];
   test.each(cases)('%s', (_, change, run) => {
-    expect(nextRun(standing(change))).toEqual(run);
+    expect(nextRun(stateOf(change))).toEqual(run);
   });
 });

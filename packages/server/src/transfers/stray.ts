@@ -1,21 +1,21 @@
 import type { Network } from '@florin/contract/money';
 import type { Posting } from '../ledger/index.ts';
-import type { Carried } from './final-queries.ts';
+import type { CarriedTransfer } from './recheck-queries.ts';
 
-/** Entries of one item come once; what is stray may be taken back and come again, so its batch is the cause. */
-function causeOf({ ownerType, ownerId, groupId }: Carried): Posting['cause'] | undefined {
+/** An item has one settling entry, while stray entries can repeat, so their cause is the batch. */
+function causeOf({ ownerType, ownerId, groupId }: CarriedTransfer): Posting['cause'] | undefined {
   if (ownerType === 'payout_item') return { type: 'payout_batch', id: groupId };
   if (ownerType === 'refund') return { type: 'refund', id: ownerId };
   return ownerType === 'charge' ? { type: 'payment', id: ownerId } : undefined;
 }
 
 /**
- * What was paid although it was decided otherwise. Coins that left are the operator's loss; coins that a charge brought
- * are kept for whoever has a right to them. A sweep moves our own coins: nothing is booked. What was booked before and is
- * not there any more is booked back.
+ * Postings for transfers that were paid although they were decided otherwise. Coins that left are the operator's loss;
+ * coins that a charge brought are kept for their rightful owner. A sweep moves our own coins, so nothing is booked. A stray
+ * payment that is gone again is reversed.
  */
 export function strayPostings(
-  items: readonly Carried[],
+  items: readonly CarriedTransfer[],
   { network, before, now }: { network: Network; before: readonly string[]; now: readonly string[] },
 ): Posting[] {
   return items.flatMap((item): Posting[] => {

@@ -5,7 +5,7 @@ import { kept, unawaited } from '../platform/db/index.ts';
 import type { AttemptRow } from './queries.ts';
 import './tables.ts';
 
-/** The chain has seen sequences of a wallet that this database never gave out. */
+/** The chain has seen sequences of a wallet that this database never assigned. */
 export class WalletBehind extends Error {
   readonly network: Network;
   readonly sender: string;
@@ -18,7 +18,7 @@ export class WalletBehind extends Error {
   }
 }
 
-/** A wallet as the chain showed it before the transaction that locks its row. */
+/** A wallet as the chain reported it before the transaction that locks its row. */
 export interface Wallet {
   network: Network;
   sender: string;
@@ -26,21 +26,21 @@ export interface Wallet {
   chainNext: bigint | null;
 }
 
-/** A locked wallet's counts. */
+/** The next numbers of a locked wallet. */
 export interface WalletCounts {
   sequence: bigint;
-  /** Of its attempts, on every network. */
+  /** Of its attempts; on every network, with sequences or without. */
   ordinal: bigint;
-  /** The attempt with the number before that. */
+  /** The attempt with the ordinal before. */
   previous: string | null;
 }
 
 /**
- * Locks the wallet's row, which orders everybody who sends from it. The chain's own count begins a wallet that we have
- * not used yet. Read it before: whatever is mined by then was taken before.
+ * Locks the wallet's row, which serialises all sends from it. A wallet that is new here begins at the chain's sequence.
+ * Read that before this call: everything mined by then was assigned before.
  *
  * @returns its next numbers
- * @throws WalletBehind when the chain has seen sequences that were never taken here
+ * @throws WalletBehind when the chain has seen sequences that were never assigned here
  */
 export async function lockWallet(tx: Tx, { network, sender, chainNext }: Wallet): Promise<WalletCounts> {
   const { rows } = await sql<WalletCounts>`${kept}
@@ -53,17 +53,17 @@ export async function lockWallet(tx: Tx, { network, sender, chainNext }: Wallet)
   return next;
 }
 
-/** What an attempt takes of its wallet's numbers. */
-export interface Numbers extends Omit<WalletCounts, 'sequence'> {
+/** The numbers that an attempt takes of its wallet. */
+export interface TakenNumbers extends Omit<WalletCounts, 'sequence'> {
   sequence: bigint | null;
 }
 
-/** Takes a locked wallet's numbers, one of each kind for each attempt; sequences only where the network has them. */
+/** Takes an ordinal and, where the network has sequences, a sequence of a locked wallet for each attempt. */
 export async function takeNumbers(
   tx: Tx,
   { network, sender, chainNext }: Wallet,
   { next, attemptIds }: { next: WalletCounts; attemptIds: readonly string[] },
-): Promise<Numbers[]> {
+): Promise<TakenNumbers[]> {
   if (attemptIds.length === 0) return [];
   const isSequenced = chainNext !== null;
   const count = BigInt(attemptIds.length);
@@ -85,13 +85,13 @@ export async function takeNumbers(
   return ordinals.map((numbers, i) => ({ sequence: sequences[i] ?? null, ...numbers }));
 }
 
-/** Takes a wallet's next number alone, for a transaction whose sequence was taken before. */
+/** Takes a wallet's next ordinal, for a transaction that has its sequence already. */
 export async function takeOrdinal(
   tx: Tx,
   { network, sender }: Pick<Wallet, 'network' | 'sender'>,
   attemptId: string,
 ): Promise<Pick<WalletCounts, 'ordinal' | 'previous'>> {
-  // It has sent before, so the chain's count adds nothing.
+  // The wallet has sent before, so the chain's sequence is not needed.
   const { ordinal, previous } = await lockWallet(tx, { network, sender, chainNext: null });
   await sql`
     update wallet set next_ordinal = ${ordinal + 1n}, last_attempt_id = ${attemptId}
@@ -100,8 +100,9 @@ export async function takeOrdinal(
 }
 
 /**
- * Attempts of a wallet that were numbered before one of them, in order: from a number on, or from the first one that
- * counts in the present history.
+ * Attempts of a wallet with a smaller ordinal than the given one, in order.
+ *
+ * @param from the first ordinal to list; null: the first one of the present history
  */
 export async function attemptsBefore(
   db: Db,
@@ -124,13 +125,13 @@ export async function attemptsBefore(
 }
 
 /**
- * Has every wallet count for a new history from its next number on. What waits for its bytes is numbered anew: whoever
- * signs knows which attempts it has signed before, whatever their numbers.
+ * Starts every wallet's numbering for a new history at its next ordinal. Reserved attempts get new ordinals: the holder
+ * knows the attempts it has signed by their ids.
  */
 export async function restartNumbers(tx: Tx): Promise<void> {
-  // What was reserved before is seen by the next statement, and nothing is reserved until the commit.
+  // The locks let the next statement see all earlier reservations, and block new ones until the commit.
   await sql`select from wallet order by sender, network for update`.execute(tx);
-  // A payment that takes a sequence gets its number anew when it is signed, under the id that it had.
+  // A payment that fills a gap gets a new ordinal when it is signed, under the same id.
   await sql`
     update transfer_attempt set gap_ordinal = null, gap_previous_id = null
     where gap_ordinal is not null and gap_raw is null`.execute(tx);
@@ -151,9 +152,8 @@ export async function restartNumbers(tx: Tx): Promise<void> {
 }
 
 /**
- * What attempts of a locked wallet take out of it that its balance at a final block does not show: those that are not
- * decided, those that a later block decided, and those that have left theirs and may come again. A wallet is one
- * merchant's.
+ * Sum of what a locked wallet pays that its balance at block `height` does not show: undecided attempts, attempts decided
+ * in a later block, and attempts whose block is gone and that may be mined again. A wallet belongs to one merchant.
  */
 export async function sumOutgoing(
   tx: Tx,
@@ -177,7 +177,7 @@ export async function sumOutgoing(
   return BigInt(rows[0]?.total ?? 0);
 }
 
-/** Lets a wallet go on from the chain's count; never takes it back. @returns false: nothing to make up */
+/** Raises a wallet's next sequence to the chain's; never lowers it. @returns false where it was not behind */
 export async function raiseSequence(
   db: Db,
   wallet: { network: Network; sender: string; chainNext: bigint },

@@ -13,24 +13,24 @@ export interface TransferDeps extends Platform {
   findOwnAddresses: FindOwnAddresses;
 }
 
-/** One run over a group of transfers, or over many groups of charges of one network and token. */
+/** A run over one group of transfers, or over many groups of charges of one network and token. */
 export interface Work {
   deps: TransferDeps;
   run: Pick<JobRun, 'step' | 'signal'>;
   merchant: Merchant;
   groupIds: readonly string[];
   chain: Chain;
-  /** Whether its transfers come from payers. */
+  /** Whether its transfers are charges. */
   isCharge: boolean;
-  /** The merchant's clock as the run began. */
+  /** The merchant's clock at the start of the run. */
   nowSeconds: number;
-  /** The name of the history that this run sends for, once one of its transactions has read it. */
+  /** The name of the history that this run sends for, once a transaction of it has read the name. */
   history: { name?: string };
 }
 
 /**
- * Runs a chain call for each, a few at a time: nodes limit how much they are asked at once. Begins none after the
- * worker was told to stop.
+ * Runs a chain call for each entry, at most `callsAtOnce` concurrently, as nodes limit their clients. Starts none after the
+ * run was aborted.
  */
 export async function callForEach<T, R>(
   { run, chain }: Work,
@@ -46,11 +46,11 @@ export async function callForEach<T, R>(
   return results;
 }
 
-/** Kind of the owner's job, written with each outcome: `payout_item.decided`, payload `{ groupId }`. */
+/** Kind of the job that reports an outcome to the owner: `payout_item.decided`, payload `{ groupId }`. */
 export const decidedJob = (ownerType: string) => `${ownerType}.decided`;
 
-/** Tells the owners of transfers that these are over, in the transaction that says so. */
-export async function tellOwners(
+/** Enqueues the `decided` jobs of the transfers' owners, in the transaction that decides the transfers. */
+export async function notifyOwners(
   tx: Tx,
   { deps, merchant }: Work,
   transfers: readonly TransferRow[],

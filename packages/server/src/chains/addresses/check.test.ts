@@ -37,7 +37,7 @@ function codeOf(network: Network, address: string): string {
 }
 
 describe.skipIf(!existsSync(CORPORA))('corpora (skipped without ../shared/corpora)', () => {
-  test('J8: every address vector is judged as it expects', () => {
+  test('J8: every address vector gets its expected result', () => {
     const vectors = read('address/address_vectors.jsonl')
       .trim()
       .split('\n')

@@ -4,7 +4,7 @@ import { checkErc20Address } from './erc20.ts';
 import { checkSplAddress } from './spl.ts';
 import { checkTrc20Address } from './trc20.ts';
 
-/** Any refusal means: money sent there would be lost, or the text is no address of that network. Asks no node. */
+/** Refuses a text that is no address of that network, and addresses where money would be lost. Needs no node. */
 export function checkAddress(
   network: Network,
   address: string,

@@ -5,8 +5,8 @@ import { keccak256 } from './keccak.ts';
 export const ACCOUNT_BYTES = 20;
 
 /**
- * Refused on both: 0x00…00 to 0x00…ff. Precompiled contracts lie there (0x01 to 0x11 today, and each upgrade adds some),
- * nobody can hold a key for such an address, and tokens sent to it are gone; the range leaves room for new ones.
+ * Refused on both: 0x00…00 to 0x00…ff, the addresses of precompiled contracts (0x01 to 0x11 today, and each upgrade adds
+ * some). Nobody can hold a key for such an address, and tokens sent to it are gone; the range leaves room for new ones.
  */
 const LOWEST_OPEN_ACCOUNT = '100'.padStart(2 * ACCOUNT_BYTES, '0');
 /** Where people burn tokens. */
@@ -18,7 +18,7 @@ const BURN_ACCOUNTS = new Set([
 ]);
 
 /**
- * `zero` for accounts that are nobody's and `program` for precompiled contracts; undefined for all others.
+ * `zero` for accounts without an owner, `program` for precompiled contracts, undefined for all others.
  *
  * @param account 40 small hex digits
  */

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 
 /**
- * The contracts (mints on spl) whose transfers are money. All have 6 digits. They lie in canonical form.
+ * The contracts (mints on spl) of the listed tokens, in canonical form. All have 6 digits.
  *
  * Sources: USDT as published by Tether (tether.to, supported protocols); USDC from
  * developers.circle.com/stablecoins/usdc-contract-addresses. Circle ended USDC on Tron in February 2025: the contract
@@ -28,7 +28,7 @@ const CONTRACTS: Readonly<Record<Network, ReadonlySet<string>>> = {
   spl: new Set(Object.values(TOKEN_CONTRACTS.spl)),
 };
 
-/** True for the contract of any listed token on that network, given in canonical form. */
+/** Whether a canonical address is the contract of a listed token on that network. */
 export function isTokenContract(network: Network, canonical: string): boolean {
   return CONTRACTS[network].has(canonical);
 }

@@ -34,13 +34,20 @@ import { balancesAt } from './balances.ts';
 import { BatchedCalls, type ChainView } from './batched-calls.ts';
 import { BlockClock, type BlockSettings } from './block-clock.ts';
 import { buildCharge, buildTransfer } from './build.ts';
-import { type ChainRow, findChain, lockChain, NOWHERE, type Place, updateChain } from './chain-queries.ts';
+import {
+  AFTER_EVERYTHING,
+  type ChainRow,
+  findChain,
+  lockChain,
+  type TransferPosition,
+  updateChain,
+} from './chain-queries.ts';
 import { findFault } from './envelope.ts';
 import { hashesOf } from './forks.ts';
 import { setupOf, spenderOf } from './mandates.ts';
 import { type FaultEffect, isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
-import { cursorBehind, type Recipients, readCursor, readScan, recipientsOf, sift } from './scan.ts';
+import { cursorAfter, keepWatched, type Recipients, readCursor, readScan, recipientsOf } from './scan.ts';
 import { findNextSequenceAt } from './sequence-queries.ts';
 import { settle } from './settle.ts';
 import { readStatus } from './status.ts';
@@ -60,13 +67,13 @@ export interface SimulatedChainOptions {
   blockSeconds?: number;
   /** Default 3. */
   confirmations?: number;
-  /** Shared by all who open chains of one pool with one clock and the same settings. */
+  /** Share one between all chains of a pool with the same clock and settings. */
   batched?: BatchedCalls;
 }
 
 /**
- * The port on the simulated chain. Every look first closes the blocks that have come meanwhile, under the lock of the
- * chain's row; nothing runs in the background, and any number of processes may look at once.
+ * The port on the simulated chain. Every call first settles the blocks that are due, under the lock of the chain's row.
+ * Nothing runs in the background, and any number of processes may call it concurrently.
  */
 export class SimulatedAdapter implements Chain {
   readonly network: Network;
@@ -136,20 +143,20 @@ export class SimulatedAdapter implements Chain {
   }
 
   async cursorAt(height: bigint): Promise<string> {
-    return cursorBehind(height);
+    return cursorAfter(height);
   }
 
   async scan(query: ScanQuery): Promise<ScanAnswer> {
     const { level, cursor } = query;
-    // What is not final is looked at again: only final blocks have to be closed.
-    const behind = cursor === null ? NOWHERE : readCursor(cursor);
+    // Blocks that are not final are read again later: only final ones must be settled.
+    const behind = cursor === null ? AFTER_EVERYTHING : readCursor(cursor);
     const seen = await this.view({ closed: level === 'final', behind });
     this.#assertReachable(seen);
     if (level === 'tip' && cursor !== null && seen.hasMore === false)
       return { transfers: [], cursor, complete: true, head: this.headOf(asNode(seen)) };
     const recipients = await recipientsOf(query);
     const page = await this.reach(() => this.#scanAsOf(seen.clock.now, { ...query, recipients }));
-    const answer = await sift(page, query);
+    const answer = await keepWatched(page, query);
     const isLost = answer.transfers.length > 0 && (await this.#takeScanFault(seen.row, query.level));
     return isLost ? { ...answer, transfers: answer.transfers.slice(1) } : answer;
   }
@@ -172,7 +179,7 @@ export class SimulatedAdapter implements Chain {
     return this.#sign(spec.signing, buildCharge(this.id, spec, (await this.#nodeView()).clock));
   }
 
-  /** Gives the bytes out once the wallet's holder has them in its memory. */
+  /** Returns the bytes once the holder has stored them. */
   async #sign(signing: SigningRequest, signed: SignedTx): Promise<SignedTx> {
     const held = await this.reach(() => this.#batched.sign(this.id, { signing, signed }));
     if (typeof held === 'string') throw new SigningRefused(this.network, signing.history, held);
@@ -185,13 +192,13 @@ export class SimulatedAdapter implements Chain {
     return said;
   }
 
-  /** @returns what is said to each; a text: nothing, for that reason */
+  /** @returns the answer to each; a string is the reason of a missing answer */
   async #send(list: readonly SignedTx[]): Promise<(Broadcast | string)[]> {
     const faults = list.map((signed) => findFault(signed, this.network, this.id.merchantId));
     return this.change(async (tx, view) => {
       this.#assertReachable(view);
       const { effects, ...left } = takeFaults(view.row, list.length);
-      const good = list.filter((_, i) => faults[i] === undefined && effects[i]?.takes !== false);
+      const good = list.filter((_, i) => faults[i] === undefined && effects[i]?.accepts !== false);
       const { said, nextArrival } = await admit(tx, this.id, good, {
         nextArrival: view.row.next_arrival,
         clock: view.clock,
@@ -201,7 +208,7 @@ export class SimulatedAdapter implements Chain {
       return list.map((signed, i) => {
         const refused = faults[i];
         if (refused !== undefined) return { result: 'rejected', code: refused, retryable: false };
-        return effects[i]?.says ?? honest.get(signed) ?? { result: 'accepted' };
+        return effects[i]?.answer ?? honest.get(signed) ?? { result: 'accepted' };
       });
     });
   }
@@ -211,8 +218,8 @@ export class SimulatedAdapter implements Chain {
     const row = await this.reach(() => this.#batched.findTransaction(this.id, signed.txId));
     const status = await this.reach(() => readStatus(this.db, this.id, { signed, row }, clock));
     if (status.state !== 'dead') return status;
-    // Said only with the block closed under the lock: a process that was paused with an old time in its hand must not
-    // get the transaction into a past block after this.
+    // Settles under the lock before answering `dead`: a process that was paused with an old time must not get the
+    // transaction into a past block after this.
     return this.change(async (tx, view) => {
       const found = await findTransaction(tx, this.id, signed.txId);
       return readStatus(tx, this.id, { signed, row: found }, asNode(view).clock);
@@ -236,23 +243,23 @@ export class SimulatedAdapter implements Chain {
   }
 
   /**
-   * The chain as of now, in an outage too: controls and lists are not cut off with the node. `closed`: no process,
-   * whatever its clock says, can put anything into a block that this view shows.
+   * The chain as of now, in an outage too, as controls and lists do not depend on the node. `closed`: no process, whatever
+   * its clock, can add to a block of this view any more.
    */
   protected async view({
     closed = false,
-    behind = NOWHERE,
+    behind = AFTER_EVERYTHING,
   }: {
     closed?: boolean;
-    behind?: Place;
+    behind?: TransferPosition;
   } = {}): Promise<ChainView> {
     const now = await this.#now();
     const row = await this.reach(() =>
-      behind === NOWHERE ? this.#batched.findChain(this.id) : findChain(this.db, this.id, behind),
+      behind === AFTER_EVERYTHING ? this.#batched.findChain(this.id) : findChain(this.db, this.id, behind),
     );
     if (row !== undefined) {
       const clock = this.clockOf(row, now);
-      // Most looks find nothing waiting or no new block: they take no lock.
+      // Most calls find an empty mempool or no new block, and take no lock.
       if (clock.height === row.settled_height || (!closed && !row.has_mempool))
         return { row, clock, hasMore: row.has_more };
     }
@@ -278,7 +285,7 @@ export class SimulatedAdapter implements Chain {
     return new BlockClock(row, now, this.#settings);
   }
 
-  /** A database that is away is a node that is away; the answer to a commit that got lost is a timeout. */
+  /** Reports a database that is away, or a lost answer to a commit, as an unavailable node. */
   protected async reach<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -292,21 +299,21 @@ export class SimulatedAdapter implements Chain {
     return { height: clock.height, finalHeight: clock.finalHeight, time: clock.now };
   }
 
-  /** The chain as the node shows it. @throws ChainUnavailable in an outage */
+  /** The chain as its node reports it. @throws ChainUnavailable in an outage */
   async #nodeView(): Promise<ChainView> {
     const view = await this.view();
     this.#assertReachable(view);
     return asNode(view);
   }
 
-  /** Head and transfers of one snapshot: no reorganisation lies between them. */
+  /** Reads head and transfers in one snapshot, so that no reorganisation comes between them. */
   #scanAsOf(now: number, query: ScanQuery & { recipients: Recipients }): Promise<ScanAnswer> {
     return this.db
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (tx) => {
-        const row = await findChain(tx, this.id, NOWHERE);
-        if (row === undefined) throw new Error('a chain whose blocks were closed has no row');
+        const row = await findChain(tx, this.id, AFTER_EVERYTHING);
+        if (row === undefined) throw new Error('a settled chain has no row');
         const view = asNode({ row, clock: this.clockOf(row, now) });
         return { ...(await readScan(tx, this.id, query, view.clock)), head: this.headOf(view) };
       });
@@ -328,13 +335,13 @@ export class SimulatedAdapter implements Chain {
 }
 
 interface TakenFaults {
-  /** By the place of the broadcast; where there is none, the node is honest. */
+  /** By the index of the broadcast; without an entry the node is honest. */
   effects: (FaultEffect | undefined)[];
   drop_next: number;
   faults: string[];
 }
 
-/** The next lies of the node, one for each of so many broadcasts as far as they go, and what is left of them. */
+/** Takes the next queued faults, at most one per broadcast, and returns the rest of the queue. */
 function takeFaults(row: ChainRow, broadcasts: number): TakenFaults {
   const dropped = Math.min(row.drop_next, broadcasts);
   const lies = row.faults.filter(isNodeFault).slice(0, broadcasts - dropped);

@@ -4,7 +4,7 @@ import type { BlockClock } from './block-clock.ts';
 import { readBody, type TransferBody } from './envelope.ts';
 import { isExpired, sequenceKey } from './execute.ts';
 import { replacementFee } from './rules.ts';
-import { findNextSequences, noteStuckItems } from './sequence-queries.ts';
+import { findNextSequences, recordStuckItems } from './sequence-queries.ts';
 import type { ChainId } from './tables.ts';
 import { STUCK_SECONDS, testAddresses } from './test-addresses.ts';
 import {
@@ -20,13 +20,13 @@ interface Candidate {
   body: TransferBody;
 }
 
-/** What a node knows that these candidates may run into, and what it takes of them. */
+/** The part of a node's state that these candidates may conflict with; updated as they are accepted. */
 interface Mempool {
-  /** Transactions that are known and not gone. */
+  /** Ids of known transactions that are not gone. */
   known: Set<string>;
   /** Sender → lowest sequence not used. */
   nextSequence: ReadonlyMap<string, bigint>;
-  /** `sequenceKey` → who holds it. */
+  /** `sequenceKey` → the transaction that holds it. */
   holders: Map<string, Holder>;
   arriving: Map<string, ArrivingTransaction>;
   replaced: string[];
@@ -40,11 +40,11 @@ interface Holder {
 }
 
 /**
- * What an honest node does with good bytes, one after the other: takes them into the mempool, knows them, or refuses
- * them.
+ * Admits valid transactions to the mempool as an honest node does, one after the other: each is accepted, known already, or
+ * rejected.
  *
- * @param nextArrival the number of the first one that is taken
- * @returns what it says to each, and the next number
+ * @param nextArrival the arrival number of the first one that is accepted
+ * @returns the answer to each, and the next arrival number
  */
 export async function admit(
   tx: Tx,
@@ -119,11 +119,11 @@ async function admitOne(
     height: null,
   });
   pool.nextArrival += 1n;
-  // The next block takes it, where nothing before it is missing.
+  // The next block includes it, if no sequence before it is missing.
   return { result: 'accepted', ...(notBefore > 0 ? {} : { finalAt: clock.finalAt(clock.height + 1n) }) };
 }
 
-/** A sequence is free, or held by a waiting transaction that pays clearly less, or refused. */
+/** Claims a sequence that is free or held by a waiting transaction with a clearly lower fee; rejects it otherwise. */
 function claimSequence(pool: Mempool, txId: string, body: TransferBody): Broadcast | undefined {
   const sequence = BigInt(body.sequence ?? '0');
   const key = sequenceKey(body.sender, sequence);
@@ -141,7 +141,7 @@ function claimSequence(pool: Mempool, txId: string, body: TransferBody): Broadca
   return undefined;
 }
 
-/** It has come with these candidates, or lies in the mempool. */
+/** Removes a transaction of these candidates or of the mempool. */
 function replace(pool: Mempool, txId: string): void {
   pool.known.delete(txId);
   const arriving = pool.arriving.get(txId);
@@ -149,11 +149,11 @@ function replace(pool: Mempool, txId: string): void {
   else pool.arriving.set(txId, { ...arriving, isReplaced: true });
 }
 
-/** 0 for ordinary transactions; for one that pays `stuck`, an hour after its item was first seen here. */
+/** 0 for ordinary transactions; for a payment to `stuck` an hour after its item was first seen. */
 async function findNotBefore(tx: Tx, id: ChainId, body: TransferBody, now: number): Promise<number> {
   const { stuck } = testAddresses(id.network);
   const ids = body.items.filter((item) => item.to === stuck).map((item) => item.id);
   if (ids.length === 0) return 0;
-  const firstSeen = await noteStuckItems(tx, id, body.sender, { ids, now });
+  const firstSeen = await recordStuckItems(tx, id, body.sender, { ids, now });
   return Math.max(...firstSeen) + STUCK_SECONDS;
 }

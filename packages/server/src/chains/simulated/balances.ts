@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { balanceKey } from './execute.ts';
 import type { ChainId } from './tables.ts';
 
-/** What an account gains or loses; `balanceKey` → the change. */
+/** Changes of balances by `balanceKey`. */
 export class BalanceChanges {
   readonly #changes = new Map<string, { address: string; asset: Asset; change: bigint }>();
 
@@ -43,7 +43,7 @@ export async function applyChanges(tx: Tx, id: ChainId, changes: BalanceChanges)
     list.map(({ address }) => address),
   );
   const balances = list.map((one) => (before.get(balanceKey(one.address, one.asset)) ?? 0n) + one.change);
-  // The new balance, not the change: a check constraint looks at the proposed row before the conflict is found.
+  // Writes the new balance, not the change: the check constraint is tested on the proposed row, before the conflict.
   await sql`
     insert into simchain.account (merchant_id, network, address, currency, balance)
     select ${id.merchantId}::uuid, ${id.network}, u.*

@@ -3,24 +3,24 @@ import type { Db } from '../../platform/db/index.ts';
 import { BatchLoader, READ_OVERLAP_AFTER_MS } from '../../platform/db/index.ts';
 import type { Broadcast, Mandate, MandateState, SignedTx } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
-import { type ChainRow, type ChainSight, findChain, NOWHERE } from './chain-queries.ts';
+import { AFTER_EVERYTHING, type ChainRow, type ChainSnapshot, findChain } from './chain-queries.ts';
 import { rememberSigned, type ToSign } from './holder.ts';
 import { readMandateStates } from './mandate-states.ts';
 import type { ChainId } from './tables.ts';
 import { findTransactions, type TransactionRow } from './transaction-queries.ts';
 
-/** The chain's row as settled, and what its clock says. */
+/** The chain's settled row and its clock. */
 export interface ChainView {
   row: ChainRow;
   clock: BlockClock;
-  /** Whether anything lay behind the place that was asked for as the row was read; undefined: it may. */
+  /** Whether there were transfers after the requested position; undefined where it was not read. */
   hasMore?: boolean;
 }
 
-/** What a node says to each of some transactions; a text: nothing, for that reason. */
+/** Sends transactions; returns the node's answer to each, or a string with the reason of a missing answer. */
 export type Send = (list: readonly SignedTx[]) => Promise<(Broadcast | string)[]>;
 
-/** Broadcasts of one load stand under one lock, for as long as they take. */
+/** Broadcasts of one batch hold one lock until all are admitted. */
 const BROADCASTS_MAX = 100;
 
 const keyOf = ({ merchantId, network }: ChainId) => `${merchantId} ${network}`;
@@ -32,7 +32,7 @@ function idOf(key: string): ChainId {
 
 /** Batches concurrent calls to a chain, so that they read its tables and lock its row once. */
 export class BatchedCalls {
-  readonly #chains: BatchLoader<undefined, ChainSight | undefined>;
+  readonly #chains: BatchLoader<undefined, ChainSnapshot | undefined>;
   readonly #settled: BatchLoader<() => Promise<ChainView>, ChainView>;
   readonly #transactions: BatchLoader<string, TransactionRow | undefined>;
   readonly #mandates: BatchLoader<readonly Mandate[], MandateState[]>;
@@ -43,9 +43,9 @@ export class BatchedCalls {
     const overlapAfterMs = READ_OVERLAP_AFTER_MS;
     this.#chains = new BatchLoader({
       overlapAfterMs,
-      loadBatch: async (key, asks) => {
-        const row = await findChain(db, idOf(key), NOWHERE);
-        return asks.map(() => row);
+      loadBatch: async (key, requests) => {
+        const row = await findChain(db, idOf(key), AFTER_EVERYTHING);
+        return requests.map(() => row);
       },
     });
     this.#settled = new BatchLoader({
@@ -83,11 +83,11 @@ export class BatchedCalls {
     });
   }
 
-  findChain(id: ChainId): Promise<ChainSight | undefined> {
+  findChain(id: ChainId): Promise<ChainSnapshot | undefined> {
     return this.#chains.load(keyOf(id), undefined);
   }
 
-  /** @param settle by any of those who ask: they are the same chain's */
+  /** @param settle any concurrent caller's, as all are for the same chain */
   settled(id: ChainId, settle: () => Promise<ChainView>): Promise<ChainView> {
     return this.#settled.load(keyOf(id), settle);
   }
@@ -100,12 +100,12 @@ export class BatchedCalls {
     return this.#mandates.load(`${keyOf(id)} ${height}`, mandates);
   }
 
-  /** @returns what the wallet's holder gives out; a text: nothing, for that reason */
+  /** @returns the transaction that the holder signed; a string is the reason of a refusal */
   sign(id: ChainId, one: ToSign): Promise<SignedTx | string> {
     return this.#signatures.load(keyOf(id), one);
   }
 
-  /** @param send of any of those who ask: they are the same chain's */
+  /** @param send any concurrent caller's, as all are for the same chain */
   broadcast(id: ChainId, signed: SignedTx, send: Send): Promise<Broadcast | string> {
     return this.#broadcasts.load(keyOf(id), { signed, send });
   }

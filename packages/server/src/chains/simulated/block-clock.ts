@@ -4,11 +4,11 @@ export const FIRST_HEIGHT = 100n;
 export interface BlockSettings {
   /** Seconds of the merchant's clock from block to block. */
   blockSeconds: number;
-  /** A block with so many confirmations is final; the newest block has one. */
+  /** The confirmations that make a block final; the newest block has one. */
   confirmations: number;
 }
 
-/** The part of a chain's row that its height follows from. */
+/** The part of a chain's row that determines its height. */
 export interface ChainTime {
   genesis_at: bigint;
   height_offset: bigint;
@@ -18,7 +18,7 @@ export interface ChainTime {
 
 /**
  * Height as a function of the merchant's time: no ticker makes blocks, and empty ones have no rows. Blocks up to
- * `settledHeight` are closed; the ones from there to `height` came since and take what waited.
+ * `settledHeight` are closed; the ones from there to `height` are open and include the mempool's transactions.
  */
 export class BlockClock {
   readonly now: number;
@@ -26,13 +26,13 @@ export class BlockClock {
   readonly settledHeight: bigint;
   readonly #time: ChainTime;
   readonly #settings: BlockSettings;
-  /** Seconds that this node is behind. */
+  /** Seconds that this node lags. */
   readonly #late: number;
 
   constructor(time: ChainTime, now: number, settings: BlockSettings, lag = 0n) {
     this.#time = time;
     this.#settings = settings;
-    // Two nodes may read the clock in one order and arrive here in the other: neither time nor height goes back.
+    // Two processes may read the clock in one order and get here in the other: neither time nor height goes back.
     const latest = Math.max(now, Number(time.settled_at));
     this.settledHeight = time.settled_height;
     const byClock = this.#heightBefore(latest);
@@ -42,7 +42,7 @@ export class BlockClock {
     this.height = newest > lag ? newest - lag : 0n;
   }
 
-  /** What a node so many blocks behind takes for now. */
+  /** The clock of a node that lags so many blocks. */
   behind(blocks: bigint): BlockClock {
     return new BlockClock(this.#time, this.now, this.#settings, blocks);
   }
@@ -51,7 +51,7 @@ export class BlockClock {
     return this.height - BigInt(this.#settings.confirmations) + 1n;
   }
 
-  /** Unix seconds before which the newest final block cannot have been made: what expired by then is dead. */
+  /** The earliest time (Unix seconds) of the newest final block: a transaction that expired by then is dead. */
   get finalTime(): number {
     return this.now - this.#settings.confirmations * this.#settings.blockSeconds;
   }
@@ -64,14 +64,14 @@ export class BlockClock {
     return byClock > open ? byClock : open;
   }
 
-  /** Unix seconds of an open block. Blocks mined by hand bear the time at which that was done. */
+  /** Unix seconds of an open block. Blocks mined by hand have the time of that call. */
   timeOf(height: bigint): number {
     const blocks = height - FIRST_HEIGHT - this.#time.height_offset;
     const byClock = Number(this.#time.genesis_at) + Number(blocks) * this.#settings.blockSeconds;
     return Math.max(byClock, Number(this.#time.settled_at));
   }
 
-  /** When this node will know a block for final (Unix seconds), unless blocks are mined by hand before. */
+  /** When this node will report a block as final (Unix seconds), unless blocks are mined by hand before. */
   finalAt(height: bigint): number {
     return this.timeOf(height + BigInt(this.#settings.confirmations) - 1n) + this.#late;
   }

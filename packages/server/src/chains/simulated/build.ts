@@ -10,7 +10,7 @@ import { walletOf } from './wallet.ts';
 const AMOUNT_MAX = 2n ** 63n - 1n;
 const SEQUENCE_FORM = /^(0|[1-9][0-9]{0,17})$/;
 
-/** Builds and signs a transfer. On erc20 the chain's height and time are not looked at: same spec, same bytes. */
+/** Builds and signs a transfer. On erc20 it does not depend on the chain's height and time: same spec, same bytes. */
 export function buildTransfer(id: ChainId, spec: TransferSpec, clock: BlockClock): SignedTx {
   const rules = NETWORK_RULES[id.network];
   if (spec.items.length < 1 || spec.items.length > rules.caps.maxItemsPerTx) {
@@ -25,7 +25,7 @@ export function buildTransfer(id: ChainId, spec: TransferSpec, clock: BlockClock
 export function buildCharge(id: ChainId, spec: ChargeSpec, clock: BlockClock): SignedTx {
   const { mandate, chargeId, amount, subscriptionId, windowStart, windowEnd } = spec;
   if (mandate.mandateId !== mandateIdOf(id, mandate)) {
-    throw new UnbuildableTransfer('the mandate is not the one that its id names');
+    throw new UnbuildableTransfer('the mandate does not match its id');
   }
   const item = toBodyItem(id, { itemId: chargeId, to: mandate.recipient, amount });
   const terms = { ...mandate, cap: String(mandate.cap) };
@@ -33,7 +33,7 @@ export function buildCharge(id: ChainId, spec: ChargeSpec, clock: BlockClock): S
   return sealAs(id, spec, { asset: mandate.asset, batchId: chargeId, items: [item], charge }, clock);
 }
 
-/** Signs what is to be moved, with the fee, the sequence and the end of validity that the network wants. */
+/** Signs items with the fee, the sequence and the validity of the network. */
 function sealAs(
   id: ChainId,
   spec: Pick<TransferSpec, 'keyRef' | 'sequence' | 'replaces'>,

@@ -34,29 +34,29 @@ const CHAIN_COLUMNS = [
 ] as const;
 const COLUMNS = sql.raw(CHAIN_COLUMNS.join(', '));
 
-/** A place among the transfers of a chain. */
-export interface Place {
+/** A position among the transfers of a chain. */
+export interface TransferPosition {
   height: bigint;
   number: bigint;
 }
 
-/** Behind all there ever is. */
-export const NOWHERE: Place = { height: 10n ** 18n, number: 0n };
+/** A position after every transfer. */
+export const AFTER_EVERYTHING: TransferPosition = { height: 10n ** 18n, number: 0n };
 
-export interface ChainSight extends ChainRow {
-  /** A transaction waits for a block. */
+export interface ChainSnapshot extends ChainRow {
+  /** The mempool is not empty. */
   has_mempool: boolean;
-  /** Something lies behind the place. */
+  /** There are transfers after the position. */
   has_more: boolean;
 }
 
-/** One trip for what most looks want to know, which is that nothing has happened. */
+/** Reads the chain's row, and in the same statement whether anything has happened, which mostly it has not. */
 export async function findChain(
   db: Db,
   { merchantId, network }: ChainId,
-  { height, number }: Place,
-): Promise<ChainSight | undefined> {
-  const { rows } = await sql<ChainSight>`${kept}
+  { height, number }: TransferPosition,
+): Promise<ChainSnapshot | undefined> {
+  const { rows } = await sql<ChainSnapshot>`${kept}
     select ${COLUMNS},
       exists (select from simchain.transaction t
         where t.merchant_id = c.merchant_id and t.network = c.network and t.state = 'mempool') as has_mempool,
@@ -67,7 +67,7 @@ export async function findChain(
   return rows[0];
 }
 
-/** The chain's row, locked: the first touch of a chain makes it. */
+/** Locks the chain's row; the first call for a chain inserts it. */
 export async function lockChain(tx: Tx, { merchantId, network }: ChainId, now: number): Promise<ChainRow> {
   const lock = () =>
     tx

@@ -93,7 +93,7 @@ describe('trouble', () => {
     expect(await stateOf(tx)).toBe('final');
   });
 
-  test('a database that is away is a chain that is away', async () => {
+  test('while the database is away, the chain is unavailable', async () => {
     const chain = await start('erc20');
     const away = fresh.openAt('postgres://127.0.0.1:1/none');
     await expect(away.head()).rejects.toThrow(ChainUnavailable);
@@ -103,30 +103,33 @@ describe('trouble', () => {
 });
 
 describe('reorganisation', () => {
-  test.each([false, true])('payers vanish, or lie in the newest block (remine: %s)', async (remine) => {
-    const chain = await start('erc20');
-    const from = recipient(50);
-    const hot = await chain.hotAddress();
-    await chain.pay({ transfers: [{ from, to: hot, asset: 'USDT', amount: 7n * UNITS }] });
-    await chain.mine(1);
-    const ours = await send({ itemIds: ['a', 'b'] });
-    await chain.mine(1);
-    const before = await chain.head();
-    expect(await chain.balance(hot, 'USDT', 'tip')).toBe(1_005n * UNITS);
-    expect(await chain.balance(hot, 'USDT', 'final')).toBe(1_007n * UNITS);
-    expect(await chain.reorg(3, { remine })).toEqual(before);
-    expect(await stateOf(ours)).toBe('unknown');
-    expect(await chain.balance(hot, 'USDT', 'tip')).toBe((remine ? 1_007n : 1_000n) * UNITS);
-    expect(await chain.balance(recipient(1), 'USDT', 'tip')).toBe(0n);
-    const { data } = await chain.transfers({ address: from });
-    expect(data.map((transfer) => transfer.height)).toEqual(remine ? [before.height] : []);
-    expect(await chain.broadcast(ours)).toMatchObject({ result: 'accepted' });
-    await chain.mine(3);
-    expect(await chain.status(ours)).toMatchObject({ state: 'final', itemOk: [true, true] });
-  });
+  test.each([false, true])(
+    'payers’ transfers vanish, or move to the newest block (remine: %s)',
+    async (remine) => {
+      const chain = await start('erc20');
+      const from = recipient(50);
+      const hot = await chain.hotAddress();
+      await chain.pay({ transfers: [{ from, to: hot, asset: 'USDT', amount: 7n * UNITS }] });
+      await chain.mine(1);
+      const ours = await send({ itemIds: ['a', 'b'] });
+      await chain.mine(1);
+      const before = await chain.head();
+      expect(await chain.balance(hot, 'USDT', 'tip')).toBe(1_005n * UNITS);
+      expect(await chain.balance(hot, 'USDT', 'final')).toBe(1_007n * UNITS);
+      expect(await chain.reorg(3, { remine })).toEqual(before);
+      expect(await stateOf(ours)).toBe('unknown');
+      expect(await chain.balance(hot, 'USDT', 'tip')).toBe((remine ? 1_007n : 1_000n) * UNITS);
+      expect(await chain.balance(recipient(1), 'USDT', 'tip')).toBe(0n);
+      const { data } = await chain.transfers({ address: from });
+      expect(data.map((transfer) => transfer.height)).toEqual(remine ? [before.height] : []);
+      expect(await chain.broadcast(ours)).toMatchObject({ result: 'accepted' });
+      await chain.mine(3);
+      expect(await chain.status(ours)).toMatchObject({ state: 'final', itemOk: [true, true] });
+    },
+  );
 
   test.each([1, 2, 3, 6, 12])(
-    'J5: depth %s: what fell out lands once more, what did not stays',
+    'J5: depth %s: transactions of replaced blocks are mined again, the others stay',
     async (depth) => {
       const chain = await start('erc20');
       const sent: SignedTx[] = [];
@@ -147,7 +150,7 @@ describe('reorganisation', () => {
     },
   );
 
-  test('deeper than the chain takes everything', async () => {
+  test('a reorganisation deeper than the chain replaces all of it', async () => {
     const chain = await start('spl');
     const tx = await send();
     await chain.mine(5);
@@ -183,7 +186,7 @@ describe('transfers', () => {
     expect((await chain.transfers({ address: recipient(99) })).data).toEqual([]);
   });
 
-  test('an id of nothing here is refused', async () => {
+  test('an id of no transfer of this chain is refused', async () => {
     const chain = await start('erc20');
     for (const after of ['', 'x', 'x:0', '0x00:99999999999999']) {
       await expect(chain.transfers({ after })).rejects.toThrow(Fail);
@@ -192,7 +195,7 @@ describe('transfers', () => {
 });
 
 describe('two processes', () => {
-  test.each(NETWORKS)('%s: the same bytes from both are taken once', async (network) => {
+  test.each(NETWORKS)('%s: the same bytes from both are accepted once', async (network) => {
     const chain = await start(network);
     const twin = fresh.openTwin();
     const txs: SignedTx[] = [];
@@ -207,7 +210,7 @@ describe('two processes', () => {
     expect((await chain.transfers({ limit: 100 })).data).toHaveLength(11);
   });
 
-  test('both make the first row of a chain', async () => {
+  test('both insert the first row of a chain', async () => {
     await start('erc20');
     const { chain, openTwin } = fresh.openSibling();
     const twin = openTwin();

@@ -2,7 +2,7 @@ import type { Network } from '@florin/contract/money';
 import type { ChargeFault, Mandate, MandatePeriod } from '../port.ts';
 import { NETWORK_RULES } from './rules.ts';
 
-/** What a transaction says that pulls from a payer, in the form of JSON. */
+/** The part of a transaction's body that makes it a charge, as JSON. */
 export interface ChargeBody {
   mandate: Omit<Mandate, 'cap'> & { cap: string };
   subscriptionId: string;
@@ -10,7 +10,7 @@ export interface ChargeBody {
   windowEnd: number;
 }
 
-/** What was charged of a mandate for a subscription in a window. */
+/** The amount charged by a mandate for a subscription in a window. */
 export interface WindowUse {
   mandateId: string;
   subscriptionId: string;
@@ -19,23 +19,23 @@ export interface WindowUse {
   amount: bigint;
 }
 
-/** The part of the chain's state that charges touch beside balances. */
+/** The part of the chain's state, beside balances, that charges read and change. */
 export interface ChargeState {
-  /** `balanceKey` of payers → what our spender may still pull. */
+  /** `balanceKey` of payers → what the spender may still pull. */
   allowances: Map<string, bigint>;
-  /** Mandates that the chain knows; an absent one it does not. */
-  standings: Map<string, 'active' | 'revoked'>;
+  /** By mandate id; an absent mandate is not on the chain. */
+  mandateStatuses: Map<string, 'active' | 'revoked'>;
   uses: WindowUse[];
 }
 
 export const emptyChargeState = (): ChargeState => ({
   allowances: new Map(),
-  standings: new Map(),
+  mandateStatuses: new Map(),
   uses: [],
 });
 
 const DAY_SECONDS = 86_400;
-/** The shortest that there is of each: a cap is for no less. */
+/** The shortest possible period of each kind: no window with a cap of its own may be shorter. */
 const PERIOD_SECONDS_MIN: Record<MandatePeriod, number> = {
   day: DAY_SECONDS,
   week: 7 * DAY_SECONDS,
@@ -53,8 +53,8 @@ interface Pull {
 }
 
 /**
- * Why the network refuses a charge; undefined where it takes it. Where there is no collector nobody knows mandates: an
- * allowance is all that there is, and taking it back is the only revoking.
+ * Why the network refuses a charge; undefined where it accepts it. Without a collector the chain has no mandates: only the
+ * allowance counts, and revoking means to withdraw it.
  */
 export function refuseCharge(
   network: Network,
@@ -63,11 +63,11 @@ export function refuseCharge(
   state: ChargeState,
 ): ChargeFault | undefined {
   const { windowCap } = NETWORK_RULES[network].caps;
-  const standing = state.standings.get(mandate.mandateId);
-  if (standing === 'revoked') return 'mandate_revoked';
+  const status = state.mandateStatuses.get(mandate.mandateId);
+  if (status === 'revoked') return 'mandate_revoked';
   if (windowCap) {
     const isInTerm = pull.time >= mandate.startsAt && (mandate.endsAt === null || pull.time < mandate.endsAt);
-    if (standing === undefined || !isInTerm) return 'insufficient_allowance';
+    if (status === undefined || !isInTerm) return 'insufficient_allowance';
     if (window.windowEnd - window.windowStart < PERIOD_SECONDS_MIN[mandate.period]) return 'cap_exceeded';
     const used = usedIn(state.uses, { mandateId: mandate.mandateId, ...window });
     if (used + pull.amount > BigInt(mandate.cap)) return 'cap_exceeded';
@@ -76,7 +76,7 @@ export function refuseCharge(
   return pull.balance < pull.amount ? 'insufficient_balance' : undefined;
 }
 
-/** Windows that overlap count together: else each further second would begin a window with a cap of its own. */
+/** Overlapping windows count together; otherwise a window that begins a second later would have a cap of its own. */
 function usedIn(uses: readonly WindowUse[], window: Omit<WindowUse, 'amount'>): bigint {
   return uses
     .filter(
@@ -89,8 +89,8 @@ function usedIn(uses: readonly WindowUse[], window: Omit<WindowUse, 'amount'>): 
     .reduce((sum, use) => sum + use.amount, 0n);
 }
 
-/** Notes a charge that was taken. */
-export function noteCharge({ mandate, ...window }: ChargeBody, pull: Pull, state: ChargeState): void {
+/** Records an accepted charge. */
+export function recordCharge({ mandate, ...window }: ChargeBody, pull: Pull, state: ChargeState): void {
   const allowed = state.allowances.get(pull.account) ?? 0n;
   state.allowances.set(pull.account, allowed - pull.amount);
   state.uses.push({ mandateId: mandate.mandateId, ...window, amount: pull.amount });

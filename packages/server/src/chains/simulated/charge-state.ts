@@ -2,14 +2,14 @@ import type { Tx } from '../../platform/db/index.ts';
 import { type ChargeState, emptyChargeState } from './charge-rules.ts';
 import { balanceKey, type PooledTx } from './execute.ts';
 import { spenderOf } from './mandates.ts';
-import { allowancesAt, listUses, standingsAt } from './permission-queries.ts';
+import { allowancesAt, listUses, mandateStatusesAt } from './permission-queries.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 
 /** Above every height: as of the newest block. */
 const NEWEST = 2n ** 62n;
 
-/** What the chain knows of the mandates whose charges wait. */
+/** Reads the state of the mandates whose charges are in the pool. */
 export async function readChargeState(
   tx: Tx,
   id: ChainId,
@@ -23,14 +23,14 @@ export async function readChargeState(
   const { windowCap } = NETWORK_RULES[id.network].caps;
   const windows = charges.map(({ mandate: { mandateId }, ...window }) => ({ mandateId, ...window }));
   const revoked = [...allowed].filter(([, { isRevoked }]) => isRevoked).map(([key]) => key);
-  const standings = await standingsAt(tx, id, ids, NEWEST);
+  const mandateStatuses = await mandateStatusesAt(tx, id, ids, NEWEST);
   for (const { mandate } of charges) {
     if (revoked.includes(balanceKey(mandate.payer, mandate.asset)))
-      standings.set(mandate.mandateId, 'revoked');
+      mandateStatuses.set(mandate.mandateId, 'revoked');
   }
   return {
     allowances: new Map([...allowed].map(([key, { amount }]) => [key, amount])),
-    standings,
+    mandateStatuses,
     uses: windowCap ? await listUses(tx, id, windows) : [],
   };
 }

@@ -5,7 +5,7 @@ import { isSignedBy, signMessage, walletOf } from './wallet.ts';
 
 const MERCHANT = 'merchant';
 
-test.each(NETWORKS)('%s: who has not signed the bytes sends nothing', (network) => {
+test.each(NETWORKS)('%s: bytes with a wrong signature are refused', (network) => {
   const wallet = walletOf(MERCHANT, network, 'hot');
   const other = walletOf('another merchant', network, 'hot');
   const body = {
@@ -23,7 +23,7 @@ test.each(NETWORKS)('%s: who has not signed the bytes sends nothing', (network) 
   const bytes = Buffer.from(message, 'base64url');
   const forged = Buffer.from(signMessage(network, other, bytes)).toString('hex');
   expect(findFault({ ...signed, raw: `${message}.${forged}` }, network, MERCHANT)).toBe('invalid_signature');
-  // What another process has signed is checked by its signature alone.
+  // Bytes that another process signed are checked by their signature.
   const own = signMessage(network, wallet, bytes);
   expect(isSignedBy(network, wallet.address, bytes, own)).toBe(true);
   expect(isSignedBy(network, other.address, bytes, own)).toBe(false);

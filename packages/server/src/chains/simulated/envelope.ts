@@ -6,9 +6,9 @@ import type { SignedTx } from '../port.ts';
 import type { ChargeBody } from './charge-rules.ts';
 import { isSignedBy, type SimulatedWallet, signMessage } from './wallet.ts';
 
-/** What is signed. Item ids are part of it, as they are in the calldata or memo of a real batch. */
+/** The signed body of a transaction. It contains the item ids, as the calldata or memo of a real batch does. */
 export interface TransferBody {
-  /** The merchant whose chain it is for: bytes made for another chain are refused, as a chain id does. */
+  /** The merchant whose chain it is for, like a chain id: bytes made for another chain are refused. */
   chainId: string;
   network: Network;
   sender: string;
@@ -29,12 +29,12 @@ const RAW_FORM = /^([A-Za-z0-9_-]+)\.([0-9a-f]+)$/;
 
 const SEALED_KEPT_MAX = 1_000;
 /**
- * What this process has signed last: to check a signature takes ten times as long as anything else that the chain does,
- * and nearly all that is sent here was signed here.
+ * The bytes that this process signed last. Checking a signature takes ten times as long as anything else the chain does,
+ * and nearly everything broadcast here was signed here.
  */
 const sealed = new Set<string>();
 
-function noteSealed(raw: string): void {
+function rememberSealed(raw: string): void {
   const oldest = sealed.size >= SEALED_KEPT_MAX ? sealed.values().next().value : undefined;
   if (oldest !== undefined) sealed.delete(oldest);
   sealed.add(raw);
@@ -45,11 +45,11 @@ export function seal(body: TransferBody, wallet: SimulatedWallet): SignedTx {
   const message = Buffer.from(JSON.stringify(body));
   const signature = signMessage(body.network, wallet, message);
   const raw = `${message.toString('base64url')}.${Buffer.from(signature).toString('hex')}`;
-  noteSealed(raw);
+  rememberSealed(raw);
   return signedTx(body, { raw, message, signature });
 }
 
-/** Bytes that `seal` has made, as it gave them. */
+/** Parses bytes of `seal` back into what it returned. */
 export function readSealed(raw: string): SignedTx {
   const [message = '', signature = ''] = raw.split('.');
   return signedTx(readBody(raw), {
@@ -80,7 +80,7 @@ function validityOf(body: TransferBody): Pick<SignedTx, 'validUntil'> {
   return {};
 }
 
-/** As each network does it: over contents and signature, over contents alone, the signature itself. */
+/** The transaction id, as each network forms it: a hash of body and signature, a hash of the body, or the signature. */
 function idOf(network: Network, message: Uint8Array, signature: Uint8Array): string {
   switch (network) {
     case 'erc20':
@@ -92,7 +92,7 @@ function idOf(network: Network, message: Uint8Array, signature: Uint8Array): str
   }
 }
 
-/** An id of the network's form for a transaction that is not ours, so that nobody has its bytes. */
+/** An id of the network's form for a transaction that is not ours and has no bytes. */
 export function foreignTxId(network: Network, name: string): string {
   const digest = sha512(Buffer.from(`florin foreign transaction ${name}`));
   if (network === 'spl') return base58.encode(digest);
@@ -105,10 +105,10 @@ export function readBody(raw: string): TransferBody {
   return JSON.parse(Buffer.from(message, 'base64url').toString('utf8'));
 }
 
-/** Whose coins a transaction moves: its sender's, or those of the payer whom it charges. */
+/** The address whose coins a transaction moves: the sender's, or the charged payer's. */
 export const payerOf = (body: TransferBody): string => body.charge?.mandate.payer ?? body.sender;
 
-/** What a node finds before it looks at any state; undefined when the bytes are good. */
+/** The fault that a node finds in the bytes without reading any state; undefined when they are valid. */
 export function findFault(tx: SignedTx, network: Network, chainId: string): string | undefined {
   const match = RAW_FORM.exec(tx.raw);
   if (match?.[1] === undefined || match[2] === undefined) return 'malformed';
@@ -133,7 +133,7 @@ function parseBody(message: Buffer): TransferBody | undefined {
   }
 }
 
-/** Enough to read the sender's claim; the signature vouches for the rest, as only `seal` signs. */
+/** Checks only the fields needed to verify the signature, which covers the rest, as only `seal` signs. */
 function isBody(value: unknown): value is TransferBody {
   if (typeof value !== 'object' || value === null) return false;
   return (

@@ -60,7 +60,7 @@ const draft = fc.record({
     maxLength: 5,
   }),
 });
-/** As the chain's unique index keeps it: one transaction in the pool for each sequence. */
+/** One transaction per sequence, as the chain's unique index enforces. */
 const pool = fc.uniqueArray(draft, { selector: (one) => one.sequence, maxLength: 12 });
 const world = fc.record({ drafts: pool, balance: fc.nat(300), seconds: fc.nat(30) });
 
@@ -71,7 +71,7 @@ describe.each<Network>(['erc20', 'trc20', 'spl'])('%s', (network) => {
     return { txs, state, result: execute(network, txs, state, clockAt(seconds)), clock: clockAt(seconds) };
   };
 
-  test('what leaves the sender is what arrives, and it never leaves more than there was', () => {
+  test('the amounts that leave the sender arrive, and never exceed its balance', () => {
     fc.assert(
       fc.property(world, (input) => {
         const { state, result } = run(input);
@@ -82,7 +82,7 @@ describe.each<Network>(['erc20', 'trc20', 'spl'])('%s', (network) => {
     );
   });
 
-  test('movements are exactly the items said to be ok; atomic transactions move all or nothing', () => {
+  test('movements are exactly the items reported as ok; atomic transactions move all or nothing', () => {
     fc.assert(
       fc.property(world, (input) => {
         const { result } = run(input);
@@ -96,7 +96,7 @@ describe.each<Network>(['erc20', 'trc20', 'spl'])('%s', (network) => {
     );
   });
 
-  test('blocks are open ones that have come, in order of inclusion', () => {
+  test('transactions go into open blocks up to the height, in order of inclusion', () => {
     fc.assert(
       fc.property(world, (input) => {
         const { result, clock } = run(input);

@@ -3,7 +3,7 @@ import type { BlockClock } from './block-clock.ts';
 import {
   type ChargeBody,
   type ChargeState,
-  noteCharge,
+  recordCharge,
   refuseCharge,
   type WindowUse,
 } from './charge-rules.ts';
@@ -12,26 +12,26 @@ import { NETWORK_RULES } from './rules.ts';
 import { testAddresses } from './test-addresses.ts';
 
 /*
- * What the blocks that came since the last look did to the transactions that waited. Pure: the state goes in, the
- * outcome comes out, and `settle` writes it.
+ * Executes the mempool's transactions in the open blocks. Pure: the state goes in, the outcome comes out, and `settle`
+ * writes it.
  *
- * A waiting transaction is included in the first open block that may hold it, or is gone when that block lies past its
- * validity, or waits on. On erc20 the sequences of a sender are used without a gap, each once.
+ * A waiting transaction is included in the first open block that may hold it, is gone when that block is past its validity,
+ * or keeps waiting. On erc20 the sequences of a sender are used without a gap, each once.
  */
 
 /** A transaction in the mempool. */
 export interface PooledTx {
   txId: string;
   body: TransferBody;
-  /** Unix seconds before which no block takes it; 0 for ordinary ones. */
+  /** Unix seconds before which no block includes it; 0 for ordinary ones. */
   notBefore: number;
 }
 
-/** The part of the chain's state that the waiting transactions touch. */
+/** The part of the chain's state that the waiting transactions read and change. */
 export interface ExecutionState {
-  /** `balanceKey` of every account that a transaction in the pool takes from → units. */
+  /** `balanceKey` of every account that a transaction in the pool debits → units. */
   balances: Map<string, bigint>;
-  /** `itemKey` of what was paid before; filled on erc20 only. */
+  /** `itemKey` of items that were paid before; filled on erc20 only. */
   paidItems: Set<string>;
   /** Sender → lowest sequence not used. */
   nextSequence: Map<string, bigint>;
@@ -56,7 +56,7 @@ export interface Movement {
   recipient: string;
   amount: bigint;
   height: bigint;
-  /** Set where it was pulled from its sender. */
+  /** Set for a charge. */
   charge?: Omit<WindowUse, 'amount'>;
 }
 
@@ -74,7 +74,7 @@ export const sequenceKey = (sender: string, sequence: bigint): string => `${send
 type Due = { tx: PooledTx; height: bigint };
 type Schedule = { due: Due[]; waiting: PooledTx[]; goneTxIds: string[] };
 
-/** Runs what is due. `pool` is in order of arrival. */
+/** Executes the transactions whose block has come. `pool` is in order of arrival. */
 export function execute(
   network: Network,
   pool: PooledTx[],
@@ -118,9 +118,9 @@ export function isExpired(body: TransferBody, height: bigint, time: number): boo
 }
 
 /**
- * The one way in which this chain is kinder than Ethereum: a transaction held back for the `stuck` address keeps its
- * sequence but lets later ones pass. There, the whole wallet would stand still for the hour, and one test payout would
- * hold up all the others of a sandbox merchant. A sequence that nobody broadcast is a gap and does block.
+ * The one difference from Ethereum: a transaction delayed for the `stuck` address keeps its sequence but does not block
+ * later ones. On Ethereum the whole wallet would wait for the hour, and one test payout would block all others of a sandbox
+ * merchant. A sequence that was never broadcast is a gap and does block.
  */
 function keepSequencesWithoutGap(schedule: Schedule, state: ExecutionState, result: Execution): Due[] {
   const kept: Due[] = [];
@@ -128,7 +128,7 @@ function keepSequencesWithoutGap(schedule: Schedule, state: ExecutionState, resu
   for (const key of state.usedSequences) passable.add(key);
   const used = new Set(state.usedSequences);
   const cursors = new Map(state.nextSequence);
-  /** Sender → the block of the last one kept: a later sequence never lies in an earlier block. */
+  /** Sender → the block of the last one kept: a later sequence is never in an earlier block. */
   const lastHeight = new Map<string, bigint>();
   for (const { tx, height } of schedule.due.toSorted((a, b) =>
     sequenceOf(a.tx) < sequenceOf(b.tx) ? -1 : 1,
@@ -194,7 +194,7 @@ const windowOf = ({ subscriptionId, windowStart, windowEnd }: ChargeBody) => ({
   windowEnd,
 });
 
-/** Moves one item in the state; the reason when it does not move. `undo` takes what the balances were. */
+/** Moves one item in the state; returns the reason when it cannot. `undo` collects the balances before. */
 function moveItem(
   network: Network,
   body: TransferBody,
@@ -212,12 +212,12 @@ function moveItem(
   const refusal = body.charge && refuseCharge(network, body.charge, pull, state.charges);
   if (refusal !== undefined) return refusal;
   if (balance < amount) return 'insufficient_balance';
-  if (body.charge !== undefined) noteCharge(body.charge, pull, state.charges);
+  if (body.charge !== undefined) recordCharge(body.charge, pull, state.charges);
   undo.push([from, balance]);
   state.balances.set(from, balance - amount);
   const to = balanceKey(item.to, body.asset);
   const received = state.balances.get(to);
-  // Only senders' balances decide anything here; the recipients' are written from the movements.
+  // Only senders' balances matter here; the recipients' are written from the movements.
   if (received !== undefined) {
     undo.push([to, received]);
     state.balances.set(to, received + amount);

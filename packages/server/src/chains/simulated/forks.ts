@@ -4,10 +4,10 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { updateChain } from './chain-queries.ts';
 import type { ChainId } from './tables.ts';
 
-// A block has no row, so its hash follows from what tells it apart: its chain, its height and the reorganisation that
-// made it. That is the newest one that kept only blocks below it.
+// A block has no row, so its hash is derived from its chain, its height and the reorganisation that made it: the newest
+// one that kept only blocks below it.
 
-/** Notes that the blocks above a height were replaced. */
+/** Records that the blocks above a height were replaced. */
 export async function addFork(
   tx: Tx,
   id: ChainId,
@@ -22,7 +22,7 @@ export async function addFork(
   await updateChain(tx, id, { forks: number });
 }
 
-/** @param forks how many the chain has had: most had none, and are not asked */
+/** @param forks number of reorganisations so far; with 0, as for most chains, no query is needed */
 export async function hashesOf(
   db: Db,
   id: ChainId,

@@ -44,40 +44,43 @@ async function holdFirst(db: Db, merchantId: string, history: string): Promise<b
   return numAffectedRows === 1n;
 }
 
-/** A transaction with the bytes that are about to be given out. */
+/** A request for a signature and the signed bytes that answer it. */
 export interface ToSign {
   signing: SigningRequest;
   signed: SignedTx;
 }
 
-type Given = SignedTx | string;
-/** What comes before it is missing, from that number on. */
+type SignatureAnswer = SignedTx | string;
+/** The attempts before it are unknown, from that ordinal on. */
 interface Gap {
   from: bigint | null;
 }
-interface Ask extends ToSign {
+interface SignatureRequest extends ToSign {
   before: readonly string[];
   isWhole: boolean;
 }
 
 /**
- * Remembers transactions before their bytes are given out, many of them together.
+ * Stores signed transactions before their bytes are returned, many in one statement.
  *
- * @returns what is given out for each: its own bytes, or those that its attempt was signed with before; a text: nothing,
- *   for that reason
+ * @returns for each its own bytes, or the bytes its attempt was signed with before; a string is the reason of a refusal
  */
-export async function rememberSigned(db: Db, id: ChainId, list: readonly ToSign[]): Promise<Given[]> {
-  const asks = list.map((one): Ask => ({ ...one, ...knownBefore(one.signing) }));
-  const answers = await remember(db, id, asks);
-  const late = asks.flatMap((ask, i) => {
+export async function rememberSigned(
+  db: Db,
+  id: ChainId,
+  list: readonly ToSign[],
+): Promise<SignatureAnswer[]> {
+  const requests = list.map((one): SignatureRequest => ({ ...one, ...knownBefore(one.signing) }));
+  const answers = await remember(db, id, requests);
+  const late = requests.flatMap((request, i) => {
     const answer = answers[i];
-    return answer !== undefined && isGap(answer) ? [{ ask, i, from: answer.from }] : [];
+    return answer !== undefined && isGap(answer) ? [{ request, i, from: answer.from }] : [];
   });
   if (late.length > 0) {
     const filled = await Promise.all(
-      late.map(async ({ ask, from }) => {
-        const before = await ask.signing.before(from);
-        return { ...ask, before, isWhole: ask.isWhole || from === null };
+      late.map(async ({ request, from }) => {
+        const before = await request.signing.before(from);
+        return { ...request, before, isWhole: request.isWhole || from === null };
       }),
     );
     const given = await remember(db, id, filled);
@@ -93,28 +96,33 @@ const knownBefore = ({ ordinal, previous }: SigningRequest) => ({
   isWhole: ordinal === 0n,
 });
 
-const isGap = (answer: Given | Gap): answer is Gap => typeof answer === 'object' && 'from' in answer;
+const isGap = (answer: SignatureAnswer | Gap): answer is Gap =>
+  typeof answer === 'object' && 'from' in answer;
 
-/** The lock on the holder's row orders all who ask and claim. */
-async function remember(db: Db, id: ChainId, asks: readonly Ask[]): Promise<(Given | Gap)[]> {
-  const [first] = asks;
+/** The lock on the holder's row serialises requests and claims. */
+async function remember(
+  db: Db,
+  id: ChainId,
+  requests: readonly SignatureRequest[],
+): Promise<(SignatureAnswer | Gap)[]> {
+  const [first] = requests;
   if (first === undefined) return [];
   return await transact(db, async (tx) => {
     const held = await lockHolder(tx, id.merchantId, first.signing.history);
-    const memory = await readMemory(tx, id, asks);
-    const answers = new Map<Ask, Given | Gap>();
-    const inOrder = asks.toSorted((a, b) => (a.signing.ordinal < b.signing.ordinal ? -1 : 1));
-    for (const ask of inOrder) {
-      const isHeldFor = ask.signing.history === held.history;
+    const memory = await readMemory(tx, id, requests);
+    const answers = new Map<SignatureRequest, SignatureAnswer | Gap>();
+    const inOrder = requests.toSorted((a, b) => (a.signing.ordinal < b.signing.ordinal ? -1 : 1));
+    for (const request of inOrder) {
+      const isHeldFor = request.signing.history === held.history;
       answers.set(
-        ask,
+        request,
         isHeldFor
-          ? memory.give(ask)
+          ? memory.give(request)
           : `the holder of the wallet signs for another history since generation ${held.generation}`,
       );
     }
     await memory.write(tx);
-    return asks.map((ask) => answers.get(ask) ?? '');
+    return requests.map((request) => answers.get(request) ?? '');
   });
 }
 
@@ -134,12 +142,12 @@ async function lockHolder(tx: Tx, merchantId: string, history: string): Promise<
 const walletOf = ({ signing, signed }: ToSign) => `${signed.sender} ${signing.history}`;
 
 interface NewNumber {
-  ask: Ask;
+  request: SignatureRequest;
   ordinal: bigint;
   attemptId: string;
 }
 
-/** What the holder knows of the attempts that are asked about, and what it learns of them. */
+/** The attempts that the holder knows, as far as the requests concern them, and the ones it adds. */
 class Memory {
   readonly #id: ChainId;
   readonly #last: Map<string, bigint>;
@@ -162,10 +170,10 @@ class Memory {
     this.#signed = known.signed;
   }
 
-  give(ask: Ask): Given | Gap {
-    const { signing, signed, before, isWhole } = ask;
+  give(request: SignatureRequest): SignatureAnswer | Gap {
+    const { signing, signed, before, isWhole } = request;
     const { ordinal, attemptId } = signing;
-    const wallet = walletOf(ask);
+    const wallet = walletOf(request);
     const known = this.#known.get(wallet) ?? new Map<bigint, string>();
     const last = this.#last.get(wallet) ?? null;
     const placing = placeAttempt({ last, known }, { ordinal, attemptId, before, isWhole });
@@ -178,7 +186,7 @@ class Memory {
     this.#known.set(wallet, new Map([...known, ...placing.added]));
     const highest = placing.added.at(-1)?.[0];
     if (highest !== undefined) this.#last.set(wallet, highest);
-    for (const [number, id] of placing.added) this.#numbers.push({ ask, ordinal: number, attemptId: id });
+    for (const [number, id] of placing.added) this.#numbers.push({ request, ordinal: number, attemptId: id });
     if (!this.#signed.has(attemptId)) this.#signatures.push({ attemptId, raw: signed.raw });
     this.#signed.set(attemptId, remembered);
     return remembered;
@@ -191,7 +199,7 @@ class Memory {
       await sql`${unawaited}
         insert into simchain.numbering (merchant_id, network, sender, history, ordinal, attempt_id)
         select ${merchantId}::uuid, ${network}::text, u.*
-        from unnest(${number(({ ask }) => ask.signed.sender)}::text[], ${number(({ ask }) => ask.signing.history)}::text[],
+        from unnest(${number(({ request }) => request.signed.sender)}::text[], ${number(({ request }) => request.signing.history)}::text[],
                     ${number((one) => one.ordinal)}::bigint[], ${number((one) => one.attemptId)}::text[]) as u`.execute(
         tx,
       );
@@ -214,9 +222,9 @@ interface NumberRow {
   attempt_id: string;
 }
 
-async function readMemory(tx: Tx, id: ChainId, asks: readonly Ask[]): Promise<Memory> {
+async function readMemory(tx: Tx, id: ChainId, requests: readonly SignatureRequest[]): Promise<Memory> {
   const { merchantId, network } = id;
-  const places = asks.flatMap(({ signing, signed: { sender }, before }) =>
+  const places = requests.flatMap(({ signing, signed: { sender }, before }) =>
     Array.from({ length: before.length + 1 }, (_, i) => ({
       sender,
       history: signing.history,
@@ -237,7 +245,7 @@ async function readMemory(tx: Tx, id: ChainId, asks: readonly Ask[]): Promise<Me
       where n.merchant_id = ${merchantId} and n.network = ${network} and n.sender = u.sender and n.history = u.history
       order by ordinal desc limit 1
     ) n`.execute(tx);
-  const ids = asks.map(({ signing }) => signing.attemptId);
+  const ids = requests.map(({ signing }) => signing.attemptId);
   const signatures = await sql<{ attempt_id: string; raw: string }>`${kept}
     select attempt_id, raw from simchain.signature
     where merchant_id = ${merchantId} and network = ${network} and attempt_id = any(${ids}::text[])`.execute(
@@ -246,7 +254,7 @@ async function readMemory(tx: Tx, id: ChainId, asks: readonly Ask[]): Promise<Me
   const byWallet = Map.groupBy(numbers.rows, ({ sender, history }) => `${sender} ${history}`);
   const rows = [...byWallet];
   return new Memory(id, {
-    // The newest one of each wallet is among them.
+    // The rows include the newest attempt of each wallet.
     last: new Map(
       rows.map(([wallet, own]) => [
         wallet,

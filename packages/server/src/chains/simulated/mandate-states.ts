@@ -3,11 +3,11 @@ import type { Mandate, MandateState } from '../port.ts';
 import { balancesAt } from './balances.ts';
 import { balanceKey } from './execute.ts';
 import { spenderOf } from './mandates.ts';
-import { allowancesAt, standingsAt } from './permission-queries.ts';
+import { allowancesAt, mandateStatusesAt } from './permission-queries.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 
-/** How mandates and their wallets stood at the end of a block, in the order in which they were asked for. */
+/** The state of mandates and their wallets at the end of a block, in the order of `mandates`. */
 export async function readMandateStates(
   db: Db,
   id: ChainId,
@@ -17,7 +17,7 @@ export async function readMandateStates(
   const owners = mandates.map(({ payer, asset }) => ({ owner: payer, asset }));
   const allowed = await allowancesAt(db, id, { owners, spender: spenderOf(id) }, height);
   const ids = mandates.map(({ mandateId }) => mandateId);
-  const standings = await standingsAt(db, id, ids, height);
+  const mandateStatuses = await mandateStatusesAt(db, id, ids, height);
   const balances = new Map<string, bigint>();
   for (const [asset, own] of Map.groupBy(mandates, (mandate) => mandate.asset)) {
     const addresses = own.map(({ payer }) => payer);
@@ -30,7 +30,7 @@ export async function readMandateStates(
     const said = allowed.get(key);
     // Without a collector the allowance is the mandate.
     const plain = said && (said.isRevoked ? ('revoked' as const) : ('active' as const));
-    const state = (windowCap ? standings.get(mandateId) : plain) ?? 'missing';
+    const state = (windowCap ? mandateStatuses.get(mandateId) : plain) ?? 'missing';
     return { state, balance: balances.get(key) ?? 0n, allowance: said?.amount ?? 0n };
   });
 }

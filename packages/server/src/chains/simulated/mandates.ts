@@ -7,14 +7,14 @@ import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 import { walletOf, walletOfLabel } from './wallet.ts';
 
-/** Who pulls: the collector's contract where there is one, else the wallet that sends the charges. */
+/** The spender that pulls: the collector's contract where there is one, else the wallet that sends the charges. */
 export function spenderOf({ merchantId, network }: ChainId): string {
   if (NETWORK_RULES[network].caps.windowCap)
     return walletOfLabel(network, `collector of ${merchantId}`).address;
   return walletOf(merchantId, network, 'hot').address;
 }
 
-/** The mandate's name: a digest of all that it allows, on this chain and no other. */
+/** The mandate's id: a digest of its terms and of this chain. */
 export function mandateIdOf({ merchantId, network }: ChainId, terms: Omit<Mandate, 'mandateId'>): string {
   const { asset, payer, recipient, cap, period, startsAt, endsAt, salt } = terms;
   const parts = [merchantId, network, asset, payer, recipient, String(cap), period, startsAt, endsAt, salt];

@@ -1,45 +1,51 @@
 import type { Broadcast } from '../port.ts';
 
 /**
- * Ways in which a node lies or fails while a transaction is handed to it; each answers one broadcast. What becomes of
- * the transaction is the first half of the name's meaning, what the caller hears the second.
+ * Ways in which a node lies or fails during a broadcast; each answers one broadcast. Their comments name first what happens
+ * to the transaction, then what the caller gets.
  */
 export type NodeFault =
   /** Lost, and the answer is `accepted`. */
   | 'drop'
-  /** Taken, and the caller hears nothing. */
+  /** Accepted, and the caller gets no answer. */
   | 'accept_then_timeout'
-  /** Lost, and the caller hears nothing. */
+  /** Lost, and the caller gets no answer. */
   | 'timeout_dropped'
-  /** Taken, and the answer is a refusal that sounds final. */
+  /** Accepted, and the answer is a rejection that seems final. */
   | 'say_expired'
   | 'say_nonce_too_low'
-  /** Taken, and the answer is `known` as if it were a repetition. */
+  /** Accepted, and the answer is `known` as if it were a repetition. */
   | 'say_already_known'
-  /** Lost, with an error code that nobody documented. */
+  /** Lost, with an undocumented error code. */
   | 'unknown_code'
-  /** Taken, and a proxy's HTML page comes back. */
+  /** Accepted, and the answer is a proxy's HTML page. */
   | 'garbage';
 
-/** A node that leaves one transfer out of the next scan of that level that finds any, and says nothing of it. */
+/** The node silently omits one transfer from the next scan of that level that finds any. */
 export type ScanFault = 'lose_final_log' | 'lose_tip_log';
 
 export interface FaultEffect {
-  /** Whether the node takes the transaction after all. */
-  takes: boolean;
-  /** What the caller hears; a text: no answer, for that reason. */
-  says: Broadcast | string;
+  /** Whether the node accepts the transaction. */
+  accepts: boolean;
+  /** The answer that the caller gets; a string is the reason of a missing answer. */
+  answer: Broadcast | string;
 }
 
 export const NODE_FAULTS: Readonly<Record<NodeFault, FaultEffect>> = {
-  drop: { takes: false, says: { result: 'accepted' } },
-  accept_then_timeout: { takes: true, says: 'the node did not answer in time' },
-  timeout_dropped: { takes: false, says: 'the node did not answer in time' },
-  say_expired: { takes: true, says: { result: 'rejected', code: 'transaction_expired', retryable: false } },
-  say_nonce_too_low: { takes: true, says: { result: 'rejected', code: 'nonce_too_low', retryable: false } },
-  say_already_known: { takes: true, says: { result: 'known' } },
-  unknown_code: { takes: false, says: { result: 'rejected', code: '-32099', retryable: true } },
-  garbage: { takes: true, says: 'the answer was no JSON' },
+  drop: { accepts: false, answer: { result: 'accepted' } },
+  accept_then_timeout: { accepts: true, answer: 'the node did not answer in time' },
+  timeout_dropped: { accepts: false, answer: 'the node did not answer in time' },
+  say_expired: {
+    accepts: true,
+    answer: { result: 'rejected', code: 'transaction_expired', retryable: false },
+  },
+  say_nonce_too_low: {
+    accepts: true,
+    answer: { result: 'rejected', code: 'nonce_too_low', retryable: false },
+  },
+  say_already_known: { accepts: true, answer: { result: 'known' } },
+  unknown_code: { accepts: false, answer: { result: 'rejected', code: '-32099', retryable: true } },
+  garbage: { accepts: true, answer: 'the answer was no JSON' },
 };
 
 export function isNodeFault(text: string): text is NodeFault {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Numbered, placeAttempt } from './numbering.ts';
+import { type NumberedAttempt, placeAttempt } from './numbering.ts';
 
-/** A wallet's attempts as one database has numbered them. */
+/** A wallet's attempts as numbered by one database. */
 type Branch = readonly string[];
 
-/** The holder of one wallet, asked as the port says. */
+/** The holder of one wallet, called as the port specifies. */
 class Holder {
   readonly known = new Map<bigint, string>();
   readonly signed = new Set<string>();
@@ -26,7 +26,7 @@ class Holder {
     return true;
   }
 
-  #place(asked: Numbered) {
+  #place(asked: NumberedAttempt) {
     const numbers = [...this.known.keys()];
     const last = numbers.reduce<bigint | null>((max, one) => (max === null || one > max ? one : max), null);
     return placeAttempt({ last, known: this.known }, asked);
@@ -49,7 +49,7 @@ const histories = fc
   });
 
 describe('numbers of a wallet', () => {
-  test('fault 76: in whatever order two copies ask, only one of them gets anything that the other does not have', () => {
+  test('fault 76: whatever the order of their requests, only one of two copies gets signatures that the other lacks', () => {
     fc.assert(
       fc.property(
         histories,
@@ -68,7 +68,7 @@ describe('numbers of a wallet', () => {
     );
   });
 
-  test('a database without a copy gets all of its attempts, in whatever order and however often it asks', () => {
+  test('a database without a copy gets all of its attempts signed, whatever the order and repetition of its requests', () => {
     fc.assert(
       fc.property(
         histories,

@@ -1,13 +1,13 @@
-/** What is known of the attempts of a wallet in one history: they are numbered without a gap. */
+/** The known attempts of a wallet in one history, numbered without a gap. */
 export interface Numbering {
-  /** The highest number; null: none. */
+  /** The highest ordinal; null: none. */
   last: bigint | null;
-  /** Attempts by their numbers, at least of all that are asked about. */
+  /** Attempts by ordinal; includes at least those of the requests. */
   known: ReadonlyMap<bigint, string>;
 }
 
-/** An attempt that is to be signed, with the ids of those that come right before it, in order. */
-export interface Numbered {
+/** An attempt to sign, with the ids of the attempts right before it, in order. */
+export interface NumberedAttempt {
   ordinal: bigint;
   attemptId: string;
   before: readonly string[];
@@ -15,20 +15,20 @@ export interface Numbered {
   isWhole: boolean;
 }
 
-export type Placing =
-  /** It may be signed, and these numbers are new. */
+export type Placement =
+  /** It may be signed; `added` are the new ordinals. */
   | { is: 'placed'; added: readonly (readonly [ordinal: bigint, attemptId: string])[] }
-  /** What comes before it is missing: from that number on; null: from the first of the history. */
+  /** Attempts before it are unknown, from that ordinal on; null: from the first of the history. */
   | { is: 'gap'; from: bigint | null }
-  /** One of the numbers is another attempt's. */
+  /** One of the ordinals belongs to another attempt. */
   | { is: 'taken'; ordinal: bigint };
 
 /**
- * Decides whether an attempt belongs to the one course of events that a wallet has signed for. Two copies of a database
- * that count on from the same number differ at that number; as no number is signed before all lower ones are known, the
- * one that comes second finds it taken, whatever it asks for first.
+ * Decides whether an attempt belongs to the one history that a wallet has signed for. Two copies of a database that
+ * continue from the same ordinal differ at that ordinal. No ordinal is signed before all lower ones are known, so the copy
+ * that comes second finds it taken, whichever attempt it requests first.
  */
-export function placeAttempt({ last, known }: Numbering, asked: Numbered): Placing {
+export function placeAttempt({ last, known }: Numbering, asked: NumberedAttempt): Placement {
   const { ordinal, attemptId, before, isWhole } = asked;
   if (known.get(ordinal) === attemptId) return { is: 'placed', added: [] };
   const lowest = ordinal - BigInt(before.length);
@@ -38,7 +38,7 @@ export function placeAttempt({ last, known }: Numbering, asked: Numbered): Placi
   if (last === null && !isWhole) return { is: 'gap', from: null };
   if (last !== null && lowest > last) return { is: 'gap', from: last };
   const added = numbers.filter(([number]) => !known.has(number));
-  // Below the first number of the history, where nothing may be added later.
+  // Below the first ordinal of the history, where nothing may be added later.
   const early = added.find(([number]) => last !== null && number <= last);
   if (early !== undefined) return { is: 'taken', ordinal: early[0] };
   return { is: 'placed', added };

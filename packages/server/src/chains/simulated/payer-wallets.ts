@@ -10,20 +10,25 @@ import type { ChainId } from './tables.ts';
 import { faucetAddress } from './test-addresses.ts';
 import { upsertTransaction } from './transaction-queries.ts';
 
-// Wallets of payers whose accounts this chain keeps, as charges are pulled from them: a sandbox moves them.
+// Payers' wallets whose balances this chain tracks, as charges are pulled from them; the sandbox controls them.
 
-interface Deed {
+interface PayerTransaction {
   /** Names the payer's transaction. */
   reference: string;
   height: bigint;
 }
 
-/** A payer's wallet says what it allows or takes back, in one transaction. @returns its id */
-export async function permit(
+/** Records approvals, activations or revocations of a payer's wallet, in one transaction. @returns its id */
+export async function recordPermissions(
   tx: Tx,
   id: ChainId,
   row: ChainRow,
-  { owner, permissions, reference, height }: Deed & { owner: string; permissions: readonly Permission[] },
+  {
+    owner,
+    permissions,
+    reference,
+    height,
+  }: PayerTransaction & { owner: string; permissions: readonly Permission[] },
 ): Promise<string> {
   const txId = foreignTxId(id.network, `${id.merchantId} payer ${reference}`);
   await upsertTransaction(tx, id, {
@@ -45,12 +50,12 @@ export async function permit(
   return txId;
 }
 
-/** The wallet holds that much from now on: the faucet pays what is missing, or gets what is too much. */
+/** Sets the wallet's balance: the faucet pays the difference, or receives it. */
 export async function setBalance(
   tx: Tx,
   id: ChainId,
   row: ChainRow,
-  wallet: Deed & { owner: string; asset: Asset; balance: bigint; time: number },
+  wallet: PayerTransaction & { owner: string; asset: Asset; balance: bigint; time: number },
 ): Promise<void> {
   const { owner, asset, balance, reference, height, time } = wallet;
   const known = await readBalances(tx, id, [owner]);

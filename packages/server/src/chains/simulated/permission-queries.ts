@@ -6,7 +6,7 @@ import { balanceKey } from './execute.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 
-/** One word of a payer's wallet. */
+/** An approval, activation or revocation by a payer's wallet. */
 export type Permission =
   | { kind: 'approve'; asset: Asset; spender: string; amount: bigint }
   | { kind: 'activate' | 'revoke'; asset: Asset; mandateId: string };
@@ -42,7 +42,7 @@ export interface Owner {
   asset: Asset;
 }
 
-/** What a wallet allows our spender: `amount` of an approval less what was pulled since, or nothing any more. */
+/** A wallet's allowance for our spender: the approval less what was pulled since; zero once revoked. */
 interface Allowed {
   amount: bigint;
   isRevoked: boolean;
@@ -51,12 +51,12 @@ interface Allowed {
 const hasCollector = (network: Network) => NETWORK_RULES[network].caps.windowCap;
 
 /**
- * `balanceKey` → what each wallet allows the spender as of the end of a block; one that never said anything is absent.
- * Its last word counts. Where there is a collector a revoke is its matter; on spl another spender's approval ends ours,
- * as a token account has one delegate.
+ * `balanceKey` → each wallet's allowance for the spender as of the end of a block; a wallet without any permission is
+ * absent. The last permission counts. Where there is a collector, revocations concern the mandate there, not the allowance;
+ * on spl another spender's approval ends ours, as a token account has one delegate.
  *
- * What was pulled is joined once for all wallets: in a new database, of which PostgreSQL knows nothing yet, a subquery
- * for each wallet would read all of the chain each time.
+ * The pulled amounts are joined once for all wallets: in a new database without statistics, a subquery per wallet would
+ * read the whole chain each time.
  */
 export async function allowancesAt(
   db: Db,
@@ -104,8 +104,8 @@ export async function allowancesAt(
   );
 }
 
-/** How mandates stand in the collector as of the end of a block; one that it does not know is absent. */
-export async function standingsAt(
+/** Mandate id → its status in the collector as of the end of a block; unknown mandates are absent. */
+export async function mandateStatusesAt(
   db: Db,
   { merchantId, network }: ChainId,
   mandateIds: readonly string[],
@@ -124,7 +124,7 @@ export async function standingsAt(
   return new Map(rows.map((row) => [row.mandate_id, row.kind === 'revoke' ? 'revoked' : 'active']));
 }
 
-/** What was charged in windows that overlap these. */
+/** The charges in windows that overlap these. */
 export async function listUses(
   tx: Tx,
   { merchantId, network }: ChainId,

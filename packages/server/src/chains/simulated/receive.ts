@@ -7,18 +7,18 @@ import type { ChainId } from './tables.ts';
 import { findTransaction, upsertTransaction } from './transaction-queries.ts';
 import { insertTransfers } from './transfer-queries.ts';
 
-/** One movement of a payer's transaction: of a listed token, or of any other, which a text names. */
+/** One movement of a payer's transaction: of a listed token, or of another one by name. */
 export type PaidTransfer = {
   from: string;
   to: string;
   amount: bigint;
-  /** The sender's account is kept here, and less by this: a payer's wallet that is charged. */
+  /** The sender is a payer's wallet whose balance this chain tracks and debits. */
   fromAccount?: boolean;
 } & ({ asset: Asset; token?: never } | { asset: null; token: string });
 
 /**
- * Writes a transaction that is not ours into a block. Nobody has its bytes; its id follows from `reference`, and one
- * that is there stays as it is.
+ * Writes a transaction that is not ours into a block. It has no bytes; its id is derived from `reference`. Does nothing
+ * where the transaction exists.
  *
  * @returns its id.
  */
@@ -30,7 +30,7 @@ export async function receive(
 ): Promise<string> {
   const { transfers, reference, height, time } = incoming;
   const [first] = transfers;
-  if (first === undefined) throw new RangeError('a transaction moves something');
+  if (first === undefined) throw new RangeError('transfers must not be empty');
   const txId = foreignTxId(id.network, `${id.merchantId} ${reference}`);
   if ((await findTransaction(tx, id, txId)) !== undefined) return txId;
   await upsertTransaction(tx, id, {

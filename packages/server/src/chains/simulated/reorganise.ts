@@ -8,7 +8,7 @@ import { listTransfersAbove } from './transfer-queries.ts';
 export interface Reorganisation {
   /** Blocks up to here stay; all above are replaced by as many empty ones. */
   keptHeight: bigint;
-  /** The newest block: with `remine`, it holds what payers had sent in the replaced ones. */
+  /** The newest block: with `remine` it gets the payers' transfers of the replaced blocks. */
   newestHeight: bigint;
   /** Unix seconds of the newest block. */
   newestTime: number;
@@ -18,8 +18,8 @@ export interface Reorganisation {
 }
 
 /**
- * Replaces the newest blocks. Our transactions in them are gone from the chain, mempool included, until somebody sends
- * them again; payers' transfers vanish or lie in the newest block. The height stays.
+ * Replaces the newest blocks. Our transactions in them are gone from the chain, mempool included, until they are broadcast
+ * again; payers' transfers vanish or move to the newest block. The height stays.
  */
 export async function reorganise(tx: Tx, id: ChainId, reorganisation: Reorganisation): Promise<void> {
   const undone = await listTransfersAbove(tx, id, reorganisation.keptHeight);
@@ -28,7 +28,7 @@ export async function reorganise(tx: Tx, id: ChainId, reorganisation: Reorganisa
     if (transfer.origin === 'foreign' && isRemined(reorganisation, transfer.tx_id)) continue;
     if (transfer.currency === null) continue;
     changes.add(transfer.recipient, transfer.currency, -transfer.amount);
-    // The accounts of most payers and of the faucet are not kept: outside wallets have what they send.
+    // Balances of most payers and of the faucet are not tracked: outside wallets always have what they send.
     if (transfer.is_kept) changes.add(transfer.sender, transfer.currency, transfer.amount);
   }
   await applyChanges(tx, id, changes);
@@ -58,7 +58,7 @@ async function remineForeign(
       and origin = 'foreign' and tx_id <> all(${vanishing}::text[])`.execute(tx);
 }
 
-/** What payers' wallets had said in replaced blocks is unsaid, or said in the newest one. */
+/** Deletes the payers' permissions in replaced blocks, or moves them to the newest block. */
 async function movePermissions(
   tx: Tx,
   { merchantId, network }: ChainId,
@@ -87,7 +87,7 @@ async function removeTransfers(
       and origin = 'foreign' and (not ${remine}::boolean or tx_id = any(${vanishing}::text[]))`.execute(tx);
 }
 
-/** Sequences of the transactions that fell out are free again, and the lowest of them is the next to be mined. */
+/** Frees the sequences of the transactions in replaced blocks; the lowest of them is the next to be mined. */
 async function freeSequences(tx: Tx, id: ChainId, keptHeight: bigint): Promise<void> {
   const { rows } = await sql<{ sender: string; sequence: bigint | null }>`
     update simchain.transaction set state = 'gone', height = null, item_ok = null, reason = null

@@ -1,10 +1,10 @@
 import type { Network } from '@florin/contract/money';
 import type { ChainCaps, FeeEstimate, FeeKind } from '../port.ts';
 
-/** What the simulated chain takes over from the network it imitates. */
+/** The rules of the network that the simulated chain imitates. */
 export interface NetworkRules {
   caps: ChainCaps;
-  /** A transaction is valid for so long after it was built; absent where it is valid for ever. */
+  /** Blocks for which a transaction is valid after it was built; absent where it does not expire. */
   validForBlocks?: number;
   validForMs?: number;
   /** Transactions of a sender are numbered and mined in that order. */
@@ -15,13 +15,13 @@ export interface NetworkRules {
 const WEI_PER_GAS = 10_000_000_000n;
 const SUN_PER_TRANSFER = 64_285n * 100n + 345n * 1_000n;
 const LAMPORTS_PER_SIGNATURE = 5_000n;
-/** Rent of the recipient's token account: charged as if each recipient were new, which is the dear case. */
+/** Rent of the recipient's token account: charged as if each recipient were new, the expensive case. */
 const LAMPORTS_PER_RECIPIENT = 2_039_280n;
 
-/** Through the collector, for the dearer token. */
+/** Through the collector, for the more expensive token. */
 const CHARGE_GAS = 88_300n;
 
-/** They are answered together, in one turn of the loop: not so many that it stands still while they are signed. */
+/** Answered in one turn of the event loop: few enough that signing them does not block it for long. */
 const CALLS_AT_ONCE = 100;
 
 function erc20Gas(kind: FeeKind, items: number): bigint {
@@ -32,7 +32,7 @@ function erc20Gas(kind: FeeKind, items: number): bigint {
 const REPLACEMENT_NUMERATOR = 9n;
 const REPLACEMENT_DENOMINATOR = 8n;
 
-/** The least that a replacement pays: an eighth more than what it replaces, rounded up. */
+/** The minimum fee of a replacement: an eighth more than the replaced fee, rounded up. */
 export const replacementFee = (replaced: bigint): bigint =>
   (replaced * REPLACEMENT_NUMERATOR + REPLACEMENT_DENOMINATOR - 1n) / REPLACEMENT_DENOMINATOR;
 
@@ -71,7 +71,7 @@ export const NETWORK_RULES: Readonly<Record<Network, NetworkRules>> = {
     },
     validForBlocks: 150,
     sequenced: false,
-    // Our own token account is there: a charge pays no rent.
+    // Our own token account exists, so a charge pays no rent.
     estimateFee: (kind, items) => ({
       native: LAMPORTS_PER_SIGNATURE + (kind === 'charge' ? 0n : LAMPORTS_PER_RECIPIENT * BigInt(items)),
       unit: 'lamport',

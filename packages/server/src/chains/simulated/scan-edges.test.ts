@@ -54,7 +54,7 @@ async function readAll(
 }
 
 describe.each(NETWORKS)('%s', (network) => {
-  test('K6: a merchant has deposit addresses of its own, none of them known for anything else', async () => {
+  test('K6: a merchant has deposit addresses of its own, none of them used for anything else', async () => {
     const [one, other] = [start(network), start(network)];
     const ours = await Promise.all([0, 1, 2].map((index) => depositTo(one, index)));
     const theirs = await Promise.all([0, 1, 2].map((index) => depositTo(other, index)));
@@ -62,7 +62,7 @@ describe.each(NETWORKS)('%s', (network) => {
     expect(new Set([...ours, ...theirs, ...known]).size).toBe(6 + known.length);
   });
 
-  test('fault 49: what a reorganisation deeper than finality takes and mines again is told again under its id', async () => {
+  test('fault 49: a transfer that a reorganisation deeper than finality takes and mines again is reported again under its id', async () => {
     const chain = start(network);
     const to = await depositTo(chain);
     const order = { transfers: [payment(to), payment(to, 2n)], reference: 'order 1' };
@@ -88,7 +88,7 @@ describe.each(NETWORKS)('%s', (network) => {
     expect(await chain.balance(to, 'USDT', 'final')).toBe(UNITS + 2n);
   });
 
-  test('I3: while payers pay, blocks come and go and processes read side by side, each final transfer is told once', async () => {
+  test('I3: while payers pay, blocks are replaced and processes scan concurrently, each final transfer is reported once', async () => {
     const chain = start(network);
     const [twin, late] = [fresh.openTwin(), fresh.openLate(3)];
     const watch = await Promise.all([0, 1, 2].map((index) => depositTo(chain, index)));
@@ -135,7 +135,7 @@ test('fault 65: ten thousand addresses are watched at once, dust on each of them
   expect(balances.size).toBe(MANY);
 });
 
-test('K4: the list of the chain shows what is no listed token, and what moved nothing', async () => {
+test('K4: the chain’s list shows transfers of unlisted tokens and transfers of zero', async () => {
   const chain = start('spl');
   const to = await depositTo(chain);
   const fake = { from: fresh.recipient(61), to, asset: null, token: 'USDT', amount: 5n } as const;
@@ -151,7 +151,7 @@ test('K4: the list of the chain shows what is no listed token, and what moved no
   expect((await chain.transfers({ address: to })).data).toEqual([]);
 });
 
-test('a payer pays from and to addresses of the network only, and something', async () => {
+test('payments need addresses of the network and an amount', async () => {
   const chain = start('erc20');
   const good = payment(await depositTo(chain));
   for (const wrong of [

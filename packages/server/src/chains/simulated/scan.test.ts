@@ -77,7 +77,7 @@ const keyOf = ({ txId, index }: { txId: string; index: number }): string => `${t
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** A reader that keeps what it was told for final. */
+/** A reader that keeps every transfer that was reported as final. */
 class Reader {
   readonly final = new Map<string, ChainTransfer>();
   readonly chain: SimulatedChain;
@@ -85,7 +85,7 @@ class Reader {
   #cursor: string | null = null;
   /** All blocks up to it were read. */
   #readHeight = 0n;
-  /** Told since the cursor was last moved back. */
+  /** Reported since the cursor was last moved back. */
   #sinceBack = new Set<string>();
 
   constructor(chain: SimulatedChain, watch: string[]) {
@@ -125,7 +125,7 @@ class Reader {
 
   #take(transfer: ChainTransfer): void {
     const key = keyOf(transfer);
-    if (this.#sinceBack.has(key)) throw new Error(`${key} was told twice`);
+    if (this.#sinceBack.has(key)) throw new Error(`${key} was reported twice`);
     this.#sinceBack.add(key);
     const before = this.final.get(key);
     if (before !== undefined) assert.deepEqual(transfer, before);
@@ -211,7 +211,7 @@ class World {
     await chain.broadcast(tx);
   }
 
-  /** What the chain itself holds for the watched addresses, by its own list. */
+  /** The watched addresses' transfers in the chain's own list. */
   async held(): Promise<SimulatedTransfer[]> {
     const all: SimulatedTransfer[] = [];
     for (let more = true; more; ) {
@@ -223,7 +223,7 @@ class World {
     return all.filter(({ to, amount }) => amount > 0n && this.reader.watch.includes(to));
   }
 
-  /** Read to their end, the final answers and then the tip are all that the blocks of the node hold. */
+  /** Final scans up to their end and then the tip together return everything in the node's blocks. */
   async #compareTip(): Promise<void> {
     const reader = new Reader(this.chain, this.reader.watch);
     await reader.toEnd();
@@ -255,7 +255,7 @@ const shapeOf = (one: ChainTransfer | SimulatedTransfer) =>
 
 describe.each(NETWORKS)('%s', (network) => {
   test(
-    'I3, K2: whatever pages, reorganisations above finality, lagging nodes and second passes: each final transfer once',
+    'I3, K2: whatever the pages, reorganisations above finality, lagging nodes and rescans: each final transfer once',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {

@@ -3,63 +3,64 @@ import { sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
 import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
-import type { Place } from './chain-queries.ts';
+import type { TransferPosition } from './chain-queries.ts';
 import type { ChainId } from './tables.ts';
 
 const FINAL_LIMIT = 1_000;
 const TIP_LIMIT = 10_000;
-/** Transfers that are looked through for watched ones: payouts lie in the same blocks. */
+/** Transfers that one scan reads and filters for watched addresses; payouts are in the same blocks. */
 const FINAL_BLOCKS_LIMIT = 10_000;
 const TIP_BLOCKS_LIMIT = 30_000;
 
 /*
- * A cursor is the place behind a transfer: its block and its number on this chain. Numbers rise within a block, and a
- * closed block gets no further transfer but the faucet's, whose number is higher.
+ * A cursor is the position after a transfer: its block and its number on this chain. Numbers rise within a block, and a
+ * closed block gets no further transfers but the faucet's, whose numbers are higher.
  */
 const CURSOR_FORM = /^(-?[0-9]{1,18})\.([0-9]{1,18})$/;
-const BEGINNING: Place = { height: -1n, number: 0n };
-/** Above every number: behind all of a block. */
+const BEGINNING: TransferPosition = { height: -1n, number: 0n };
+/** Above every number: the position after a whole block. */
 const NUMBER_MAX = 10n ** 18n - 1n;
 
-/** The cursor behind the whole block of that height. */
-export function cursorBehind(height: bigint): string {
+/** The cursor after the whole block of that height. */
+export function cursorAfter(height: bigint): string {
   return writeCursor({ height, number: NUMBER_MAX });
 }
 
-function writeCursor({ height, number }: Place): string {
+function writeCursor({ height, number }: TransferPosition): string {
   return `${height}.${number}`;
 }
 
-export function readCursor(cursor: string): Place {
+export function readCursor(cursor: string): TransferPosition {
   const match = CURSOR_FORM.exec(cursor);
-  if (match?.[1] === undefined || match[2] === undefined) throw new RangeError('no cursor of this network');
+  if (match?.[1] === undefined || match[2] === undefined)
+    throw new RangeError('not a cursor of this network');
   return { height: BigInt(match[1]), number: BigInt(match[2]) };
 }
 
 type ScanPart = Omit<ScanAnswer, 'head'>;
 
-/** Whom a page is read for: these addresses, or everybody in its blocks. */
+/** The recipients that a page is read for: these addresses, or all. */
 export type Recipients = readonly string[] | 'all';
 
 /**
- * Whom to read for. Blocks are read as they are and sifted afterwards, but for a first look, which has the whole chain
- * before it and few addresses to find.
+ * The recipients to read for. Whole blocks are read and filtered afterwards, except for a first scan, which reads the whole
+ * chain for few addresses.
  */
 export async function recipientsOf({ watch, level, cursor }: ScanQuery): Promise<Recipients> {
   if (!('among' in watch)) return watch;
   return level === 'final' && cursor === null ? await watch.all() : 'all';
 }
 
-/** Leaves of a page what arrived at watched addresses. */
-export async function sift<T extends ScanPart>(page: T, { watch }: ScanQuery): Promise<T> {
+/** Filters a page to the transfers to watched addresses. */
+export async function keepWatched<T extends ScanPart>(page: T, { watch }: ScanQuery): Promise<T> {
   if (!('among' in watch) || page.transfers.length === 0) return page;
   const own = await watch.among([...new Set(page.transfers.map(({ to }) => to))]);
   return { ...page, transfers: page.transfers.filter(({ to }) => own.has(to)) };
 }
 
 /**
- * Reads one page as the node sees the chain. For a `final` scan the caller has closed every block that the clock shows:
- * an open one could still take a transfer after it was passed over.
+ * Reads one page as the node sees the chain. For a `final` scan the caller has settled every due block: an open one could
+ * still get a transfer after the cursor has passed it.
  *
  * @throws RangeError
  */
@@ -83,13 +84,13 @@ async function readFinal(db: Db, id: ChainId, query: Query, clock: BlockClock): 
   const page = rows.slice(0, limit);
   const end = page.at(-1) ?? after;
   const complete = rows.length <= limit;
-  // The node may lie behind the cursor: what was read stays read.
-  const place = complete && end.height < last ? { height: last, number: 0n } : end;
-  return { transfers: page.map(present), cursor: writeCursor(place), complete };
+  // The node may lag behind the cursor, which never moves back.
+  const position = complete && end.height < last ? { height: last, number: 0n } : end;
+  return { transfers: page.map(present), cursor: writeCursor(position), complete };
 }
 
 async function readTip(db: Db, id: ChainId, query: Query, clock: BlockClock): Promise<ScanPart> {
-  const cursor = query.cursor ?? cursorBehind(clock.finalHeight);
+  const cursor = query.cursor ?? cursorAfter(clock.finalHeight);
   const { recipients } = query;
   const limit = limitOf(query, recipients === 'all' ? TIP_BLOCKS_LIMIT : TIP_LIMIT);
   const range = { recipients, after: readCursor(cursor), last: clock.height, limit: limit + 1 };
@@ -99,11 +100,12 @@ async function readTip(db: Db, id: ChainId, query: Query, clock: BlockClock): Pr
 
 function limitOf({ limit }: ScanQuery, most: number): number {
   if (limit === undefined) return most;
-  if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('a scan reads 1 transfer or more');
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new RangeError('limit must be an integer of 1 or more');
   return Math.min(limit, most);
 }
 
-interface ArrivalRow extends Place {
+interface ArrivalRow extends TransferPosition {
   tx_id: string;
   index: number;
   currency: Asset | null;
@@ -114,13 +116,13 @@ interface ArrivalRow extends Place {
 }
 
 /**
- * A list to look up in, not a table to join: without statistics, as on a young chain, the planner takes blocks and
- * addresses for few and would compare each with each. This way every plan reads a transfer once.
+ * Addresses are an array with `= any`, not a joined table: without statistics, as on a young chain, the planner expects few
+ * blocks and addresses and would use a nested loop. This way every plan reads a transfer once.
  */
 async function listArrivals(
   db: Db,
   { merchantId, network }: ChainId,
-  range: { recipients: Recipients; after: Place; last: bigint; limit: number },
+  range: { recipients: Recipients; after: TransferPosition; last: bigint; limit: number },
 ): Promise<ArrivalRow[]> {
   const { recipients, after, last, limit } = range;
   const isFor = recipients === 'all' ? sql`` : sql`and recipient = any(${recipients}::text[])`;

@@ -6,7 +6,7 @@ export async function findNextSequence(db: Db, id: ChainId, address: string): Pr
   return (await findNextSequences(db, id, [address])).get(address) ?? 0n;
 }
 
-/** Sender → the lowest sequence that none of its mined transactions has used; absent: none has used any. */
+/** Sender → the lowest sequence that none of its mined transactions has used; senders without one are absent. */
 export async function findNextSequences(
   db: Db,
   { merchantId, network }: ChainId,
@@ -39,7 +39,7 @@ export async function findNextSequenceAt(
   return rows[0]?.next ?? 0n;
 }
 
-/** Sequences of senders' mined transactions, for each from the one that is given with it. */
+/** Sequences of senders' mined transactions, for each sender from its given sequence on. */
 export async function listUsedSequences(
   tx: Tx,
   { merchantId, network }: ChainId,
@@ -67,8 +67,8 @@ export async function setNextSequences(
   );
 }
 
-/** When each of these items was first seen on its way to the `stuck` address; new ones are noted as of now. */
-export async function noteStuckItems(
+/** When each of these items was first broadcast to the `stuck` address; new ones are recorded with the present time. */
+export async function recordStuckItems(
   tx: Tx,
   { merchantId, network }: ChainId,
   sender: string,

@@ -13,10 +13,10 @@ import { listMempool, markGone, markIncluded, type TransactionRow } from './tran
 import { findPaidItems, insertTransfers } from './transfer-queries.ts';
 
 /**
- * Closes the blocks that came since the last look: what waited is included, failed or gone, in order. The caller holds
- * the lock of the chain's row, so two processes never settle the same block.
+ * Closes the blocks that are due since the last call: waiting transactions are included, failed or gone, in order. The
+ * caller holds the lock of the chain's row, so two processes never settle the same block.
  *
- * @returns the row as it now stands.
+ * @returns the row afterwards.
  */
 export async function settle(
   tx: Tx,

@@ -33,7 +33,7 @@ const stateOf = async (tx: SignedTx) => (await fresh.chain.status(tx)).state;
 describe('blocks follow the clock', () => {
   beforeEach(async () => void (await start('erc20')));
 
-  test('a block a second; what waits is in the next one, and final with the third', async () => {
+  test('a block a second; a waiting transaction is in the next one, and final with the third', async () => {
     const { chain, time } = fresh;
     const { height, finalHeight } = await chain.head();
     expect(height - finalHeight).toBe(2n);
@@ -50,7 +50,7 @@ describe('blocks follow the clock', () => {
     expect([status.state, status.finalAt]).toEqual(['final', undefined]);
   });
 
-  test('who sends hears when it should be final, but of nothing that is held back', async () => {
+  test('a broadcast answers when the transaction should be final, except for one that is delayed', async () => {
     const { chain, time } = fresh;
     const said = await chain.broadcast(await build());
     expect(said).toEqual({ result: 'accepted', finalAt: time.now + 3 });
@@ -58,7 +58,7 @@ describe('blocks follow the clock', () => {
     expect(await chain.broadcast(stuck)).toEqual({ result: 'accepted' });
   });
 
-  test('nobody needs to look: it lies in the block that came next, not in the one of the look', async () => {
+  test('inclusion needs no read: a transaction is in the next block, not in the block of the next read', async () => {
     const { chain, time } = fresh;
     const { height } = await chain.head();
     const tx = await send();
@@ -66,7 +66,7 @@ describe('blocks follow the clock', () => {
     expect(await chain.status(tx)).toMatchObject({ state: 'final', height: height + 1n });
   });
 
-  test('a clock read late by another process moves nothing back', async () => {
+  test('a process with an older reading of the clock moves nothing back', async () => {
     const { chain, time } = fresh;
     time.now += 100;
     await send();
@@ -76,7 +76,7 @@ describe('blocks follow the clock', () => {
     expect((await chain.mine(1)).height).toBe(height + 1n);
   });
 
-  test('a reorganisation that mines again leaves out what is to vanish, and nothing else', async () => {
+  test('a reorganisation with remine omits the vanishing transactions, and nothing else', async () => {
     const { chain } = fresh;
     const pay = (to: string) => {
       const transfer = { from: recipient(1), to, asset: 'USDT', amount: UNITS } as const;
@@ -93,7 +93,7 @@ describe('blocks follow the clock', () => {
     expect([await balanceAt(own), await balanceAt(other)]).toEqual([0n, UNITS]);
   });
 
-  test('mine makes blocks without the clock and refuses nonsense', async () => {
+  test('mine makes blocks without the clock and refuses invalid counts', async () => {
     const { height } = await fresh.chain.head();
     expect((await fresh.chain.mine(7)).height).toBe(height + 7n);
     for (const wrong of [0, -1, 1.5, Number.NaN]) {
@@ -104,7 +104,7 @@ describe('blocks follow the clock', () => {
 });
 
 describe('the wallet', () => {
-  test('each merchant and network has another one; it is an address of its network', async () => {
+  test('each merchant and network has a wallet of its own, with an address of the network', async () => {
     const senders = new Set<string>();
     for (const network of ['erc20', ...NETWORKS] as const) {
       const chain = await start(network);
@@ -156,7 +156,7 @@ describe('what each network imitates', () => {
     expect((await build({ itemIds: ['a', 'b'], sequence: 1 })).txId).not.toBe(before.txId);
   });
 
-  test('J3: erc20: a gap in the sequences holds up all that follow', async () => {
+  test('J3: erc20: a gap in the sequences blocks all later ones', async () => {
     await start('erc20');
     const second = await send({ itemIds: ['b'], sequence: 1 });
     await fresh.chain.mine(5);
@@ -260,7 +260,7 @@ describe('what each network imitates', () => {
 });
 
 describe('the stuck address', () => {
-  test('erc20: it is mined an hour after its first broadcast and holds up nobody', async () => {
+  test('erc20: it is mined an hour after its first broadcast and blocks no other transaction', async () => {
     await start('erc20');
     const stuck = await send({ itemIds: ['slow'], to: testAddresses('erc20').stuck });
     const next = await send({ itemIds: ['quick'], sequence: 1 });

@@ -8,7 +8,7 @@ import { updateChain } from './chain-queries.ts';
 import { addFork } from './forks.ts';
 import { spenderOf } from './mandates.ts';
 import type { NodeFault, ScanFault } from './node-faults.ts';
-import { permit, setBalance } from './payer-wallets.ts';
+import { recordPermissions, setBalance } from './payer-wallets.ts';
 import type { Permission } from './permission-queries.ts';
 import { type PaidTransfer, receive } from './receive.ts';
 import { reorganise } from './reorganise.ts';
@@ -16,7 +16,7 @@ import { faucetAddress } from './test-addresses.ts';
 import { findTransferNumber, listTransfers, type TransferRow } from './transfer-queries.ts';
 import { walletOfLabel } from './wallet.ts';
 
-/** A movement as the chain itself holds it. */
+/** A transfer in the chain's own list. */
 export interface SimulatedTransfer {
   id: string;
   txId: string;
@@ -35,14 +35,14 @@ export interface SimulatedTransferPage {
   hasMore: boolean;
 }
 
-/** A payer's wallet whose account is kept, as charges are pulled from it. */
+/** A payer's wallet whose balance the chain tracks, as charges are pulled from it. */
 export interface PayerWallet {
   owner: string;
   asset: Asset;
 }
 
-/** `final`: in a final block at once, for a sandbox that does not want to wait; else in the newest one. */
-interface DeedOptions {
+/** `final`: into a final block at once, so that a sandbox need not wait; otherwise into the newest one. */
+interface WalletActionOptions {
   final?: boolean;
 }
 
@@ -51,7 +51,7 @@ const LAG_MAX = 100_000;
 const AMOUNT_MAX = 2n ** 63n - 1n;
 const HOT_KEY = 'hot';
 
-/** The simulated chain with what a sandbox may do to it: the port, and controls that work in an outage too. */
+/** The simulated chain with the sandbox's controls, which work in an outage too. */
 export class SimulatedChain extends SimulatedAdapter {
   /** Makes `blocks` blocks at once (1 to 100,000), without the clock. */
   mine(blocks: number): Promise<Head> {
@@ -66,8 +66,8 @@ export class SimulatedChain extends SimulatedAdapter {
 
   /**
    * Replaces the newest `depth` blocks by as many new ones. Our transactions in them must be broadcast again; payers'
-   * transfers vanish or, with `remine`, lie in the newest block, but those of `vanishing` transactions. No depth is
-   * refused: beyond finality is a test too.
+   * transfers vanish or, with `remine`, move to the newest block, except those of `vanishing` transactions. No depth is
+   * refused: a reorganisation beyond finality is a test too.
    */
   reorg(
     depth: number,
@@ -84,7 +84,7 @@ export class SimulatedChain extends SimulatedAdapter {
     });
   }
 
-  /** For so many seconds of the merchant's clock the port throws `ChainUnavailable`; blocks go on. 0 ends an outage. */
+  /** The port throws `ChainUnavailable` for so many seconds of the merchant's clock; blocks go on. 0 ends an outage. */
   outage(seconds: number): Promise<void> {
     assertCount(seconds, Number.MAX_SAFE_INTEGER, 'outage', 0);
     return this.change((tx, { clock }) =>
@@ -92,20 +92,20 @@ export class SimulatedChain extends SimulatedAdapter {
     );
   }
 
-  /** The next `count` broadcasts are answered `accepted` and lost. Replaces what was left of an earlier call. */
+  /** The next `count` broadcasts are answered `accepted` and lost. Replaces the rest of an earlier call. */
   dropNext(count: number): Promise<void> {
     assertCount(count, 2 ** 31 - 1, 'dropNext', 0);
     return this.change((tx) => updateChain(tx, this.id, { drop_next: count }));
   }
 
-  /** Queues lies of the node, one for each broadcast to come, or each scan that finds something. */
+  /** Queues faults of the node: each applies to one broadcast, or to one scan that finds something. */
   injectFaults(...faults: (NodeFault | ScanFault)[]): Promise<void> {
     return this.change((tx, { row }) => updateChain(tx, this.id, { faults: [...row.faults, ...faults] }));
   }
 
   /**
-   * From now on the node shows the chain as it was so many blocks ago: raised while it runs, its head goes back; at 0,
-   * it jumps to the newest block. What is broadcast reaches the network all the same.
+   * The node reports the chain as it was so many blocks ago: a higher lag moves its head back, 0 moves it to the newest
+   * block. Broadcasts reach the network all the same.
    */
   lag(blocks: number): Promise<void> {
     assertCount(blocks, LAG_MAX, 'lag', 0);
@@ -123,13 +123,13 @@ export class SimulatedChain extends SimulatedAdapter {
   }
 
   /**
-   * The faucet pays the hot wallet: in a final block from the start, as no sandbox operator wants to wait.
+   * The faucet pays the hot wallet, into a final block, so that a sandbox need not wait.
    *
-   * @param reference names the payment: repeated with the same one, nothing more is paid.
+   * @param reference idempotency key: a second call with it pays nothing.
    * @returns the transaction's id.
    */
   async fund(asset: Asset, amount: bigint, reference: string = newId()): Promise<string> {
-    if (amount <= 0n) throw new RangeError('an amount is above 0');
+    if (amount <= 0n) throw new RangeError('amount must be above 0');
     const to = await this.hotAddress();
     const transfers = [{ from: faucetAddress(this.network), to, asset, amount }];
     return this.change((tx, { row, clock }) =>
@@ -138,11 +138,11 @@ export class SimulatedChain extends SimulatedAdapter {
   }
 
   /**
-   * Payers send, all in one transaction that lies in the newest block at once. Their wallets are not kept, they have
-   * what they send.
+   * Payers send, all in one transaction in the newest block. Their balances are not tracked: they always have what they
+   * send.
    *
-   * @param payment.reference names the transaction: repeated with the same one, nothing more is paid, unless a
-   *   reorganisation took it away; then it comes again under its id.
+   * @param payment.reference idempotency key: a second call with it pays nothing, unless a reorganisation took the
+   *   transaction; then it is mined again under its id.
    * @returns the transaction's id.
    * @throws UnbuildableTransfer when a sender or recipient is no address of the network.
    */
@@ -154,34 +154,38 @@ export class SimulatedChain extends SimulatedAdapter {
     );
   }
 
-  /** The address of a payer's wallet with that label, which this chain has the key of. */
+  /** The address of the payer's wallet with that label; this chain has its key. */
   payerAddress(label: string): string {
     return walletOfLabel(this.network, `payer ${this.id.merchantId} ${label}`).address;
   }
 
-  /** The payer's wallet signs and sends what a mandate needs. @returns the transaction's id */
-  authorize({ mandate, steps }: MandateSetup, options?: DeedOptions): Promise<string> {
+  /** The payer's wallet signs and sends the steps of a mandate. @returns the transaction's id */
+  authorize({ mandate, steps }: MandateSetup, options?: WalletActionOptions): Promise<string> {
     const permissions = steps.map((step): Permission => ({ ...step, asset: mandate.asset }));
-    return this.#permit(mandate.payer, permissions, options);
+    return this.#recordPermissions(mandate.payer, permissions, options);
   }
 
-  /** The payer lets somebody pull that much from now on: our spender, unless another one is named. */
+  /** The payer approves an allowance for our spender, or for another one. */
   approve(
     { owner, asset }: PayerWallet,
     amount: bigint,
-    { spender = spenderOf(this.id), ...options }: DeedOptions & { spender?: string } = {},
+    { spender = spenderOf(this.id), ...options }: WalletActionOptions & { spender?: string } = {},
   ): Promise<string> {
     assertUnits(amount);
-    return this.#permit(owner, [{ kind: 'approve', asset, spender, amount }], options);
+    return this.#recordPermissions(owner, [{ kind: 'approve', asset, spender, amount }], options);
   }
 
-  /** The payer takes a mandate back; where there is no collector, all that the wallet allowed of the token. */
-  revoke({ payer, asset, mandateId }: Mandate, options?: DeedOptions): Promise<string> {
-    return this.#permit(payer, [{ kind: 'revoke', asset, mandateId }], options);
+  /** The payer revokes a mandate; without a collector, the wallet's whole allowance of the token. */
+  revoke({ payer, asset, mandateId }: Mandate, options?: WalletActionOptions): Promise<string> {
+    return this.#recordPermissions(payer, [{ kind: 'revoke', asset, mandateId }], options);
   }
 
-  /** The payer's wallet holds that much from now on. */
-  hold({ owner, asset }: PayerWallet, balance: bigint, { final = false }: DeedOptions = {}): Promise<void> {
+  /** Sets the balance of the payer's wallet. */
+  hold(
+    { owner, asset }: PayerWallet,
+    balance: bigint,
+    { final = false }: WalletActionOptions = {},
+  ): Promise<void> {
     assertUnits(balance);
     return this.change((tx, { row, clock }) => {
       const height = final ? clock.finalHeight : clock.height;
@@ -190,10 +194,14 @@ export class SimulatedChain extends SimulatedAdapter {
     });
   }
 
-  #permit(owner: string, permissions: readonly Permission[], { final = false }: DeedOptions = {}) {
+  #recordPermissions(
+    owner: string,
+    permissions: readonly Permission[],
+    { final = false }: WalletActionOptions = {},
+  ) {
     return this.change((tx, { row, clock }) => {
       const height = final ? clock.finalHeight : clock.height;
-      return permit(tx, this.id, row, { owner, permissions, reference: newId(), height });
+      return recordPermissions(tx, this.id, row, { owner, permissions, reference: newId(), height });
     });
   }
 
@@ -224,7 +232,7 @@ export class SimulatedChain extends SimulatedAdapter {
         : await findTransferNumber(this.db, this.id, match[1], Number(match[2]));
     if (number !== undefined) return number;
     throw new Fail('invalid_request', {
-      message: 'starting_after names no transfer of this simulated chain',
+      message: 'starting_after must be the id of a transfer of this simulated chain',
       param: 'starting_after',
     });
   }
@@ -260,7 +268,7 @@ function assertUnits(amount: bigint): void {
 
 function assertCount(value: number, most: number, what: string, least = 1): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw new RangeError(`${what} takes ${least} to ${most}`);
+  throw new RangeError(`${what} must be an integer from ${least} to ${most}`);
 }
 
 export function openSimulatedChain(options: SimulatedChainOptions): SimulatedChain {

@@ -5,7 +5,7 @@ import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 import { findBySequences, type TransactionRow } from './transaction-queries.ts';
 
-/** What the chain says of a transaction, by the rules of the network it imitates. `row`: what it holds of it. */
+/** The status of a transaction, by the rules of the imitated network. `row`: the chain's own record of it. */
 export async function readStatus(
   db: Db,
   id: ChainId,
@@ -17,7 +17,8 @@ export async function readStatus(
     return statusInBlock(id, row, height, clock);
   }
   const isHeld = row !== undefined && row.state !== 'gone';
-  const reason = findExpiry(signed, clock) ?? (isHeld ? undefined : await findUsurper(db, id, signed, clock));
+  const reason =
+    findExpiry(signed, clock) ?? (isHeld ? undefined : await findSequenceWinner(db, id, signed, clock));
   if (reason !== undefined) return { state: 'dead', final: true, height: clock.finalHeight, reason };
   // A block that the node has not seen yet leaves the transaction in its mempool.
   return { state: isHeld ? 'pending' : 'unknown', final: false };
@@ -26,7 +27,7 @@ export async function readStatus(
 function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: BlockClock): TxStatus {
   const final = height <= clock.finalHeight;
   const itemOk = [...(row.item_ok ?? '')].map((digit) => digit === '1');
-  // A batch contract notes what failed and goes on; a transfer of one item, or an atomic one, fails as a whole.
+  // A batch contract records failed items and goes on; a transfer of one item, or an atomic one, fails as a whole.
   const goesOn = NETWORK_RULES[id.network].caps.partialBatch && itemOk.length > 1;
   const failed = !goesOn && itemOk.includes(false);
   return {
@@ -40,7 +41,7 @@ function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: 
   };
 }
 
-/** Why the transaction is too late for every block to come. Only final blocks prove anything. */
+/** Why the transaction is too late for every future block. Only final blocks prove it. */
 function findExpiry(signed: SignedTx, clock: BlockClock): string | undefined {
   const { height, timeMs } = signed.validUntil ?? {};
   if (timeMs !== undefined && clock.finalTime * 1000 >= timeMs) return 'expired before the final block';
@@ -48,8 +49,8 @@ function findExpiry(signed: SignedTx, clock: BlockClock): string | undefined {
   return undefined;
 }
 
-/** Whether another transaction has used its sequence for good. One that is held has its sequence to itself. */
-async function findUsurper(
+/** Whether another transaction has finally used its sequence; one in the mempool is the only holder of its sequence. */
+async function findSequenceWinner(
   db: Db,
   id: ChainId,
   signed: SignedTx,

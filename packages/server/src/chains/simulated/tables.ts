@@ -84,7 +84,7 @@ declare module '../../platform/db/db.ts' {
   }
 }
 
-/** Which chain: every statement starts from it. */
+/** The key of a chain: every statement begins with it. */
 export interface ChainId {
   merchantId: string;
   network: Network;

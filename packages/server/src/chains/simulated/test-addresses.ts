@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { walletOfLabel } from './wallet.ts';
 
-/** Fixed recipients of the sandbox. They are ordinary valid addresses; what differs is what the chain does with them. */
+/** Fixed recipients of the sandbox: ordinary valid addresses that the chain treats specially. */
 export interface TestAddresses {
   succeed: string;
   /** Every transfer to it fails in execution. */
@@ -20,7 +20,7 @@ export function testAddresses(network: Network): TestAddresses {
   return { succeed: at('succeed'), fail: at('fail'), stuck: at('stuck'), risk_rejected: at('risk_rejected') };
 }
 
-/** Where the operator's sandbox money comes from. */
+/** The source of the sandbox's money. */
 export function faucetAddress(network: Network): string {
   return walletOfLabel(network, 'faucet').address;
 }

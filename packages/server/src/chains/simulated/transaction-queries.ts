@@ -52,7 +52,7 @@ export async function findTransaction(
   return (await findTransactions(db, id, [txId])).get(txId);
 }
 
-/** Those of them that this chain has seen, by id. */
+/** The transactions that this chain has seen, by id. */
 export async function findTransactions(
   db: Db,
   { merchantId, network }: ChainId,
@@ -88,9 +88,9 @@ export interface ArrivingTransaction {
   fee: bigint;
   arrival: bigint;
   notBefore: number;
-  /** Set for one that is in a block from the start. */
+  /** Set for a transaction that is in a block from the start. */
   height: bigint | null;
-  /** Another one that came with it has taken its place. */
+  /** Another transaction of the same batch has replaced it. */
   isReplaced?: boolean;
 }
 
@@ -98,7 +98,7 @@ export async function upsertTransaction(tx: Tx, id: ChainId, arriving: ArrivingT
   await upsertTransactions(tx, id, [arriving]);
 }
 
-/** Writes transactions that came in; one that was gone comes back under its id. */
+/** Writes arriving transactions; one that was gone comes back under its id. */
 export async function upsertTransactions(
   tx: Tx,
   { merchantId, network }: ChainId,

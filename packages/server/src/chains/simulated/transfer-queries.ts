@@ -41,7 +41,7 @@ export async function insertTransfers(
   );
 }
 
-/** Which of the items their senders have paid before. */
+/** The items that their senders have paid before. */
 export async function findPaidItems(
   tx: Tx,
   { merchantId, network }: ChainId,
@@ -110,7 +110,7 @@ export async function findTransferNumber(
   return row?.number;
 }
 
-/** Transfers in blocks above that height; `is_kept`: the sender's account is. */
+/** Transfers in blocks above that height; `is_kept`: the sender's balance is tracked. */
 export async function listTransfersAbove(
   db: Db,
   { merchantId, network }: ChainId,

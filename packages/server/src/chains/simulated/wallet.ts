@@ -10,7 +10,7 @@ import { formatSplAddress, parseSplAddress } from '../addresses/spl.ts';
 import { formatTrc20Address } from '../addresses/trc20.ts';
 import type { KeyRef } from '../port.ts';
 
-/** A key of the simulated world. It is derived from public names: nothing of value may ever lie under it. */
+/** A key of the simulated world, derived from public names: never use it for anything of value. */
 export interface SimulatedWallet {
   address: string;
   secretKey: Uint8Array;
@@ -19,7 +19,7 @@ export interface SimulatedWallet {
 const WALLETS_KEPT_MAX = 3_000;
 const wallets = new Map<string, SimulatedWallet>();
 
-/** The wallet behind a label: the same on every node, for ever. */
+/** The wallet of a label: always the same, on every node. */
 export function walletOfLabel(network: Network, label: string): SimulatedWallet {
   const name = `florin simulated ${network} ${label}`;
   const kept = wallets.get(name);
@@ -52,7 +52,7 @@ function digestOf(network: 'erc20' | 'trc20', message: Uint8Array): Uint8Array {
   return network === 'erc20' ? keccak256(message) : sha256(message);
 }
 
-/** What stands before the 32 bytes of an ed25519 key in the forms that node:crypto reads (RFC 8410). */
+/** The prefix of a 32-byte ed25519 key in the formats that node:crypto reads (RFC 8410). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
@@ -79,7 +79,7 @@ export function signMessage(network: Network, wallet: SimulatedWallet, message: 
   return Uint8Array.of(recoveryId, ...signature);
 }
 
-/** True when the key behind `sender` signed the message. Never throws. */
+/** Whether the key of `sender` signed the message. Never throws. */
 export function isSignedBy(
   network: Network,
   sender: string,

@@ -1,7 +1,7 @@
-import { builtPage } from '@florin/pages';
 import type { CheckoutView } from '@florin/contract/checkout-page';
 import { ASSETS, NETWORKS } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
+import { builtPage } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { chooseOption } from '../../payments/index.ts';
 import { isUnavailable } from '../../platform/db/index.ts';

@@ -2,30 +2,30 @@ import { recordEvent } from '../events/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
 import { encodeId } from '../tenancy/index.ts';
-import { followLost, type listDecided } from '../transfers/index.ts';
+import { type listDecided, lostChange } from '../transfers/index.ts';
 import { presentItem } from './present.ts';
 import { type BatchRow, type ItemRow, updateItem } from './queries.ts';
 
 type Decided = Awaited<ReturnType<typeof listDecided>>[number];
 
 /**
- * Items that succeeded follow the newest transfer that paid them: lost with it, found again, or paid anew by another.
+ * Updates succeeded items after a change of their newest transfer: lost, found again, or paid again by another one.
  *
- * @param decided by item, the newest transfer that is over
+ * @param decided the newest decided transfer by item id
  */
-export async function followLostItems(
+export async function syncLostItems(
   tx: Tx,
   batch: BatchRow,
   { items, decided }: { items: readonly ItemRow[]; decided: ReadonlyMap<string, Decided> },
   time: MerchantTime,
 ): Promise<void> {
   for (const item of items) {
-    const change = followLost(item, decided.get(item.item_id));
+    const change = lostChange(item, decided.get(item.item_id));
     if (change !== undefined) await changeItem(tx, { batch, item }, change, time);
   }
 }
 
-/** Writes the change of an item whose batch is locked, together with the news of it. */
+/** Writes the change of an item whose batch is locked, and records its event. */
 export async function changeItem(
   tx: Tx,
   { batch, item }: { batch: BatchRow; item: ItemRow },

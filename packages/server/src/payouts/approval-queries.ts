@@ -4,10 +4,10 @@ import { APPROVAL_WINDOW_SECONDS } from '../stores/index.ts';
 import './tables.ts';
 
 /**
- * What a merchant has submitted without approval in the last 24 hours of its clock, all tokens added up. Canceled batches
- * sent nothing; items that failed count, as in the quota.
+ * Sum that a merchant has submitted without approval in the last 24 hours of its clock, over all tokens. Canceled batches
+ * do not count; failed items do, as in the quota.
  */
-export async function unapprovedPayouts(tx: Tx, merchantId: string, nowSeconds: number): Promise<bigint> {
+export async function sumUnapproved(tx: Tx, merchantId: string, nowSeconds: number): Promise<bigint> {
   const { rows } = await sql<{ amount: string }>`
     select coalesce(sum(requested_amount), 0)::text as amount from payout_batch
     where merchant_id = ${merchantId} and submitted_at > ${nowSeconds - APPROVAL_WINDOW_SECONDS}
@@ -15,7 +15,7 @@ export async function unapprovedPayouts(tx: Tx, merchantId: string, nowSeconds: 
   return BigInt(rows[0]?.amount ?? 0);
 }
 
-/** How many batches wait for approval, over all merchants. */
+/** Number of batches that wait for approval, over all merchants. */
 export async function countPendingApproval(db: Db): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`
     select count(*) as count from payout_batch where status = 'pending_approval'`.execute(db);
