@@ -9,8 +9,12 @@ import { checkExternalId } from './ensure-customer.ts';
 import { presentCustomer } from './present.ts';
 import { insertCustomer } from './queries.ts';
 
-/** @throws Fail `invalid_request` with param `external_customer_id` for one that is known, looks like an id of ours,
- * or holds what nobody sees */
+/**
+ * Creates a customer.
+ *
+ * @throws Fail `invalid_request` with param `external_customer_id` for an id that exists, begins like an id of ours, or
+ *   has invisible characters
+ */
 export async function createCustomer(
   platform: Platform,
   caller: Caller,
@@ -30,6 +34,6 @@ export async function createCustomer(
     created_at: merchantTime(platform, caller).seconds,
   });
   if (row !== undefined) return presentCustomer(row, undefined);
-  const message = 'There is a customer with this id of yours: list by external_customer_id, then update it.';
+  const message = 'A customer with this external_customer_id exists. Find it by listing, then update it.';
   throw new Fail('invalid_request', { message, param });
 }

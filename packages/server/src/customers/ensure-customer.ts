@@ -4,10 +4,10 @@ import { Fail } from '../platform/fail.ts';
 import { checkPlainText } from '../platform/http/index.ts';
 import { findCustomer, upsertCustomer } from './queries.ts';
 
-/** Of our own ids. */
+/** The prefix of our own ids. */
 export const OWN_PREFIX = 'cus_';
 
-/** Ids of ours and of merchants must differ, as some calls take either. @throws Fail `invalid_request` */
+/** Checks that a merchant's id does not begin like ours, as some calls accept either. @throws Fail `invalid_request` */
 export function checkExternalId(externalId: string, param: string): void {
   if (!externalId.startsWith(OWN_PREFIX)) return;
   const message = `${param} is your own id of the customer and may not begin with ${OWN_PREFIX}.`;
@@ -25,10 +25,10 @@ export interface NamedCustomer {
 }
 
 /**
- * The customer whom a request names: made if new, in the transaction of what names it. Fields that the customer lacks
- * are filled; what is there is never overwritten.
+ * Creates the customer of a request if it is new, in the request's transaction. Empty fields of an existing customer are
+ * filled; set ones are never overwritten.
  *
- * @throws Fail `invalid_request` with param `customer` for a new one whose id holds what nobody sees
+ * @throws Fail `invalid_request` with param `customer` for a new customer whose id has invisible characters
  */
 export async function ensureCustomer(tx: Tx, customer: NamedCustomer): Promise<void> {
   const { merchantId, externalId, email = null, name = null, phone = null } = customer;
@@ -37,9 +37,9 @@ export async function ensureCustomer(tx: Tx, customer: NamedCustomer): Promise<v
   const isComplete =
     known !== undefined &&
     (['email', 'name', 'phone'] as const).every((field) => known[field] !== null || brings[field] === null);
-  // Sessions of one customer that come at once would else wait for each other at its row.
+  // Without the write, concurrent sessions of one customer do not wait for its row.
   if (isComplete) return;
-  // Customers from before this rule keep their ids, and stay usable by them.
+  // Customers from before this rule keep their ids.
   if (known === undefined) checkPlainText(externalId, 'customer');
   await upsertCustomer(tx, {
     merchant_id: merchantId,

@@ -3,7 +3,7 @@ import type { Db } from '../platform/db/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { CustomerRow } from './queries.ts';
 
-/** Finds the default payment methods of customers, by their UUIDs. Those who keep methods stand above this module. */
+/** Finds the default payment methods of customers, by their UUIDs; implemented by a module above this one. */
 export type DefaultMethods = (
   db: Db,
   merchantId: string,
@@ -27,7 +27,7 @@ export function presentCustomer(row: CustomerRow, methodId: string | undefined):
   };
 }
 
-/** How customers of one merchant read, their default payment methods found in one statement. */
+/** Returns a presenter for these customers, with their default payment methods read in one statement. */
 export async function customerPresenter(
   db: Db,
   rows: readonly CustomerRow[],

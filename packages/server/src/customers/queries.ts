@@ -52,7 +52,7 @@ export async function listCustomers(
   return await readNewest(query, 'customer_id', { after, limit: page.limit });
 }
 
-/** @returns undefined where the merchant has a customer of this id already */
+/** @returns undefined where the merchant has a customer with this id */
 export async function insertCustomer(db: Db, row: NewCustomer): Promise<CustomerRow | undefined> {
   return await db
     .insertInto('customer')
@@ -62,7 +62,7 @@ export async function insertCustomer(db: Db, row: NewCustomer): Promise<Customer
     .executeTakeFirst();
 }
 
-/** Makes the customer, or fills fields that it lacks; what is there stays. */
+/** Inserts the customer, or fills its empty fields. */
 export async function upsertCustomer(tx: Tx, row: NewCustomer): Promise<void> {
   await sql`${kept}
     insert into customer as c
@@ -75,7 +75,7 @@ export async function upsertCustomer(tx: Tx, row: NewCustomer): Promise<void> {
       phone = coalesce(c.phone, excluded.phone)`.execute(tx);
 }
 
-/** What is undefined stays as it is. @throws Fail `resource_not_found` */
+/** Updates the defined fields. @throws Fail `resource_not_found` */
 export async function updateCustomer(
   db: Db,
   customer: Pick<CustomerRow, 'merchant_id' | 'customer_id'>,

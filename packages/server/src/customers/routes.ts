@@ -16,7 +16,7 @@ import { type CustomerRow, getCustomer, listCustomers, updateCustomer } from './
 const PATH = '/api/v1/customers';
 const tag = 'Customers';
 
-/** One customer as callers see it. */
+/** The customer as the API shows it. */
 async function show(platform: Platform, row: CustomerRow, defaultMethods: DefaultMethods): Promise<Customer> {
   return (await customerPresenter(platform.db, [row], defaultMethods))(row);
 }
@@ -68,7 +68,7 @@ function writeRoutes(platform: Platform, defaultMethods: DefaultMethods): Route[
       tag,
       summary: 'Create a customer',
       description:
-        'Calls that name a customer make it if it is new, so that this one is for those who want to tell more of it. 400 for an id that is known.',
+        'Other calls create the customer they name if it is new; this one also takes its other fields. 400 for an id that exists.',
       scope: 'write',
       body: CustomerInput,
       answer: Customer,

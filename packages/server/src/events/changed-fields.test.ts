@@ -7,11 +7,11 @@ const fields = fc.dictionary(
   fc.oneof(fc.integer(), fc.string(), fc.constant(null)),
 );
 
-test('what made a resource has no previous attributes', () => {
+test('the event of a new resource has no previous attributes', () => {
   expect(changedFields(null, { a: 1 })).toBeNull();
 });
 
-test('old values of what changed, null for what was absent, the value for what went away', () => {
+test('changed fields have their old value, added ones null, removed ones their value', () => {
   expect(changedFields({ a: 1, b: [1], c: true }, { a: 2, b: [1], d: 'x' })).toEqual({
     a: 1,
     c: true,
@@ -19,7 +19,7 @@ test('old values of what changed, null for what was absent, the value for what w
   });
 });
 
-test('laying the previous attributes over the resource gives what it was', () => {
+test('the resource with its previous attributes applied is the resource before', () => {
   fc.assert(
     fc.property(fields, fields, (before, after) => {
       const previous = changedFields(before, after);

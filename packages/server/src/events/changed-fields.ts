@@ -3,8 +3,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const differs = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b);
 
 /**
- * The old value of each top-level field that a change altered (null if it was absent), and nothing else. Null: the
- * change made the resource. Undefined: nothing that a reader sees has changed, so there is no news.
+ * The old value of each top-level field that changed, null where the field was absent.
+ *
+ * @returns null for a new resource; undefined where no visible field changed, so that no event is recorded
  */
 export function changedFields(before: Fields | null, after: Fields): Fields | null | undefined {
   if (before === null) return null;

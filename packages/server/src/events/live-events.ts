@@ -5,17 +5,17 @@ import type { Platform } from '../platform/platform.ts';
 import { listAdmittedKeys } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { readStreamEnds } from './publish-events.ts';
-import { onPublished } from './published.ts';
-import { findNumber, type StreamPlace } from './queries.ts';
+import { onPublished } from './publish-notifier.ts';
+import { findNumber, type StreamPosition } from './queries.ts';
 import { StoreFeed, type StreamRow } from './store-feed.ts';
 
-/** Between two looks; what this process publishes itself is seen after the shorter time. */
-const LOOK_EVERY_MS = 250;
-const LOOK_AGAIN_MS = 10;
-/** Whether the callers may still listen is asked this often. */
+/** The polling interval; after a publication by this process the next poll follows after the shorter wait. */
+const POLL_EVERY_MS = 250;
+const POLL_MIN_WAIT_MS = 10;
+/** How often the rights of the listening keys are checked. */
 const CHECK_KEYS_EVERY_MS = 2_000;
 const HEARTBEAT_MS = 15_000;
-/** After which a client should come back to an answer that ended. */
+/** After this a client should reconnect. */
 const RETRY_MS = 1_000;
 const STREAMS_PER_KEY_MAX = 10;
 const STREAMS_MAX = 2_000;
@@ -27,25 +27,25 @@ interface Listener {
 }
 
 /**
- * Sends events as they are published, to as many as listen. One look at the database serves the whole process; each
- * listener goes through its store's numbers by itself and as fast as it reads, so none can miss or repeat any.
+ * Streams events to clients as they are published. One poll of the database serves the whole process. Each stream follows
+ * the numbers of its store at the speed of its client, so none can miss or repeat an event.
  */
 export class LiveEvents {
   readonly #platform: Platform;
   readonly #feeds = new Map<string, StoreFeed>();
   readonly #listeners = new Set<Listener>();
-  #isLooking = false;
+  #isPolling = false;
 
   constructor(platform: Platform) {
     this.#platform = platform;
   }
 
-  /** Everything after a place, without an end. @throws Fail `rate_limited` where the key has too many open */
-  open(caller: Caller, place: StreamPlace): OpenStream {
+  /** Streams everything after a position. @throws Fail `rate_limited` where the key has ten streams open */
+  open(caller: Caller, place: StreamPosition): OpenStream {
     const { merchantId, storeId, keyId } = caller;
     const ofKey = [...this.#listeners].filter((listener) => listener.keyId === keyId).length;
     if (ofKey >= STREAMS_PER_KEY_MAX || this.#listeners.size >= STREAMS_MAX) {
-      const message = `An API key has ${STREAMS_PER_KEY_MAX} streams open at most. Close one first.`;
+      const message = `An API key may have ${STREAMS_PER_KEY_MAX} open streams. Close one first.`;
       throw new Fail('rate_limited', { message, retryAfterSeconds: 1 });
     }
     const listener = { merchantId, keyId, leaving: new AbortController() };
@@ -53,7 +53,7 @@ export class LiveEvents {
     return (signal) => {
       signal.addEventListener('abort', () => listener.leaving.abort(), { once: true });
       const feed = this.#join({ merchantId, storeId }, listener);
-      return this.#listen(feed, place, listener.leaving.signal);
+      return this.#stream(feed, place, listener.leaving.signal);
     };
   }
 
@@ -68,11 +68,11 @@ export class LiveEvents {
       if (feed.listeners === 0) this.#feeds.delete(key);
     };
     listener.leaving.signal.addEventListener('abort', leave, { once: true });
-    if (!this.#isLooking) void this.#lookOn();
+    if (!this.#isPolling) void this.#pollLoop();
     return feed;
   }
 
-  async *#listen(feed: StoreFeed, place: StreamPlace, leaving: AbortSignal): AsyncGenerator<string> {
+  async *#stream(feed: StoreFeed, place: StreamPosition, leaving: AbortSignal): AsyncGenerator<string> {
     yield `retry: ${RETRY_MS}\nid: ${place.id}\n\n`;
     try {
       for (let position = place.at; !leaving.aborted; ) {
@@ -84,19 +84,19 @@ export class LiveEvents {
           const { rows, upTo } = await feed.read(position);
           for (const row of rows) yield textOf(row);
           position = rows.at(-1)?.number ?? upTo;
-        } else if (!(await feed.moved(end, leaving, HEARTBEAT_MS))) {
+        } else if (!(await feed.waitForMove(end, leaving, HEARTBEAT_MS))) {
           yield ':\n\n';
         }
       }
     } catch (error) {
-      // The answer ends, and who listened comes back to where it was.
+      // The response ends, and the client reconnects with its last id.
       this.#platform.log.warn({ err: error }, 'a stream of events ended early');
     }
   }
 
-  async #lookOn(): Promise<void> {
+  async #pollLoop(): Promise<void> {
     const { db, log } = this.#platform;
-    this.#isLooking = true;
+    this.#isPolling = true;
     let news = Promise.withResolvers<void>();
     const endListening = onPublished(db, () => news.resolve());
     let isAway = false;
@@ -104,37 +104,37 @@ export class LiveEvents {
     while (this.#listeners.size > 0) {
       news = Promise.withResolvers();
       try {
-        await this.#look();
+        await this.#poll();
         if (performance.now() - checkedAtMs >= CHECK_KEYS_EVERY_MS) {
-          await this.#endRefused();
+          await this.#endRevoked();
           checkedAtMs = performance.now();
         }
         isAway = false;
       } catch (error) {
-        if (!isAway) log.warn({ err: error }, 'new events cannot be looked for');
+        if (!isAway) log.warn({ err: error }, 'new events cannot be read');
         isAway = true;
       }
-      await sleep(LOOK_AGAIN_MS);
-      await Promise.race([news.promise, sleep(LOOK_EVERY_MS - LOOK_AGAIN_MS)]);
+      await sleep(POLL_MIN_WAIT_MS);
+      await Promise.race([news.promise, sleep(POLL_EVERY_MS - POLL_MIN_WAIT_MS)]);
     }
     endListening();
-    this.#isLooking = false;
+    this.#isPolling = false;
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const feeds = [...this.#feeds.values()];
     const ends = await readStreamEnds(this.#platform.db, feeds);
-    for (const feed of feeds) feed.moveTo(ends.get(feed.storeId) ?? 0n);
+    for (const feed of feeds) feed.advance(ends.get(feed.storeId) ?? 0n);
   }
 
-  /** Whoever could not open a stream any more does not keep one. */
-  async #endRefused(): Promise<void> {
+  /** Ends the streams of keys that could not open one any more. */
+  async #endRevoked(): Promise<void> {
     const listeners = [...this.#listeners];
     const admitted = await listAdmittedKeys(this.#platform, listeners);
     for (const { keyId, leaving } of listeners) if (!admitted.has(keyId)) leaving.abort();
   }
 }
 
-/** The bytes as they were recorded: JSON.stringify writes no line break, so they are one line. */
+/** The recorded bytes are one line, as JSON.stringify writes no line break. */
 const textOf = ({ event_id, type, body }: StreamRow) =>
   `id: ${encodeId('event', event_id)}\nevent: ${type}\ndata: ${body}\n\n`;

@@ -2,12 +2,12 @@ import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { kept, unawaited } from '../platform/db/index.ts';
-import { tellPublished } from './published.ts';
+import { notifyPublished } from './publish-notifier.ts';
 import './tables.ts';
 
-// The stream of a store: its events numbered 1, 2, 3 … in order of commit. Ids are given before the commit, so a reader
-// who went by them could step over an event that was still on its way; whoever has read up to a number has read all
-// below it. Invariant: under the lock of the store's row every committed event without a number gets the next one.
+// The stream of a store: its events numbered 1, 2, 3 … in order of commit. Ids are assigned before the commit, so a reader
+// that followed ids could skip an event whose commit was pending; a reader that has read up to a number has read all below.
+// Invariant: under the lock of the store's row every committed event without a number gets the next one.
 
 export interface PublishedEvent {
   eventId: string;
@@ -17,7 +17,7 @@ export interface PublishedEvent {
   createdAt: number;
 }
 
-/** Makes the caller the only publisher of the store until the transaction ends. @returns the last number given */
+/** Locks the stream of a store for publishing. @returns the last number */
 export async function lockStream(tx: Tx, merchantId: string, storeId: string): Promise<bigint> {
   const { rows } = await sql<{ number: bigint }>`${kept}
     insert into event_stream_end as s (merchant_id, store_id, number) values (${merchantId}, ${storeId}, 0)
@@ -33,10 +33,10 @@ interface FreshRow {
 }
 
 /**
- * Numbers the events that were committed meanwhile, in order of their ids. Its statements begin after the lock was
- * taken, so they see all that the publisher before saw.
+ * Numbers the committed events without a number, in order of their ids. Its statements begin after the lock was taken, so
+ * they see everything that the publisher before saw.
  *
- * @returns them; as many as `limit` when there may be more
+ * @returns the numbered events; as many as `limit` when there may be more
  */
 export async function numberEvents(
   tx: Tx,
@@ -56,7 +56,7 @@ export async function numberEvents(
     number: last + BigInt(i + 1),
     createdAt: Number(row.created_at),
   }));
-  // The bounds name the days: without them every day's table would be looked into.
+  // The bounds prune partitions: without them every day's table is read.
   await sql`${unawaited}
     update event e set number = fresh.number
     from unnest(${published.map((e) => e.eventId)}::uuid[], ${published.map((e) => e.number)}::bigint[])
@@ -66,11 +66,11 @@ export async function numberEvents(
   await sql`${unawaited}
     update event_stream_end set number = ${last + BigInt(rows.length)}
     where merchant_id = ${merchantId} and store_id = ${storeId}`.execute(tx);
-  tellPublished(tx);
+  notifyPublished(tx);
   return published;
 }
 
-/** What follows a place in the stream, oldest first. `after` 0: from the beginning. */
+/** The events after a number, oldest first. `after` 0: from the beginning. */
 export async function readStream(
   db: Db,
   store: { merchantId: string; storeId: string; after: bigint },
@@ -88,7 +88,7 @@ export async function readStream(
   return rows;
 }
 
-/** The last number given in each of these stores, by store; one without any is left out. */
+/** The last number of each of these stores, by store; stores without one are left out. */
 export async function readStreamEnds(
   db: Db,
   stores: readonly { merchantId: string; storeId: string }[],

@@ -3,8 +3,8 @@ import type { Db } from '../platform/db/index.ts';
 import { cursorOf, readNewest } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
-import { resourcesNamed } from './own-names.ts';
 import { readStreamEnds } from './publish-events.ts';
+import { resourcesWithId } from './resource-keys.ts';
 import './tables.ts';
 
 export interface EventFilter {
@@ -41,32 +41,32 @@ export async function listEvents(
     .where('merchant_id', '=', owner.merchantId)
     .where('store_id', '=', owner.storeId);
   if (filter.type !== undefined) query = query.where('type', '=', filter.type);
-  if (filter.resource !== undefined) query = query.where('resource', 'in', resourcesNamed(filter.resource));
+  if (filter.resource !== undefined) query = query.where('resource', 'in', resourcesWithId(filter.resource));
   const after = await cursorOf(filter.after, (id) => getEvent(db, owner, id));
   return await readNewest(query, 'event_id', { after, limit: filter.limit });
 }
 
-/** Where a listener stands in the stream: behind an event, or before them all. */
-export interface StreamPlace {
-  /** As a client names it when it comes back. */
+/** A position in the stream: after an event, or before all. */
+export interface StreamPosition {
+  /** The `Last-Event-ID` with which a client returns to it. */
   id: string;
-  /** Its number, or an event that has none yet. */
+  /** The number of the event, or its id while it has none. */
   at: bigint | { eventId: string };
 }
 
-/** Names the place before all events; where a store has none yet, it is also where "from now on" is. */
+/** The position before all events; in a store without events also the end of the stream. */
 const START = 'start';
 
 /**
- * The place behind an event, or that of now.
+ * The position after an event, or the end of the stream.
  *
- * @throws Fail `invalid_request` for what names no event of the store
+ * @throws Fail `invalid_request` for an id that is no event of the store
  */
-export async function placeInStream(
+export async function readStreamPosition(
   db: Db,
   owner: { merchantId: string; storeId: string },
   after: { name: string | undefined; param: string },
-): Promise<StreamPlace> {
+): Promise<StreamPosition> {
   if (after.name === START) return { id: START, at: 0n };
   if (after.name === undefined) return await endOfStream(db, owner);
   const eventId = decodeId('event', after.name);
@@ -78,7 +78,7 @@ export async function placeInStream(
   return { id: after.name, at: event.number ?? { eventId: event.event_id } };
 }
 
-async function endOfStream(db: Db, owner: { merchantId: string; storeId: string }): Promise<StreamPlace> {
+async function endOfStream(db: Db, owner: { merchantId: string; storeId: string }): Promise<StreamPosition> {
   const number = (await readStreamEnds(db, [owner])).get(owner.storeId) ?? 0n;
   const last = await db
     .selectFrom('event')
@@ -87,7 +87,7 @@ async function endOfStream(db: Db, owner: { merchantId: string; storeId: string 
     .where('store_id', '=', owner.storeId)
     .where('number', '=', number)
     .executeTakeFirst();
-  // Too old to be kept: all that is kept comes after it.
+  // Without a row the last event was deleted: all stored events come after it.
   return { id: last === undefined ? START : encodeId('event', last.event_id), at: number };
 }
 

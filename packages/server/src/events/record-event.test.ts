@@ -53,7 +53,7 @@ const resourceNames = fc.array(fc.constantFrom('sub_1', 'in_2', 'pay_3', 'a', 'Z
   maxLength: 12,
 });
 
-test('events of one change keep their order in the list and in the stream, whatever they tell of', async () => {
+test('events of one change keep their order in the list and in the stream, whatever their resources', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(resourceNames, { minLength: 1, maxLength: 3 }), async (changes) => {
       const owner = newOwner();
@@ -66,7 +66,7 @@ test('events of one change keep their order in the list and in the stream, whate
       await publish(owner);
       const stream = await readStream(db, { ...owner, after: 0n }, 100);
       expect(stream.map((row) => row.event_id)).toEqual(ids);
-      // Each resource counts for itself, and the body says what the row says.
+      // Each resource has a sequence of its own, and the body agrees with the row.
       const counts = new Map<string, number>();
       for (const [i, row] of stream.entries()) {
         const body = JSON.parse(row.body);
@@ -111,7 +111,7 @@ async function readAll({ merchantId }: Owner) {
   return { rows, last: new Map(rows.map((row) => [row.resource, row.sequence])) };
 }
 
-test('what no reader can see is no event, and does not count in the sequence', async () => {
+test('a change without a visible difference records no event and takes no sequence', async () => {
   const owner = newOwner();
   const [first, second, third] = [1, 2, 3].map(() => changeOf(owner, 'sub_1'));
   if (first === undefined || second === undefined || third === undefined) throw new Error('three changes');

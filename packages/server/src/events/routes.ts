@@ -4,15 +4,15 @@ import { defineRoute, EVENT_STREAM, type Route } from '../platform/http/index.ts
 import type { Platform } from '../platform/platform.ts';
 import { cursorIdOf, decodeId } from '../tenancy/index.ts';
 import { LiveEvents } from './live-events.ts';
-import { getEvent, listEvents, placeInStream } from './queries.ts';
+import { getEvent, listEvents, readStreamPosition } from './queries.ts';
 
 const tag = 'Events';
 const STREAM_DESCRIPTION = [
   'Server-sent events: `id` is the event, `event` its type, `data` the event as JSON on one line. They come in order of',
-  'commit, each once; whoever comes back with the last `id` that it has taken misses none. A comment comes every 15 s',
-  'when nothing else does. An API key has 10 streams open at most on one node. The stream ends when the key does.',
+  'commit, each once; a client that reconnects with its last `id` misses none. A comment is sent after 15 s without an',
+  'event. An API key may have 10 open streams on one node. The stream ends when the key does.',
 ].join(' ');
-/** The bytes that were recorded, as an object: what a delivery sends is what a reader sees. */
+/** Parses the recorded bytes, so that reads and deliveries have the same content. */
 const present = (row: { body: string }): Event => JSON.parse(row.body);
 
 export function eventRoutes(platform: Platform): Route[] {
@@ -52,7 +52,7 @@ export function eventRoutes(platform: Platform): Route[] {
           lastId === undefined
             ? { name: query.after, param: 'after' }
             : { name: lastId, param: 'Last-Event-ID' };
-        return { body: live.open(caller, await placeInStream(platform.db, caller, after)) };
+        return { body: live.open(caller, await readStreamPosition(platform.db, caller, after)) };
       },
     }),
     defineRoute({

@@ -3,7 +3,7 @@ import { integerSetting } from '../tenancy/index.ts';
 export const EVENT_SETTINGS = {
   retentionDays: integerSetting({
     name: 'events.retention_days',
-    description: 'Days for which events and their deliveries are kept, of all merchants together.',
+    description: 'Days for which events and their deliveries are kept; one value for all merchants.',
     fallback: 30,
     min: 1,
     max: 3_650,

@@ -26,51 +26,51 @@ async function insert({ merchantId, storeId }: StoreFeed, number: bigint): Promi
     .execute();
 }
 
-test('a reading answers for what was there when it began, not for what came meanwhile', async () => {
+test('a read covers the events up to its start, not later ones', async () => {
   const feed = feedOf();
-  // Numbers 1 to 3 are given, and too old to be kept.
-  feed.moveTo(3n);
+  // Numbers 1 to 3 were assigned, and their events deleted.
+  feed.advance(3n);
   const reading = feed.read(0n);
   await insert(feed, 4n);
-  feed.moveTo(4n);
+  feed.advance(4n);
   const { rows, upTo } = await reading;
   expect(upTo).toBe(3n);
   const next = await feed.read(rows.at(-1)?.number ?? upTo);
   expect([...rows, ...next.rows].map((row) => row.number)).toEqual([4n]);
 });
 
-test('those who stand at the same place share a reading; a later one sees more', async () => {
+test('listeners at the same position share a read; a later one sees more', async () => {
   const feed = feedOf();
   await insert(feed, 1n);
-  feed.moveTo(1n);
+  feed.advance(1n);
   const [one, two] = await Promise.all([feed.read(0n), feed.read(0n)]);
   expect(one).toBe(two);
   await insert(feed, 2n);
-  feed.moveTo(2n);
+  feed.advance(2n);
   expect((await feed.read(0n)).rows).toHaveLength(2);
 });
 
-test('a reading that fails is not kept', async () => {
+test('a failed read is not cached', async () => {
   const feed = new StoreFeed(db, { merchantId: 'no id', storeId: 'none' });
   await expect(feed.read(0n)).rejects.toThrow(/uuid/);
   await expect(feed.read(0n)).rejects.toThrow(/uuid/);
 });
 
-test('who waits is woken by a move, by leaving, or by the time', async () => {
+test('a waiting listener is woken by new events, by leaving, or by the timeout', async () => {
   const feed = feedOf();
   const { signal } = new AbortController();
-  const waiting = feed.moved(0n, signal, 60_000);
-  feed.moveTo(1n);
+  const waiting = feed.waitForMove(0n, signal, 60_000);
+  feed.advance(1n);
   expect(await waiting).toBe(true);
-  // What moved before the wait is not waited for.
-  expect(await feed.moved(0n, signal, 60_000)).toBe(true);
-  expect(await feed.moved(1n, signal, 1)).toBe(false);
+  // An end that moved before the wait returns at once.
+  expect(await feed.waitForMove(0n, signal, 60_000)).toBe(true);
+  expect(await feed.waitForMove(1n, signal, 1)).toBe(false);
   const leaving = new AbortController();
-  const left = feed.moved(1n, leaving.signal, 60_000);
+  const left = feed.waitForMove(1n, leaving.signal, 60_000);
   leaving.abort();
   expect(await left).toBe(true);
-  expect(await feed.moved(1n, leaving.signal, 60_000)).toBe(true);
-  // A late look at an older end changes nothing.
-  feed.moveTo(0n);
+  expect(await feed.waitForMove(1n, leaving.signal, 60_000)).toBe(true);
+  // A late poll with an older end changes nothing.
+  feed.advance(0n);
   expect(feed.end).toBe(1n);
 });

@@ -5,21 +5,21 @@ const PAGE_SIZE = 100;
 
 export type StreamRow = Awaited<ReturnType<typeof readStream>>[number];
 
-/** What was read after a place: all that is there up to a number. */
+/** A page of events; complete up to the number `upTo`. */
 interface StreamPage {
   rows: StreamRow[];
   upTo: bigint;
 }
 
-/** The stream of one store as far as this process knows it, for all who listen to it here. */
+/** The stream of one store in this process, shared by all of its listeners here. */
 export class StoreFeed {
   readonly merchantId: string;
   readonly storeId: string;
   listeners = 0;
   readonly #db: Db;
   readonly #waiting = new Set<() => void>();
-  /** Those who stand at the same place read once. */
-  readonly #reading = new Map<bigint, Promise<StreamPage>>();
+  /** Reads in progress by position: listeners at the same position share one. */
+  readonly #reads = new Map<bigint, Promise<StreamPage>>();
   #end = 0n;
 
   constructor(db: Db, { merchantId, storeId }: { merchantId: string; storeId: string }) {
@@ -28,37 +28,37 @@ export class StoreFeed {
     this.storeId = storeId;
   }
 
-  /** The last number that is known to have been given. */
+  /** The last known number of the stream. */
   get end(): bigint {
     return this.#end;
   }
 
-  moveTo(end: bigint): void {
+  advance(end: bigint): void {
     if (end <= this.#end) return;
     this.#end = end;
     for (const wake of this.#waiting) wake();
   }
 
-  /** What follows a number below the end. Too old to be kept: nothing, and yet all there is up to `upTo`. */
+  /** Reads after a number below the end. Deleted events leave the page empty, but complete up to `upTo`. */
   read(after: bigint): Promise<StreamPage> {
-    const reading = this.#reading.get(after) ?? this.#read(after);
-    this.#reading.set(after, reading);
-    return reading;
+    const read = this.#reads.get(after) ?? this.#read(after);
+    this.#reads.set(after, read);
+    return read;
   }
 
   async #read(after: bigint): Promise<StreamPage> {
-    // Known before the reading begins: what comes meanwhile is not in it for sure.
+    // Taken before the read: events that come meanwhile may be missing from it.
     const upTo = this.#end;
     const { merchantId, storeId } = this;
     try {
       return { rows: await readStream(this.#db, { merchantId, storeId, after }, PAGE_SIZE), upTo };
     } finally {
-      this.#reading.delete(after);
+      this.#reads.delete(after);
     }
   }
 
-  /** Waits until the end is another one than that. @returns false where the time is over first */
-  async moved(seen: bigint, leaving: AbortSignal, timeoutMs: number): Promise<boolean> {
+  /** Waits until the end differs from `seen`. @returns false after the timeout */
+  async waitForMove(seen: bigint, leaving: AbortSignal, timeoutMs: number): Promise<boolean> {
     if (this.#end !== seen || leaving.aborted) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const wake = () => resolve(true);

@@ -11,7 +11,7 @@ declare module '../platform/db/db.ts' {
       type: RecordedEventType;
       resource: string;
       sequence: bigint;
-      /** Its place in the store's stream, in order of commit; null until it is published. */
+      /** Its number in the store's stream, in order of commit; null until it is published. */
       number: bigint | null;
       body: string;
       created_at: Int8;

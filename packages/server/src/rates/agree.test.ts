@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { agree, type Said } from './agree.ts';
+import { agree, type SourceAnswer } from './agree.ts';
 import { SourceFailed } from './port.ts';
 import { formatRate, parseRate } from './rate.ts';
 
@@ -9,19 +9,19 @@ const LIMITS = { nowMs: NOW_MS, maxAgeMs: 60_000, maxDeviationBasisPoints: 200 }
 const DOWN = new SourceFailed('no_rate', 'timeout');
 const BROKEN = new SourceFailed('invalid', 'no JSON');
 
-const said = (text: string, ageMs = 0): Said => ({ rate: parseRate(text), atMs: NOW_MS - ageMs });
+const said = (text: string, ageMs = 0): SourceAnswer => ({ rate: parseRate(text), atMs: NOW_MS - ageMs });
 /** The rate, or why there is none. */
-function decide(...all: Said[]): string {
+function decide(...all: SourceAnswer[]): string {
   const agreement = agree(all, LIMITS);
   return 'rate' in agreement ? formatRate(agreement.rate) : agreement.refusal;
 }
 
-test.each<[string, Said[], string]>([
+test.each<[string, SourceAnswer[], string]>([
   ['no source at all', [], 'no_rate'],
   ['one source', [said('0.92')], '0.92'],
   ['one that is down', [DOWN], 'no_rate'],
   ['one that is broken', [BROKEN], 'invalid'],
-  ['one that is as old as may be', [said('0.92', 60_000)], '0.92'],
+  ['one at the maximum age', [said('0.92', 60_000)], '0.92'],
   ['one that is a millisecond older', [said('0.92', 60_001)], 'stale'],
   ['two that agree', [said('1'), said('1.02')], '1.01'],
   ['two that do not quite', [said('1'), said('1.020000000001')], 'deviating'],
@@ -40,7 +40,7 @@ test.each<[string, Said[], string]>([
   expect(decide(...all.toReversed())).toBe(decided);
 });
 
-test('each source is told of by what is wrong with it', () => {
+test('each source has its own fault', () => {
   const all = [
     said('0.92'),
     BROKEN,
@@ -53,12 +53,12 @@ test('each source is told of by what is wrong with it', () => {
   expect(agree(all, LIMITS).faults).toEqual([null, 'invalid', 'stale', 'deviating', null, null, null]);
 });
 
-test('whatever less than half of the sources say, the rate lies among the honest ones or there is none', () => {
+test('whatever less than half of the sources answer, the rate is within the honest ones or there is none', () => {
   const rateText = fc.bigInt({ min: 1n, max: 10n ** 9n }).map((units) => `${units}e-6`);
   const lie = fc.oneof(
     rateText.map((text) => said(text)),
     rateText.map((text) => said(text, 60_001)),
-    fc.constantFrom<Said>(DOWN, BROKEN),
+    fc.constantFrom<SourceAnswer>(DOWN, BROKEN),
   );
   fc.assert(
     fc.property(

@@ -2,46 +2,46 @@ import type { SourceFailed, SourceQuote } from './port.ts';
 import { medianRate, movedBeyond, type Rate, sortedRates } from './rate.ts';
 import type { RateRefusal } from './refused.ts';
 
-/** What one source said to a pair. */
-export type Said = SourceQuote | SourceFailed;
+/** The answer of one source for a pair. */
+export type SourceAnswer = SourceQuote | SourceFailed;
 
 export interface Limits {
   nowMs: number;
   maxAgeMs: number;
-  /** How far a source may be from the one in the middle, in hundredths of a percent. */
+  /** Maximum distance of a source from the median, in hundredths of a percent. */
   maxDeviationBasisPoints: number;
 }
 
-/** Per source, in their order, what is wrong with what it said; null where it counts. */
+/** For each source, in order, the fault of its answer; null where the answer counts. */
 export type Faults = readonly (RateRefusal | null)[];
 
 export type Agreement = { faults: Faults } & ({ rate: Rate } | { refusal: RateRefusal });
 
-/** The more telling one is named where sources fail in different ways. */
-const TELLING = ['stale', 'invalid', 'no_rate'] as const;
+/** Where sources fail in different ways, the first of these is the reason. */
+const MOST_SPECIFIC = ['stale', 'invalid', 'no_rate'] as const;
 
 /**
- * The median of the sources that agree. They have to be more than half of all that are configured: one that is down,
- * old or lying is outvoted by two others, and two that contradict each other decide nothing.
+ * The median of the agreeing sources, which must be more than half of all configured ones: two sources outvote one that is
+ * down, stale or wrong, and two that contradict each other give no rate.
  */
-export function agree(said: readonly Said[], limits: Limits): Agreement {
-  const fresh = said.map((one) => faultOf(one, limits) ?? (one as SourceQuote).rate);
-  const rates = fresh.filter((one) => typeof one === 'object');
+export function agree(answers: readonly SourceAnswer[], limits: Limits): Agreement {
+  const fresh = answers.map((answer) => freshRate(answer, limits));
+  const rates = fresh.filter((answer) => typeof answer === 'object');
   const middle = sortedRates(rates)[(rates.length - 1) >> 1];
-  const judged = fresh.map((one) => {
-    if (typeof one === 'string' || middle === undefined) return one;
-    return movedBeyond(one, middle, limits.maxDeviationBasisPoints) ? 'deviating' : one;
+  const judged = fresh.map((answer) => {
+    if (typeof answer === 'string' || middle === undefined) return answer;
+    return movedBeyond(answer, middle, limits.maxDeviationBasisPoints) ? 'deviating' : answer;
   });
-  const agreeing = judged.filter((one) => typeof one === 'object');
-  const faults = judged.map((one) => (typeof one === 'object' ? null : one));
-  if (isMajority(agreeing.length, said.length)) return { rate: medianRate(agreeing), faults };
-  if (isMajority(rates.length, said.length)) return { refusal: 'deviating', faults };
-  return { refusal: TELLING.find((reason) => faults.includes(reason)) ?? 'no_rate', faults };
+  const agreeing = judged.filter((answer) => typeof answer === 'object');
+  const faults = judged.map((answer) => (typeof answer === 'object' ? null : answer));
+  if (isMajority(agreeing.length, answers.length)) return { rate: medianRate(agreeing), faults };
+  if (isMajority(rates.length, answers.length)) return { refusal: 'deviating', faults };
+  return { refusal: MOST_SPECIFIC.find((reason) => faults.includes(reason)) ?? 'no_rate', faults };
 }
 
-function faultOf(one: Said, { nowMs, maxAgeMs }: Limits): RateRefusal | undefined {
-  if (one instanceof Error) return one.reason;
-  return nowMs - one.atMs > maxAgeMs ? 'stale' : undefined;
+function freshRate(answer: SourceAnswer, { nowMs, maxAgeMs }: Limits): Rate | RateRefusal {
+  if (answer instanceof Error) return answer.reason;
+  return nowMs - answer.atMs > maxAgeMs ? 'stale' : answer.rate;
 }
 
 function isMajority(count: number, all: number): boolean {

@@ -2,7 +2,7 @@ import { ASSETS, type Asset } from '@florin/contract/money';
 import { createUrlReader, type UrlReaderOptions } from '../platform/outbound/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { readSettings } from '../tenancy/index.ts';
-import { agree, type Limits, type Said } from './agree.ts';
+import { agree, type Limits, type SourceAnswer } from './agree.ts';
 import { FIXED_SOURCE, fixedSource } from './fixed-source.ts';
 import { HttpAnswers, httpSource } from './http-source.ts';
 import { type Pair, type RateRequest, type RateSource, type Rates, SourceFailed } from './port.ts';
@@ -11,14 +11,14 @@ import { type RateRefusal, RateRefused } from './refused.ts';
 import { RATE_SETTINGS } from './settings.ts';
 
 const ONE = parseRate('1');
-/** A source that stays at fault is told of so often. */
-const TELL_EVERY_MS = 60_000;
+/** A lasting fault of a source is logged this often. */
+const WARN_EVERY_MS = 60_000;
 
 interface RatesDeps extends Pick<Platform, 'db' | 'log'>, UrlReaderOptions {
   clock: Pick<Platform['clock'], 'nowMs'>;
 }
 
-/** What a merchant's settings say. */
+/** A merchant's settings. */
 interface Policy extends Omit<Limits, 'nowMs'> {
   sources: readonly RateSource[];
   maxDepegBasisPoints: number;
@@ -28,7 +28,7 @@ function assetOf(currency: string): Asset | undefined {
   return ASSETS.find((asset) => asset === currency);
 }
 
-async function ask(source: RateSource, pair: Pair): Promise<Said> {
+async function querySource(source: RateSource, pair: Pair): Promise<SourceAnswer> {
   try {
     return await source.quote(pair);
   } catch (error) {
@@ -41,7 +41,7 @@ class SourcedRates implements Rates {
   readonly #deps: RatesDeps;
   readonly #reader;
   readonly #answers: HttpAnswers;
-  readonly #toldAtMs = new Map<string, number>();
+  readonly #warnedAtMs = new Map<string, number>();
 
   constructor(deps: RatesDeps) {
     this.#deps = deps;
@@ -80,40 +80,40 @@ class SourcedRates implements Rates {
     const sources = settings.sources.map((text): RateSource => {
       if (text !== FIXED_SOURCE) return httpSource(text, this.#answers, refreshMs);
       if (request.mode === 'sandbox') return fixedSource({ changes: settings.fixed, nowMs });
-      // Real money changes hands at real rates, whatever the installation's setting is for both modes.
+      // Live merchants need real rates, even where the installation's setting for both modes is the fixed table.
       return { name: text, quote: () => Promise.reject(new SourceFailed('no_rate', 'for the sandbox only')) };
     });
     return { sources, maxAgeMs: maxAgeSeconds * 1000, maxDeviationBasisPoints, maxDepegBasisPoints };
   }
 
   async #rateOf(pair: Pair, policy: Policy, request: RateRequest): Promise<Rate> {
-    const said = await Promise.all(policy.sources.map((source) => ask(source, pair)));
-    const agreement = agree(said, { ...policy, nowMs: this.#deps.clock.nowMs() });
+    const answers = await Promise.all(policy.sources.map((source) => querySource(source, pair)));
+    const agreement = agree(answers, { ...policy, nowMs: this.#deps.clock.nowMs() });
     for (const [index, fault] of agreement.faults.entries()) {
-      const one = said[index];
-      const detail = one instanceof SourceFailed ? one.message : undefined;
-      if (fault !== null) this.#tell(pair, { source: policy.sources[index]?.name, fault, detail });
+      const answer = answers[index];
+      const detail = answer instanceof SourceFailed ? answer.message : undefined;
+      if (fault !== null) this.#warn(pair, { source: policy.sources[index]?.name, fault, detail });
     }
     if ('rate' in agreement) return agreement.rate;
     throw this.#refuse(agreement.refusal, request);
   }
 
   #refuse(reason: RateRefusal, { token, currency }: Pair): RateRefused {
-    this.#tell({ token, currency }, { refused: reason });
+    this.#warn({ token, currency }, { refused: reason });
     return new RateRefused(reason, { token, currency });
   }
 
-  #tell({ token, currency }: Pair, what: object): void {
+  #warn({ token, currency }: Pair, what: object): void {
     const pair = `${token}/${currency}`;
     const key = JSON.stringify([pair, what]);
     const now = this.#deps.clock.nowMs();
-    if (now - (this.#toldAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
-    this.#toldAtMs.set(key, now);
-    this.#deps.log.warn({ pair, ...what }, 'exchange rates are in trouble');
+    if (now - (this.#warnedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return;
+    this.#warnedAtMs.set(key, now);
+    this.#deps.log.warn({ pair, ...what }, 'exchange rate refused, or a source failed');
   }
 }
 
-/** The rates of this process; what providers said is shared by all merchants. */
+/** The rates of this process; all merchants share the answers of providers. */
 export function createRates(deps: RatesDeps): Rates {
   return new SourcedRates(deps);
 }

@@ -1,6 +1,6 @@
 /**
- * What one token, that is one US dollar, costs in each currency: the sandbox's rates, about those of 2025. Only the
- * units of account of ISO 4217 that nobody holds in hand (BOV, CHE, CHW, CLF, COU, MXV, USN, UYI, UYW, XAD) have none.
+ * The price of one token, that is one US dollar, in each currency: the sandbox's rates, about those of 2025. Only the units
+ * of account of ISO 4217 (BOV, CHE, CHW, CLF, COU, MXV, USN, UYI, UYW, XAD), which are no money, have none.
  */
 const TABLE = `
   AED 3.67 AFN 70 ALL 84 AMD 385 AOA 915 ARS 1400 AUD 1.53 AWG 1.79 AZN 1.7 BAM 1.68 BBD 2 BDT 122 BGN 1.68 BHD 0.376

@@ -2,16 +2,16 @@ import { FIXED_RATES } from './fixed-rates.ts';
 import { type RateSource, SourceFailed } from './port.ts';
 import { parseRate } from './rate.ts';
 
-/** The name of the table among the sources. */
+/** The name of the fixed table in the list of sources. */
 export const FIXED_SOURCE = 'fixed';
 
 interface Table {
-  /** Entries that differ: `EUR=0.95`, or of one token alone `USDT/USD=0.9`. */
+  /** Changed entries: `EUR=0.95`, or for one token `USDT/USD=0.9`. */
   changes: readonly string[];
   nowMs: () => number;
 }
 
-/** The same rates on every machine and day: nobody could be paid at them, so that it serves the sandbox alone. */
+/** A source with the same rates everywhere and always, for the sandbox only: real payments need real rates. */
 export function fixedSource({ changes, nowMs }: Table): RateSource {
   const entries = new Map(FIXED_RATES);
   for (const change of changes) {

@@ -2,24 +2,24 @@ import { unixMsOf } from '../platform/db/index.ts';
 import { type UrlReader, UrlUnread } from '../platform/outbound/index.ts';
 import { type RateSource, SourceFailed, type SourceQuote } from './port.ts';
 import { parseRate } from './rate.ts';
-import { placeOf } from './source-text.ts';
+import { locationOf } from './source-text.ts';
 
-/** A provider that failed is not asked again for so long: else every price would wait for it. */
+/** The pause after a provider's failure: without it every price would wait for the provider. */
 const RETRY_AFTER_MS = 2_000;
-/** What nobody has asked for in so long is forgotten. */
+/** Unused entries are dropped after this. */
 const FORGET_AFTER_MS = 3_600_000;
-/** A provider's clock may be ahead of ours by so much. */
+/** A provider's clock may be ahead of ours by this much. */
 const AHEAD_MAX_MS = 60_000;
-/** Unix times above this are milliseconds: as seconds they would lie in the year 5138. */
+/** Unix times above this are milliseconds: as seconds they would be after the year 5138. */
 const SECONDS_LIMIT = 100_000_000_000;
 
-/** An answer with every number as the text that was sent: a double does not hold a decimal. */
+/** A parsed answer in which numbers keep their text, as a double cannot hold every decimal. */
 interface Answer {
   json: unknown;
   readAtMs: number;
 }
 
-/** What is known of a URL. */
+/** The state of a URL. */
 interface Entry {
   answer: Answer | undefined;
   failure: SourceFailed | undefined;
@@ -28,7 +28,7 @@ interface Entry {
   underWay: Promise<void> | undefined;
 }
 
-/** JSON.parse tells the source text of numbers to its reviver; its type does not know that yet. */
+/** JSON.parse passes the source text of numbers to its reviver, which TypeScript's type lacks. */
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 const keepText: Reviver = (_key, value, { source }) => (typeof value === 'number' ? source : value);
 
@@ -40,9 +40,9 @@ function parseAnswer(text: string): unknown {
   }
 }
 
-function valueAt(json: unknown, way: readonly string[]): unknown {
+function valueAt(json: unknown, path: readonly string[]): unknown {
   let value = json;
-  for (const key of way) {
+  for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     value = (value as Record<string, unknown>)[key];
   }
@@ -58,9 +58,8 @@ function timeOf(value: unknown): number | undefined {
 }
 
 /**
- * What providers answered, by URL. Each is asked by one request at a time, however many pairs and prices wait for it;
- * an answer serves until it is old, and further while newer ones fail: whether it is too old to sell at is judged by
- * its time.
+ * Caches answers of providers by URL. A provider gets one request at a time, however many pairs and prices wait for it. An
+ * answer is used until it is due for a refresh, and longer while requests fail; `agree` refuses it as `stale` by its time.
  */
 export class HttpAnswers {
   readonly #reader: UrlReader;
@@ -110,7 +109,7 @@ export class HttpAnswers {
   }
 
   async #ask(url: string, entry: Entry): Promise<void> {
-    // The time before the request: what comes back cannot be older than that by our waiting.
+    // Taken before the request, so that our wait for the answer counts as part of its age.
     const readAtMs = this.#nowMs();
     try {
       entry.answer = { json: parseAnswer(await this.#reader.read(url)), readAtMs };
@@ -124,13 +123,13 @@ export class HttpAnswers {
   }
 }
 
-/** A provider that answers GET with JSON. */
+/** A provider that answers a GET with JSON. */
 export function httpSource(source: string, answers: HttpAnswers, refreshMs: number): RateSource {
-  const quote = ({ json, readAtMs }: Answer, place: ReturnType<typeof placeOf>): SourceQuote => {
-    const value = valueAt(json, place.rate);
+  const quote = ({ json, readAtMs }: Answer, location: ReturnType<typeof locationOf>): SourceQuote => {
+    const value = valueAt(json, location.rate);
     if (value === undefined) throw new SourceFailed('no_rate', 'no such pair in the answer');
     if (typeof value !== 'string') throw new SourceFailed('invalid', 'no number in the answer');
-    const atMs = place.time === undefined ? readAtMs : timeOf(valueAt(json, place.time));
+    const atMs = location.time === undefined ? readAtMs : timeOf(valueAt(json, location.time));
     if (atMs === undefined || atMs > readAtMs + AHEAD_MAX_MS)
       throw new SourceFailed('invalid', 'no time in the answer');
     try {
@@ -140,10 +139,10 @@ export function httpSource(source: string, answers: HttpAnswers, refreshMs: numb
     }
   };
   return {
-    name: new URL(placeOf(source, { token: 'USDT', currency: 'USD' }).url).host,
+    name: new URL(locationOf(source, { token: 'USDT', currency: 'USD' }).url).host,
     quote: async (pair) => {
-      const place = placeOf(source, pair);
-      return quote(await answers.get(place.url, refreshMs), place);
+      const location = locationOf(source, pair);
+      return quote(await answers.get(location.url, refreshMs), location);
     },
   };
 }

@@ -16,7 +16,7 @@ const rate = fc
   .tuple(fc.bigInt({ min: 1n, max: 10n ** 9n }), fc.nat({ max: 9 }))
   .map(([units, scale]) => parseRate(`${units}e-${scale}`));
 
-/** The amount to pay, or undefined where it is more than can be carried. */
+/** The amount to pay, or undefined where it is above the maximum. */
 function tryPayAmount(...args: Parameters<typeof payAmount>): bigint | undefined {
   try {
     return payAmount(...args);
@@ -72,7 +72,7 @@ test('H3: never less than the exact value, less than 0.01 above it, in whole hun
   );
 });
 
-test('H3: a higher price never costs less, a dearer token never more of it', () => {
+test('H3: a higher price never needs fewer tokens, a more expensive token never more', () => {
   const up = 10n ** 12n;
   const smallRate = fc.bigInt({ min: 1n, max: 10n ** 9n });
   fc.assert(
@@ -112,7 +112,7 @@ test('D3: 2^53−1 units can be paid, one more is refused by its parameter', () 
   expect(tryPayAmount({ amount: MAX + 1n, currency: 'USDT' }, 'USDT', parseRate('1'))).toBeUndefined();
 });
 
-test('a token at any other rate than 1 to itself, and a price of nothing, are mistakes of ours', () => {
+test('a rate other than 1 of a token to itself, and a price of zero, violate an invariant', () => {
   expect(() => payAmount({ amount: 1n, currency: 'USDT' }, 'USDT', parseRate('1.1'))).toThrow('invariant');
   expect(() => payAmount({ amount: 0n, currency: 'USD' }, 'USDT', parseRate('1'))).toThrow('invariant');
 });

@@ -3,7 +3,7 @@ import { type Asset, UNITS_PER_CENT, UNITS_PER_TOKEN } from '@florin/contract/mo
 import { Fail, invariant } from '../platform/fail.ts';
 import { formatRate, type Rate } from './rate.ts';
 
-/** The largest integer that JSON carries without loss. */
+/** The largest integer that JSON numbers hold without loss. */
 const PAY_AMOUNT_MAX = 2n ** 53n - 1n;
 
 export interface Price {
@@ -13,10 +13,10 @@ export interface Price {
 }
 
 /**
- * What a payer sends for a price, in units of 6 digits: amount / rate, rounded up to 0.01 token, so that no merchant
- * gets less than the price. A price in the token itself is paid to the unit.
+ * The amount of tokens for a price, in units of 6 digits: amount / rate, rounded up to 0.01 token, so that no merchant
+ * gets less than the price. A price in the token itself is exact to the unit.
  *
- * @param rate what one token costs in the price's currency
+ * @param rate the price of one token in the price's currency
  * @throws Fail `invalid_request` with param `amount` above 2^53−1
  */
 export function payAmount({ amount, currency }: Price, token: Asset, rate: Rate): bigint {
@@ -25,7 +25,7 @@ export function payAmount({ amount, currency }: Price, token: Asset, rate: Rate)
   if (currency === token) invariant(formatRate(rate) === '1', 'a token costs one of itself');
   if (units <= PAY_AMOUNT_MAX) return units;
   throw new Fail('invalid_request', {
-    message: `The amount is more than can be paid in ${token}.`,
+    message: `The amount is above the maximum that can be paid in ${token}.`,
     param: 'amount',
   });
 }

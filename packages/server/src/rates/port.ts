@@ -2,7 +2,7 @@ import type { Asset } from '@florin/contract/money';
 import type { MerchantMode } from '../tenancy/index.ts';
 import type { Rate } from './rate.ts';
 
-/** What is asked for: what one token costs in a currency. */
+/** A token and the currency it is priced in. */
 export interface Pair {
   token: Asset;
   currency: string;
@@ -15,17 +15,17 @@ export interface RateRequest extends Pair {
 
 export interface Rates {
   /**
-   * What one token costs in the currency now; a token costs 1 of itself. May ask other servers and take seconds: never
-   * called inside a transaction.
+   * The present price of one token in the currency; 1 for the token itself. May call other servers and take seconds: never
+   * call it inside a transaction.
    *
-   * @throws RateRefused for what nothing can be sold at; the caller makes it a `Fail`
+   * @throws RateRefused where there is no reliable rate; the caller makes it a `Fail`
    */
   quote(request: RateRequest): Promise<{ rate: Rate }>;
-  /** Ends what is under way and closes the connections to providers. */
+  /** Aborts running requests and closes the connections to providers. */
   close(): Promise<void>;
 }
 
-/** What a source said, and when that was true, in Unix milliseconds of real time. */
+/** A source's rate and its time, in Unix milliseconds of real time. */
 export interface SourceQuote {
   rate: Rate;
   atMs: number;
@@ -39,11 +39,11 @@ export interface RateSource {
   quote(pair: Pair): Promise<SourceQuote>;
 }
 
-/** A source has nothing to say of a pair, or nothing that is a rate. */
+/** A source has no rate for a pair, or its answer is invalid. */
 export class SourceFailed extends Error {
   readonly reason: 'no_rate' | 'invalid';
 
-  /** @param detail for the log: no text of the provider */
+  /** @param detail for the log; never text of the provider */
   constructor(reason: 'no_rate' | 'invalid', detail: string) {
     super(detail);
     this.reason = reason;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { crossRate, formatRate, medianRate, movedBeyond, parseRate } from './rate.ts';
 
-/** Rates of every size that may be: 10^-12 up to 10^12. */
+/** Rates of every allowed size: 10^-12 up to 10^12. */
 const rateText = fc
   .tuple(fc.bigInt({ min: 1n, max: 10n ** 24n - 1n }), fc.constant(12))
   .map(([units, scale]) => {
@@ -36,7 +36,7 @@ test.each(
     .map((text) => [text]),
 )('%j is no rate', (text) => expect(() => parseRate(text)).toThrow(RangeError));
 
-test('H3: a rate that is written and read is the same to the last of twelve decimals', () => {
+test('H3: a rate survives writing and reading to the last of twelve decimals', () => {
   fc.assert(
     fc.property(rateText, (text) => {
       const shown = formatRate(parseRate(text));
@@ -47,7 +47,7 @@ test('H3: a rate that is written and read is the same to the last of twelve deci
   );
 });
 
-test('the middle lies between its neighbours, whatever the order, and outliers do not move it', () => {
+test('the median is between its neighbours, whatever the order, and outliers do not move it', () => {
   expect(formatRate(medianRate(['1.1', '0.9', '77'].map(parseRate)))).toBe('1.1');
   expect(formatRate(medianRate(['1.1', '0.9'].map(parseRate)))).toBe('1');
   expect(formatRate(medianRate(['2', '3'].map(parseRate)))).toBe('2.5');
@@ -66,7 +66,7 @@ test('the middle lies between its neighbours, whatever the order, and outliers d
   );
 });
 
-test('a move is measured from the earlier rate, to the hair', () => {
+test('a move is measured from the earlier rate, exactly', () => {
   const moved = (now: string, before: string, basisPoints: number) =>
     movedBeyond(parseRate(now), parseRate(before), basisPoints);
   expect(moved('1.01', '1', 100)).toBe(false);
@@ -77,7 +77,7 @@ test('a move is measured from the earlier rate, to the hair', () => {
   expect(moved('1.000000000001', '1', 0)).toBe(true);
 });
 
-test('what one token costs in another, rounded down to twelve decimals', () => {
+test('the price of one token in another is rounded down to twelve decimals', () => {
   expect(formatRate(crossRate(parseRate('1.01'), parseRate('1')))).toBe('1.01');
   expect(formatRate(crossRate(parseRate('1'), parseRate('0.9')))).toBe('1.111111111111');
   expect(formatRate(crossRate(parseRate('0.9998'), parseRate('0.9998')))).toBe('1');

@@ -1,21 +1,21 @@
-/** A rate is kept to so many decimals; what is computed is rounded down to them. */
+/** Rates have at most this many decimals; computed ones are rounded down to them. */
 const DECIMALS_MAX = 12;
-/** Above what a token costs in any currency, and far from any limit of what computes with it. */
+/** Above the price of a token in any currency, and far from any limit of the computations. */
 const RATE_LIMIT = 10n ** 12n;
 const BASIS_POINTS_PER_WHOLE = 10_000n;
-/** As JSON writes numbers, but without a sign. */
+/** A JSON number without a sign. */
 const DECIMAL = /^(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /**
- * What one token costs in a currency, never zero: `units / 10^scale`, an exact decimal without zeros at its end. Made
- * by `parseRate` and the functions here alone.
+ * The price of one token in a currency, never zero: `units / 10^scale`, an exact decimal without trailing zeros. Only
+ * `parseRate` and the functions of this file make one.
  */
 export interface Rate {
   readonly units: bigint;
   readonly scale: number;
 }
 
-/** @throws RangeError for what is zero, or so small or large that it is a mistake */
+/** @throws RangeError for zero, and for values too small or too large to be a rate */
 function rateOf(units: bigint, scale: number): Rate {
   let [kept, decimals] =
     scale > DECIMALS_MAX
@@ -31,14 +31,13 @@ function rateOf(units: bigint, scale: number): Rate {
 }
 
 /**
- * Reads a rate as it is stored, shown or answered by a provider: `"0.92"`, `"1e-3"`; decimals beyond the twelfth are
- * dropped.
+ * Parses a rate as stored, shown or answered by a provider: `"0.92"`, `"1e-3"`; decimals beyond the twelfth are dropped.
  *
- * @throws RangeError for what is no number above zero, or not below 10^12
+ * @throws RangeError unless the text is a number above zero and below 10^12
  */
 export function parseRate(text: string): Rate {
   const [form, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
-  if (form === undefined) throw new RangeError('rate is no decimal number above zero');
+  if (form === undefined) throw new RangeError('rate must be a decimal number above zero');
   return rateOf(BigInt(whole + fraction), fraction.length - Number(exponent));
 }
 
@@ -55,14 +54,14 @@ function unitsOf(a: Rate, b: Rate): [bigint, bigint] {
   return [a.units * 10n ** BigInt(scale - a.scale), b.units * 10n ** BigInt(scale - b.scale)];
 }
 
-/** Whether a rate is further than so many hundredths of a percent from the one before it, up or down. */
+/** Whether a rate differs by more than so many hundredths of a percent from the one before it, up or down. */
 export function movedBeyond(now: Rate, before: Rate, basisPoints: number): boolean {
   const [a, b] = unitsOf(now, before);
   const distance = a > b ? a - b : b - a;
   return distance * BASIS_POINTS_PER_WHOLE > b * BigInt(basisPoints);
 }
 
-/** What one token costs in another, of what each costs in the same currency. */
+/** The price of one token in another, from their prices in the same currency. */
 export function crossRate(token: Rate, other: Rate): Rate {
   const [a, b] = unitsOf(token, other);
   return rateOf((a * 10n ** BigInt(DECIMALS_MAX)) / b, DECIMALS_MAX);
@@ -76,7 +75,7 @@ export function sortedRates(rates: readonly Rate[]): Rate[] {
   });
 }
 
-/** The rate in the middle, of an even number the mean of both in the middle. @throws RangeError for none */
+/** The median; for an even number the mean of the two in the middle. @throws RangeError for an empty list */
 export function medianRate(rates: readonly Rate[]): Rate {
   const sorted = sortedRates(rates);
   const low = sorted[(sorted.length - 1) >> 1];

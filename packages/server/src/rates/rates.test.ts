@@ -12,12 +12,12 @@ import { formatRate } from './rate.ts';
 import { RATE_SETTINGS } from './settings.ts';
 
 const LONG_MS = 30_000;
-/** Long enough for whoever answers at all. */
+/** Long enough for every provider that answers at all. */
 const HANGING_MS = 5_000;
 const START_MS = 1_800_000_000_000;
 const EUR: Pair = { token: 'USDT', currency: 'EUR' };
 
-/** What a provider answers: JSON text, or whatever it does else. */
+/** A provider's behaviour: a JSON text to answer, or a handler. */
 type Manner = string | ((response: ServerResponse, url: string) => void);
 
 /** A provider of rates on this machine. */
@@ -114,7 +114,7 @@ afterEach(async () => {
   }
 });
 
-test('the sandbox sells at the fixed table, live at nothing until the operator names a source', async () => {
+test('the sandbox uses the fixed table, live merchants have no rate until the operator sets a source', async () => {
   await clearSetting(db, NIL_ID, setting('sources'));
   expect(await ask(EUR, sandbox)).toBe('0.86');
   expect(await ask({ token: 'USDC', currency: 'KWD' }, sandbox)).toBe('0.306');
@@ -136,13 +136,13 @@ test('a sandbox merchant’s own table moves, loses and depegs its rates, and no
   expect(await ask(EUR, { ...sandbox, merchantId: newId() })).toBe('0.86');
 });
 
-test('a token costs one of itself, whatever it is worth and whoever is down', async () => {
+test('a token costs one of itself, whatever its price and whichever provider is down', async () => {
   await clearSetting(db, NIL_ID, setting('sources'));
   expect(await ask({ token: 'USDT', currency: 'USDT' })).toBe('1');
   expect(await ask({ token: 'USDC', currency: 'USDC' })).toBe('1');
 });
 
-test('one token costs in the other what both cost in dollars, and neither may be off its dollar', async () => {
+test('the rate between two tokens follows from their prices in dollars, and neither may be depegged', async () => {
   const price: Pair = { token: 'USDC', currency: 'USDT' };
   const dollars = (usdt: string, usdc: string) => {
     providers[0].manner = (response, url) =>
@@ -161,14 +161,14 @@ test('one token costs in the other what both cost in dollars, and neither may be
   expect(await ask(price)).toBe('1.0301');
 });
 
-test('decimals of a provider arrive to the last digit, as numbers and as text', async () => {
+test('decimals of a provider are exact to the last digit, as numbers and as text', async () => {
   providers[0].says({ EUR: '0.920000000001', JPY: '"151.123456789012"', IRR: '4.2e4' });
   expect(await ask(EUR)).toBe('0.920000000001');
   expect(await ask({ ...EUR, currency: 'JPY' })).toBe('151.123456789012');
   expect(await ask({ ...EUR, currency: 'IRR' })).toBe('42000');
 });
 
-test('a provider is asked once for all who wait, and again when its answer is old', async () => {
+test('a provider gets one request for all waiting prices, and another one when its answer is old', async () => {
   const many = Array.from({ length: 50 }, () => ask(EUR));
   expect(new Set(await Promise.all(many))).toEqual(new Set(['0.92']));
   expect(await ask({ token: 'USDT', currency: 'USD' })).toBe('1');
@@ -182,7 +182,7 @@ test('a provider is asked once for all who wait, and again when its answer is ol
   expect(providers[0].asked).toEqual(['/usdt', '/usdt', '/usdc']);
 });
 
-test('what a provider said serves on while it is down, until it is too old', async () => {
+test('an answer stays in use while its provider is down, until it is stale', async () => {
   expect(await ask(EUR)).toBe('0.92');
   providers[0].manner = (response) => response.destroy();
   nowMs += 120_000;
@@ -191,13 +191,13 @@ test('what a provider said serves on while it is down, until it is too old', asy
   nowMs += 1;
   expect(await ask(EUR)).toBe('stale');
   providers[0].says({ EUR: '0.94' });
-  // It has just failed: it is left alone for a moment.
+  // After a failure the provider is not called for 2 s.
   expect(await ask(EUR)).toBe('stale');
   nowMs += 2_000;
   expect(await ask(EUR)).toBe('0.94');
 });
 
-test('an answer never becomes too old by our own keeping it', async () => {
+test('our own cache never makes an answer stale', async () => {
   await set('refreshSeconds', 3_600);
   await set('maxAgeSeconds', 10);
   expect(await ask(EUR)).toBe('0.92');
@@ -232,7 +232,7 @@ test.each<[string, Manner, string]>([
 ])('a provider that answers %s sells nothing', async (_what, manner, reason) => {
   providers[0].manner = manner;
   expect(await ask(EUR)).toBe(reason);
-  // Nobody waits for it again at once.
+  // The next price does not wait for it again.
   expect(await ask(EUR)).toBe(reason);
   expect(providers[0].asked).toHaveLength(1);
 });
@@ -247,7 +247,7 @@ test.each<[string, Manner]>([
   expect(await ask(EUR)).toBe('no_rate');
 });
 
-test('a provider that says when is believed, but not beyond now', async () => {
+test('the time that a provider gives counts, but not a time in the future', async () => {
   const seconds = START_MS / 1000;
   await set('sources', `${providers[0].source},data.at`);
   const at = async (time: string) => {
@@ -268,7 +268,7 @@ test('a provider that says when is believed, but not beyond now', async () => {
   }
 });
 
-test('of three one may lie, hang or be down; two that contradict each other sell nothing', async () => {
+test('of three providers one may be wrong, hang or be down; two that contradict each other give no rate', async () => {
   await rates.close();
   rates = waiting(HANGING_MS);
   await set('sources', providers.map(({ source }) => source).join(' '));
@@ -290,7 +290,7 @@ test('of three one may lie, hang or be down; two that contradict each other sell
   expect(await ask(EUR)).toBe('stale');
 });
 
-test('a refusal is 400 of the currency at first and 503 later, and says nothing of the sources', async () => {
+test('a refusal is 400 with param currency at first and 503 later, and does not mention the sources', async () => {
   providers[0].manner = '<html>';
   const refused = await rates.quote({ ...live, ...EUR }).catch((error: unknown) => error);
   expect(refused).toMatchObject({ reason: 'invalid', currency: 'EUR' });
@@ -305,7 +305,7 @@ test('a refusal is 400 of the currency at first and 503 later, and says nothing 
   expect(JSON.stringify([first, later])).not.toContain('127.0.0.1');
 });
 
-test('trouble is told once a minute, by the name of the source and without its URL', async () => {
+test('faults are logged once a minute, with the name of the source and without its URL', async () => {
   const told: Record<string, unknown>[] = [];
   const warn = (fields: object) => told.push({ ...fields });
   const loud = createRates({ db, log: { ...log, warn } as typeof log, clock: { nowMs: () => nowMs } });

@@ -1,15 +1,15 @@
 import { Fail } from '../platform/fail.ts';
 
 /**
- * Why there is no rate to sell at. `no_rate`: too few sources answered for the pair; `invalid`: they answered no number
- * above zero; `stale`: what they said is too old; `deviating`: they contradict each other; `depegged`: the token is not
- * worth a dollar.
+ * Why there is no rate. `no_rate`: too few sources answered for the pair; `invalid`: their answers are no numbers above
+ * zero; `stale`: their answers are too old; `deviating`: they contradict each other; `depegged`: the token is not worth a
+ * dollar.
  */
 export type RateRefusal = 'no_rate' | 'invalid' | 'stale' | 'deviating' | 'depegged';
 
 const TRY_AGAIN_SECONDS = 30;
 
-/** No rate that a price may be paid at. Nothing is sold at a doubtful one. */
+/** There is no reliable rate for a pair. */
 export class RateRefused extends Error {
   readonly reason: RateRefusal;
   readonly currency: string;
@@ -20,7 +20,7 @@ export class RateRefused extends Error {
     this.currency = currency;
   }
 
-  /** To a caller who names the currency in the request. */
+  /** The error for a request that contains the currency. */
   asInvalidRequest(): Fail {
     return new Fail('invalid_request', {
       message: `There is no exchange rate for ${this.currency} now (${this.reason}). Use another currency, or try again later.`,
@@ -29,7 +29,7 @@ export class RateRefused extends Error {
     });
   }
 
-  /** To a caller for whom the currency is settled already. */
+  /** The error where the currency was fixed before the request. */
   asUnavailable(): Fail {
     return new Fail('service_unavailable', {
       message: `There is no exchange rate for ${this.currency} now (${this.reason}). Try again later.`,

@@ -7,10 +7,10 @@ import { isSource } from './source-text.ts';
 const SOURCES_MAX = 9;
 const CHANGE = /^(?:(?:USDT|USDC)\/)?([A-Z]{3})=\d{1,12}(?:\.\d{1,12})?$/;
 
-interface Words {
+interface WordsDefinition {
   name: string;
   description: string;
-  /** Between words, where they are typed. */
+  /** Separates the words of a typed value. */
   separator: RegExp;
   fallback: (mode: MerchantMode) => string[];
   isAllowed: (word: string) => boolean;
@@ -18,7 +18,13 @@ interface Words {
   max: number;
 }
 
-function wordsSetting({ separator, isAllowed, allowed, max, ...definition }: Words): Setting<string[]> {
+function wordsSetting({
+  separator,
+  isAllowed,
+  allowed,
+  max,
+  ...definition
+}: WordsDefinition): Setting<string[]> {
   return {
     ...definition,
     read: (value) => {
@@ -38,7 +44,7 @@ export const RATE_SETTINGS = {
   sources: wordsSetting({
     name: 'rates.sources',
     description:
-      'Where exchange rates come from, more than half of which must agree: fixed (sandbox only) or URLs with the way to the rate after #, separated by spaces.',
+      'Sources of exchange rates, more than half of which must agree: fixed (sandbox only) or URLs with the path to the rate after #, separated by spaces.',
     separator: /\s+/,
     fallback: (mode) => (mode === 'sandbox' ? [FIXED_SOURCE] : []),
     isAllowed: (word) => word === FIXED_SOURCE || isSource(word),
@@ -47,7 +53,7 @@ export const RATE_SETTINGS = {
   }),
   fixed: wordsSetting({
     name: 'rates.fixed',
-    description: "The sandbox's fixed rates to change: what a token costs, such as EUR=0.95,USDT/USD=0.9.",
+    description: "Changes to the sandbox's fixed rates: prices of a token such as EUR=0.95,USDT/USD=0.9.",
     separator: /[\s,]+/,
     fallback: () => [],
     isAllowed: (word) => isCurrency(CHANGE.exec(word)?.[1] ?? ''),
@@ -56,21 +62,21 @@ export const RATE_SETTINGS = {
   }),
   refreshSeconds: integerSetting({
     name: 'rates.refresh_seconds',
-    description: 'Seconds for which what a source said is used without asking again.',
+    description: "Seconds for which a source's answer is used without a new request.",
     fallback: 15,
     min: 1,
     max: 3_600,
   }),
   maxAgeSeconds: integerSetting({
     name: 'rates.max_age_seconds',
-    description: 'Seconds after which what a source said is too old to sell at.',
+    description: "Seconds after which a source's answer is too old.",
     fallback: 120,
     min: 1,
     max: 604_800,
   }),
   maxDeviationBasisPoints: integerSetting({
     name: 'rates.max_deviation_basis_points',
-    description: 'How far a source may be from the one in the middle, in hundredths of a percent.',
+    description: 'Maximum distance of a source from the median, in hundredths of a percent.',
     fallback: 200,
     min: 0,
     max: 5_000,
@@ -78,7 +84,7 @@ export const RATE_SETTINGS = {
   maxDepegBasisPoints: integerSetting({
     name: 'rates.max_depeg_basis_points',
     description:
-      'How far a token may be from one US dollar, in hundredths of a percent; beyond it is not sold for.',
+      'Maximum distance of a token from one US dollar, in hundredths of a percent; beyond it there is no rate.',
     fallback: 300,
     min: 0,
     max: 5_000,

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { isSource, placeOf } from './source-text.ts';
+import { isSource, locationOf } from './source-text.ts';
 
-test('a source is filled in for each pair', () => {
+test('a source is filled in for a pair', () => {
   const source =
     'https://r.example/{TOKEN}/{token}?id={coin}&to={currency}#data.{CURRENCY}.0,{coin}.updated_at';
   expect(isSource(source)).toBe(true);
-  expect(placeOf(source, { token: 'USDC', currency: 'EUR' })).toEqual({
+  expect(locationOf(source, { token: 'USDC', currency: 'EUR' })).toEqual({
     url: 'https://r.example/USDC/usdc?id=usd-coin&to=eur',
     rate: ['data', 'EUR', '0'],
     time: ['usd-coin', 'updated_at'],
   });
-  expect(placeOf('https://r.example/#a', { token: 'USDT', currency: 'EUR' }).time).toBeUndefined();
+  expect(locationOf('https://r.example/#a', { token: 'USDT', currency: 'EUR' }).time).toBeUndefined();
 });
 
 test.each([

@@ -1,19 +1,19 @@
 import { isReadableUrl } from '../platform/outbound/index.ts';
 import type { Pair } from './port.ts';
 
-/** How the two tokens are called where they are known by the names of their coins. */
+/** The names of the two coins, as some providers use them. */
 const COINS = { USDT: 'tether', USDC: 'usd-coin' } as const;
 const SAMPLE: Pair = { token: 'USDT', currency: 'EUR' };
 const LENGTH_MAX = 1_000;
-/** Keys of objects and numbers of array elements, with dots between. */
+/** Keys of objects and indexes of arrays, separated by dots. */
 const PATH = /^[\w-]+(?:\.[\w-]+)*$/;
 
-/** Where a pair's rate is to be read. */
-export interface Place {
+/** Where to read a pair's rate. */
+export interface RateLocation {
   url: string;
-  /** The way to the rate in the JSON that is answered. */
+  /** The path to the rate in the JSON answer. */
   rate: readonly string[];
-  /** The way to the time of the rate, where the provider names one. */
+  /** The path to the time of the rate, where the provider gives one. */
   time: readonly string[] | undefined;
 }
 
@@ -27,11 +27,11 @@ function fill(template: string, { token, currency }: Pair): string {
 }
 
 /**
- * Reads a source as an operator writes it: a URL whose fragment is the way to the rate, and after a comma to its time,
+ * Parses a source as an operator writes it: a URL whose fragment is the path to the rate, and after a comma to its time,
  * for example `https://api.example.com/price?id={coin}#{coin}.{currency},{coin}.updated`. The words in braces are
  * replaced for each pair: TOKEN, token, coin (tether, usd-coin), CURRENCY, currency.
  */
-export function placeOf(source: string, pair: Pair): Place {
+export function locationOf(source: string, pair: Pair): RateLocation {
   const [template = '', ways = ''] = source.split('#', 2);
   const [rate = '', time] = fill(ways, pair).split(',');
   return { url: fill(template, pair), rate: rate.split('.'), time: time?.split('.') };
@@ -41,7 +41,7 @@ export function placeOf(source: string, pair: Pair): Place {
 export function isSource(text: string): boolean {
   const [, ways, ...rest] = text.split('#');
   if (text.length > LENGTH_MAX || ways === undefined || rest.length > 0) return false;
-  const { url } = placeOf(text, SAMPLE);
+  const { url } = locationOf(text, SAMPLE);
   const paths = fill(ways, SAMPLE).split(',');
   return (
     paths.length <= 2 && paths.every((path) => PATH.test(path)) && !/[{}]/.test(url) && isReadableUrl(url)

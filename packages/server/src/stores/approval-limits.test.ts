@@ -6,7 +6,7 @@ const limit = fc.option(fc.bigInt(0n, 100n));
 const limits = fc.record({ above: limit, perDay: limit });
 const amounts = fc.array(fc.bigInt(1n, 60n), { maxLength: 30 });
 
-test('however a sum is split, no more than a day’s limit and no piece above the threshold goes unapproved', () => {
+test('however a sum is split, no part above the threshold and no more than the daily limit goes unapproved', () => {
   fc.assert(
     fc.property(amounts, limits, (pieces, { above, perDay }) => {
       let unapproved = 0n;
@@ -22,7 +22,7 @@ test('however a sum is split, no more than a day’s limit and no piece above th
   );
 });
 
-test('a sum that fits into both limits is never held up, and one more unit is', () => {
+test('a sum within both limits needs no approval, and one unit more does', () => {
   fc.assert(
     fc.property(fc.bigInt(1n, 100n), fc.bigInt(0n, 100n), (amount, unapproved) => {
       const fits = { above: amount, perDay: unapproved + amount };
@@ -33,7 +33,7 @@ test('a sum that fits into both limits is never held up, and one more unit is', 
   );
 });
 
-test('where nothing is asked about the window it changes nothing', () => {
+test('the sum of the window does not matter where the amount alone decides', () => {
   fc.assert(
     fc.property(fc.bigInt(1n, 200n), fc.bigInt(0n, 200n), limits, (amount, unapproved, both) => {
       if (dependsOnWindow(amount, both)) return;
@@ -42,7 +42,7 @@ test('where nothing is asked about the window it changes nothing', () => {
   );
 });
 
-test('settings stand for limits', () => {
+test('settings are translated to limits', () => {
   const cases = [
     { approvalAbove: 5n, unapprovedPerDay: 'threshold', above: 5n, perDay: 5n },
     { approvalAbove: 5n, unapprovedPerDay: 9n, above: 5n, perDay: 9n },

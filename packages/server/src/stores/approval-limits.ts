@@ -2,20 +2,20 @@ import { sql } from 'kysely';
 import type { Tx } from '../platform/db/index.ts';
 import './tables.ts';
 
-// What may leave a merchant without a second person: single sums up to a threshold, and only so much in any 24 hours.
-// Money that somebody splits into many small sums, or sends at once, meets the second limit.
+// Limits of what may leave a merchant without a second person: single sums up to a threshold, and a total in any 24 hours.
+// The second limit catches a sum that is split into many small ones, or sent concurrently.
 
 /** Null: no limit. */
 export interface ApprovalLimits {
   /** A single sum above this needs approval. */
   above: bigint | null;
-  /** So does one that would take what went unapproved in 24 hours above this. */
+  /** A sum that takes the unapproved total of 24 hours above this needs approval. */
   perDay: bigint | null;
 }
 
 export const APPROVAL_WINDOW_SECONDS = 86_400;
 
-/** The limits that settings stand for. */
+/** Translates settings to limits. */
 export function approvalLimitsOf(settings: {
   approvalAbove: bigint | 'off';
   unapprovedPerDay: bigint | 'off' | 'threshold';
@@ -26,7 +26,7 @@ export function approvalLimitsOf(settings: {
   return { above, perDay: perDay === 'off' ? null : perDay };
 }
 
-/** @param unapproved what has gone unapproved in the 24 hours before, this sum not included */
+/** @param unapproved the sum without approval in the last 24 hours, without this amount */
 export function needsApproval(
   amount: bigint,
   unapproved: bigint,
@@ -36,14 +36,14 @@ export function needsApproval(
   return perDay !== null && unapproved + amount > perDay;
 }
 
-/** Whether only what went before can decide: then the caller takes the lock, and reads it. */
+/** Whether the unapproved total decides: then the caller takes the lock and reads it. */
 export function dependsOnWindow(amount: bigint, limits: ApprovalLimits): boolean {
   return limits.perDay !== null && !needsApproval(amount, 0n, limits);
 }
 
 /**
- * Makes those who decide at once whether something of a merchant needs approval wait for each other until they commit.
- * What went unapproved is read in a statement of its own after this one, so that it shows what the one before committed.
+ * Serialises concurrent decisions about approvals of one merchant until commit. Read the unapproved total in a statement
+ * after this one, so that its snapshot includes the commit before.
  */
 export async function lockApprovals(tx: Tx, merchantId: string, kind: 'payouts' | 'refunds'): Promise<void> {
   await sql`

@@ -10,7 +10,6 @@ import type {
 } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { type ParsedApiKey, parseApiKey, type SignedParts, secretOfSignature } from './credentials.ts';
-import { isCurrent, KnownSecrets } from './known-secrets.ts';
 import {
   findKeyAccess,
   type KeyAccess,
@@ -21,10 +20,11 @@ import {
   spendNonce,
   spendNonceOfKey,
 } from './queries.ts';
+import { isCurrent, SecretCache } from './secret-cache.ts';
 
 const SIGNED_HEADERS = ['authorization', 'x-service-timestamp', 'x-service-nonce', 'x-service-signature'];
 
-/** One text for every reason: nobody but the operator, by the metrics, learns which part was wrong. */
+/** One message for every reason: only the operator, by the metrics, learns which part was wrong. */
 const refusal = (reason: 'headers' | 'key' | 'signature' | 'timestamp' | 'ended' | 'nonce') =>
   new Fail('authentication_required', {
     message:
@@ -37,22 +37,22 @@ interface Credentials extends SignedParts {
   signature: string;
 }
 
-/** What a request says of itself, before anything of it is believed. */
-interface Presented {
+/** The parsed headers of a request, before any check. */
+interface ParsedRequest {
   credentials: Credentials;
   key: ParsedApiKey | undefined;
   timestamp: number;
   nowMs: number;
 }
 
-/** A request that passed, and when its nonce was spent. */
+/** A request that passed all checks, and the time at which its nonce was spent. */
 interface Admitted {
   access: KeyAccess;
   nonce: string;
   spentAtMs: number;
 }
 
-/** Undefined unless each header is there once and has its form. */
+/** @returns undefined unless every header is present once and well-formed */
 function readCredentials(raw: RequestHead): Omit<Credentials, 'body'> | undefined {
   if (SIGNED_HEADERS.some((name) => raw.repeated.has(name))) return undefined;
   const apiKey = /^Bearer ([\x21-\x7e]+)$/i.exec(raw.headers.authorization ?? '')?.[1];
@@ -64,7 +64,7 @@ function readCredentials(raw: RequestHead): Omit<Credentials, 'body'> | undefine
   return { apiKey, timestamp, nonce, signature };
 }
 
-function readPresented(raw: RawRequest, nowMs: number): Presented {
+function parseRequest(raw: RawRequest, nowMs: number): ParsedRequest {
   const credentials = readCredentials(raw);
   if (credentials === undefined) throw refusal('headers');
   const timestamp = Number(credentials.timestamp);
@@ -96,7 +96,7 @@ function checkRights(access: KeyAccess): void {
   if (reason !== undefined) throw new Fail('forbidden', reason);
 }
 
-/** Those of some keys that may still ask for something: for calls that last. */
+/** Filters keys to those whose requests are still admitted; for long-lived responses. */
 export async function listAdmittedKeys(
   { db, clock }: Platform,
   keys: readonly { merchantId: string; keyId: string }[],
@@ -125,13 +125,13 @@ function callerOf(access: KeyAccess): Caller {
   };
 }
 
-/** A nonce that cannot be recorded could be replayed: the request is refused rather than believed. */
+/** Refuses the request where its nonce cannot be recorded, as it could be replayed. */
 async function recordNonce<T>(record: () => Promise<T>): Promise<T> {
   try {
     return await record();
   } catch (error) {
     throw new Fail('service_unavailable', {
-      message: 'The request could not be protected against replay right now. Nothing was done; repeat it.',
+      message: 'The nonce of the request could not be stored. Nothing was done; repeat the request.',
       retryAfterSeconds: 1,
       cause: error,
     });
@@ -139,14 +139,14 @@ async function recordNonce<T>(record: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The checks of the specification, section 5: key, signature over the raw bytes, timestamp within 300 s by the
- * database's clock, nonce never seen before for this key. Only a request that passes them all writes anything.
+ * Checks requests by section 5 of the specification: key, signature over the raw bytes, timestamp within 300 s of the
+ * database's clock, nonce new for this key. Only a request that passes all checks writes anything.
  */
 export function createAuthentication(platform: Platform): Authentication {
-  const known = new KnownSecrets(platform.vault);
+  const known = new SecretCache(platform.vault);
 
-  /** By a secret that is known: one statement. Undefined where nothing was decided and nothing written. */
-  const admitKnown = async (request: Presented, db: Db): Promise<Admitted | undefined> => {
+  /** Admits by a cached secret, in one statement. @returns undefined where nothing was decided or written */
+  const admitKnown = async (request: ParsedRequest, db: Db): Promise<Admitted | undefined> => {
     const { credentials, key, timestamp, nowMs } = request;
     const secret = secretOfSignature(credentials.signature, known.of(key), credentials);
     if (key === undefined || secret === undefined || isStale(timestamp, nowMs)) return undefined;
@@ -159,10 +159,10 @@ export function createAuthentication(platform: Platform): Authentication {
     return { access, nonce, spentAtMs: Number(access.spent_at_ms) };
   };
 
-  const admitUnknown = async (request: Presented, db: Db): Promise<Admitted> => {
+  const admitUnknown = async (request: ParsedRequest, db: Db): Promise<Admitted> => {
     const { credentials, key, timestamp, nowMs } = request;
     const access = key && (await findKeyAccess(platform.db, key.merchantId, key.digest));
-    const secrets = key === undefined || access === undefined ? [] : known.learn(key, access, nowMs);
+    const secrets = key === undefined || access === undefined ? [] : known.add(key, access, nowMs);
     const secret = secretOfSignature(credentials.signature, secrets, credentials);
     if (access === undefined) throw refusal('key');
     if (secret === undefined) throw refusal('signature');
@@ -180,17 +180,17 @@ export function createAuthentication(platform: Platform): Authentication {
     if (known.of(key).length > 0) return true;
     const access = await findKeyAccess(platform.db, key.merchantId, key.digest);
     if (access === undefined) return false;
-    known.learn(key, access, platform.clock.nowMs());
+    known.add(key, access, platform.clock.nowMs());
     return true;
   };
 
   const authenticate = async (raw: RawRequest, willCommit: boolean): Promise<Authenticated> => {
-    const request = readPresented(raw, platform.clock.nowMs());
+    const request = parseRequest(raw, platform.clock.nowMs());
     if (raw.bodyIsPast) throw refusal('key');
     const db = willCommit ? platform.fastDb : platform.db;
     const { access, nonce, spentAtMs } = (await admitKnown(request, db)) ?? (await admitUnknown(request, db));
-    // A node that slept, or has not yet heard that the database's clock was set, was wrong about the time: it must not
-    // take a request so old that its nonce is forgotten.
+    // A node that slept, or has missed a correction of the database's clock, was wrong about the time: it must not accept
+    // a request so old that its nonce was deleted.
     if (isStale(request.timestamp, spentAtMs)) throw refusal('timestamp');
     const hardenNonce = () => recordNonce(() => rewriteNonce(platform.db, nonceOf(access, nonce)));
     try {

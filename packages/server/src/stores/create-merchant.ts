@@ -8,7 +8,7 @@ import type { Merchant } from './queries.ts';
 
 const NAME_MAX = 200;
 
-/** A name as people write it. @throws Fail */
+/** Checks and trims a name. @throws Fail */
 export function checkName(name: string, param: string): string {
   const trimmed = name.trim();
   const printable = !/\p{Cc}/u.test(trimmed);
@@ -19,7 +19,7 @@ export function checkName(name: string, param: string): string {
   });
 }
 
-/** A merchant is in exactly one mode for ever: nothing crosses from sandbox to live. */
+/** Creates a merchant. Its mode never changes. */
 export async function createMerchant(
   platform: Platform,
   input: { name: string; mode: MerchantMode },
@@ -48,8 +48,8 @@ export async function createMerchant(
 }
 
 /**
- * Suspended, a merchant's requests are 403 and nothing new begins for it; what was begun is followed. How long it lasts is
- * counted by the merchant's clock: what waits meanwhile goes on from where it was.
+ * Suspends or resumes a merchant. While it is suspended its requests are 403 and nothing new begins; what has begun
+ * continues. The length of the suspension is counted by the merchant's clock, and deadlines move by it.
  */
 export async function setMerchantStatus(
   platform: Platform,
@@ -73,7 +73,7 @@ export async function setMerchantStatus(
     .execute();
 }
 
-/** Moves a sandbox merchant's clock; it only ever goes on. The caller moves what is due by it in the same change. */
+/** Moves a sandbox merchant's clock forward. The caller moves its jobs in the same transaction. */
 export async function moveClock(tx: Tx, merchantId: string, seconds: number): Promise<void> {
   await tx
     .updateTable('merchant')

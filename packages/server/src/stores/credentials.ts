@@ -21,27 +21,27 @@ export interface ParsedApiKey {
 
 const marker = (mode: 'sandbox' | 'live') => (mode === 'sandbox' ? 'test' : 'live');
 
-/** What the database keeps of an API key or an approver's token. */
+/** The digest of an API key or an approver's token, which the database stores instead. */
 export function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** `fl_test_…`: it carries the merchant's id, so that one look-up on the merchant's shard finds it. */
+/** `fl_test_…`: it contains the merchant's id, so that one look-up on the merchant's shard finds it. */
 export function makeApiKey(merchantId: string, mode: 'sandbox' | 'live'): string {
   return `fl_${marker(mode)}_${encodeIdToken([merchantId], randomBytes(KEY_BYTES))}`;
 }
 
-/** The secret key signs only. Its text, as UTF-8, is the key of the HMAC. */
+/** Makes a secret key, which is used for signatures only: its text, as UTF-8, is the key of the HMAC. */
 export function makeSecretKey(mode: 'sandbox' | 'live'): string {
   return `fls_${marker(mode)}_${base58.encode(randomBytes(SECRET_BYTES))}`;
 }
 
-/** An approver's token: shown once. */
+/** Makes an approver's token, which is shown once. */
 export function makeApproverToken(): string {
   return `fla_${base58.encode(randomBytes(SECRET_BYTES))}`;
 }
 
-/** Undefined for whatever has not the form of an API key. */
+/** @returns undefined for any text that is no API key */
 export function parseApiKey(text: string): ParsedApiKey | undefined {
   const encoded = API_KEY_FORM.exec(text)?.[1] ?? '';
   const [merchantId] = decodeIdToken(encoded, { ids: 1, secretBytes: KEY_BYTES })?.ids ?? [];
@@ -62,12 +62,12 @@ export function macOf(secret: Uint8Array | KeyObject, parts: SignedParts): Buffe
     .digest();
 }
 
-/** A secret that fits nothing. */
+/** A secret that matches no signature. */
 const DUMMY = { secret: createSecretKey(Buffer.from('an unknown key costs the same work')) };
 
 /**
- * The one of some secrets that a signature (64 lower-case hex digits) was made with. All are tried, each in constant
- * time; where there are none, one that fits nothing is, so that it takes as long.
+ * Finds the secret that made a signature (64 lower-case hex digits). All secrets are tried, each in constant time; without
+ * any, a dummy is tried, so that the time is the same.
  */
 export function secretOfSignature<S extends { secret: KeyObject }>(
   signature: string,

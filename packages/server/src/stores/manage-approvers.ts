@@ -11,8 +11,8 @@ import { type Approver, findApproverByName, getMerchant, lockApprovers } from '.
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Registers a person who may approve payouts and refunds. A name that was registered before is the same person again, under the
- * same id: what that person has approved, and the keys they own, still count as theirs.
+ * Registers a person who may approve payouts and refunds. A name that was registered before is the same person again, with
+ * the same id, so that earlier approvals and owned keys still count as theirs.
  *
  * @returns the token, shown once; only its digest is kept
  */
@@ -25,9 +25,9 @@ export async function addApprover(platform: Platform, merchantId: string, typed:
   try {
     await transact(platform.db, (tx) => register(tx, { merchantId, name, token, createdAt }));
   } catch (error) {
-    // Registered at the same time by somebody else.
+    // A concurrent registration won.
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
-    throw refuseName(`${name} is an approver already, or can be taken for one.`);
+    throw refuseName(`${name} is an approver already, or looks like the name of one.`);
   }
   return token;
 }
@@ -45,7 +45,7 @@ async function register(tx: Tx, { merchantId, name, token, createdAt }: Registra
   const known = await lockApprovers(tx, merchantId);
   const same = known.find((one) => one.name === name);
   if (same?.removed_at === null) throw refuseName(`${name} is an approver already.`);
-  checkLooksLikeNobody(name, known, same);
+  checkNotConfusable(name, known, same);
   const token_digest = digestOf(token);
   if (same === undefined) {
     const row = { merchant_id: merchantId, approver_id: newId(), name, skeleton: nameSkeleton(name) };
@@ -64,24 +64,24 @@ async function register(tx: Tx, { merchantId, name, token, createdAt }: Registra
 }
 
 /**
- * Two names that look alike would be two people to the service and one to whoever reads them. Approvers from before names
- * were compared have no skeleton in their rows, so all are compared here; the unique index stops those who come at once.
+ * Refuses a name that looks like another approver's, as a reader would take the two for one person. Rows from before this
+ * check have no skeleton, so all names are compared here; the unique index catches concurrent registrations.
  */
-function checkLooksLikeNobody(name: string, known: readonly Approver[], same: Approver | undefined): void {
+function checkNotConfusable(name: string, known: readonly Approver[], same: Approver | undefined): void {
   const skeleton = nameSkeleton(name);
   const alike = known.find(
     (one) =>
       one !== same &&
       nameSkeleton(one.name) === skeleton &&
-      // Whoever comes back was let in before: only those who are there now are in the way.
+      // An approver who returns was accepted before: only names of present approvers conflict.
       (same === undefined || one.removed_at === null),
   );
   if (alike === undefined) return;
   const is = alike.removed_at === null ? 'is' : 'was';
-  throw refuseName(`${name} can be taken for ${alike.name}, who ${is} an approver. Choose another name.`);
+  throw refuseName(`${name} looks like ${alike.name}, who ${is} an approver. Choose another name.`);
 }
 
-/** The row stays: approvals point to it, and the name stays this person's. */
+/** Removes an approver. The row stays, as approvals refer to it and the name remains this person's. */
 export async function removeApprover(platform: Platform, merchantId: string, name: string): Promise<void> {
   const approver = await findApproverByName(platform.db, merchantId, name);
   if (approver === undefined) throw new Fail('resource_not_found', `There is no approver ${name}.`);
@@ -93,7 +93,7 @@ export async function removeApprover(platform: Platform, merchantId: string, nam
     .execute();
 }
 
-/** With who else each can be taken for: names from before they were compared may look alike. */
+/** Lists approvers, each with the others whose names look alike: names from before the check may. */
 export async function listApprovers(platform: Platform, merchantId: string) {
   const rows = await platform.db
     .selectFrom('approver')
@@ -109,7 +109,7 @@ export async function listApprovers(platform: Platform, merchantId: string) {
   });
 }
 
-/** Who approves: name and token together. @throws Fail `forbidden` with one text for both being wrong */
+/** Identifies an approver by name and token. @throws Fail `forbidden`, with one message whichever is wrong */
 export async function identifyApprover(
   platform: Platform,
   merchantId: string,

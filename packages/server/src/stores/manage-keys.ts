@@ -19,11 +19,11 @@ export interface KeyInput {
   /** 0: does not expire. */
   validityDays: number;
   scopes: readonly string[];
-  /** Name of the registered approver who owns the key, and who may then not approve what it creates, edits or submits. */
+  /** Name of the approver who owns the key; that approver may not approve what the key creates, edits or submits. */
   ownerName?: string;
 }
 
-/** Shown once: neither the API key nor the secret key can be read again by a merchant. */
+/** Shown once: a merchant can read neither the API key nor the secret key again. */
 export interface KeySecrets {
   keyId: string;
   apiKey: string;
@@ -33,12 +33,15 @@ export interface KeySecrets {
 function checkScopes(scopes: readonly string[]): Scope[] {
   const known = SCOPES.filter((scope) => scopes.includes(scope));
   if (known.length > 0 && scopes.every((scope) => SCOPES.some((name) => name === scope))) return known;
-  throw new Fail('invalid_request', { message: `scopes are some of ${SCOPES.join(', ')}.`, param: 'scopes' });
+  throw new Fail('invalid_request', {
+    message: `scopes must be one or more of ${SCOPES.join(', ')}.`,
+    param: 'scopes',
+  });
 }
 
 function expiryOf(validityDays: number, nowMs: number): number | null {
   if (!Number.isInteger(validityDays) || validityDays < 0 || validityDays > VALIDITY_DAYS_MAX) {
-    const message = `The validity is 0 (never expires) to ${VALIDITY_DAYS_MAX} days.`;
+    const message = `The validity must be from 0 (never expires) to ${VALIDITY_DAYS_MAX} days.`;
     throw new Fail('invalid_request', { message, param: 'validity_days' });
   }
   return validityDays === 0 ? null : nowMs + validityDays * DAY_MS;
@@ -97,7 +100,7 @@ export async function createKey(platform: Platform, input: KeyInput): Promise<Ke
 }
 
 /**
- * A new secret for a key; the API key stays. Until the overlap ends, requests signed with either secret pass.
+ * Gives a key a new secret; the API key stays. Until the overlap ends, both secrets are valid for requests.
  *
  * @returns the new secret key, shown once
  */
@@ -107,7 +110,7 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<string> {
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_SECONDS_MAX) {
-    const message = `The overlap is 0 to ${OVERLAP_SECONDS_MAX} seconds.`;
+    const message = `The overlap must be from 0 to ${OVERLAP_SECONDS_MAX} seconds.`;
     throw new Fail('invalid_request', { message, param: 'overlap' });
   }
   const merchant = await getMerchant(platform.db, key.merchantId);
@@ -134,7 +137,7 @@ export async function rotateKey(
 }
 
 /**
- * For good: requests with the key are 401 from now on, on every node.
+ * Revokes a key for good: its requests are 401 from now on, on every node.
  *
  * @throws Fail `invalid_request` while the key signs its store's webhooks
  */

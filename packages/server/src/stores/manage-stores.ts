@@ -9,7 +9,7 @@ export interface StoreInput {
   channelType: 'api' | 'hosted';
 }
 
-/** A new store waits for review and is not enabled: no key can be made for it yet. @returns its id */
+/** Creates a store, which waits for review and is not enabled: no key can be made for it yet. @returns its id */
 export async function createStore(platform: Platform, input: StoreInput): Promise<string> {
   const merchant = await getMerchant(platform.db, input.merchantId);
   const storeId = newId();
@@ -31,7 +31,7 @@ export interface StoreChange {
   enabled?: boolean;
 }
 
-/** Every node obeys at once: each request reads its store's row. */
+/** Changes a store. Every node applies it at once, as each request reads its store's row. */
 export async function changeStore(
   platform: Platform,
   store: { merchantId: string; storeId: string },

@@ -88,7 +88,7 @@ test('a new store waits: no key before its channel is the API, it is reviewed an
   expect(await refusal(keyOf({ merchantId, storeId: hosted }))).toBe('invalid_request');
 });
 
-test('nothing is made for a merchant or a store that is not there, or is another’s', async () => {
+test('nothing is created for an unknown merchant or store, or for another merchant’s', async () => {
   const store = await openStore();
   const other = await openStore();
   const mixed = { merchantId: store.merchantId, storeId: other.storeId };
@@ -168,7 +168,7 @@ async function sealedIn({ merchantId }: Store, keyId: string) {
   return { now: open(row.secret), before: open(row.previous_secret), until: until && Number(until) };
 }
 
-test('A7: a rotation keeps the old secret for the overlap that was asked for, and never two old ones', async () => {
+test('A7: a rotation keeps the old secret for the requested overlap, and never two old ones', async () => {
   const store = await openStore();
   const { keyId, secretKey } = await keyOf(store);
   const key = { merchantId: store.merchantId, keyId };
@@ -201,7 +201,7 @@ test('A7: a revoked key stays revoked at its time, and cannot be rotated', async
   expect(await refusal(rotateKey(platform, key, 0))).toBe('invalid_request');
 });
 
-test('approvers: one of a name, known by name and token together, forgotten when removed', async () => {
+test('approvers: names are unique, name and token identify, removed ones do not', async () => {
   const { merchantId } = await openStore();
   const ann = await addApprover(platform, merchantId, 'Ann');
   expect(await refusal(addApprover(platform, merchantId, 'Ann'))).toBe('invalid_request name');
@@ -221,11 +221,11 @@ test('approvers: one of a name, known by name and token together, forgotten when
   const anew = await addApprover(platform, merchantId, 'Ann');
   expect(anew).not.toBe(ann);
   expect(await refusal(identify('Ann', ann))).toBe('forbidden');
-  // The same person under the same id: nobody approves twice by being registered twice.
+  // The same person with the same id, who cannot approve twice by registering twice.
   expect(await identify('Ann', anew)).toEqual(before);
 });
 
-test('approvers of one name at once: one of them is registered', async () => {
+test('concurrent registrations of one name: one of them succeeds', async () => {
   const { merchantId } = await openStore();
   const made = await Promise.allSettled(
     Array.from({ length: 8 }, () => addApprover(platform, merchantId, 'Ann')),
@@ -234,7 +234,7 @@ test('approvers of one name at once: one of them is registered', async () => {
   expect(await listApprovers(platform, merchantId)).toHaveLength(1);
 });
 
-test('of names that look alike one is registered, whoever comes first, and nobody looks like somebody removed', async () => {
+test('of names that look alike the first is registered, and a removed approver’s name stays taken', async () => {
   const { merchantId } = await openStore();
   const add = (name: string) => addApprover(platform, merchantId, name);
   const token = await add('Ann Miller');
@@ -260,7 +260,7 @@ test('of names that look alike one is registered, whoever comes first, and nobod
   expect(await listApprovers(platform, other.merchantId)).toHaveLength(1);
 });
 
-test('approvers from before names were compared stay as they are, are shown, and are not multiplied', async () => {
+test('approvers from before the check of names stay, are shown, and get no further lookalikes', async () => {
   const { merchantId } = await openStore();
   const names = ['Ann', '\u0410nn', 'Bo\u200bb'];
   for (const name of names)
@@ -284,14 +284,14 @@ test('approvers from before names were compared stay as they are, are shown, and
     'Bo\u200bb': null,
   });
   expect(await refusal(addApprover(platform, merchantId, 'ann'))).toBe('invalid_request name');
-  // Removed, one of the two cannot come back beside the other.
+  // Once removed, one of the two cannot return beside the other.
   await removeApprover(platform, merchantId, '\u0410nn');
   expect(await refusal(addApprover(platform, merchantId, '\u0410nn'))).toBe('invalid_request name');
   await removeApprover(platform, merchantId, 'Ann');
   expect(await addApprover(platform, merchantId, 'Ann')).toMatch(/^fla_/);
 });
 
-test('merchants are listed in the order in which they came', async () => {
+test('merchants are listed in order of creation', async () => {
   const made: string[] = [];
   for (let i = 0; i < 3; i++)
     made.push((await createMerchant(platform, { name: `M${i}`, mode: 'live' })).merchantId);

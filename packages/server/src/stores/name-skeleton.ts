@@ -1,6 +1,6 @@
 /**
  * Letters, digits and marks that look like Latin ones in either case, after case folding: Cyrillic, Greek, Armenian and
- * phonetic ones. What stands on the left stands for them, and for itself; the idea is that of Unicode's UTS #39.
+ * phonetic ones. Each maps to the text on the left, as the skeletons of Unicode's UTS #39 do.
  */
 const LOOKALIKES: readonly (readonly [shown: string, others: string])[] = [
   ['a', '\u0430\u03b1\u0251'],
@@ -36,16 +36,16 @@ const LOOKALIKES: readonly (readonly [shown: string, others: string])[] = [
 
 const SHOWN = new Map(LOOKALIKES.flatMap(([shown, others]) => [...others].map((other) => [other, shown])));
 
-/** Upper case first: letters that have no lower case of one letter then fold to the same as what they are written with. */
+/** Upper case first, so that letters like ß, whose upper case is two letters, fold to the same as those letters. */
 const foldOnce = (text: string) => text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
 
-/** Some letters fold to ones that fold again. */
+/** Folds until nothing changes, as some letters fold to ones that fold again. */
 function fold(text: string): string {
   const folded = foldOnce(text);
   return folded === text ? text : fold(folded);
 }
 
-/** What is the same of two names that a person could take for each other. Never shown: it is no name itself. */
+/** The skeleton of a name, equal for names that look alike. Never shown: it is no name itself. */
 export function nameSkeleton(name: string): string {
   const letters = [...fold(name).normalize('NFD')].map((letter) => SHOWN.get(letter) ?? letter);
   return letters.join('').trim().replace(/\s+/gu, ' ');

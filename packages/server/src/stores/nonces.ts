@@ -3,12 +3,12 @@ import { CLOCKS_AGREE_WITHIN_MS } from '../platform/db/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { deleteNoncesBefore, findOldestNonceMs } from './queries.ts';
 
-/** Of one statement: after a night without workers there is more than one may hold its rows for. */
+/** The span of one statement: after a night without workers, one statement for all would hold its locks for too long. */
 const SLICE_MS = 60_000;
 
 /**
- * Forgets nonces whose timestamp no clock would accept any more. Where the database's clock and this machine's disagree,
- * one of them was set wrongly: nothing is forgotten, as what was just spent may be fresh again when it is put right.
+ * Deletes nonces whose timestamp no node accepts any more. Where the database's clock and this machine's disagree, one of
+ * them is wrong and nothing is deleted, as a nonce could become valid again once the clock is corrected.
  */
 export async function deleteOldNonces({
   db,

@@ -7,13 +7,13 @@ import type { MerchantMode } from '../tenancy/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import './tables.ts';
 
-/** When a merchant was suspended, by its own clock. */
+/** A merchant's suspensions, in seconds of its own clock. */
 export interface Suspensions {
-  /** Since when it is; null: it is not. */
+  /** When the present suspension began; null: not suspended. */
   suspendedAt: number | null;
-  /** How long it was in all before that. */
+  /** The total length of ended suspensions. */
   suspendedSeconds: number;
-  /** When it was resumed last. */
+  /** When it was last resumed. */
   resumedAt: number | null;
 }
 
@@ -26,7 +26,7 @@ export interface Merchant extends Suspensions {
   createdAt: number;
 }
 
-/** All that a request's signature and rights depend on, in one row. */
+/** Everything that a request's signature and rights depend on, in one row. */
 export interface KeyAccess {
   merchant_id: string;
   key_id: string;
@@ -64,7 +64,7 @@ export async function findKeyAccess(
   return rows[0];
 }
 
-/** The part of a key's access that may end while it is in use. */
+/** The part of a key's access that may end during a long-lived response. */
 export type KeyRights = Pick<
   KeyAccess,
   'key_id' | 'expires_at_ms' | 'revoked_at_ms' | 'review_status' | 'enabled' | 'merchant_status'
@@ -85,7 +85,7 @@ export async function listKeyRights(
 }
 
 /**
- * Spends a nonce at the database's own time, however far behind a node's idea of it may be.
+ * Spends a nonce at the database's own time, however wrong the node's may be.
  *
  * @returns that time in Unix milliseconds; undefined when the key has spent this nonce before
  */
@@ -100,8 +100,8 @@ export async function spendNonce(db: Db, spent: NonceRow): Promise<number | unde
   return row === undefined ? undefined : Number(row.spent_at_ms);
 }
 
-/** A request whose signature was judged by a secret that was read earlier. */
-export interface JudgedRequest {
+/** A request whose signature was verified with a cached secret. */
+export interface VerifiedRequest {
   merchantId: string;
   digest: Buffer;
   /** The sealed bytes of that secret. */
@@ -111,14 +111,14 @@ export interface JudgedRequest {
 }
 
 /**
- * Reads a key and, where that secret still signs its requests and the key has not ended, spends the nonce: both in one
- * statement, so that what a key may do is always what its row says now.
+ * Reads a key and, where the cached secret is still valid and the key has not ended, spends the nonce; one statement, so
+ * that a request's rights are always those of the present row.
  *
- * @returns with the time of the nonce as `spendNonce` has it; null where it was not spent
+ * @returns the key, with the time of the nonce as in `spendNonce`; null where it was not spent
  */
 export async function spendNonceOfKey(
   db: Db,
-  { merchantId, digest, sealed, nonce, nowMs }: JudgedRequest,
+  { merchantId, digest, sealed, nonce, nowMs }: VerifiedRequest,
 ): Promise<(KeyAccess & { spent_at_ms: bigint | null }) | undefined> {
   const { rows } = await sql<KeyAccess & { spent_at_ms: bigint | null }>`${kept}
     with access as (${ACCESS} where k.merchant_id = ${merchantId} and k.digest = ${digest}), spent as (
@@ -141,7 +141,7 @@ export interface NonceRow {
   nonce: string;
 }
 
-/** Writes the row again: its commit, a synchronous one, takes the first commit to the disk with it. */
+/** Writes the row again: this commit is synchronous and flushes the first one to disk too. */
 export async function rewriteNonce(db: Db, spent: NonceRow): Promise<void> {
   await sql`
     update nonce set spent_at_ms = spent_at_ms
@@ -197,13 +197,13 @@ const toMerchant = (row: MerchantRow): Merchant => ({
   createdAt: Number(row.created_at),
 });
 
-/** How long a merchant was suspended in all up to now, what lasts yet included. @param now of its clock */
+/** The total length of a merchant's suspensions, the present one included. @param now time of the merchant's clock */
 export const suspendedFor = (
   { suspendedAt, suspendedSeconds }: Pick<Suspensions, 'suspendedAt' | 'suspendedSeconds'>,
   now: number,
 ) => suspendedSeconds + (suspendedAt === null ? 0 : Math.max(0, now - suspendedAt));
 
-/** Jobs of a merchant that begin together all ask for its row: they read it together. */
+/** Jobs of a merchant that begin together share one read of its row. */
 const reads = readLoaderPerPool<undefined, Merchant | undefined>((db) => async (merchantId, asks) => {
   const merchant = await readMerchant(db, merchantId);
   return asks.map(() => merchant);
@@ -264,7 +264,7 @@ export async function lockKey(tx: Tx, merchantId: string, keyId: string) {
   return key;
 }
 
-/** An operator names a store or a key by its id alone: the merchant is looked for. */
+/** Finds the merchant of a store or key by its public id, for operators. */
 export async function merchantOf(db: Db, table: 'store' | 'api_key', id: string): Promise<string> {
   const uuid = decodeId(table === 'store' ? 'store' : 'key', id);
   const column = table === 'store' ? sql.ref('store_id') : sql.ref('key_id');
@@ -290,7 +290,7 @@ export async function findApproverByName(db: Db, merchantId: string, name: strin
 
 export type Approver = Awaited<ReturnType<typeof lockApprovers>>[number];
 
-/** All approvers of a merchant, removed ones too: whoever holds the rows adds one or counts a vote. */
+/** Locks all approvers of a merchant, removed ones too, before one is added or a vote is counted. */
 export async function lockApprovers(tx: Tx, merchantId: string) {
   return await tx
     .selectFrom('approver')

@@ -23,7 +23,7 @@ declare module '../platform/db/db.ts' {
       channel_type: 'api' | 'hosted';
       review_status: Generated<'pending' | 'approved' | 'rejected'>;
       enabled: Generated<boolean>;
-      /** Whose secret signs the store's webhooks; while a change overlaps, that of the one before. */
+      /** The key whose secret signs the store's webhooks; during an overlap the previous one's secret signs. */
       webhook_key_id: Generated<string | null>;
       previous_webhook_key_id: Generated<string | null>;
       previous_webhook_key_until_ms: Generated<Int8 | null>;
@@ -33,7 +33,7 @@ declare module '../platform/db/db.ts' {
       merchant_id: string;
       approver_id: string;
       name: string;
-      /** What names that look alike share; null for those from before they were compared. */
+      /** Equal for names that look alike; null in rows from before the check. */
       skeleton: Generated<string | null>;
       token_digest: Buffer;
       removed_at: bigint | number | null;

@@ -24,7 +24,7 @@ async function merchantWithApprovers(...names: string[]) {
   return { merchantId, cast };
 }
 
-test('two people who say the same decide, one of them twice does not', async () => {
+test('two approvers with the same vote decide, one who votes twice does not', async () => {
   const { cast } = await merchantWithApprovers('Ann', 'Bob');
   expect(await cast('Ann')).toEqual({ agreed: 1, required: 2, isDone: false });
   await expect(cast('Ann')).rejects.toThrow('You have decided on this before.');
@@ -32,7 +32,7 @@ test('two people who say the same decide, one of them twice does not', async () 
   expect(await cast('Bob')).toEqual({ agreed: 2, required: 2, isDone: true });
 });
 
-test('a vote may ask for more people than two, or for one', async () => {
+test('a vote may require more approvers than two, or one', async () => {
   const { cast } = await merchantWithApprovers('Ann', 'Bob', 'Cid');
   expect(await cast('Ann', { subject: 'one', required: 1 })).toEqual({
     agreed: 1,
@@ -61,7 +61,7 @@ test('votes for another decision, subject, action or merchant do not add up', as
     expect({ agreed, isDone }).toEqual({ agreed: 1, isDone: false });
 });
 
-test('who was removed has no vote, and what they said before does not count', async () => {
+test('a removed approver has no vote, and earlier votes do not count', async () => {
   const { merchantId, cast } = await merchantWithApprovers('Ann', 'Bob', 'Cleo');
   await cast('Ann');
   await removeApprover(platform, merchantId, 'Ann');
@@ -70,7 +70,7 @@ test('who was removed has no vote, and what they said before does not count', as
   expect(await cast('Cleo')).toEqual({ agreed: 2, required: 2, isDone: true });
 });
 
-test('of people who decide at once exactly one carries the decision out', async () => {
+test('of concurrent votes exactly one carries the decision out', async () => {
   const { cast } = await merchantWithApprovers('Ann', 'Bob');
   for (let round = 0; round < 20; round += 1) {
     const subject = `round ${round}`;

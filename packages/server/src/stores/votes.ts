@@ -4,20 +4,19 @@ import { Fail } from '../platform/fail.ts';
 import { lockApprovers } from './queries.ts';
 import './tables.ts';
 
-// What one person must not do alone is carried out once two registered people have decided the same of the same subject.
-// Votes of a merchant are cast one after another (its approvers' rows are locked), so of two people who decide at once
-// exactly one sees the other's vote and carries it out. Count and effect commit together. Votes of people who were removed
-// meanwhile do not count.
+// Four eyes: a decision is carried out once two registered approvers have cast the same vote on the same subject. Votes of
+// a merchant are serialised (its approvers' rows are locked), so of two concurrent votes exactly one sees the other and
+// carries the decision out. Count and effect commit together. Votes of removed approvers do not count.
 
-/** How many must agree, unless the vote says otherwise. */
+/** How many must agree by default. */
 const REQUIRED = 2;
 
 export interface Vote {
   /** The kind of decision, such as `payments.seizure`. */
   action: string;
   /**
-   * The very thing that is decided, with every value that the people must agree on (amount, reference): votes on
-   * subjects that differ in one character do not add up.
+   * The subject, with every value that the approvers must agree on (amount, reference): votes on subjects that differ in
+   * one character do not add up.
    */
   subject: string;
   approverId: string;
@@ -27,18 +26,18 @@ export interface Vote {
 }
 
 export interface VoteCount {
-  /** How many have decided the same of this subject, this vote included. */
+  /** The number of equal votes on this subject, this one included. */
   agreed: number;
   required: number;
-  /** True: enough agree, and the caller carries the decision out in this transaction. */
+  /** True: enough agree, and the caller must carry the decision out in this transaction. */
   isDone: boolean;
 }
 
 /**
- * Records what a registered approver decides. The caller has identified the approver (`identifyApprover`), and checks
- * in the same transaction that the subject is still undecided.
+ * Records an approver's vote. The caller has identified the approver (`identifyApprover`), and checks in the same
+ * transaction that the subject is still undecided.
  *
- * @throws Fail `invalid_request` where that person has decided on this subject before; `forbidden` for one who was removed
+ * @throws Fail `invalid_request` where the approver has voted on this subject before; `forbidden` for a removed approver
  */
 export async function castVote(
   tx: Tx,

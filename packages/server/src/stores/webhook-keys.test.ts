@@ -77,7 +77,7 @@ test('E9: the first key signs; another one named signs when the overlap is over,
   expect(await store.signer()).toBe(first.secretKey);
 });
 
-test('E9: a change within an overlap leaves the one signing that signs now', async () => {
+test('E9: a change within an overlap does not change the key that signs now', async () => {
   const store = await openStore();
   const [first, second, third] = [await store.newKey(), await store.newKey(), await store.newKey()];
   await setWebhookKey(platform, store, second.keyId, 3_600);

@@ -8,9 +8,9 @@ import { lockKey } from './queries.ts';
 import { secretContext } from './secrets.ts';
 import './tables.ts';
 
-// One secret signs all webhooks of a store at a time: that of its webhook key. After a change (of the key, or of the
-// key's own secret) the one before goes on signing until the merchant confirms that it verifies both, or the overlap
-// ends; so a merchant who has not switched yet refuses nothing.
+// One secret at a time signs all webhooks of a store: that of its webhook key. After a change of the key, or of its secret,
+// the previous secret keeps signing until the merchant confirms that it verifies both, or the overlap ends, so that a
+// merchant who has not switched yet refuses no webhook.
 
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
@@ -19,7 +19,7 @@ interface StoreRef {
   storeId: string;
 }
 
-/** The first key of a store signs its webhooks until another is named. */
+/** Makes the first key of a store its webhook key. */
 export async function nameFirstWebhookKey(tx: Tx, store: StoreRef, keyId: string): Promise<void> {
   await tx
     .updateTable('store')
@@ -30,7 +30,7 @@ export async function nameFirstWebhookKey(tx: Tx, store: StoreRef, keyId: string
     .execute();
 }
 
-/** Lets one change of a store's row, or of how many things it has, happen at a time. @throws Fail `resource_not_found` */
+/** Locks a store's row, for changes of it and for limits per store. @throws Fail `resource_not_found` */
 export async function lockStore(tx: Tx, { merchantId, storeId }: StoreRef) {
   const store = await tx
     .selectFrom('store')
@@ -45,7 +45,7 @@ export async function lockStore(tx: Tx, { merchantId, storeId }: StoreRef) {
 }
 
 /**
- * Names the key whose secret signs the store's webhooks from the end of the overlap (or the confirmation) on.
+ * Sets the key whose secret signs the store's webhooks after the overlap or the confirmation.
  *
  * @throws Fail `invalid_request` for a key of another store or a revoked one, or an overlap out of range
  */
@@ -56,31 +56,31 @@ export async function setWebhookKey(
   overlapSeconds: number,
 ): Promise<void> {
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_SECONDS_MAX) {
-    const message = `The overlap is 0 to ${OVERLAP_SECONDS_MAX} seconds.`;
+    const message = `The overlap must be from 0 to ${OVERLAP_SECONDS_MAX} seconds.`;
     throw new Fail('invalid_request', { message, param: 'overlap' });
   }
   const nowMs = platform.clock.nowMs();
   await transact(platform.db, async (tx) => {
-    // The key first: whoever revokes it locks in the same order.
+    // Lock order: key before store, as in a revocation.
     const key = await lockKey(tx, store.merchantId, keyId);
     const current = await lockStore(tx, store);
     if (key.store_id !== store.storeId || key.revoked_at_ms !== null)
       throw new Fail('invalid_request', {
-        message: 'The webhook key is a key of the store that is not revoked.',
+        message: 'The webhook key must be a key of the store that is not revoked.',
         param: 'key',
       });
     if (current.webhook_key_id === keyId) return;
     const overlaps = overlapSeconds > 0 && current.webhook_key_id !== null;
     await updateStore(tx, store, {
       webhook_key_id: keyId,
-      // Within an earlier overlap the one that signs now goes on signing.
+      // Within an earlier overlap the key that signs now keeps signing.
       previous_webhook_key_id: overlaps ? signingKeyOf(current, nowMs) : null,
       previous_webhook_key_until_ms: overlaps ? nowMs + overlapSeconds * 1000 : null,
     });
   });
 }
 
-/** The merchant verifies the new secret: it signs from now on. */
+/** Ends the overlap: the merchant verifies the new secret, which signs from now on. */
 export async function confirmWebhookKey(platform: Platform, store: StoreRef): Promise<void> {
   await transact(platform.db, async (tx) => {
     const { webhook_key_id: keyId } = await lockStore(tx, store);
@@ -124,7 +124,7 @@ function signingKeyOf(store: KeyNames, nowMs: number): string | null {
   return overlaps ? store.previous_webhook_key_id : store.webhook_key_id;
 }
 
-/** @throws Fail `invalid_request` while the key signs webhooks of its store: another is named first */
+/** @throws Fail `invalid_request` while the key signs webhooks of its store: set another one first */
 export async function checkSignsNoWebhooks(
   tx: Tx,
   key: { merchantId: string; keyId: string; storeId: string },

@@ -1,10 +1,10 @@
 import type { Platform } from '../platform/platform.ts';
 import type { MerchantMode } from './settings.ts';
 
-/** When a change happens, and in which mode. */
+/** The time of a change, and the merchant's mode. */
 export interface MerchantTime {
   livemode: boolean;
-  /** The merchant's clock: real time, and for a sandbox merchant what it was moved ahead. Unix seconds. */
+  /** The merchant's clock, Unix seconds: real time plus, for a sandbox merchant, the offset of its clock. */
   seconds: number;
   /** Real time in Unix milliseconds. */
   realMs: number;

@@ -1,15 +1,15 @@
 import { Fail } from '../platform/fail.ts';
 
-/** Whose resource may be seen: most belong to one store of a merchant. */
+/** The merchant and store of a caller, which own the resources it may see. */
 export interface Owner {
   merchantId: string;
   storeId: string;
 }
 
 /**
- * What was found of a merchant, if it is the caller's store's.
+ * Returns a merchant's row if it belongs to the caller's store.
  *
- * @param what as in "There is no such invoice."
+ * @param what the resource's name for messages, as in "There is no such invoice."
  * @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store
  */
 export function ofStore<R extends { store_id: string }>(

@@ -6,7 +6,7 @@ import { decodeId, encodeId, ID_PREFIXES, type IdKind } from './resource-ids.ts'
 const KINDS = Object.keys(ID_PREFIXES) as IdKind[];
 const uuid = fc.uuid();
 
-test('an id goes out and comes back the same', () => {
+test('an id survives encoding and decoding', () => {
   fc.assert(
     fc.property(uuid, fc.constantFrom(...KINDS), (id, kind) => {
       const text = encodeId(kind, id);
@@ -33,7 +33,7 @@ test('the form is that of TypeID', () => {
   }
 });
 
-test('texts order as the ids do, and each new id is after the one before', () => {
+test('encoded ids sort as the ids do, and each new id is after the one before', () => {
   const made = Array.from({ length: 2_000 }, newId);
   expect(made).toEqual([...made].sort());
   expect(new Set(made).size).toBe(made.length);
@@ -62,14 +62,14 @@ test('no other text is an id: wrong kind, length, case, alphabet, more than 128 
   fc.assert(fc.property(fc.string(), (text) => decodeId('payoutBatch', text) === undefined));
 });
 
-test('no prefix begins like another with its underscore, so that kinds cannot be confused', () => {
+test('no prefix with its underscore is the beginning of another, so that kinds cannot be confused', () => {
   const prefixes = KINDS.map((kind) => `${ID_PREFIXES[kind]}_`);
   expect(new Set(prefixes).size).toBe(prefixes.length);
   const clashes = prefixes.filter((one) => prefixes.some((other) => other !== one && other.startsWith(one)));
   expect(clashes).toEqual([]);
 });
 
-test('an id tells when it was made', () => {
+test('an id contains its time of creation', () => {
   // The example of RFC 9562: 2022-02-22T19:22:22Z.
   expect(madeAt('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')).toBe(1_645_557_742);
   const before = Math.floor(Date.now() / 1000);

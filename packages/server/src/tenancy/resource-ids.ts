@@ -1,6 +1,6 @@
 import { decodeUuid, encodeUuid, unknownCursor } from '../platform/db/index.ts';
 
-/** Prefix of each kind of id, as callers see it. */
+/** The prefix of each kind of public id. */
 export const ID_PREFIXES = {
   merchant: 'mer',
   store: 'store',
@@ -34,13 +34,13 @@ export function encodeId(kind: IdKind, uuid: string): string {
   return `${ID_PREFIXES[kind]}_${encodeUuid(uuid)}`;
 }
 
-/** The UUID behind an id of that kind; undefined for any other text, so that malformed and unknown look alike. */
+/** The UUID of a public id of that kind; undefined for any other text, so that malformed ids are treated as unknown. */
 export function decodeId(kind: IdKind, text: string): string | undefined {
   const prefix = `${ID_PREFIXES[kind]}_`;
   return text.startsWith(prefix) ? decodeUuid(text.slice(prefix.length)) : undefined;
 }
 
-/** The id in a `starting_after`. @throws Fail for what has not the form of one */
+/** Decodes a `starting_after`. @throws Fail for a malformed id */
 export function cursorIdOf(kind: IdKind, after: string | undefined): string | undefined {
   const id = after === undefined ? undefined : decodeId(kind, after);
   if (after !== undefined && id === undefined) throw unknownCursor();

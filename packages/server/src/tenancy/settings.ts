@@ -12,19 +12,19 @@ declare module '../platform/db/db.ts' {
 
 export type MerchantMode = 'sandbox' | 'live';
 
-/** Something that an operator may set for the installation or for one merchant. Its module owns it. */
+/** A setting that an operator may change for the installation or for one merchant; owned by its module. */
 export interface Setting<T> {
   /** `module.name`. */
   name: string;
   description: string;
   fallback(mode: MerchantMode): T;
-  /** From the stored or typed form. @throws Fail with what is allowed */
+  /** Parses the stored or typed form. @throws Fail whose message names the allowed values */
   read(value: unknown): T;
-  /** To the stored and shown form. */
+  /** Converts to the stored and shown form. */
   write(value: T): string | number | boolean | string[];
 }
 
-/** 10^15 units are a thousand million coins: sums of 200 of them still fit an int8. */
+/** 10^15 units are 10^9 coins: sums of 200 such amounts still fit an int8. */
 const MONEY_MAX = 10n ** 15n;
 const AMOUNT_FORM = new RegExp(NON_NEGATIVE_AMOUNT_PATTERN);
 const refuse = (name: string, what: string) =>
@@ -42,7 +42,7 @@ function byMode<T>(fallback: T | Record<MerchantMode, T>): (mode: MerchantMode) 
   return (mode) => (perMode ? modes[mode] : (fallback as T));
 }
 
-/** An amount of money: `"10000.00"`, held as integer units of 6 digits. */
+/** An amount of money such as `"10000.00"`, as integer units of 6 digits. */
 export function moneySetting(definition: Definition<string>): Setting<bigint> {
   const fallback = byMode(definition.fallback);
   const read = (value: unknown) => {
@@ -55,7 +55,7 @@ export function moneySetting(definition: Definition<string>): Setting<bigint> {
   return { ...definition, fallback: (mode) => read(fallback(mode)), read, write: formatAmount };
 }
 
-/** An amount of money as above, or one of some words that stand for a rule. */
+/** An amount of money as above, or one of the given words. */
 export function moneyOrWordSetting<const Word extends string>(
   definition: Definition<string> & { words: readonly Word[] },
 ): Setting<bigint | Word> {
@@ -106,7 +106,7 @@ export function flagSetting(definition: Definition<boolean>): Setting<boolean> {
   };
 }
 
-/** A list of words out of a known set, typed as `a,b`; an empty text is an empty list. */
+/** A list of words from a given set, typed as `a,b`; an empty text is an empty list. */
 export function listSetting(
   definition: Definition<string[]> & { allowed: readonly string[] },
 ): Setting<string[]> {
@@ -117,7 +117,7 @@ export function listSetting(
       const words = Array.isArray(value) ? value.map(String) : String(value).split(',').filter(Boolean);
       const unknown = words.find((word) => !definition.allowed.includes(word));
       if (unknown === undefined) return [...new Set(words)];
-      throw refuse(definition.name, `a list out of ${definition.allowed.join(', ')}`);
+      throw refuse(definition.name, `a list of ${definition.allowed.join(', ')}`);
     },
     write: (value) => value,
   };
@@ -140,7 +140,7 @@ async function readRows(db: Db, merchantId: string, names: readonly string[]): P
   return rows;
 }
 
-/** Jobs of a merchant that begin together ask for the same settings: they read them together. */
+/** Jobs of a merchant that begin together share one read of its settings. */
 const reads = readLoaderPerPool<readonly string[], Row[]>((db) => async (merchantId, asks) => {
   const rows = await readRows(db, merchantId, [...new Set(asks.flat())]);
   return asks.map(() => rows);
@@ -177,7 +177,7 @@ export async function writeSetting(
     on conflict (merchant_id, name) do update set value = excluded.value`.execute(db);
 }
 
-/** Back to the default. */
+/** Resets a setting to its default. */
 export async function clearSetting(db: Db, merchantId: string, setting: Setting<unknown>): Promise<void> {
   await db
     .deleteFrom('setting')
