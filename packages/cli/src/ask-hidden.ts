@@ -2,7 +2,7 @@ import { wrongUsage } from './failure.ts';
 
 const CANCELED_EXIT_CODE = 130;
 
-/** Asks a person at the terminal, without showing what is typed. @throws CommandFailure where there is no terminal */
+/** Prompts at the terminal without echo. @throws CommandFailure without a terminal */
 export async function askHidden(question: string, otherWays: string): Promise<string> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY) throw wrongUsage(`${question} cannot be asked for without a terminal: ${otherWays}`);

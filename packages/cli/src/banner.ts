@@ -7,7 +7,7 @@ import { shellQuote } from './shell-quote.ts';
 const RECIPIENT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const BATCH = { currency: 'USDT', items: [{ network: 'erc20', address: RECIPIENT, amount: '12.50' }] };
 
-/** How this command is called from where the person stands. */
+/** How to call this command from the current directory. */
 function ownName(): string {
   const linked = path.resolve('node_modules', '.bin', 'florin');
   return existsSync(linked) ? 'npx florin' : `node ${shellQuote(path.resolve(process.argv[1] ?? 'florin'))}`;
@@ -27,7 +27,7 @@ function whereData(config: Config, sandbox: RunningSandbox): string {
   return databaseFolder.startsWith(folder + path.sep) ? folder : `${folder}, database in ${databaseFolder}`;
 }
 
-/** What a person needs at the start. The secret key stays in its file: terminals are shared and recorded. */
+/** The start banner. It omits the secret key, since terminals are shared and recorded. */
 export function sandboxBanner(config: Config, sandbox: RunningSandbox): string {
   const { baseUrl, credentials, credentialsFile } = sandbox;
   return `

@@ -5,11 +5,11 @@ const CUSTOMER = 'florin-trigger';
 const OPTION = { currency: 'USDT', network: 'trc20' } as const;
 const PRICE = 1_999n;
 const DAY = 86_400;
-/** A first payment is waited for so long. */
+/** How long to wait for a first payment. */
 const FIRST_PAYMENT_SECONDS = 23 * 3_600;
 /** Pays the first invoice, and not the next one. */
 const ENOUGH_FOR_ONE = '25.00';
-/** So much that a charge of it is surely due by then. */
+/** Long enough for a charge to be due. */
 const A_MOMENT = 60;
 
 const priceData = {
@@ -22,7 +22,7 @@ const priceData = {
 const subscribe = ({ subscriptions }: Florin, more: Partial<SubscriptionInput> = {}): Promise<Subscription> =>
   subscriptions.create({ customer: CUSTOMER, currency: 'USD', items: [{ price_data: priceData }], ...more });
 
-/** A subscription whose customer has given a mandate; paid for, where something is due and the wallet can. */
+/** Creates a subscription with a mandate; a due invoice is paid if the wallet can. */
 async function authorized(
   florin: Florin,
   { balance, ...more }: Partial<SubscriptionInput> & { balance?: string } = {},
@@ -48,7 +48,7 @@ const toldOfInvoice = ({ id, latest_invoice: invoice = '' }: Subscription, how: 
   said: `${how}: ${invoice} of ${id}.`,
 });
 
-/** For each type of subscriptions and invoices a real change in the sandbox that causes it. */
+/** For each event type of subscriptions and invoices, a real change in the sandbox that causes it. */
 export const BILLING_RECIPES: Partial<Record<EventType, Recipe>> = {
   'subscription.created': async (florin) => told(await subscribe(florin), 'Created'),
   'subscription.trialing': async (florin) =>

@@ -21,13 +21,13 @@ test('a row has the columns in their order, under their titles', () => {
   ]);
 });
 
-test('numbers are times where the API calls them so, and what has not come is no time', () => {
+test('numbers are times by the API’s field names, and null is no time', () => {
   const row = columnsOf<Order>()('amount paid=paid_at');
   expect(row(order)).toEqual({ amount: 1_999, paid: null });
   expect(row({ ...order, paid_at: 1_800_000_000 })).toEqual({ amount: 1_999, paid: '2027-01-15T08:00:00Z' });
 });
 
-test('a computed column takes the place of a field and needs none', () => {
+test('a computed column replaces a field and needs none', () => {
   const row = columnsOf<Order>()('price amount', {
     price: ({ amount }) => `$${amount / 100}`,
     amount: () => 'hidden',
@@ -50,7 +50,7 @@ function wholesOf(schema: unknown, name = ''): [name: string, description: strin
   );
 }
 
-test('the API calls times, and nothing else, by the names that are taken for times', () => {
+test('the API uses the names of times for times only', () => {
   const wholes = Object.values(schemas).flatMap((schema) => wholesOf(schema));
   const times = wholes.filter(([, description]) => description.includes('Unix seconds'));
   expect(times.length).toBeGreaterThan(20);

@@ -1,9 +1,9 @@
 import type { Row } from './table.ts';
 
-/** Seconds since 1970 as people write a time. */
+/** Formats Unix seconds. */
 export const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 
-/** Whole numbers that the API calls so are such seconds. */
+/** Integer fields of these names are Unix seconds. */
 export const isTime = (field: string) =>
   /^(?:at|now|created|since|timestamp|due_date|.+_(?:at|start|end|anchor))$/.test(field);
 

@@ -13,7 +13,7 @@ const DATA_FOLDER = './.florin';
 
 const refuse = (message: string) => new CommandFailure('credentials', message);
 
-/** Where the sandbox lives, and what a merchant's commands keep. */
+/** The data folder of the sandbox and of merchants' commands. */
 export function dataFolder(
   env: Readonly<Record<string, string | undefined>>,
   dataDir: string | undefined,
@@ -22,9 +22,9 @@ export function dataFolder(
 }
 
 /**
- * The key to sign with: of the folder that was named, else of the environment, else of the sandbox's data folder.
+ * The signing key: from the named folder, else the environment, else the sandbox's data folder.
  *
- * @throws CommandFailure with what to do
+ * @throws CommandFailure with advice
  */
 export function findCredentials(
   env: Readonly<Record<string, string | undefined>>,
@@ -68,7 +68,7 @@ function check(credentials: Credentials): Credentials {
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) {
     throw refuse('The base address must begin with https:// (or http:// on this machine).');
   }
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw refuse('The API key holds what no API key holds.');
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw refuse('The API key has invalid characters.');
   if (secretKey === '') throw refuse('The secret key is empty.');
   return { ...credentials, baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') };
 }

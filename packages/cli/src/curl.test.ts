@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-/** The one request that the command sent. A script comes on standard input, as in `florin sign … | sh`. */
+/** Runs the command and returns its one request. A script is passed on standard input, as in `florin sign … | sh`. */
 async function send(command: string): Promise<Received> {
   received = [];
   const shell = run('sh', [], { maxBuffer: 1e7 });

@@ -4,7 +4,7 @@ export interface SignedRequest {
   method: string;
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** The very text that was signed. */
+  /** The signed text, byte for byte. */
   body: string;
 }
 
@@ -14,7 +14,7 @@ const ARGUMENT_BYTES_MAX = 100_000;
 /** A command for any POSIX shell that sends the request with exactly these bytes. */
 export function curlCommand({ method, url, headers, body }: SignedRequest): string {
   const parts = ['curl -sS', ...(method === 'GET' ? [] : [`-X ${method}`])];
-  // Brackets in an address (expand[]=…) are patterns to curl.
+  // curl takes brackets in a URL (expand[]=…) for patterns.
   if (/[[\]{}]/.test(url)) parts.push('--globoff');
   parts.push(shellQuote(url));
   parts.push(...Object.entries(headers).map(([name, value]) => `-H ${shellQuote(`${name}: ${value}`)}`));
@@ -24,7 +24,7 @@ export function curlCommand({ method, url, headers, body }: SignedRequest): stri
     parts.push('--data-binary @-');
     return `printf '%s' ${shellQuote(body)} | ${parts.join(' \\\n  ')}`;
   }
-  // A body that begins with @ would be taken for the name of a file.
+  // curl takes a body that begins with @ for a file name.
   parts.push(`${body.startsWith('@') ? '--data-raw' : '--data-binary'} ${shellQuote(body)}`);
   return parts.join(' \\\n  ');
 }

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryAttempt } from '@florin/sdk';
 import { columnsOf, timeOf } from './columns.ts';
 
-/** What an attempt came to, in a word: `200`, `503`, `timeout`. */
+/** The outcome of an attempt: `200`, `503`, `timeout`. */
 const resultOf = ({ status_code, failure }: DeliveryAttempt) => status_code ?? failure;
 
 /** One line of a list. */

@@ -5,7 +5,7 @@ import { parseDuration, parseTime, parseWhole } from './duration.ts';
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 const units = fc.constantFrom(...(Object.keys(UNITS) as (keyof typeof UNITS)[]));
 
-test('a number and a unit are so many seconds', () => {
+test('a number with a unit is parsed into seconds', () => {
   fc.assert(
     fc.property(fc.nat({ max: 999_999_999 }), units, (count, unit) => {
       expect(parseDuration(`${count}${unit}`)).toBe(count * UNITS[unit]);

@@ -15,7 +15,7 @@ export function parseDuration(text: string): number {
 
 /** A whole number of at least 0. @throws InvalidArgumentError */
 export function parseWhole(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is a whole number of at least 0.');
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Use a whole number of at least 0.');
   return Number(text);
 }
 
@@ -30,6 +30,6 @@ export function readTime(text: string): number | undefined {
 export function parseTime(text: string): number {
   const seconds = readTime(text);
   if (seconds === undefined)
-    throw new InvalidArgumentError('It is Unix seconds, or a time such as 2026-11-20T10:00:00Z.');
+    throw new InvalidArgumentError('Use Unix seconds, or a time such as 2026-11-20T10:00:00Z.');
   return seconds;
 }

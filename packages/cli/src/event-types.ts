@@ -4,7 +4,7 @@ import { wrongUsage } from './failure.ts';
 
 export const eventTypes = (): EventType[] => Object.keys(EVENT_CATALOGUE) as EventType[];
 
-/** @throws CommandFailure for what is no type, with all that are */
+/** @throws CommandFailure for an unknown type, listing all types */
 export function readEventType(text: string): EventType {
   const type = eventTypes().find((one) => one === text);
   if (type === undefined) {

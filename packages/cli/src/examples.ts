@@ -5,7 +5,7 @@ export function examples(command: Command, lines: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`);
 }
 
-/** A word for each argument, as the service writes its ids. */
+/** An example value for each argument, in the form of the service's ids. */
 const WORDS: Readonly<Record<string, string>> = {
   address: '0x5aAe…',
   batch: 'pb_01…',
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'tx-id': '0x9f…:0',
 };
 
-/** The lines of a command that needs no others: its usage, and that of a list with `--json`, too. */
+/** The default examples of a command: its usage, for a list also with `--json`. */
 export function exampleOf(group: Command, usage: string, options: object, end = ''): string[] {
   const words = usage.replaceAll(/<([a-z-]+)>/g, (argument, name: string) => WORDS[name] ?? argument);
   const line = `florin ${group.name()} ${words}${end}`;

@@ -10,7 +10,7 @@ interface FailureOptions {
   cause?: unknown;
 }
 
-/** What the command could not do, in one line for the person who typed it. */
+/** A failure with a one-line message for the user. */
 export class CommandFailure extends Error {
   readonly code: string;
   readonly exitCode: number;
@@ -22,14 +22,14 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The command line asks for something that no state of the service could give. */
+/** The command line is wrong, whatever the state of the service. */
 export function wrongUsage(message: string): CommandFailure {
   return new CommandFailure('usage', message, { exitCode: WRONG_USAGE });
 }
 
 export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** What needs a file or the like: `failed` says what did not work, and the reason follows. @throws CommandFailure */
+/** Runs `work`, for example on a file; an error is reported as `failed` with its reason. @throws CommandFailure */
 export function attempt<T>(code: string, failed: string, work: () => T): T {
   try {
     return work();
@@ -38,7 +38,7 @@ export function attempt<T>(code: string, failed: string, work: () => T): T {
   }
 }
 
-/** Says what went wrong on standard error, once. @returns the exit code */
+/** Prints an error once on standard error. @returns the exit code */
 export function reportError(error: unknown, { json }: { json: boolean }): number {
   const failure = failureOf(error);
   if (failure.exitCode === 0) return 0;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 const LIFECYCLE = new URL('./lifecycle.ts', import.meta.url).href;
 
-/** A process with a service that ends as `stop` says, once it has said that it is ready. */
+/** Starts a process with a service that ends by `stop`, and waits until it is ready. */
 async function run(stop: string, env: NodeJS.ProcessEnv = {}) {
   const script = `import { runUntilSignal } from '${LIFECYCLE}';
     const keepAlive = setInterval(() => {}, 1_000);
@@ -20,13 +20,13 @@ async function run(stop: string, env: NodeJS.ProcessEnv = {}) {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('the first signal stops it in order, and ends it with 0', async () => {
+test('the first signal stops it gracefully with 0', async () => {
   const { child, exit } = await run('clearInterval(keepAlive)');
   child.kill('SIGTERM');
   expect(await exit).toBe(0);
 });
 
-test('the same signal from terminal and npm is one wish', async () => {
+test('the same signal from terminal and npm counts once', async () => {
   const { child, exit } = await run('setTimeout(() => clearInterval(keepAlive), 600)');
   child.kill('SIGINT');
   await pause(20);

@@ -1,8 +1,8 @@
 import { note } from './terminal.ts';
 
-/** Terminal and npm both pass Ctrl-C on: what comes this soon is the same wish. */
+/** Terminal and npm both forward Ctrl-C; signals within this time count once. */
 const SAME_SIGNAL_MS = 300;
-/** Whoever stops us gives ten seconds. */
+/** Supervisors usually wait ten seconds before they kill. */
 const STOP_MAX_MS = 9_500;
 const PARENT_LOOK_MS = 500;
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -12,8 +12,8 @@ interface Stoppable {
 }
 
 /**
- * Calls back once when the parent is gone. npm passes a signal on to the shell between, which dies of it without a
- * word to us: the service would stay behind with nobody who knows of it.
+ * Calls back once when the parent has exited. npm forwards a signal to the shell in between, which exits without a
+ * signal to us: the service would be left running unnoticed.
  */
 function onOrphaned(listener: () => void): void {
   const parent = process.ppid;
@@ -25,7 +25,7 @@ function onOrphaned(listener: () => void): void {
   timer.unref();
 }
 
-/** The first signal asks for an orderly end, a second one ends the process at once with code 1. */
+/** The first signal stops gracefully, a second one exits at once with code 1. */
 class StopRequest {
   readonly made: Promise<void>;
   isMade = false;
@@ -39,7 +39,7 @@ class StopRequest {
     });
   }
 
-  /** From here on nothing but the end of the process is missing; the watchdog sees to that too. */
+  /** Everything is stopped; the watchdog ends the process if it does not exit. */
   done(): void {
     this.#watchdog?.unref();
   }
@@ -61,7 +61,7 @@ class StopRequest {
 }
 
 /**
- * Starts a service, keeps it until a signal, and stops it in order. A signal during the start waits for the start,
+ * Starts a service, runs it until a signal, and stops it gracefully. A signal during the start waits for the start,
  * so that nothing is left half open.
  */
 export async function runUntilSignal<T extends Stoppable>(

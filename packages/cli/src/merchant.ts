@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { findCredentials } from './credentials.ts';
 import { examples } from './examples.ts';
 
-/** Where a command finds the key that it signs with. */
+/** Flags that select the signing key. */
 export interface MerchantFlags {
   dataDir?: string;
 }

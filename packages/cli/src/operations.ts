@@ -11,11 +11,11 @@ import { formatTable, type Row } from './table.ts';
 import { note } from './terminal.ts';
 
 /*
- * Commands from data. A resource is a group of operations. An operation says what its command line gives, which call of
- * the API or of the operator's face it makes, and what a person sees of the answer; commands/risk.ts is a short example.
+ * Commands from data. A resource is a group of operations. An operation defines its command line, which call of
+ * the API or of the operator's interface it makes, and how the answer is shown; commands/risk.ts is a short example.
  */
 
-/** Adds a command to a group: an operation, or code where a command is more than a call. */
+/** Adds a command to a group: an operation, or code for a command that is more than one call. */
 export type AddCommand = (group: Command) => void;
 
 interface Resource {
@@ -36,40 +36,40 @@ type Call<Client, Input, T> = (client: Client, input: Input, options: CreateOpti
 type Answer<T> = Promise<T | readonly T[]> | CursorList<T>;
 
 interface Shape<T> {
-  /** What a person sees of one, where it is not what is seen of the others. */
+  /** The row of this operation's answer, if it differs from the group's. */
   row?: ((one: T) => Row) | undefined;
-  /** A table of what it consists of, below. */
+  /** A table of its parts, shown below. */
   parts?: (one: T) => readonly Row[];
-  /** Said to a person beside the answer. */
+  /** A note beside the answer. */
   note?: string;
 }
 
 interface Operation<Client, Line, O, Input, T> extends Shape<T> {
-  /** By default the usage with an id of each kind. */
+  /** By default the usage with an example id for each argument. */
   examples?: readonly string[];
-  /** By the field that each gives. */
+  /** By the field that each option sets. */
   options?: O;
-  /** What the help says of `--idempotency-key`, where there is one. */
+  /** The help text of `--idempotency-key`, if the operation has one. */
   idempotencyKey?: string;
-  /** Checks the command line and makes the input of the call, before anything is opened. By default it is the input. */
+  /** Validates the command line and builds the call's input, before anything is opened. By default it is the input. */
   read?: (line: Line) => Input | Promise<Input>;
   run: Call<Client, Input, T>;
 }
 
-/** Who may call what: how a command of theirs looks, and how it comes to its client. */
+/** A kind of caller: how its commands look, and how they get their client. */
 interface Face<Client, Flags, Common> {
   command: (group: Command, usage: string, lines: readonly string[]) => Command;
   /** Follows every description. */
   description?: string;
-  /** Follows every example that is made from a usage. */
+  /** Appended to every generated example. */
   example?: string;
-  /** What every command of theirs gives. */
+  /** Options of every command of this kind. */
   common: (flags: Flags) => Common | Promise<Common>;
   open: <T>(flags: Flags, work: (client: Client) => Promise<T>) => Promise<T>;
 }
 
 /**
- * Operations of one face: first what a person sees of one of their answers (all of it where that is left out), then the
+ * Operations of one kind of caller: first the row of an answer (by default all of it), then the
  * usage, the description and the operation, or just its call.
  */
 const operationsOf =
@@ -98,21 +98,21 @@ const operationsOf =
     });
   };
 
-/** A merchant's: calls of the API with the key that is found. */
+/** A merchant's commands: API calls with the selected key. */
 export const merchant = operationsOf<Florin, MerchantFlags, unknown>({
   command: merchantCommand,
   common: () => ({}),
   open: async (flags, work) => await work(florinOf(flags)),
 });
 
-/** The operator's: calls of the service's own face, on its database. */
+/** The operator's commands: calls of the service's operator interface, on its database. */
 export const operator = operationsOf<Operator, DatabaseFlags, unknown>({
   command: databaseCommand,
   common: () => ({}),
   open: withOperator,
 });
 
-/** A registered approver's, on the database too. */
+/** A registered approver's commands, on the database. */
 export const approver = operationsOf<Operator, ApproverFlags, { as: string; token: string }>({
   command: approverCommand,
   description: ` ${TOKEN_WAYS}`,
@@ -121,7 +121,7 @@ export const approver = operationsOf<Operator, ApproverFlags, { as: string; toke
   open: withOperator,
 });
 
-/** A list of the API: the page that was asked for, else all of it. */
+/** A list of the API: the requested page, else all pages. */
 async function answerOf<T>(answer: Answer<T>, isPage: boolean): Promise<T | readonly T[]> {
   if (answer instanceof Promise) return await answer;
   if (isPage) return (await answer.page()).data;

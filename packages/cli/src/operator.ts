@@ -3,14 +3,14 @@ import { type Command, Option } from 'commander';
 import { examples } from './examples.ts';
 import { withServer } from './server.ts';
 
-/** Where an operator's command finds its database. */
+/** Flags that select the database of an operator's command. */
 export interface DatabaseFlags {
   databaseUrl?: string;
   dataDir?: string;
   masterKey?: string;
 }
 
-/** The rest of the environment belongs to the service: a wrong port must not keep an operator from looking. */
+/** Other settings belong to the service: a wrong port must not break operators' commands. */
 const READ: readonly ConfigKey[] = ['databaseUrl', 'simchainUrl', 'dataDir', 'masterKey', 'logLevel'];
 
 const PLACE: readonly (readonly [flag: string, description: string])[] = [

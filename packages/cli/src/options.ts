@@ -23,7 +23,7 @@ export const parsed = <T>(flags: string, description: string, parse: (word: stri
 export const required = <T>(option: TypedOption<T>) =>
   option.makeOptionMandatory() as TypedOption<T, boolean> as TypedOption<T, true>;
 
-/** With a value where none is given; `shown` is what the help says that it is. */
+/** An option with a default; `shown` is its text in the help. */
 export const preset = <T>(option: TypedOption<T>, value: T, shown?: string) =>
   option.default(value, shown) as TypedOption<T, boolean> as TypedOption<T, true>;
 
@@ -32,13 +32,13 @@ const DAY_SECONDS = 86_400;
 
 export const limit = preset(parsed('--limit <count>', 'at most so many, up to 100', parseWhole), LIST_LIMIT);
 
-/** What a list takes that is read page by page. */
+/** Options of paginated lists. */
 export const page = (noun: string) => ({
   limit,
   starting_after: text(`--after <${noun}>`, 'those behind this one'),
 });
 
-/** How long what is replaced goes on, in seconds. */
+/** How long the replaced secret stays valid, in seconds. */
 export const overlap = (what: string) =>
   preset(parsed('--overlap <duration>', `${what}: 30m, 24h, 7d, or 0`, parseDuration), DAY_SECONDS, '24h');
 
@@ -62,7 +62,7 @@ type Values<O extends Options> = {
   [Name in keyof O as O[Name] extends AlwaysGiven ? never : Name]?: NonNullable<O[Name]['type']>;
 };
 
-/** What a command line gives: the arguments of its usage and its options, each under its field. What it leaves out is absent. */
+/** The parsed command line: arguments and options by field name; absent ones are left out. */
 export type Given<Usage extends string, O extends Options> = Arguments<Usage> & Values<O>;
 
 const fieldOf = (name: string) => name.replaceAll('-', '_');

@@ -1,7 +1,7 @@
 import { formatPrice, isCurrency, parsePrice } from '@florin/contract/currencies';
 import { reasonOf, wrongUsage } from './failure.ts';
 
-/** `19.99` `usd` as the API wants it: the smallest unit, the code in upper case. @throws CommandFailure */
+/** Parses `19.99` `usd` into the smallest unit and an upper-case code. @throws CommandFailure */
 export function readPrice(amount: string, code: string): { amount: bigint; currency: string } {
   const currency = readCurrency(code);
   try {

@@ -19,7 +19,7 @@ interface Leaf {
   command: Command;
 }
 
-/** Every command that does something, with the words that name it. */
+/** Every command with an action, with its full name. */
 function leavesOf(command: Command, words: readonly string[] = []): Leaf[] {
   if (command.commands.length === 0) return [{ name: words.join(' '), command }];
   return command.commands.flatMap((one) => leavesOf(one, [...words, one.name()]));
@@ -59,7 +59,7 @@ function find(words: readonly string[]): { command: Command; rest: string[] } {
   return { command, rest: words.slice(at - 1).filter((word) => word !== '--json') };
 }
 
-/** What is wrong with a line, as the command itself would find it. */
+/** Parses a line with the command itself. @returns its error */
 async function mistakesIn(line: string): Promise<string[]> {
   const { command, rest } = find(wordsOf(line) ?? []);
   await addServiceSettings(command);

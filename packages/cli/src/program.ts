@@ -46,7 +46,7 @@ function addHelp(program: Command): void {
 /** The whole command line. With `json`, nothing but JSON is written on standard error. */
 export function createProgram({ json }: { json: boolean }): Command {
   const program = new Command('florin')
-    .description('Run and look after Florin, a payment service of your own.')
+    .description('Run and manage Florin, a payment service of your own.')
     .version(readVersion())
     .option('--json', 'print JSON; errors too, as {"error":{"code","message"}} on standard error')
     .configureHelp({ showGlobalOptions: true })

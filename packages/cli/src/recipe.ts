@@ -1,6 +1,6 @@
 import type { Florin } from '@florin/sdk';
 
-/** What a recipe did: the resource whose events follow, and how to say it. */
+/** The result of a recipe: the resource whose events follow, and a message. */
 export interface Triggered {
   resource: string;
   said: string;

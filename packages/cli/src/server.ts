@@ -3,7 +3,7 @@ import { CommandFailure } from './failure.ts';
 
 export type ServerModule = typeof Server;
 
-/** The server, where it is installed. Loaded only by the commands that need it: it takes a second and a newer Node. */
+/** Loads the server package, if it is installed. Only some commands need it; it takes a second and a newer Node. */
 export async function loadServer(): Promise<ServerModule> {
   try {
     return await import('@florin/server/operator');
@@ -22,7 +22,7 @@ function isMissing(error: unknown): boolean {
   return code === 'ERR_MODULE_NOT_FOUND' && String(error).includes("'@florin/server'");
 }
 
-/** Runs `work` with the server; what it throws for the person who asked comes out as one line. */
+/** Runs `work` with the server; errors meant for the operator become one line. */
 export async function withServer<T>(work: (server: ServerModule) => Promise<T>): Promise<T> {
   const server = await loadServer();
   try {

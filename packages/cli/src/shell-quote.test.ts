@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { shellQuote } from './shell-quote.ts';
 
-/** Texts that a shell would make something else of, and any others but NUL. */
+/** Texts with special shell characters, and any others without NUL. */
 const words = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({

@@ -1,8 +1,8 @@
-// What no POSIX shell gives a meaning to, wherever it stands in a word.
+// Characters without a special meaning in any POSIX shell, anywhere in a word.
 const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
 
 /**
- * One word of a shell command that stands for exactly this text. Nothing has a meaning between single quotes but the
+ * Quotes a text as one word of a shell command. Between single quotes no character is special except the
  * quote itself, which ends them, comes escaped, and opens them again. A NUL fits in no word.
  */
 export function shellQuote(text: string): string {

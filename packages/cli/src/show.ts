@@ -15,7 +15,7 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Prints one thing or a list of them. `toRow` picks what a person sees of each; JSON always holds everything. */
+/** Prints one item or a list. `toRow` selects the fields of each for text output; JSON has all fields. */
 export function show<T extends object>(
   command: Command,
   value: T | readonly T[],

@@ -1,4 +1,4 @@
-/** What is shown of one thing, in the order of its keys. */
+/** The shown fields of an item, in the order of its keys. */
 export type Row = Readonly<Record<string, unknown>>;
 
 const GAP = '  ';

@@ -1,4 +1,4 @@
-/** A reader that went away (`florin … | head`, a closed terminal) is no reason to fail or to stop serving. */
+/** A closed reader (`florin … | head`, a closed terminal) must neither fail the command nor stop a service. */
 export function ignoreClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -7,12 +7,12 @@ export function ignoreClosedOutput(): void {
   }
 }
 
-/** A line beside the result: on standard error, so that what is piped on stays clean. */
+/** A note on standard error, so that piped output stays clean. */
 export function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** For a person who watches; silent in a pipe or a log. */
+/** Printed on terminals only. */
 export function noteProgress(line: string): void {
   if (process.stderr.isTTY) note(line);
 }

@@ -6,7 +6,7 @@ import type { Recipe, Triggered } from './recipe.ts';
 
 const PRICE = { amount: 1_999n, currency: 'USD', description: 'florin trigger' };
 const OPTION = { currency: 'USDT', network: 'trc20' } as const;
-/** The shortest life of a session. */
+/** The shortest lifetime of a session. */
 const EXPIRES_IN = 300;
 
 const openSession = ({ checkout }: Florin, expiresIn?: number): Promise<CheckoutSession> =>
@@ -32,7 +32,7 @@ async function refundTo(florin: Florin, fate: 'succeed' | 'fail'): Promise<Trigg
   return { resource, said: `Refunded ${payment.id} by ${resource}: it is ${refund.status}.` };
 }
 
-/** For each type a real change in the sandbox that causes it. A feature brings the recipes of its types. */
+/** For each event type, a real change in the sandbox that causes it. */
 export const RECIPES: Partial<Record<EventType, Recipe>> = {
   'payment.completed': async (florin) => {
     const { id } = await openSession(florin);

@@ -1,8 +1,8 @@
-/** Languages of payers' pages; the first is spoken where none fits. Each has a file in packages/pages/locales. */
+/** Languages of payers' pages; the first is the default. Each has a file in packages/pages/locales. */
 export const PAGE_LANGUAGES = ['en', 'es', 'ar'] as const;
 export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
 
-/** What a language calls itself. */
+/** Names of the languages in themselves. */
 export const LANGUAGE_NAMES: Record<PageLanguage, string> = { en: 'English', es: 'Español', ar: 'العربية' };
 
 export function isPageLanguage(text: string): text is PageLanguage {
@@ -12,7 +12,7 @@ export function isPageLanguage(text: string): text is PageLanguage {
 /** The direction in which a language is written. */
 export const directionOf = (language: PageLanguage): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');
 
-/** Where a payment stands, as far as its payer has to act upon it. */
+/** State of a payment from its payer's point of view. */
 export const PAGE_STATES = [
   'choose',
   'pay',
@@ -33,7 +33,7 @@ export interface QrCode {
   path: string;
 }
 
-/** In what and where one may pay. `hint` names the network's usual time and fee. */
+/** A token and network to pay with. `hint` selects the text on the network's usual time and fee. */
 export interface PageOption {
   value: string;
   token: string;
@@ -42,7 +42,7 @@ export interface PageOption {
   isChosen: boolean;
 }
 
-/** What is to be sent now. Address, amount and code are of one reading of the database. */
+/** The payment due now. Address, amount and code come from one read of the database. */
 export interface PageDue {
   token: string;
   networkName: string;
@@ -50,13 +50,13 @@ export interface PageDue {
   amount: string;
   address: string;
   qr: QrCode;
-  /** A link that fills in a wallet, only on demand: some wallets send what they read in it to the wrong place. */
+  /** A link that fills in a wallet, shown on demand only: some wallets send such payments to a wrong address. */
   rich: { uri: string; qr: QrCode } | null;
-  /** What one token costs, for people; null where price and token are the same. */
+  /** The rate as text; null if the price is in the token itself. */
   rate: string | null;
 }
 
-/** Something that the payer should know; the amounts are for people. */
+/** A notice to the payer; amounts are formatted text. */
 export type PageNotice =
   | { code: 'underpaid'; sent: string; missing: string }
   | { code: 'overpaid'; surplus: string }
@@ -77,16 +77,16 @@ export interface PageReceipt {
   txIds: string[];
 }
 
-/** Everything that a payer's page shows, decided by the server; the page only puts it into words. */
+/** Everything that a payer's page shows, decided by the server; the page only renders it. */
 export interface CheckoutView {
   language: PageLanguage;
   state: PageState;
   storeName: string;
   description: string | null;
   orderId: string | null;
-  /** Of an invoice: the time that it pays for, for people. */
+  /** The period of an invoice, as text. */
   period: string | null;
-  /** For people, in the manner of their language. */
+  /** Formatted in the payer's language. */
   price: string;
   isTest: boolean;
   options: PageOption[];
@@ -97,7 +97,7 @@ export interface CheckoutView {
   notices: PageNotice[];
   /** Until the payment expires and until the rate is renewed; null: never. */
   secondsLeft: number | null;
-  /** The whole time that the payer had. */
+  /** The total time to pay. */
   secondsTotal: number | null;
   rateSecondsLeft: number | null;
   receipt: PageReceipt | null;

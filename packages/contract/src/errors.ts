@@ -48,13 +48,13 @@ export type PayoutErrorCode =
   | 'payout_error'
   | 'service_unavailable';
 
-/** Codes in a batch's or an item's `validation_errors`: the item is `invalid`, the request was not refused. */
+/** Codes in `validation_errors` of a batch or item: the item is `invalid`, but the request succeeded. */
 export type ItemFindingCode = 'address_invalid' | 'network_mismatch' | 'token_not_supported' | 'address_risk';
 
 /** Values of an item's `failure_code` (and of a refund's `failure_reason`). */
 export type ItemFailureCode = 'address_risk' | 'transfer_failed';
 
-/** What a person needs: what happened and what to do about it, one sentence each. */
+/** What happened and what to do, one sentence each. */
 export interface Explanation {
   readonly title: string;
   readonly cause: string;

@@ -9,7 +9,7 @@ export interface EventEntry {
   built: boolean;
 }
 
-/** Every type of event: what it tells of, and what makes it come. A feature turns its rows to built. */
+/** Every event type, with its resource and cause. */
 export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = {
   'payment.completed': {
     resource: 'payment',

@@ -12,7 +12,7 @@ export const EVENT_TYPE_HEADER = 'X-Service-Event-Type';
 export const EVENT_ID_HEADER = 'X-Service-Event-ID';
 export const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key';
 
-/** How far a timestamp may lie from the reader's clock, on either side. */
+/** The allowed difference between a timestamp and the verifier's clock, in both directions. */
 export const TIMESTAMP_SKEW_MAX_SECONDS = 300;
 export const NONCE_LENGTH_MIN = 16;
 export const NONCE_LENGTH_MAX = 64;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 
-/** The operating system account a program runs under. */
+/** The operating system account of a program. */
 export interface Account {
   uid: number;
   gid: number;
@@ -10,12 +10,12 @@ export interface Account {
 /** `nobody`: the number exists on every system, so no account has to be created on the host. */
 export const NOBODY: Account = { uid: 65534, gid: 65534 };
 
-/** Fixed and small, so that nothing in the caller's surroundings changes how PostgreSQL behaves or speaks. */
+/** A fixed, small environment, so that the caller's variables change neither PostgreSQL's behaviour nor its language. */
 const ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC' };
 
 /**
  * The account PostgreSQL has to run under, as it refuses root: the owner of an existing cluster, else nobody.
- * Undefined where this process is not root, which then simply stays who it is.
+ * Undefined if this process is not root; PostgreSQL then runs under the same account.
  */
 export async function accountFor(clusterFolder: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -42,7 +42,7 @@ export function run(
   });
 }
 
-/** Whether the account can enter a folder. Asked of the system itself, which also knows access lists. */
+/** Whether the account can enter a folder. Checked by the system itself, including access control lists. */
 export async function canEnter(account: Account | undefined, folder: string): Promise<boolean> {
   return (await run(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder])).ok;
 }

@@ -4,7 +4,7 @@ import { SUPERUSER } from './cluster.ts';
 import type { Layout } from './placement.ts';
 import { disownPidFile, isPostmasterOf, readPidFile, stopPostmaster } from './postmaster.ts';
 
-/** How long a server that was left behind may still be starting or recovering before it is stopped instead. */
+/** How long a leftover server may start or recover before it is stopped. */
 const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
 
@@ -22,8 +22,8 @@ export function urlOf(port: number, password: string): string {
 
 /**
  * Takes over the server that a killed parent left running on this cluster. One that does not answer, or runs with
- * another durability than asked, is stopped; a stale `postmaster.pid` is put out of the way.
- * Undefined means: nothing runs here any more, start a new one.
+ * another durability than requested, is stopped; a stale `postmaster.pid` is removed.
+ * Undefined: no server runs here any more, so start a new one.
  */
 export async function adoptServer(
   layout: Layout,
@@ -70,7 +70,7 @@ async function ask(port: number, candidate: Candidate): Promise<'ours' | 'unfit'
   }
 }
 
-/** Logs in and reads what the server says about itself. */
+/** Connects and reads the server's settings. */
 export async function readSettings(url: string): Promise<{ folder: string; durable: boolean }> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   // A server that is being stopped cuts the connection between two calls: the call that follows reports it.

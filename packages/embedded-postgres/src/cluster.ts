@@ -7,14 +7,14 @@ import type { Layout, Placement } from './placement.ts';
 
 export const SUPERUSER = 'florin';
 
-/** 18 has a locale of its own, the same on every system; 15 must take the C library's plainest. */
+/** 18 has a built-in locale that is equal on every system; 15 uses the C locale of the C library. */
 const LOCALE: Record<PostgresVersion, string[]> = {
   18: ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
   15: ['--locale-provider=libc', '--locale=C', '--data-checksums'],
 };
 
 /**
- * Makes the cluster where there is none and answers the superuser's password.
+ * Creates the cluster if there is none. Returns the superuser's password.
  * @throws where the folder holds another major version or the password file of an existing cluster is gone.
  */
 export async function ensureCluster(
@@ -69,7 +69,7 @@ async function writePassword(layout: Layout, account: Account | undefined): Prom
   return password;
 }
 
-/** Built aside and moved into place whole, so that a start killed half-way leaves nothing that looks finished. */
+/** Built in a temporary folder and renamed, so that a killed start leaves no half cluster. */
 async function initialise(
   { layout, account }: Placement,
   { initdb }: Binaries,

@@ -77,7 +77,7 @@ describe('a start', () => {
     expect(new URL(url).hostname).toBe('127.0.0.1');
   });
 
-  test('makes a random password, kept in a file for its owner alone, and asks for it', async () => {
+  test('creates a random password, stored in a file for its owner only, and requires it', async () => {
     const { url, dataDir: folder } = await start();
     const file = path.join(folder, 'password');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -103,7 +103,7 @@ describe('a start', () => {
     expect(lines.every((line) => !line.includes('\n'))).toBe(true);
   });
 
-  test('rejects with the end of the log where the server does not come up, and lets the folder go', async () => {
+  test('rejects with the end of the log if the server does not start, and releases the folder', async () => {
     const server = await start();
     const file = path.join(clusterOf(server), 'postgresql.auto.conf');
     await server.stop();
@@ -154,7 +154,7 @@ describe('a restart', () => {
     expect(rows.map(({ value }) => value)).toEqual([41, 42, 43]);
   });
 
-  test('goes past a pid file whose number now belongs to a stranger', async () => {
+  test('ignores a PID file whose number now belongs to another process', async () => {
     const server = await start();
     const file = pidFileOf(server);
     const text = await readFile(file, 'utf8');
@@ -170,7 +170,7 @@ describe('a restart', () => {
     expect(stranger.exitCode).toBeNull();
   });
 
-  test('goes past an empty pid file', async () => {
+  test('ignores an empty PID file', async () => {
     const server = await start();
     await server.stop();
     await writeFile(pidFileOf(server), '');
@@ -191,7 +191,7 @@ describe('a server whose parent was killed', () => {
     expect((await start()).adopted).toBe(false);
   });
 
-  test('is replaced where it runs without the durability that is asked for', async () => {
+  test('is replaced if it runs without the requested durability', async () => {
     const left = await startAndKillParent(false);
     const server = await start({ durable: true });
     expect(server.adopted).toBe(false);
@@ -208,7 +208,7 @@ describe('a second start on the same folder', () => {
     expect(String(refusal)).toMatch(/^Error: The data folder \S+ is in use by another running process$/);
   });
 
-  test('at the same moment never makes two servers, also where there is no cluster yet', async () => {
+  test('concurrent starts never create two servers, even before there is a cluster', async () => {
     const folder = path.join(base, 'race');
     const results = await Promise.allSettled([start({ dataDir: folder }), start({ dataDir: folder })]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);

@@ -23,11 +23,11 @@ export interface Postgres {
   /** Address of the `postgres` database for the superuser, password included. */
   url: string;
   pid: number;
-  /** Where the data really lies: as root it may be another place than the one asked for. */
+  /** The actual data directory; as root it may differ from the requested one. */
   dataDir: string;
   /** The server was left running by an earlier process and taken over. */
   adopted: boolean;
-  /** Stops the server, also an adopted one, and lets the folder go. */
+  /** Stops the server, also an adopted one, and releases the folder. */
   stop(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ async function startLocked(
   return { url, pid: server.pid, dataDir: layout.folder, adopted: left !== undefined, stop };
 }
 
-/** The file may come from another cluster (a backup put back by half): better told here than by every query. */
+/** The password file may come from another cluster (a half restored backup), so it is checked once here. */
 async function checkPassword(
   url: string,
   server: Server,

@@ -17,15 +17,15 @@ const ATTEMPTS = 10;
 const RETRY_MS = 300;
 
 /**
- * Causes that go away by themselves: somebody took the port between our look and the server's bind; backends of
+ * Transient causes: another process took the port between our check and the server's bind; backends of
  * a server that was killed are still on their way out.
  */
 const PASSING_CAUSES = ['Address already in use', 'pre-existing shared memory block'];
 
-/** PostgreSQL reports every ten seconds while it recovers: only silence for this long means that it is stuck. */
+/** PostgreSQL logs every ten seconds while it recovers; silence for this long means that it is stuck. */
 const SILENCE_MS = 60_000;
 
-/** What makes a test run quick and a crash of the machine fatal. */
+/** Settings for tests: fast, without durability. */
 const NOT_DURABLE = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 
 /**

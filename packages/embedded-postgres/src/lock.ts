@@ -6,8 +6,8 @@ const BUSY = 5;
 
 /**
  * Takes the lock file of a data folder or throws at once where a living process holds it. Returns the release, which may be called twice.
- * The lock is one of the kernel's, reached through SQLite because Node offers no other: it falls with its
- * holder, however that dies, and two starts can never both win it, as they could with a file of a process id.
+ * It is a kernel lock, taken through SQLite because Node has no API for it: it is released with its
+ * holder, however that dies, and two starts can never both get it, as they could with a PID file.
  */
 export function takeLock(file: string, folder: string): () => void {
   createPrivate(file);

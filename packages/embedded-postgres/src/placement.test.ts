@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-test('data lives in the folder that was asked for', async () => {
+test('data is in the requested folder', async () => {
   const { layout } = await placeData(path.join(base, 'data'), stateFolder);
   expect(layout.folder).toBe(path.join(base, 'data'));
 });

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { type Account, accountFor, canEnter } from './account.ts';
 
-/** What lies where inside a data folder. */
+/** The layout of a data folder. */
 export interface Layout {
   folder: string;
   /** PostgreSQL's own data directory. */
@@ -21,7 +21,7 @@ export interface Placement {
   account: Account | undefined;
 }
 
-/** Persistent and reachable for every account as root, else the user's own: never a temporary folder. */
+/** As root a folder that every account can reach, else the user's own; never a temporary folder. */
 export function defaultStateFolder(): string {
   return process.getuid?.() === 0 ? '/var/lib/florin' : path.join(homedir(), '.local', 'state', 'florin');
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** What a running server wrote about itself into `postmaster.pid`. */
+/** The content of a running server's `postmaster.pid`. */
 interface PidFile {
   pid: number;
   port: number | undefined;
@@ -13,7 +13,7 @@ interface PidFile {
 
 const POLL_MS = 25;
 
-/** A fast shutdown waits for a checkpoint; after this long the server is told to drop everything. */
+/** A fast shutdown waits for a checkpoint; after this time an immediate one follows. */
 const FAST_SHUTDOWN_MS = 30_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
 
@@ -27,7 +27,7 @@ export async function readPidFile(cluster: string): Promise<PidFile | undefined>
   return { pid, port: Number.isInteger(port) && port > 0 ? port : undefined };
 }
 
-/** Whether the process is a live PostgreSQL of exactly this cluster, and not a stranger that got its number. */
+/** Whether the process is a live PostgreSQL of this cluster, and not another process with a reused PID. */
 export async function isPostmasterOf(pid: number, cluster: string): Promise<boolean> {
   const [program, ...args] = await commandLine(pid);
   return program !== undefined && path.basename(program) === 'postgres' && args.includes(cluster);
@@ -36,7 +36,7 @@ export async function isPostmasterOf(pid: number, cluster: string): Promise<bool
 const FOLDER_FLAG = ' -D ';
 const PORT_FLAG = / -p \d/;
 
-/** Empty for a process that is gone, and for a dead one nobody has collected yet. */
+/** Empty for a process that is gone, or a zombie. */
 async function commandLine(pid: number): Promise<string[]> {
   if (process.platform === 'linux') {
     const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -71,9 +71,9 @@ export async function disownPidFile(cluster: string): Promise<void> {
 }
 
 /**
- * Fast shutdown: clients are cut off, everything is written down. Where that takes too long, an immediate one,
+ * Fast shutdown: disconnects clients and writes a checkpoint. If that takes too long, an immediate one,
  * after which the next start recovers from the log.
- * @throws where the server is still there after both.
+ * @throws if the server still runs after both.
  */
 export async function stopPostmaster(pid: number, cluster: string): Promise<void> {
   if (await signalAndWait({ pid, cluster }, 'SIGINT', FAST_SHUTDOWN_MS)) return;
@@ -97,8 +97,8 @@ async function signalAndWait(
 }
 
 /**
- * Has the server stopped when this process exits without having stopped it (an uncaught error). Returns the undo.
- * Only SIGKILL gets past this; then the next start takes the server over.
+ * Stops the server if this process exits without having stopped it (an uncaught error). Returns a function to undo this.
+ * SIGKILL cannot be handled; then the next start adopts the server.
  */
 export function signalAtExit(pid: number, cluster: string): () => void {
   const onExit = () => {

@@ -5,7 +5,7 @@ import type { CheckoutSession, CheckoutSessionInput, CreateOptions } from './typ
 
 const SESSIONS = '/checkout/sessions';
 
-/** Taking payments: a session has a page on which the payer chooses a token and network, and pays. */
+/** Payment sessions: each has a page on which the payer chooses a token and network, and pays. */
 export class Checkout {
   readonly sessions: CheckoutSessions;
 

@@ -4,7 +4,7 @@ import type { Customer, CustomerChange, CustomerInput, CustomerQuery, Page } fro
 
 const PATH = '/customers';
 
-/** Who pays. Calls that name a customer by your own id make it if it is new. */
+/** Customers. Calls that name a new customer by your own id create it. */
 export class Customers {
   readonly #transport: Transport;
 
@@ -35,7 +35,7 @@ export class Customers {
   /** What is left out stays as it is. */
   async update(customerId: string, change: CustomerChange): Promise<Customer> {
     const path = customerPath(customerId);
-    // The same change a second time changes nothing, so that reading it is all that is due before a repeat.
+    // The change is idempotent, so a read is enough before a retry.
     const read = async (): Promise<undefined> => {
       await this.#once<Customer>(path);
     };
@@ -52,7 +52,7 @@ export class Customers {
   }
 }
 
-/** A customer that was there before, with other details, is not what a create in doubt has made. */
+/** An existing customer with other details was not created by the attempt in doubt. */
 function isMadeOf(customer: Customer, input: CustomerInput): boolean {
   return (['email', 'name', 'phone', 'description'] as const).every((key) => customer[key] === input[key]);
 }

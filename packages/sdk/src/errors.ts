@@ -24,7 +24,7 @@ export interface ErrorFacts {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** Everything the SDK throws for a call. Narrow by class for the kind of trouble, by `code` for the exact one. */
+/** The base class of all errors of a call. Narrow by class for the kind, by `code` for the exact error. */
 export class FlorinError extends Error {
   readonly code: ErrorCode;
   /** HTTP status; undefined when no answer came. */
@@ -65,9 +65,9 @@ export class NotFoundError extends FlorinError {}
 export class ConflictError extends FlorinError {}
 /** 429: too many requests, or a quota is used up. */
 export class RateLimitError extends FlorinError {}
-/** 502, 503, 504: out of reach for the moment; a write may have happened. */
+/** 502, 503, 504: temporarily unavailable; a write may have happened. */
 export class ServiceUnavailableError extends FlorinError {}
-/** Any other 5xx, and answers that are none of this API's; a write may have happened. */
+/** Any other 5xx, and responses that are not from this API; a write may have happened. */
 export class ServerError extends FlorinError {}
 /** No answer within `timeoutMs`: a write may have happened. */
 export class TimeoutError extends FlorinError {}

@@ -33,7 +33,7 @@ export class Events {
     for await (const { body } of this.streamRecorded(options)) yield JSON.parse(body);
   }
 
-  /** The same with the bodies as they were recorded: the very text that deliveries carry. */
+  /** The same with the recorded bodies: the exact text that deliveries carry. */
   async *streamRecorded(options: EventStreamOptions = {}): AsyncGenerator<RecordedEvent, void, undefined> {
     const { signal, onOpen, onInterrupt } = options;
     let place = options.after;

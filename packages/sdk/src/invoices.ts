@@ -4,7 +4,7 @@ import type { Invoice, InvoiceQuery } from './types.ts';
 
 const PATH = '/invoices';
 
-/** What subscriptions ask for, period by period. */
+/** Invoices of subscriptions, one per period. */
 export class Invoices {
   readonly #transport: Transport;
 

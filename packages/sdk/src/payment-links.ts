@@ -6,7 +6,7 @@ import type { CreateOptions, PageQuery, PaymentLink, PaymentLinkChange, PaymentL
 
 const PATH = '/payment_links';
 
-/** Links that anybody may pay through, as often as they like: each use makes a checkout session. */
+/** Links that anybody may pay through, any number of times: each use creates a checkout session. */
 export class PaymentLinks {
   readonly #transport: Transport;
 
@@ -34,7 +34,7 @@ export class PaymentLinks {
   /** `active: false` closes it; sessions that it has made go on. */
   async update(linkId: string, change: PaymentLinkChange): Promise<PaymentLink> {
     const path = linkPath(linkId);
-    // The same change a second time changes nothing, so that reading it is all that is due before a repeat.
+    // The change is idempotent, so a read is enough before a retry.
     const read = async (): Promise<undefined> => {
       await this.#transport.once<PaymentLink>({ method: 'GET', path, onDoubt: 'repeat' });
     };

@@ -4,7 +4,7 @@ import type { PaymentMethod, PaymentMethodQuery, PaymentMethodUpdateInput } from
 
 const PATH = '/payment_methods';
 
-/** Mandates of customers' wallets, by which invoices are charged. */
+/** Mandates of customers' wallets, with which invoices are charged. */
 export class PaymentMethods {
   readonly #transport: Transport;
 
@@ -24,7 +24,7 @@ export class PaymentMethods {
 
   /** What is left out stays as it is. */
   async update(paymentMethodId: string, change: PaymentMethodUpdateInput): Promise<PaymentMethod> {
-    // The same change a second time changes nothing, so that reading it is all that is due before a repeat.
+    // The change is idempotent, so a read is enough before a retry.
     const read = async (): Promise<undefined> => {
       await this.#once(paymentMethodId);
     };
@@ -32,7 +32,7 @@ export class PaymentMethods {
     return this.#transport.send<PaymentMethod>({ method: 'POST', path, body: change, onDoubt: read });
   }
 
-  /** Nothing is charged to it any more, for good. */
+  /** Detaches it for good: it is never charged again. */
   async revoke(paymentMethodId: string): Promise<PaymentMethod> {
     const find = async (): Promise<PaymentMethod | undefined> => {
       const method = await this.#once(paymentMethodId);

@@ -1,7 +1,7 @@
 import { segment, type Transport } from './transport.ts';
 import type { Payment, PaymentAcceptInput } from './types.ts';
 
-/** What became of a session: what arrived, what of it counts, and what is held. Takes ids of sessions (`cs_…`), too. */
+/** Payments of sessions: received, counted and held money. Accepts session ids (`cs_…`), too. */
 export class Payments {
   readonly #transport: Transport;
 
@@ -23,7 +23,7 @@ export class Payments {
       const payment = await this.#transport.once<Payment>({ method: 'GET', path, onDoubt: 'repeat' });
       return payment.status === 'completed' ? payment : undefined;
     };
-    // A payment does not show which of its wrong tokens are accepted, so nothing can tell whether that has happened.
+    // A payment does not show which wrong tokens are accepted, so a retry cannot check the effect.
     const onDoubt = input.tx_id === undefined ? find : 'stop';
     return this.#transport.send({ method: 'POST', path: `${path}/accept`, body: input, onDoubt });
   }

@@ -80,7 +80,7 @@ export class Payouts {
   async updateItem(batchId: string, itemId: string, item: PayoutItemInput): Promise<PayoutItem> {
     const path = itemPath(batchId, itemId);
     const body = itemBody(item);
-    // A whole item put a second time changes nothing, so that reading it is all that is due before a repeat.
+    // Replacing an item is idempotent, so a read is enough before a retry.
     const read = async (): Promise<undefined> => {
       await this.#once<PayoutItem>(path);
     };

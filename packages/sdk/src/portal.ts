@@ -1,7 +1,7 @@
 import type { Transport } from './transport.ts';
 import type { PortalSession, PortalSessionInput } from './types.ts';
 
-/** The page on which customers see and change what they have agreed to pay. */
+/** The page on which customers see and change their subscriptions. */
 export class Portal {
   readonly sessions: PortalSessions;
 

@@ -6,7 +6,7 @@ import type { Refund, RefundInput } from './types.ts';
 
 const PATH = '/refunds';
 
-/** Money back to payers. A refund is known by your own `refund_id`, which makes one refund of all repeats. */
+/** Refunds to payers. A refund is identified by your own `refund_id`, so retries create one refund. */
 export class Refunds {
   readonly #transport: Transport;
 
@@ -39,7 +39,7 @@ export class Refunds {
     return this.#transport.send({ method: 'GET', path: refundPath(refundId), onDoubt: 'repeat' });
   }
 
-  /** Ends a refund that is `pending`: its money is the merchant's again. */
+  /** Cancels a `pending` refund and releases its money. */
   async cancel(refundId: string): Promise<Refund> {
     const find = async (): Promise<Refund | undefined> => {
       const refund = await this.#find(refundId);

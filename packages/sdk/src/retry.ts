@@ -5,7 +5,7 @@ const RETRY_AFTER_MAX_SECONDS = 60;
 const PAUSE_MAX_MS = 8_000;
 
 /**
- * What a failed attempt says about its effect. `untouched`: nothing was done, any call may be repeated.
+ * The effect of a failed attempt. `untouched`: nothing was done, any call may be repeated.
  * `doubt`: it may have been done. `final`: the service has decided, repeating changes nothing.
  */
 export type Verdict = 'untouched' | 'doubt' | 'final';

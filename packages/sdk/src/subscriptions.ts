@@ -16,7 +16,7 @@ import type {
 
 const PATH = '/subscriptions';
 
-/** What customers pay again and again. */
+/** Recurring payments of customers. */
 export class Subscriptions {
   readonly #transport: Transport;
 
@@ -70,7 +70,7 @@ export class Subscriptions {
   /** What is left out stays as it is; `cancel_at: null` takes a planned end back. */
   async update(subscriptionId: string, change: SubscriptionUpdateInput): Promise<Subscription> {
     const path = subscriptionPath(subscriptionId);
-    // The same change a second time changes nothing, so that reading it is all that is due before a repeat.
+    // The change is idempotent, so a read is enough before a retry.
     const read = async (): Promise<undefined> => {
       await this.#once<Subscription>(path);
     };

@@ -51,7 +51,7 @@ export class TestHelpers {
     return this.#transport.send({ method: 'GET', path: `${PATH}/addresses`, onDoubt: 'repeat' });
   }
 
-  /** What the simulated chain itself holds, of one address or of all. */
+  /** Transfers on the simulated chain, of one address or of all. */
   transfers(network: Network, address?: string, page: PageQuery = {}): CursorList<SimulatedTransfer> {
     const query = address === undefined ? page : { ...page, address };
     const path = `${PATH}/chains/${segment(network)}/transfers`;
@@ -167,7 +167,7 @@ class SandboxWallets {
     this.#transport = transport;
   }
 
-  /** What the wallet holds and allows from now on, or that its owner takes the mandate back. */
+  /** Sets the wallet's balance and allowance, or revokes the mandate. */
   async change(paymentMethodId: string, input: PaymentMethodChangeInput): Promise<PaymentMethod> {
     const { balance, allowance, ...rest } = input;
     const path = `${PATH}/payment_methods/${segment(paymentMethodId)}`;

@@ -8,7 +8,7 @@ const SDK_VERSION = '0.1.0';
 /** The version of the interface that the types of this SDK describe. */
 const SERVICE_VERSION = '2026-04-20';
 const PATH_PREFIX = '/api/v1';
-/** A stream says something every 15 s. */
+/** A stream sends at least a heartbeat every 15 s. */
 const SILENCE_MAX_MS = 45_000;
 /** Failures of fetch that come before the first byte of the request could leave. */
 const NEVER_SENT = new Set([
@@ -78,7 +78,7 @@ export class Transport {
     }
   }
 
-  /** A repeat of a write looks first (spec 7.2: query the resource state before retrying). */
+  /** A retry of a write reads the state first (spec 7.2: query the resource state before retrying). */
   async #afterDoubt<T>(call: Call<T>, look: Look<T>, doubt: FlorinError): Promise<T> {
     const found = await this.#look(look, doubt);
     if (found !== undefined) return found;
@@ -86,14 +86,14 @@ export class Transport {
       return await this.once(call);
     } catch (refused) {
       if (!(refused instanceof FlorinError) || judge(refused) !== 'final') throw refused;
-      // The doubtful attempt may have landed after the look, and its effect may be why this one is refused.
+      // The attempt in doubt may have succeeded after the read, and its effect may be why this one is refused.
       const late = await this.#look(look, doubt);
       if (late !== undefined) return late;
       throw refused;
     }
   }
 
-  /** A look that is refused leaves the write in doubt: its own error would hide that. */
+  /** A failed read leaves the write in doubt, so its own error is not reported. */
   async #look<T>(look: Look<T>, doubt: FlorinError): Promise<T | undefined> {
     try {
       return await look();
@@ -147,7 +147,7 @@ export class Transport {
     const answer = await this.#exchange(this.#url(call), {
       method: call.method,
       headers,
-      // A redirect would carry the API key to a place that nobody chose.
+      // A redirect would send the API key to another host.
       redirect: 'manual',
       signal: AbortSignal.timeout(this.#settings.timeoutMs),
       ...(call.body === undefined ? {} : { body }),

@@ -50,7 +50,7 @@ export type Asset = wire.Currency;
 export type PayoutBatchStatus = wire.PayoutBatch['status'];
 export type PayoutItemStatus = wire.PayoutItem['status'];
 
-/** One page of a list; `has_more` tells whether a further item exists behind it. */
+/** One page of a list; `has_more`: further items follow. */
 export interface Page<T> {
   object: 'list';
   data: T[];
@@ -152,7 +152,7 @@ export type SubscriptionAuthorizeInput = Omit<wire.SubscriptionAuthorizeInput, '
   balance?: Amount;
 };
 
-/** What the wallet holds and allows from now on, in the token of the payment method. */
+/** The wallet's new balance and allowance, in the token of the payment method. */
 export type PaymentMethodChangeInput = Omit<wire.PaymentMethodChangeInput, 'balance' | 'allowance'> & {
   balance?: Amount;
   allowance?: Amount;

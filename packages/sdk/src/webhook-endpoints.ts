@@ -39,7 +39,7 @@ export class WebhookEndpoints {
   /** `status: 'disabled'` pauses its deliveries, `'enabled'` makes them due at once. */
   async update(endpointId: string, change: WebhookEndpointChange): Promise<WebhookEndpoint> {
     const path = endpointPath(endpointId);
-    // The same change a second time changes nothing, so that reading it is all that is due before a repeat.
+    // The change is idempotent, so a read is enough before a retry.
     const read = async (): Promise<undefined> => {
       await this.#transport.once<WebhookEndpoint>({ method: 'GET', path, onDoubt: 'repeat' });
     };
@@ -66,7 +66,7 @@ export class WebhookEndpoints {
   }
 }
 
-/** Events on their way to endpoints, and what became of each attempt. */
+/** Deliveries of events to endpoints, with their attempts. */
 export class Deliveries {
   readonly #transport: Transport;
 

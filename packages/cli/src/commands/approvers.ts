@@ -19,7 +19,7 @@ export const addApprovers = resource({
       options,
       run: ({ approvers }, { merchant }) => approvers.list(merchant),
     }),
-    operation('remove <name>', 'Take the right to approve away; approvals already given stay', {
+    operation('remove <name>', 'Remove an approver; approvals already given stay', {
       options,
       run: ({ approvers }, { name, merchant }) => approvers.remove(name, merchant),
     }),

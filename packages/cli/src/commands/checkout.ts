@@ -40,7 +40,7 @@ export const addCheckout = resource({
     ),
     operation(
       'cancel <session>',
-      'End an open session; money that comes afterwards is held',
+      'Cancel an open session; money that arrives later is held',
       ({ checkout }, { session }) => checkout.sessions.cancel(session),
     ),
   ],

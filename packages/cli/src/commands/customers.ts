@@ -15,7 +15,7 @@ const details = {
   description: text('--description <text>', 'for yourself'),
 };
 
-/** By the id of ours or the merchant's own. */
+/** By our id or the merchant's own. */
 async function find({ customers }: Florin, id: string): Promise<Customer> {
   if (id.startsWith('cus_')) return await customers.retrieve(id);
   const [found] = (await customers.list({ external_customer_id: id, limit: 1 }).page()).data;
@@ -35,21 +35,21 @@ export const addCustomers = resource({
       options: page('customer'),
       run: ({ customers }, query) => customers.list(query),
     }),
-    operation('show <customer>', 'Show a customer, by the id of ours or by your own', {
+    operation('show <customer>', 'Show a customer, by our id or your own', {
       examples: ['florin customers show cus_01…', 'florin customers show customer-17   # your own id'],
       run: (florin, { customer }) => find(florin, customer),
     }),
-    operation('create <your-id>', 'Create a customer; calls that name a new one make it by themselves', {
+    operation('create <your-id>', 'Create a customer; calls that name a new one create it, too', {
       examples: ['florin customers create customer-17 --email ada@shop.example --name "Ada Lovelace"'],
       options: details,
       run: ({ customers }, { your_id, ...given }) =>
         customers.create({ external_customer_id: your_id, ...given }),
     }),
-    operation('update <customer>', 'Change what is known of a customer', {
+    operation('update <customer>', 'Change the details of a customer', {
       examples: ['florin customers update cus_01… --phone "+44 20 7946 0000"'],
       options: details,
       read: ({ customer, ...change }) => {
-        if (Object.keys(change).length === 0) throw wrongUsage('Say what is to change: --email, --name, …');
+        if (Object.keys(change).length === 0) throw wrongUsage('Name what to change: --email, --name, …');
         return { customer, change };
       },
       run: ({ customers }, { customer, change }) => customers.update(customer, change),

@@ -10,7 +10,7 @@ import { show } from '../show.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'paused'] as const;
 
-/** A point in time, or so long ago. */
+/** A point in time, or a duration before now. */
 type Since = { at: number } | { ago: number };
 
 interface RedeliverFlags extends MerchantFlags {
@@ -25,11 +25,11 @@ function parseSince(text: string): Since {
   if (at !== undefined) return { at };
   if (/^\d+[smhd]$/.test(text)) return { ago: parseDuration(text) };
   throw new InvalidArgumentError(
-    'It is a duration such as 2h, Unix seconds, or a time such as 2026-11-20T10:00:00Z.',
+    'Use a duration such as 2h, Unix seconds, or a time such as 2026-11-20T10:00:00Z.',
   );
 }
 
-/** Events bear the merchant's clock, which a sandbox merchant may have moved ahead. */
+/** Events carry the merchant's clock, which may be ahead in the sandbox. */
 async function sinceSeconds(florin: Florin, since: Since, flags: MerchantFlags): Promise<number> {
   if ('at' in since) return since.at;
   const now = isSandbox(flags) ? await florin.testHelpers.now() : Math.floor(Date.now() / 1000);

@@ -10,7 +10,7 @@ import { parsed, text } from '../options.ts';
 import { show, wantsJson } from '../show.ts';
 import { note } from '../terminal.ts';
 
-/** An attempt is over within 30 s; the rest is for a worker to come to it. */
+/** An attempt ends within 30 s; the rest is for a worker to claim it. */
 const TEST_WAIT_MS = 40_000;
 const LOOK_AGAIN_MS = 300;
 
@@ -18,7 +18,7 @@ const summary = columnsOf<WebhookEndpoint>()('id status types url created', {
   status: ({ status, disabled_reason: reason }) => (reason === null ? status : `${status} (${reason})`),
 });
 
-/** Names with commas between; the API says which there are. */
+/** Comma-separated names; the API validates them. */
 const types = (description: string) =>
   parsed('--types <list>', description, (names) => {
     return names.split(',').map((name) => name.trim()) as NonNullable<WebhookEndpointChange['types']>;
@@ -38,7 +38,7 @@ async function outcomeOf(florin: Florin, delivery: Delivery): Promise<Delivery> 
 function addTest(group: Command): void {
   const lines = ['florin endpoints test we_01…', 'florin endpoints test we_01… --no-wait --json'];
   merchantCommand(group, 'test <endpoint>', lines)
-    .description('Send a test event to an endpoint and say what came back. Exit code 1: not acknowledged.')
+    .description('Send a test event to an endpoint and show its response. Exit code 1: not acknowledged.')
     .option('--no-wait', 'do not wait for the answer')
     .action(async (endpoint: string, flags: MerchantFlags & { wait: boolean }, command: Command) => {
       const florin = florinOf(flags);
@@ -78,7 +78,7 @@ export const addEndpoints = resource({
     ),
     operation(
       'update <endpoint>',
-      'Change where an endpoint is or what it is sent; pending deliveries go to the new URL, too',
+      'Change the URL or the event types of an endpoint; pending deliveries go to the new URL, too',
       {
         examples: [
           'florin endpoints update we_01… --url https://shop.example/webhooks',
@@ -102,7 +102,7 @@ export const addEndpoints = resource({
     ),
     operation(
       'enable <endpoint>',
-      'Send to an endpoint again: what waits is sent at once',
+      'Resume an endpoint: waiting deliveries are sent at once',
       ({ webhookEndpoints }, { endpoint }) => webhookEndpoints.update(endpoint, { status: 'enabled' }),
     ),
     addTest,

@@ -18,7 +18,7 @@ const operation = merchant(summary);
 
 export const addInvoices = resource({
   name: 'invoices',
-  description: 'What subscriptions ask for, period by period',
+  description: 'Invoices of subscriptions, one per period',
   examples: ['florin invoices list --status open', 'florin invoices pay in_01…'],
   operations: [
     operation('list', 'List the invoices of the store, newest first', {

@@ -16,7 +16,7 @@ const AGREES = 0;
 const DIFFERS = 1;
 const COULD_NOT_LOOK = 2;
 
-/** A difference that was seen weighs more than a chain that was not. */
+/** A difference outweighs an unreachable chain. */
 function exitCodeOf({ differences, unseen }: Report): number {
   if (differences.length > 0) return DIFFERS;
   return unseen.length > 0 ? COULD_NOT_LOOK : AGREES;
@@ -48,7 +48,7 @@ function printReport(report: Report): void {
     amount: formatUnits(amount),
   }));
   if (surpluses.length > 0)
-    print(`More than the books know (florin networks book-surplus):\n${formatTable(surpluses)}\n`);
+    print(`Coins beyond the books (florin networks book-surplus):\n${formatTable(surpluses)}\n`);
   const own = report.operator_accounts.map(({ balance, ...account }) => ({
     ...account,
     balance: formatUnits(balance),
@@ -58,7 +58,7 @@ function printReport(report: Report): void {
   print(summaryOf(report));
 }
 
-/** Whatever keeps it from looking at all is 2, so that a monitor never takes it for a difference. */
+/** Exit code 2 for every failure to compare, so that a monitor never takes it for a difference. */
 async function look(flags: DatabaseFlags): Promise<Report> {
   try {
     return await withOperator(flags, (operator) =>
@@ -74,7 +74,7 @@ function addVerify(group: Command): void {
   databaseCommand(group, 'verify', ['florin ledger verify', 'florin ledger verify --json > report.json'])
     .description(
       'Recompute every balance from its entries and compare the books with the chains. ' +
-        'Exit code 0: nothing is missing (strangers’ coins are listed apart); 1: differences, listed; 2: the database or a chain could not be looked at.',
+        'Exit code 0: nothing is missing (strangers’ coins are listed separately); 1: differences are listed; 2: the database or a chain could not be read.',
     )
     .action(async (flags: DatabaseFlags, command: Command) => {
       const report = await look(flags);
@@ -84,7 +84,7 @@ function addVerify(group: Command): void {
     });
 }
 
-/** Without a look at the books it is a decision, which registered approvers make. */
+/** Without comparing the books, registered approvers must decide. */
 const adoptHistory = operator()(
   'adopt-history',
   `Let payouts go on after a copy has become the database, and stop all other copies. ${TOKEN_WAYS}`,

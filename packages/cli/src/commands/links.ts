@@ -11,7 +11,7 @@ import { priceOf, readCurrency, readPrice } from '../prices.ts';
 import { print, toJson, wantsJson } from '../show.ts';
 import { note } from '../terminal.ts';
 
-/** Blank modules around a code, without which readers do not find it. */
+/** Blank modules around a code, which readers need. */
 const QUIET_ZONE = 4;
 
 const summary = columnsOf<PaymentLink>()('id active price url description created', {
@@ -85,7 +85,7 @@ export const addLinks = resource({
     ),
     operation(
       'disable <link>',
-      'Close a link: nobody can pay through it; sessions that it has made go on',
+      'Close a link: nobody can pay through it; its existing sessions stay open',
       ({ paymentLinks }, { link }) => paymentLinks.update(link, { active: false }),
     ),
     operation('enable <link>', 'Open a closed link again', ({ paymentLinks }, { link }) =>

@@ -13,7 +13,7 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const DESCRIPTION = `Show events as they happen, and forward them to a server on this machine.
 
 ${[
-  'It goes on where the run before ended, behind the last event that it had forwarded, and comes back by itself after a',
+  'It continues after the last event that the previous run forwarded, and reconnects by itself after a',
   'break of the connection. A receiver that is down or refuses is told of and passed over, but with --retry.',
 ].join(' ')}
 
@@ -29,7 +29,7 @@ interface ListenFlags extends MerchantFlags {
   skipVerify?: true;
 }
 
-/** Where to begin; undefined: where the run before ended. */
+/** Where to start; undefined: where the previous run ended. */
 function beginOf({ after, fromStart, fromNow }: ListenFlags): string | undefined {
   const given = [after, fromStart && 'start', fromNow && 'now'].filter((begin) => begin !== undefined);
   if (given.length > 1) throw wrongUsage('Give one of --after, --from-start and --from-now.');
@@ -39,7 +39,7 @@ function beginOf({ after, fromStart, fromNow }: ListenFlags): string | undefined
 const typesOf = (text: string | undefined): EventType[] | undefined =>
   text?.split(',').map((name) => readEventType(name.trim()));
 
-/** The first signal ends the command in order and with 0; a second one ends it as the system does. */
+/** The first signal stops the command gracefully with 0; a second one kills it. */
 function leavingSignal(): AbortSignal {
   const leaving = new AbortController();
   for (const signal of STOP_SIGNALS) process.once(signal, () => leaving.abort());

@@ -16,10 +16,10 @@ export const addMerchants = resource({
     operation('list', 'List all merchants', ({ merchants }) => merchants.list()),
     operation(
       'suspend <merchant>',
-      'Begin nothing for a merchant until it is resumed: its requests are 403, its pages say so',
+      'Suspend a merchant: its requests are 403, and its pages show it',
       ({ merchants }, { merchant }) => merchants.suspend(merchant),
     ),
-    operation('resume <merchant>', 'Let a suspended merchant work again', ({ merchants }, { merchant }) =>
+    operation('resume <merchant>', 'Resume a suspended merchant', ({ merchants }, { merchant }) =>
       merchants.resume(merchant),
     ),
   ],

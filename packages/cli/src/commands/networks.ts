@@ -11,12 +11,10 @@ export const addNetworks = resource({
   description: 'The networks that money moves on',
   examples: ['florin networks list', 'florin networks resume erc20'],
   operations: [
-    operation('list', 'List the networks, and where sending on them is stopped', ({ networks }) =>
-      networks.list(),
-    ),
+    operation('list', 'List the networks with their stops', ({ networks }) => networks.list()),
     operation(
       'resume <network>',
-      'Let a network go on that stopped after a reorganisation deeper than finality',
+      'Resume a network that stopped after a reorganisation deeper than finality',
       {
         examples: [
           'florin ledger verify           # first: what is missing, and is it final again?',
@@ -28,7 +26,7 @@ export const addNetworks = resource({
     ),
     operation(
       'fill <network> <currency> <amount>',
-      'Book coins that you sent to the hot wallet for what a reorganisation took',
+      'Book coins that you sent to the hot wallet to replace the loss of a reorganisation',
       {
         examples: [
           'florin networks fill erc20 USDT 100.00 --reference 0x9f…   # after the coins have come in',
@@ -44,7 +42,7 @@ export const addNetworks = resource({
     ),
     approval(
       'book-surplus <network> <currency> <amount>',
-      'Book coins that a stranger sent to the hot wallet (`florin ledger verify` names them) as your own, once a second ' +
+      'Book coins that a stranger sent to the hot wallet (listed by `florin ledger verify`) as your own, once a second ' +
         'approver says the same.',
       {
         examples: ['florin networks book-surplus erc20 USDT 5.00 --reference 0x9f… --as "Ada Lovelace"'],
@@ -57,7 +55,7 @@ export const addNetworks = resource({
     ),
     operation(
       'adopt-sequence <network>',
-      'Let a wallet send again that was used elsewhere, or whose database is an older copy',
+      'Let a wallet send again after it was used elsewhere, or its database was restored from an older copy',
       {
         examples: [
           'florin ledger verify                   # first: do the books agree?',

@@ -13,7 +13,7 @@ const operation = merchant(summary);
 
 export const addPaymentMethods = resource({
   name: 'payment-methods',
-  description: "Mandates of customers' wallets, by which invoices are charged",
+  description: "Mandates of customers' wallets, with which invoices are charged",
   examples: ['florin payment-methods list --customer customer-17', 'florin payment-methods revoke pm_01…'],
   operations: [
     operation('list', 'List the payment methods of the merchant, newest first', {
@@ -32,7 +32,7 @@ export const addPaymentMethods = resource({
     ),
     operation(
       'revoke <method>',
-      'Charge nothing to it any more, for good',
+      'Detach a payment method for good: it is never charged again',
       ({ paymentMethods }, { method }) => paymentMethods.revoke(method),
     ),
   ],

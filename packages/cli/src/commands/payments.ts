@@ -33,7 +33,7 @@ const transactionRow = columnsOf<PaymentTransaction>()(
 
 const transactionRows = ({ transactions }: Payment) => transactions.map(transactionRow);
 
-/** The payment in two words, and how many approvers have said so. */
+/** A short form of the payment, with the number of equal votes. */
 const counted = ({ payment, ...count }: Verdict) => ({
   payment: payment.id,
   status: payment.status,
@@ -45,7 +45,7 @@ const verdict = approver(counted);
 
 export const addPayments = resource({
   name: 'payments',
-  description: 'Payments: what arrived, and what is held',
+  description: 'Payments: received and held money',
   examples: ['florin payments show pay_01…', 'florin payments accept pay_01…'],
   operations: [
     operation(
@@ -57,7 +57,7 @@ export const addPayments = resource({
         parts: transactionRows,
       },
     ),
-    operation('accept <payment>', 'Take what is held of a payment as it is: too little, or after its end', {
+    operation('accept <payment>', 'Accept the held money of a payment that is underpaid or late', {
       examples: [
         'florin payments accept pay_01…',
         'florin payments accept pay_01… --tx-id 0x9f…:0   # one transfer of a wrong token',
@@ -73,12 +73,12 @@ export const addPayments = resource({
     }),
     verdict(
       'release <payment> <tx-id>',
-      'Let seized money count as if it arrived now, once a second approver says so.',
+      'Release seized money, which then counts as if it arrived now. Needs two approvers.',
       ({ payments }, { tx_id: txId, ...given }) => payments.release({ txId, ...given }),
     ),
     verdict(
       'keep <payment> <tx-id>',
-      'Take seized money from the merchant for good, once a second approver says so.',
+      'Keep seized money from the merchant for good. Needs two approvers.',
       ({ payments }, { tx_id: txId, ...given }) => payments.keep({ txId, ...given }),
     ),
   ],

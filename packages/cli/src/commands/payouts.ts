@@ -8,7 +8,7 @@ type LostItem = Awaited<ReturnType<Operator['payouts']['repay']>>;
 
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
-/** What decides about a batch; the counts and fees are in `--json`. */
+/** The main fields of a batch; counts and fees are in `--json`. */
 const summary = columnsOf<Batch>()(
   'batch_id status items=total_count total=total_amount debit=debit_amount currency network created description',
   {
@@ -44,7 +44,7 @@ export const addPayouts = resource({
       ],
       run: ({ payouts }, given) => payouts.approve(given),
     }),
-    verdict('reject <batch>', 'Reject a batch that is pending_approval; what it reserved is given back.', {
+    verdict('reject <batch>', 'Reject a batch that is pending_approval; its reserved money is released.', {
       examples: [
         'florin payouts reject pb_01… --as "Ada Lovelace"',
         'florin payouts reject pb_01… --as "Ada Lovelace" --token-file ada.token',
@@ -53,12 +53,12 @@ export const addPayouts = resource({
     }),
     lostItem(
       'repay <item>',
-      'Pay an item anew that a reorganisation took for good, once a second approver says so.',
+      'Pay an item again whose transaction a reorganisation removed for good. Needs two approvers.',
       ({ payouts }, given) => payouts.repay(given),
     ),
     lostItem(
       'give-back <item>',
-      'Give back the money of an item that a reorganisation took for good, once a second approver says so.',
+      'Return the money of an item whose transaction a reorganisation removed for good. Needs two approvers.',
       ({ payouts }, given) => payouts.giveBack(given),
     ),
     operation('list', 'List the newest payout batches', {

@@ -18,7 +18,7 @@ const summary = columnsOf<Refund>()(
   { amount },
 );
 
-/** What decides about a refund that waits for approval. */
+/** The main fields of a refund that waits for approval. */
 const waitingRow = columnsOf<Waiting>()(
   'refund_id merchant=merchant_id status amount network address payment=payment_id reason approvals_needed=required_approvals created',
   { amount },
@@ -49,7 +49,7 @@ const lostRefund = approver(lostRow);
 
 export const addRefunds = resource({
   name: 'refunds',
-  description: 'Money back to payers',
+  description: 'Refunds to payers',
   examples: ['florin refunds create pay_01… --id A-17-r1', 'florin refunds show A-17-r1'],
   operations: [
     operation('create <payment>', 'Refund a payment, or a part of it', {
@@ -72,7 +72,7 @@ export const addRefunds = resource({
       read: ({ payment, ...wanted }) => inputOf({ payment_id: payment, ...wanted }),
       run: ({ refunds }, input) => refunds.create(input),
     }),
-    operation('show <refund>', 'Show a refund, by your own id of it', {
+    operation('show <refund>', 'Show a refund, by your own id', {
       examples: ['florin refunds show A-17-r1', 'florin refunds show A-17-r1 --json'],
       run: ({ refunds }, { refund }) => refunds.retrieve(refund),
     }),
@@ -81,15 +81,15 @@ export const addRefunds = resource({
     ),
     lostRefund(
       'repay <refund>',
-      'Pay a refund anew that a reorganisation took for good, once a second approver says so.',
+      'Pay a refund again whose transaction a reorganisation removed for good. Needs two approvers.',
       { options: whose, run: ({ refunds }, given) => refunds.repay(given) },
     ),
     lostRefund(
       'give-back <refund>',
-      'Give back the money of a refund that a reorganisation took for good, once a second approver says so.',
+      'Return the money of a refund whose transaction a reorganisation removed for good. Needs two approvers.',
       { options: whose, run: ({ refunds }, given) => refunds.giveBack(given) },
     ),
-    verdict('approve <refund>', 'Approve a refund that waits for it, for its amount and address.', {
+    verdict('approve <refund>', 'Approve a refund with its amount and address.', {
       examples: [
         'florin refunds approve A-17-r1 --as "Ada Lovelace"',
         'florin refunds approve A-17-r1 --merchant mer_01… --as "Ada Lovelace" --token-file ada.token',
@@ -99,7 +99,7 @@ export const addRefunds = resource({
     }),
     verdict(
       'reject <refund>',
-      'Reject a refund that waits for approval: it is canceled and its money given back.',
+      'Reject a refund that waits for approval: it is canceled and its money released.',
       {
         examples: [
           'florin refunds reject A-17-r1 --as "Ada Lovelace"',

@@ -5,7 +5,7 @@ const operation = operator();
 
 export const addRisk = resource({
   name: 'risk',
-  description: 'Addresses that nothing is paid to',
+  description: 'Addresses that are never paid',
   examples: ['florin risk add erc20 0x5aAe… --reason "court order"', 'florin risk list'],
   operations: [
     operation('add <network> <address>', 'List an address; batches that pay it are refused from now on', {
@@ -15,7 +15,7 @@ export const addRisk = resource({
     }),
     operation(
       'remove <network> <address>',
-      'Take an address off the list',
+      'Remove an address from the list',
       ({ risk }, { network, address }) => risk.remove(network, address),
     ),
     operation('list', 'List the listed addresses', ({ risk }) => risk.list()),

@@ -11,7 +11,7 @@ const MIGRATE_READS: readonly ConfigKey[] = ['databaseUrl', 'simchainUrl'];
 const STILL_STARTING_MS = 3_000;
 const SERVICES = new Set(['start', 'serve', 'work', 'migrate']);
 
-/** Gives a service's command its settings as flags, which only the server knows. */
+/** Adds a service's settings as flags to its command; only the server package defines them. */
 export async function addServiceSettings(command: Command): Promise<void> {
   if (!SERVICES.has(command.name()) || command.options.length > 0) return;
   const { CONFIG_OPTIONS } = await loadServer();
@@ -21,7 +21,7 @@ export async function addServiceSettings(command: Command): Promise<void> {
   }
 }
 
-/** Runs a start that a person may watch: lines on a terminal until it is over. */
+/** Runs a start with progress lines on a terminal. */
 async function withProgress<T>(first: string, start: () => Promise<T>): Promise<T> {
   noteProgress(first);
   const startedAtMs = performance.now();
@@ -35,11 +35,11 @@ async function withProgress<T>(first: string, start: () => Promise<T>): Promise<
   }
 }
 
-/** A switch without a word is true. */
+/** A flag without a value is true. */
 const wordsOf = (flags: object): ConfigFlags =>
   Object.fromEntries(Object.entries(flags).map(([key, value]) => [key, String(value)]));
 
-/** One line, for a reader who cannot wait for the end of what goes on running. */
+/** One line, for programs that read the output of a running process. */
 const printLine = (facts: object) => print(JSON.stringify(facts));
 
 async function start(flags: object, command: Command): Promise<void> {
@@ -67,10 +67,10 @@ async function start(flags: object, command: Command): Promise<void> {
 function firstLine(server: ServerModule, config: Config): string {
   const folder = new server.DataFolder(config.dataDir);
   const isFirst = folder.readCredentials() === undefined;
-  return `Starting in ${folder.path}${isFirst ? ', and making its database first' : ''} …`;
+  return `Starting in ${folder.path}${isFirst ? ', creating its database first' : ''} …`;
 }
 
-/** `serve` and `work`: a part of the service on a database of the operator's. */
+/** `serve` and `work`: a part of the service on the operator's database. */
 async function runPart(
   pick: (server: ServerModule) => (config: Config) => Promise<Running>,
   flags: object,
@@ -107,15 +107,15 @@ export function addServices(program: Command): void {
     program.command('start').description('Run the sandbox: everything in one process, simulated money'),
     ['florin start', 'florin start --port 9000 --data-dir /var/tmp/florin', 'florin start --json'],
   ).action(start);
-  examples(program.command('serve').description('Run one API node on a PostgreSQL of your own'), [
+  examples(program.command('serve').description('Run an API node on your own PostgreSQL'), [
     'DATABASE_URL=postgres://… FLORIN_MASTER_KEY=… florin serve',
     'florin serve --host 0.0.0.0 --trusted-proxy',
   ]).action((flags: object, command: Command) => runPart((server) => server.serve, flags, command));
-  examples(program.command('work').description('Run one worker on a PostgreSQL of your own'), [
+  examples(program.command('work').description('Run a worker on your own PostgreSQL'), [
     'DATABASE_URL=postgres://… FLORIN_MASTER_KEY=… florin work',
     'florin work --pool-size 20',
   ]).action((flags: object, command: Command) => runPart((server) => server.work, flags, command));
-  examples(program.command('migrate').description('Bring the schema of a database up to date'), [
+  examples(program.command('migrate').description('Migrate the schema of a database'), [
     'DATABASE_URL=postgres://… florin migrate',
     'florin migrate --json',
   ]).action(migrate);

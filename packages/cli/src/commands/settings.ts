@@ -22,7 +22,7 @@ const operation = operator(summary);
 
 export const addSettings = resource({
   name: 'settings',
-  description: 'Limits and fees, of one merchant or of all',
+  description: 'Limits and fees of one merchant or of all',
   examples: ['florin settings list', 'florin settings set payouts.approval_above 5000.00'],
   operations: [
     operation('list', 'List all settings with their values', {
@@ -34,7 +34,7 @@ export const addSettings = resource({
       options,
       run: ({ settings }, { name, merchant }) => settings.get(name, merchant),
     }),
-    operation('set <name> <value>', 'Change one setting; it holds from the next request on', {
+    operation('set <name> <value>', 'Change a setting, effective from the next request', {
       examples: [
         'florin settings set payouts.approval_above 5000.00',
         'florin settings set transfers.paused erc20,USDC:trc20',
@@ -43,7 +43,7 @@ export const addSettings = resource({
       options,
       run: ({ settings }, { name, value, merchant }) => settings.set(name, value, merchant),
     }),
-    operation('unset <name>', 'Go back to the default', {
+    operation('unset <name>', 'Reset a setting to its default', {
       examples: ['florin settings unset payouts.approval_above'],
       options,
       run: ({ settings }, { name, merchant }) => settings.unset(name, merchant),

@@ -11,7 +11,7 @@ import { DATA_DIR, SIGNS_WITH } from '../merchant.ts';
 import { print, toJson, wantsJson } from '../show.ts';
 import { note } from '../terminal.ts';
 
-/** Calls that the API refuses without an Idempotency-Key. */
+/** Calls that require an Idempotency-Key. */
 const KEY_REQUIRED = ['/api/v1/payout-batches', '/api/v1/subscriptions/create'];
 const STANDARD_INPUT = 0;
 
@@ -21,17 +21,17 @@ interface SignFlags {
   dataDir?: string;
 }
 
-/** The body's bytes: given as they are, in a file, or on standard input. */
+/** The body's bytes: from an argument, a file, or standard input. */
 function readBody(data: string | undefined): Buffer {
   if (!data?.startsWith('@')) return Buffer.from(data ?? '');
   const file = data === '@-' ? STANDARD_INPUT : data.slice(1);
   return attempt('body', 'The body cannot be read', () => readFileSync(file));
 }
 
-/** Text as it was, byte for byte. The API takes UTF-8 alone, and a shell cannot carry a NUL. */
+/** The exact text of the bytes. The API accepts UTF-8 only, and a shell cannot pass NUL. */
 function textOf(body: Buffer): string {
   if (isUtf8(body) && !body.includes(0)) return body.toString('utf8');
-  throw wrongUsage('The body must be UTF-8 without NUL bytes: the API takes nothing else.');
+  throw wrongUsage('The body must be UTF-8 without NUL bytes.');
 }
 
 function idempotencyKeyFor(method: string, path: string, given: string | undefined): string | undefined {
@@ -45,9 +45,9 @@ function idempotencyKeyFor(method: string, path: string, given: string | undefin
 
 /** The request with everything that authenticates it. */
 function signRequest(method: string, path: string, flags: SignFlags): SignedRequest {
-  if (!/^[A-Z]+$/.test(method)) throw wrongUsage(`${method} is no HTTP method.`);
+  if (!/^[A-Z]+$/.test(method)) throw wrongUsage(`${method} is not an HTTP method.`);
   if (!/^\/[\x21-\x7e]*$/.test(path)) {
-    throw wrongUsage('The path begins with / and is written as it is sent: /api/v1/balances.');
+    throw wrongUsage('The path must begin with / and be percent-encoded, such as /api/v1/balances.');
   }
   const { baseUrl, apiKey, secretKey } = findCredentials(process.env, flags.dataDir);
   const body = readBody(flags.data);
@@ -64,7 +64,7 @@ function signRequest(method: string, path: string, flags: SignFlags): SignedRequ
 export function addSign(program: Command): void {
   const command = program
     .command('sign <method> <path>')
-    .description('Print a curl command that carries a signature; it sends nothing itself')
+    .description('Print a signed curl command without sending it')
     .option('--data <body>', 'the body, or @file, or @- for standard input; its bytes are sent as they are')
     .option(
       '--idempotency-key <key>',

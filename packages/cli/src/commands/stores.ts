@@ -24,7 +24,7 @@ export const addStores = resource({
       options: { merchant: text('--merchant <id>', 'of this merchant alone') },
       run: ({ stores }, { merchant }) => stores.list(merchant),
     }),
-    operation('review <store>', 'Say whether a store may take part', {
+    operation('review <store>', 'Approve or reject a store', {
       examples: ['florin stores review store_01… --approve', 'florin stores review store_01… --reject'],
       options: {
         approve: flag('--approve', 'it may'),
@@ -57,8 +57,7 @@ export const addStores = resource({
           confirm: flag('--confirm', 'the merchant verifies the new secret: it signs from now on'),
         },
         read: (given) => {
-          if (given.confirm && given.key !== undefined)
-            throw wrongUsage('Name a key or give --confirm, not both.');
+          if (given.confirm && given.key !== undefined) throw wrongUsage('Use a key or --confirm, not both.');
           return given;
         },
         run: ({ stores }, { store, key, overlap, confirm }) => {

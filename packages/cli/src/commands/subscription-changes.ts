@@ -42,11 +42,11 @@ interface ItemChange {
   product: string | undefined;
 }
 
-/** The one item of the subscription with what is changed of it. */
+/** The changed item of a subscription with one item. */
 function changedItem({ items }: Subscription, change: ItemChange): SubscriptionItemInput {
   const [item, second] = items;
   if (item === undefined || second !== undefined)
-    throw wrongUsage('It has several items: change them by the API, which takes all of them.');
+    throw wrongUsage('The subscription has several items: change them through the API.');
   const { currency, product, unit_amount, recurring } = item.price_data;
   const price = change.amount === undefined ? BigInt(unit_amount) : readPrice(change.amount, currency).amount;
   return {
@@ -86,7 +86,7 @@ export const update = merchant(changedRow)('update <subscription>', 'Change a su
   read: ({ subscription: id, preview, amount, quantity, product, keep, proration, ...rest }) => {
     const isOfItem = [amount, quantity, product].some((one) => one !== undefined);
     if (!isOfItem && rest.payment_method_id === undefined && keep === undefined)
-      throw wrongUsage('Say what is to change: --amount, --quantity, --product, --payment-method or --keep.');
+      throw wrongUsage('Name what to change: --amount, --quantity, --product, --payment-method or --keep.');
     const change = {
       ...rest,
       ...(keep === undefined ? {} : { cancel_at: null }),

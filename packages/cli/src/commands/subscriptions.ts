@@ -64,7 +64,7 @@ const create = operation(
 
 export const addSubscriptions = resource({
   name: 'subscriptions',
-  description: 'What customers pay again and again',
+  description: 'Recurring payments of customers',
   examples: [
     'florin subscriptions create 19.99 USD --customer customer-17 --every month --product "Gold"',
     'florin subscriptions list --status past_due',

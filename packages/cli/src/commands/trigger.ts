@@ -31,7 +31,7 @@ async function trigger(text: string, flags: TriggerFlags, self: Command): Promis
   }
   const florin = florinOf(flags);
   const { resource, said } = await recipe(florin);
-  // Events are recorded with the change: they are there as soon as it is.
+  // Events are recorded in the transaction of the change, so they exist at once.
   const events = (await florin.events.list({ type, resource }).page()).data.map(({ id }) => id).reverse();
   if (wantsJson(self)) print(toJson({ type, resource, events }));
   else print(`${said}\n${type}: ${events.join(', ')}`);
@@ -44,7 +44,7 @@ export function addTrigger(program: Command): void {
     .option('--list', 'show the types, and what causes each')
     .action(async (type: string | undefined, flags: TriggerFlags, self: Command) => {
       if (flags.list) return list(self);
-      if (type === undefined) throw wrongUsage('Name a type of event, or give --list to see them.');
+      if (type === undefined) throw wrongUsage('Name an event type, or use --list to see all.');
       await trigger(type, flags, self);
     });
 }

@@ -34,7 +34,7 @@ function readRequest({ headers, body }: DebugFlags): GivenRequest {
   const isTyped = process.stdin.isTTY;
   if (isTyped) note('Paste the headers, an empty line and the body; then Enter and Ctrl-D.');
   const whole = readWhole(readBytes(STANDARD_INPUT));
-  // The Enter before Ctrl-D is no part of what was pasted.
+  // The line break before Ctrl-D is not part of the pasted body.
   return isTyped ? { ...whole, body: withoutLineBreak(whole.body) } : whole;
 }
 
@@ -60,7 +60,7 @@ function findSecrets({ secret, secretFile, dataDir }: DebugFlags): Secrets {
   return { secrets: [given], others: own ? [{ value: own.secretKey, name: CREDENTIALS_NAME }] : [] };
 }
 
-/** Where none are at hand the secret that was given has to do. */
+/** Falls back to the given secret. */
 function credentialsIfAny(dataDir: string | undefined): Credentials | undefined {
   try {
     return findCredentials(process.env, dataDir);
@@ -105,7 +105,7 @@ export function addWebhooks(program: Command): void {
   examples(group, ['florin webhooks debug --headers headers.txt --body body.json']);
   const command = group
     .command('debug')
-    .description('Say which step of verification a webhook fails, and why. Exit code 0: valid; 1: refused.')
+    .description('Show which verification step a webhook fails, and why. Exit code 0: valid; 1: refused.')
     .option('--headers <file>', 'its headers: lines "Name: value", or JSON')
     .option('--body <file>', 'its body, byte for byte')
     .option('--secret-file <file>', 'the Secret Key to verify with, in a file')

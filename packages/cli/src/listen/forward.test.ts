@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readTarget } from './forward.ts';
 
-test('an address may be written as short as people write it', () => {
+test('short forms of addresses are accepted', () => {
   for (const [text, href] of [
     ['3000', 'http://localhost:3000/'],
     [':3000', 'http://localhost:3000/'],
@@ -16,7 +16,7 @@ test('an address may be written as short as people write it', () => {
   }
 });
 
-test('what is no address of a web server is refused', () => {
+test('invalid addresses of web servers are refused', () => {
   for (const text of [
     '',
     'ftp://localhost',

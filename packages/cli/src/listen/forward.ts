@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { type RecordedEvent, webhooks } from '@florin/sdk';
 import { wrongUsage } from '../failure.ts';
 
-/** As long as the service waits. */
+/** The timeout of the service's own deliveries. */
 const TIMEOUT_MS = 30_000;
 const SHOWN_BYTES_MAX = 200;
 
@@ -16,14 +16,14 @@ export interface ForwardOptions {
   signal: AbortSignal;
 }
 
-/** What became of one POST. */
+/** The outcome of one POST. */
 export interface Outcome {
   acknowledged: boolean;
   status: number | null;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   failure: string | null;
   durationMs: number;
-  /** The beginning of an answer that is no acknowledgement. */
+  /** The beginning of a response that is no acknowledgement. */
   answer: string | null;
 }
 
@@ -74,7 +74,7 @@ export async function forward({ id, type, body }: RecordedEvent, options: Forwar
 async function answerOf(sent: ClientRequest): Promise<IncomingMessage> {
   return await new Promise((resolve, reject) => {
     sent.once('response', (response: IncomingMessage) => {
-      // What happens to the rest of the answer changes nothing.
+      // The rest of the response does not matter.
       response.on('error', () => {});
       resolve(response);
     });

@@ -14,11 +14,11 @@ const START = 'start';
 
 export interface ListenOptions {
   credentials: Credentials;
-  /** Where the place is kept. */
+  /** The file that keeps the position. */
   folder: string;
   target: URL | undefined;
   types: readonly EventType[] | undefined;
-  /** Where to begin, in place of the last event of an earlier run; `now` skips what came since. */
+  /** Where to start instead of after the last event of an earlier run; `now` skips older events. */
   from: string | undefined;
   skipVerify: boolean;
   /** An event is sent again until it is acknowledged, and others wait behind it. */
@@ -38,12 +38,12 @@ export async function listen(options: ListenOptions): Promise<void> {
   } catch (error) {
     const isGone = error instanceof InvalidRequestError && error.param === 'after' && kept !== undefined;
     if (!isGone) throw error;
-    note('The last event of the run before is not kept any more: all that are kept follow.');
+    note('The last event of the previous run is no longer stored: all stored events follow.');
     await follow(florin, place, options, START);
   }
 }
 
-/** Listeners of a store differ by where they forward to. */
+/** Listeners of a store differ by their target. */
 const nameOf = (owner: string, target: URL | undefined) => `${owner} ${target?.href ?? '-'}`;
 
 async function findPlace(florin: Florin, options: ListenOptions): Promise<ListenerPlace> {
@@ -95,7 +95,7 @@ async function follow(
     place.rename(nameOf(JSON.parse(event.body).store_id, target));
     if (types === undefined || types.includes(event.type)) {
       const outcome = target && (await send(event, { ...options, target }));
-      // Cut short by the end of the command: the next run sends it again.
+      // Interrupted by the end of the command; the next run sends it again.
       if (signal.aborted && outcome?.acknowledged === false) return;
       print(eventLine(event, outcome, json));
     }
@@ -103,7 +103,7 @@ async function follow(
   }
 }
 
-/** One attempt; with `retry` as many as it takes. */
+/** One attempt, or with `retry` attempts until one is acknowledged. */
 async function send(event: RecordedEvent, options: ListenOptions & { target: URL }): Promise<Outcome> {
   const { credentials, target, skipVerify, retry, signal } = options;
   const how: ForwardOptions = { target, secretKey: credentials.secretKey, skipVerify, signal };

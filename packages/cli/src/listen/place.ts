@@ -5,17 +5,17 @@ import { CommandFailure } from '../failure.ts';
 const SECRET_MODE = 0o600;
 
 /**
- * The last event that a listener is done with, in a file, so that the next one goes on behind it. A listener has
+ * Keeps the last handled event of a listener in a file, so that the next run continues after it. A listener has
  * several names as it gets to know its store: the first one that is known counts.
  */
 export class ListenerPlace {
   readonly #file: string;
-  /** The one it is kept under, and those that it replaces. */
+  /** The current name, and the names that it replaces. */
   #name: string;
   readonly #former = new Set<string>();
   #current: string | undefined;
 
-  /** @throws CommandFailure where the file is none of ours */
+  /** @throws CommandFailure if the file is not one of ours */
   constructor(folder: string, names: readonly string[]) {
     this.#file = path.resolve(folder, 'listen.json');
     const known = this.#read();
@@ -35,7 +35,7 @@ export class ListenerPlace {
     this.#name = name;
   }
 
-  /** Whole or not at all, and beside what other listeners keep: the file is read anew each time. */
+  /** Writes atomically and keeps other listeners' entries: the file is read again each time. */
   keep(place: string): void {
     if (place === this.#current) return;
     mkdirSync(path.dirname(this.#file), { recursive: true });

@@ -2,7 +2,7 @@ import type { RecordedEvent, WebhookEvent } from '@florin/sdk';
 import { cell } from '../table.ts';
 import type { Outcome } from './forward.ts';
 
-/** The id of the resource as its own fields name it. */
+/** The id of the resource, from its own id field. */
 function resourceOf({ data }: WebhookEvent): string {
   const { id, batch_id, refund_id }: { id?: string; batch_id?: string; refund_id?: string } = data.object;
   return [id, batch_id, refund_id].find((name) => typeof name === 'string') ?? '';
@@ -13,7 +13,7 @@ export function outcomeText({ status, failure, durationMs, answer }: Outcome): s
   return `${status ?? `failed (${cell(failure)})`} in ${durationMs} ms${said}`;
 }
 
-/** One event on one line: for a person with the time of this machine, or as JSON. */
+/** One event on one line: as text with local time, or as JSON. */
 export function eventLine(event: RecordedEvent, outcome: Outcome | undefined, json: boolean): string {
   const parsed: WebhookEvent = JSON.parse(event.body);
   const resource = resourceOf(parsed);

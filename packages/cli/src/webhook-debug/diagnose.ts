@@ -16,7 +16,7 @@ import { bodyVariants, messageVariants, secretVariants } from './variants.ts';
 export interface Evidence {
   request: GivenRequest;
   secrets: readonly string[];
-  /** Secrets that nobody named but that are at hand. */
+  /** Other known secrets, such as the sandbox's. */
   others: readonly { value: string; name: string }[];
   /** When it was received, Unix seconds. */
   receivedAt: number;
@@ -26,7 +26,7 @@ export interface Evidence {
 export interface Finding {
   step: number;
   name: string;
-  /** Null: it cannot be told, because of another step. */
+  /** Null: unknown, because another step failed. */
   ok: boolean | null;
   reason: string;
   /** What to do. */
@@ -40,7 +40,7 @@ const fine = (reason: string): Verdict => ({ ok: true, reason, advice: null });
 const wrong = (reason: string, advice: string): Verdict => ({ ok: false, reason, advice });
 const untold = (reason: string): Verdict => ({ ok: null, reason, advice: null });
 
-/** Walks the steps of the specification, section 6, all of them, and says of each what is wrong and why. */
+/** Checks all steps of the specification, section 6, and explains each failure. */
 export function diagnose(evidence: Evidence): Finding[] {
   const [timestamp, nonce, signature] = [TIMESTAMP_HEADER, NONCE_HEADER, SIGNATURE_HEADER].map(
     (name) => evidence.request.headers.get(name.toLowerCase())?.[0] ?? '',
@@ -147,7 +147,7 @@ interface Found {
   secret: { mistake: string | undefined; advice: string };
 }
 
-/** The way to this signature that takes the fewest mistakes. */
+/** Finds the combination with the fewest mistakes that gives this signature. */
 function search({ request, secrets, others }: Evidence, { timestamp, nonce, signature }: Signed) {
   const wanted = signature.toLowerCase();
   const mistakesOf = ({ bytes, secret }: Found) => bytes.length + (secret.mistake === undefined ? 0 : 1);
@@ -182,7 +182,7 @@ function spellingOf(signature: string): Verdict | undefined {
   return wrong(reason, 'Compare it with what was sent: a prefix such as sha256= does not belong to it.');
 }
 
-/** Nothing that was tried leads to the signature. */
+/** No combination gives the signature. */
 function unexplained(
   { request, secrets }: Evidence,
   spelling: Verdict | undefined,

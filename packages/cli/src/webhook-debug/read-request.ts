@@ -1,6 +1,6 @@
 import { wrongUsage } from '../failure.ts';
 
-/** A request as somebody wrote it down. Names in lower case, all values of each. */
+/** A request from text. Header names in lower case, with all their values. */
 export interface GivenRequest {
   headers: ReadonlyMap<string, readonly string[]>;
   body: Buffer;

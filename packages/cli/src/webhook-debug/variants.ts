@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Another form of what was given, and what must have happened if that one is right. */
+/** Another form of the input, with the mistake that it would explain. */
 export interface Variant<T> {
   value: T;
   /** Undefined: it is right as it is. */
@@ -20,7 +20,7 @@ const parsed = (text: string): unknown => {
 const RAW_ADVICE =
   'Take the bytes before any body parser: express.raw(), a raw body plugin, await request.arrayBuffer().';
 
-/** The body, and what it may have been before a tool or a framework changed it; the likeliest first. */
+/** The body, and its possible forms before a tool or framework changed it, likeliest first. */
 export function bodyVariants(body: Buffer): Variant<Buffer>[] {
   const variants = [asGiven(body)];
   const add = (value: Buffer | string | undefined, mistake: string, advice: string) => {
@@ -66,7 +66,7 @@ export function bodyVariants(body: Buffer): Variant<Buffer>[] {
   return variants;
 }
 
-/** The secrets at hand, and what else each may have been meant to be. */
+/** The known secrets, and corrected forms of each. */
 export function secretVariants(
   given: readonly string[],
   others: readonly { value: string; name: string }[],
@@ -91,7 +91,7 @@ export function secretVariants(
   ];
 }
 
-/** What is signed, right and in the ways in which it is done wrong. */
+/** The signed text, correct and with common mistakes. */
 export function messageVariants(body: Buffer, timestamp: string, nonce: string): Variant<Buffer>[] {
   const advice =
     'The sender is not this service, or your own signing code: sign <timestamp>.<nonce>.<raw_body>.';

@@ -5,7 +5,7 @@ import { CLOSED, Currency, Network, OrNull, Seconds, Units } from './shared.ts';
 const METADATA_KEYS_MAX = 50;
 const METADATA_KEY_MAX = 40;
 
-/** What a merchant may hang on a resource: at most 50 keys of 40 characters; strings of 500, numbers, booleans. */
+/** Metadata of a resource: at most 50 keys of 40 characters; values are strings of 500, numbers, booleans. */
 export const Metadata = Type.Record(
   // Of any characters, which a dot is not: the value of a key with a line break is a value too.
   Type.String({ pattern: '^[\\s\\S]*$' }),
@@ -54,7 +54,7 @@ export const CurrencyCode = Type.String({
   description: 'An ISO 4217 code, `USDT` or `USDC`, in upper case.',
   examples: ['USD'],
 });
-/** Where a payer may be sent. */
+/** A redirect URL of a payer. */
 export const PageUrl = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description });
 
 export const CheckoutSessionInput = Type.Object(

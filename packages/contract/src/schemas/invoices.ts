@@ -24,7 +24,7 @@ export type BillingReason = (typeof BILLING_REASONS)[number];
 const Price = (description: string) =>
   Type.Integer({ description: `${description}, in the smallest unit of the currency.` });
 
-/** What an invoice and the preview of one tell. */
+/** Fields of an invoice and of its preview. */
 const DUE = {
   object: Type.Literal('invoice'),
   subscription_id: Type.String(),

@@ -5,7 +5,7 @@ import { CLOSED, ListOf, OrNull, PAGE_QUERY, Seconds } from './shared.ts';
 const URL_LENGTH_MAX = 2_048;
 const TYPES_MAX = 30;
 
-/** What an endpoint may ask for: names of events, and `*` for all that the specification names. */
+/** Event types of an endpoint: names, and `*` for all types of the specification. */
 const EventChoice = Type.Enum(['*', ...EVENT_TYPES, ...OPT_IN_EVENT_TYPES]);
 export type WebhookEventChoice = Static<typeof EventChoice>;
 

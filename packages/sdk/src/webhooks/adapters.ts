@@ -7,13 +7,13 @@ import {
 } from './raw-body.ts';
 import type { WebhookHeaders } from './verify.ts';
 
-/** What to answer to a delivery. `text` tells the reason, and nothing of a secret or of an inner error. */
+/** The response to a delivery. `text` is the reason, without secrets or internal errors. */
 export interface WebhookAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** Judges the bytes as received and answers; never rejects. */
+/** Verifies the received bytes and answers; never rejects. */
 export type Receive = (rawBody: unknown, headers: WebhookHeaders) => Promise<WebhookAnswer>;
 
 /** The parts used of node:http's response, and so of Express's. */
@@ -47,7 +47,7 @@ interface FastifyReply {
 }
 
 const ONLY_POST: WebhookAnswer = { status: 405, text: 'webhooks come by POST' };
-/** Cut off on its way: to be sent again. */
+/** The request was cut off; the service sends it again. */
 const BROKEN_OFF: WebhookAnswer = { status: 500, text: 'the body did not come whole' };
 
 export function nodeListener(receive: Receive) {

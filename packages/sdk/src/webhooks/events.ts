@@ -2,7 +2,7 @@ import type * as wire from '../wire.ts';
 
 export type EventType = wire.Event['type'];
 
-/** The wire's name of the resource whose news a type is: `payout_batch.updated` tells of a PayoutBatch. */
+/** The resource type of an event type: `payout_batch.updated` carries a PayoutBatch. */
 interface ResourceNames {
   payment: 'Payment';
   refund: 'Refund';
@@ -29,7 +29,7 @@ export interface EventOf<T extends EventType> extends Omit<wire.Event, 'type' | 
 }
 
 /**
- * What a webhook carries; a `switch` on `type` tells what `data.object` is. `sequence` rises by 1 with each event of
+ * The body of a webhook; a `switch` on `type` narrows `data.object`. `sequence` rises by 1 with each event of
  * the resource: drop what is older than seen.
  */
 export type WebhookEvent = { [T in EventType]: EventOf<T> }[EventType];

@@ -32,7 +32,7 @@ interface Outcome {
   errors: unknown[];
 }
 
-/** A receiver that keeps what it was told. */
+/** A receiver that records its calls. */
 function recording(options: Partial<ReceiverOptions> = {}) {
   const events: WebhookEvent[] = [];
   const errors: unknown[] = [];

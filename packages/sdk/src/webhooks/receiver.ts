@@ -19,14 +19,14 @@ import {
 } from './verify.ts';
 
 export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds'> {
-  /** A function is asked at each delivery, so that a secret can change while the server runs. */
+  /** A function is called for each delivery, so that a secret can change while the server runs. */
   secret: WebhookSecret | (() => WebhookSecret | Promise<WebhookSecret>);
   /**
    * What to do with an event; 200 is answered once it resolves, which should be within 30 s, with its verdict if it
    * gives one (`latestOnly`, `everyOnce`). If it throws, the answer is 500 and the service comes again.
    */
   onEvent(event: WebhookEvent): unknown;
-  /** Told of each refused webhook (WebhookVerificationError) and of what onEvent threw. Default: the console. */
+  /** Called with each refused webhook (WebhookVerificationError) and each error of onEvent. Default: the console. */
   onError?(error: unknown, event: WebhookEvent | undefined): unknown;
 }
 
@@ -43,7 +43,7 @@ export interface Receiver {
 }
 
 /**
- * Verifies what comes, hands the event to `onEvent` and answers: 200 when it resolved, 400 with the reason for a
+ * Verifies webhooks, passes the event to `onEvent` and answers: 200 when it resolved, 400 with the reason for a
  * webhook that is refused, 413 beyond 1 MiB, 500 when `onEvent` threw or the receiver is set up wrongly (no secret, a
  * body that was parsed before), so that the service comes again. Throws a TypeError if a secret is missing from the
  * start.
@@ -85,12 +85,12 @@ function answerTo(error: unknown, event: WebhookEvent | undefined): WebhookAnswe
   if (!(error instanceof WebhookVerificationError))
     return { status: 500, text: 'the receiver is not set up' };
   const { reason, message } = error;
-  // The message goes on about the receiver's own secret, which is no news for strangers.
+  // The rest of the message is about the receiver's own secret, which the sender must not see.
   const text = reason === 'signature_mismatch' ? 'the signature does not match the body' : message;
   return { status: reason === 'body_not_raw' ? 500 : 400, text: `${reason}: ${text}` };
 }
 
-/** Whoever is told cannot change the answer, nor end the process by failing. */
+/** An error of the callback changes neither the answer nor ends the process. */
 function report(options: ReceiverOptions, error: unknown, event: WebhookEvent | undefined): void {
   const telling = async () => (options.onError ? options.onError(error, event) : logError(error, event));
   telling().catch((failure: unknown) => console.error(failure));

@@ -1,5 +1,5 @@
 /**
- * Where it is kept what was handled: a table of keys and numbers, one for each guarded handler. `Tx` is a transaction
+ * Stores which events were handled: a table of keys and numbers, one per guarded handler. `Tx` is a transaction
  * of the database.
  */
 export interface SequenceStore<Tx> {
@@ -8,6 +8,6 @@ export interface SequenceStore<Tx> {
    * that advance the same key, the second waits for the end of the first.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** In one atomic step: sets `key` to `sequence` if nothing or less stands there, and tells whether it did. */
+  /** Atomically sets `key` to `sequence` if it is unset or lower. @returns whether it did */
   advance(tx: Tx, key: string, sequence: number): Promise<boolean>;
 }

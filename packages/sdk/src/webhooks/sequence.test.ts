@@ -21,7 +21,7 @@ function eventOf(sequence: number, resource: object = { id: 'in_1' }): WebhookEv
   return event as unknown as WebhookEvent;
 }
 
-/** A handler that runs until it is told how to end. */
+/** A handler that runs until the test ends it. */
 function heldHandler() {
   const running: { event: WebhookEvent; end: (error?: Error) => void }[] = [];
   const handler = (event: WebhookEvent) =>

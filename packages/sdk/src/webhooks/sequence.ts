@@ -3,7 +3,7 @@ import { MemoryStore } from './memory-store.ts';
 import type { SequenceStore } from './sequence-store.ts';
 
 /**
- * What became of an event: `new`, its handler ran; `duplicate`, this very event was handled before; `stale`, a later
+ * The result of an event: `new`, its handler ran; `duplicate`, this event was handled before; `stale`, a later
  * one of the same resource was.
  */
 export type Verdict = 'new' | 'duplicate' | 'stale';
@@ -64,7 +64,7 @@ function guarded<Tx>(
   judge: (tx: Tx, event: WebhookEvent) => Promise<Verdict>,
 ): GuardedHandler {
   return async (event) => {
-    // Neither dropped nor passed in silence: without a number nobody can tell which it should be.
+    // Without a number it is unknown whether to drop it, so it is an error.
     if (!Number.isSafeInteger(event.sequence) || event.sequence < 1) {
       throw new TypeError(`the event ${event.id} has no sequence`);
     }
@@ -76,7 +76,7 @@ function guarded<Tx>(
   };
 }
 
-/** Under which names resources have their ids. */
+/** The id fields of resources. */
 interface ResourceIds {
   id?: string;
   batch_id?: string;

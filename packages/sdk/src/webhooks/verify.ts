@@ -78,7 +78,7 @@ export function verify(
   checkNonce(nonce);
 
   const parts = [signedPrefix(timestamp, nonce), body];
-  // All secrets are tried, so that the time taken tells nothing about which one fits.
+  // All secrets are tried, so that the time does not reveal which one matches.
   const matches = secrets.filter((each) => sameSignature(signature, hmacHex(each, parts)));
   if (matches.length === 0)
     throw new WebhookVerificationError('signature_mismatch', mismatchMessage(secrets));
@@ -164,7 +164,7 @@ function parseEvent(body: Uint8Array): WebhookEvent {
   throw new WebhookVerificationError('body_not_event', 'the signature is right but the body is not an event');
 }
 
-/** Looks no further than a later version of the service would still agree with. */
+/** Checks only what later versions of the service will keep. */
 function isEvent(parsed: unknown): parsed is WebhookEvent {
   if (typeof parsed !== 'object' || parsed === null) return false;
   const { id, type } = parsed as Record<string, unknown>;

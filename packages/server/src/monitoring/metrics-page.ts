@@ -76,7 +76,7 @@ function showJobs(metrics: Metrics, { jobs, workers, atMs }: ServiceState): void
   );
   const lateness = byKind((job) => Math.max(0, atMs - (job.oldestDueMs ?? atMs)) / 1000);
   metrics.setGauge('florin_jobs_lateness_seconds', 'How long the oldest due job has waited.', lateness);
-  metrics.setGauge('florin_workers', 'Workers whose session is up, of all processes.', [{ value: workers }]);
+  metrics.setGauge('florin_workers', 'Connected workers of all processes.', [{ value: workers }]);
 }
 
 function showTransfers(metrics: Metrics, { transfers, stops, historyChanged, atMs }: ServiceState): void {

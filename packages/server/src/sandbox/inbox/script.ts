@@ -53,7 +53,7 @@ export const INBOX_SCRIPT = `'use strict';
       const isFirst = etag === '';
       etag = answer.headers.get('etag') ?? '';
       const time = new Date().toLocaleTimeString();
-      if (isFirst) say('Live: it looks for news every second.');
+      if (isFirst) say('Live: updated every second.');
       else say(fresh === 0 ? 'Live. Changed at ' + time + '.' : 'Live. ' + fresh + ' new at ' + time + '.');
     } catch {
       say('The sandbox does not answer; trying again.');
