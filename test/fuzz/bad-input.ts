@@ -1,4 +1,5 @@
-import { corpus, corpusLines, NO_CORPORA } from '../corpora.ts';
+import { jsonDocuments, pollutingObjects } from '../own-cases/json.ts';
+import { amountTexts, naughtyTexts } from '../own-cases/text.ts';
 
 /** Names that a careless expression reads again from each of their characters. */
 const LONG_NAMES: readonly string[] = ['token-', 'a-', 'a.', 'password_', 'x'].map((piece) =>
@@ -118,17 +119,10 @@ export const STRANGE_KEYS: readonly string[] = [
   '0',
 ];
 
-export const NAUGHTY_TEXTS: readonly string[] = NO_CORPORA
-  ? ["' or 1=1 --", '<script>alert(1)</script>', '../../etc/passwd', '%s%n', '{{7*7}}', '\u202eabc']
-  : [
-      ...corpus<string[]>('strings/blns.json'),
-      ...corpus<{ vectors: string[] }>('money/amount_strings.json').vectors,
-    ];
+export const NAUGHTY_TEXTS: readonly string[] = [...naughtyTexts(), ...amountTexts()];
 
 /** Raw JSON that would change the prototype of a careless reader. */
-export const POLLUTING: readonly string[] = NO_CORPORA
-  ? ['{"__proto__":{"polluted":true}}', '{"constructor":{"prototype":{"polluted":true}}}']
-  : corpus<{ vectors: string[] }>('json/prototype_pollution.json').vectors;
+export const POLLUTING: readonly string[] = pollutingObjects();
 
 /** Whole bodies, most of them no JSON at all. */
 export const BODIES: readonly Uint8Array[] = [
@@ -151,11 +145,7 @@ export const BODIES: readonly Uint8Array[] = [
   ...['1f8b0800', 'fffe7b007d00', '7b22ff223a317d', '7b22c080223a317d', '7b22eda080223a317d'].map((hex) =>
     Buffer.from(hex, 'hex'),
   ),
-  ...(NO_CORPORA
-    ? []
-    : corpusLines<{ b64: string }>('json/nst_jsontestsuite.jsonl').map(({ b64 }) =>
-        Buffer.from(b64, 'base64'),
-      )),
+  ...jsonDocuments().map(({ bytes }) => bytes),
 ];
 
 /** A segment of a path, as it stands there, that names no resource of anybody. */

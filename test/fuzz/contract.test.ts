@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NIL_ID } from '../../packages/server/src/platform/db/ids.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { WEBHOOK_SETTINGS } from '../../packages/server/src/webhooks/index.ts';
-import { NO_CORPORA } from '../corpora.ts';
+import { HAS_CORPORA } from '../corpora.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { caller } from '../payouts/requests.ts';
 import { FULL, scaled } from '../scale.ts';
@@ -131,7 +131,7 @@ async function run(
   ...[contract, options]: [Parameters<typeof fuzz>[0], Parameters<typeof fuzz>[2]]
 ): Promise<FuzzReport> {
   const report = await fuzz(contract, service.baseUrl, options);
-  if (REPORT !== undefined) writeFileSync(REPORT, JSON.stringify({ ...report, corpora: !NO_CORPORA }));
+  if (REPORT !== undefined) writeFileSync(REPORT, JSON.stringify({ ...report, corpora: HAS_CORPORA }));
   expect(report.findings.map(describeFinding).join('\n\n'), `seed ${seed}`).toBe('');
   return report;
 }

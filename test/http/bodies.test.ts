@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { corpus, corpusLines, NO_CORPORA } from '../corpora.ts';
+import {
+  byteOrderMarks,
+  invalidUtf8,
+  jsonDocuments,
+  pollutingObjects,
+  surrogateTexts,
+} from '../own-cases/json.ts';
 import { FULL } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Answer, send } from '../signed-request.ts';
@@ -71,37 +77,26 @@ test('every sample body of these tests fits its schema, so that what is refused 
   }
 });
 
-test.skipIf(NO_CORPORA)(
-  'D2: 340 files of JSON and not JSON as the body of every call: 400, never 5xx',
-  async () => {
-    interface Case {
-      name: string;
-      expect: 'accept' | 'reject' | 'either_no_crash';
-      b64: string;
-    }
-    const cases = corpusLines<Case>('json/nst_jsontestsuite.jsonl');
-    expect(cases.length).toBe(340);
-    const whole = ['createPayoutBatch', 'fundSandbox'];
-    for (const [place, operation] of withBody().entries()) {
-      // Where time is short two calls take all files, and each other one a tenth of its own.
-      const takesAll = FULL || whole.includes(operation.operationId);
-      const part = cases.filter((_, at) => takesAll || at % 10 === place % 10);
-      const statuses: [name: string, ok: boolean][] = await Promise.all(
-        part.map(async ({ name, expect: expected, b64 }) => {
-          const body = Buffer.from(b64, 'base64');
-          const { status, json } = await sendBody(operation, body);
-          // An empty body and `{}` say nothing; where nothing is required they are the call itself.
-          const says = body.length > 0 && body.toString().replaceAll(/\s/g, '') !== '{}';
-          const refused =
-            status === 400 && (isPayoutPath(operation.path) ? json.data === null : 'error' in json);
-          return [`${name} ${expected} ${status}`, refused || (!says && status < 500)];
-        }),
-      );
-      expect(statuses.filter(([, ok]) => !ok)).toEqual([]);
-    }
-  },
-  120_000,
-);
+test('D2: documents of JSON and not JSON as the body of every call: 400, never 5xx', async () => {
+  const cases = jsonDocuments();
+  const whole = ['createPayoutBatch', 'fundSandbox'];
+  for (const [place, operation] of withBody().entries()) {
+    // Where time is short two calls take all documents, and each other one a tenth of its own.
+    const takesAll = FULL || whole.includes(operation.operationId);
+    const part = cases.filter((_, at) => takesAll || at % 10 === place % 10);
+    const statuses: [name: string, ok: boolean][] = await Promise.all(
+      part.map(async ({ name, expect: expected, bytes: body }) => {
+        const { status, json } = await sendBody(operation, body);
+        // An empty body and `{}` say nothing; where nothing is required they are the call itself.
+        const says = body.length > 0 && body.toString().replaceAll(/\s/g, '') !== '{}';
+        const refused =
+          status === 400 && (isPayoutPath(operation.path) ? json.data === null : 'error' in json);
+        return [`${name} ${expected} ${status}`, refused || (!says && status < 500)];
+      }),
+    );
+    expect(statuses.filter(([, ok]) => !ok)).toEqual([]);
+  }
+}, 120_000);
 
 const textOf = (bytes: Uint8Array) =>
   Buffer.concat([
@@ -118,39 +113,25 @@ function operationOf(operationId: string): Operation {
   return operation;
 }
 
-test.skipIf(NO_CORPORA)('D2: bytes that are no UTF-8 are 400', async () => {
-  const { fatal_invalid: cases } = corpus<{ fatal_invalid: { name: string; input: number[] }[] }>(
-    'json/utf8/decoder-fatal.json',
-  );
-  expect(cases.length).toBeGreaterThan(20);
-  for (const { input } of cases) await expectInvalid(create(), textOf(Uint8Array.from(input)));
+test('D2: bytes that are no UTF-8 are 400', async () => {
+  for (const { input } of invalidUtf8()) await expectInvalid(create(), textOf(Uint8Array.from(input)));
 });
 
-test.skipIf(NO_CORPORA)('D2: a byte order mark before the body is 400, in whatever encoding', async () => {
-  interface Boms {
-    byte_order_marks: {
-      bom: number[];
-      bytes: number[];
-      decoded: string;
-      wrong_boms_as_garbage: Record<string, number[]>;
-    };
-  }
-  const { byte_order_marks: marks } = corpus<Boms>('json/utf8/decoder-bom.json');
+test('D2: a byte order mark before the body is 400, in whatever encoding', async () => {
   const body = textOf(Buffer.from('x'));
-  const wrong = Object.values(marks.wrong_boms_as_garbage);
-  for (const mark of [marks.bom, ...wrong]) {
-    await expectInvalid(create(), Buffer.concat([Uint8Array.from(mark), body]));
-  }
   await expectInvalid(create(), Buffer.from(body.toString(), 'utf16le'));
-  const stored = await sendBody(create(), textOf(Uint8Array.from(marks.bytes)));
-  expect(stored.json.description).toBe(marks.decoded);
-  const inside = await sendBody(create(), textOf(Uint8Array.from([...marks.bom, ...marks.bytes])));
-  expect(inside.json.description).toBe(`\ufeff${marks.decoded}`);
+  for (const { bom, bytes, decoded, wrong_boms_as_garbage: wrong } of byteOrderMarks()) {
+    for (const mark of [bom, ...Object.values(wrong)])
+      await expectInvalid(create(), Buffer.concat([Uint8Array.from(mark), body]));
+    const stored = await sendBody(create(), textOf(Uint8Array.from(bytes)));
+    expect(stored.json.description).toBe(decoded);
+    const inside = await sendBody(create(), textOf(Uint8Array.from([...bom, ...bytes])));
+    expect(inside.json.description).toBe(`\ufeff${decoded}`);
+  }
 });
 
-test.skipIf(NO_CORPORA)('D2: a lone surrogate is 400, a pair is stored as it is', async () => {
-  const { cases } = corpus<{ cases: { input: string }[] }>('json/utf8/encoder-surrogates.json');
-  for (const { input } of cases) {
+test('D2: a lone surrogate is 400, a pair is stored as it is', async () => {
+  for (const input of surrogateTexts()) {
     const body = textOf(Buffer.from(JSON.stringify(input).slice(1, -1)));
     if (input.isWellFormed()) expect((await sendBody(create(), body)).json.description).toBe(input);
     else await expectInvalid(create(), body);
@@ -222,37 +203,27 @@ test('D4: nesting is counted to 32 and refused beyond, without a crash at 100,00
 
 const POISON = /"(?:__proto__|constructor)"/;
 const prototypeKeys = () => [Object.prototype, Array.prototype, Function.prototype].map(Reflect.ownKeys);
-test.skipIf(NO_CORPORA)(
-  "D5, fault 30: no key of a body reaches the process's prototypes, and poisoning ones are 400",
-  async () => {
-    const { vectors } = corpus<{ vectors: string[] }>('json/prototype_pollution.json');
-    const before = prototypeKeys();
-    const inner = (vector: string) => vector.slice(1, -1);
-    for (const operation of withBody()) {
-      const sample = JSON.stringify(sampleOf(api, operation.body));
-      const first = sample === '{}' ? '' : `${inner(sample)},`;
-      for (const vector of vectors) {
-        const item = sample.includes('[{') ? [sample.replace('[{', `[{${inner(vector)},`)] : [];
-        for (const body of [
-          vector,
-          `{${first}${inner(vector)}}`,
-          `{${first}"metadata":${vector}}`,
-          ...item,
-        ]) {
-          // In metadata a key may have any name but those that reach a prototype.
-          if (takesMetadata(api, operation) && !POISON.test(body))
-            expect((await sendBody(operation, body)).status).toBeLessThan(500);
-          else await expectInvalid(operation, body);
-        }
+test("D5, fault 30: no key of a body reaches the process's prototypes, and poisoning ones are 400", async () => {
+  const before = prototypeKeys();
+  const inner = (vector: string) => vector.slice(1, -1);
+  for (const operation of withBody()) {
+    const sample = JSON.stringify(sampleOf(api, operation.body));
+    const first = sample === '{}' ? '' : `${inner(sample)},`;
+    for (const vector of pollutingObjects()) {
+      const item = sample.includes('[{') ? [sample.replace('[{', `[{${inner(vector)},`)] : [];
+      for (const body of [vector, `{${first}${inner(vector)}}`, `{${first}"metadata":${vector}}`, ...item]) {
+        // In metadata a key may have any name but those that reach a prototype.
+        if (takesMetadata(api, operation) && !POISON.test(body))
+          expect((await sendBody(operation, body)).status).toBeLessThan(500);
+        else await expectInvalid(operation, body);
       }
-      expect(prototypeKeys()).toEqual(before);
-      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     }
-    const after = await sendBody(create(), textOf(Buffer.from('as before')));
-    expect(after.json).toMatchObject({ status: 'draft', description: 'as before' });
-  },
-  60_000,
-);
+    expect(prototypeKeys()).toEqual(before);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  }
+  const after = await sendBody(create(), textOf(Buffer.from('as before')));
+  expect(after.json).toMatchObject({ status: 'draft', description: 'as before' });
+}, 180_000);
 
 test('C3: an unknown field is 400 with its path, at every level of every body', async () => {
   for (const operation of withBody()) {

@@ -8,7 +8,7 @@ import {
   type OutboundAnswer,
   parseNetworks,
 } from '../../packages/server/src/platform/outbound/index.ts';
-import { corpusLines, NO_CORPORA } from '../corpora.ts';
+import { type CallbackUrlCase, callbackUrls, ipAddresses } from '../own-cases/outbound.ts';
 import { scaled } from '../scale.ts';
 import { recordDialled } from './dialled.ts';
 import { type HostileReceiver, startHostileReceiver } from './hostile-receiver.ts';
@@ -80,18 +80,13 @@ async function expectUntouched(): Promise<void> {
   expect((await receiver.report()).connections).toEqual({});
 }
 
-describe.skipIf(NO_CORPORA)('corpora', () => {
-  interface UrlRow {
-    url: string;
-    why: string;
-    dns?: readonly (readonly string[] | string)[];
-  }
-  const rows = NO_CORPORA ? [] : corpusLines<UrlRow>('webhook/callback_urls.jsonl');
+describe('bad inputs', () => {
+  const rows = callbackUrls();
   const plain = rows.filter((row) => row.dns === undefined);
   const named = rows.filter((row) => row.dns !== undefined && !row.url.includes('redir'));
 
-  /** What the corpus says of a name, with the stand-in for the public address it uses. */
-  function answersOf(said: NonNullable<UrlRow['dns']>): Answer[] {
+  /** The answers of a case for its name, with the stand-in for the public address it uses. */
+  function answersOf(said: NonNullable<CallbackUrlCase['dns']>): Answer[] {
     return said.map((one): Answer => {
       if (typeof one !== 'string') return one.map((a) => (a === '93.184.216.34' ? PUBLIC : a));
       const [word, cname = ''] = one.split(' ');
@@ -135,10 +130,9 @@ describe.skipIf(NO_CORPORA)('corpora', () => {
     },
   );
 
-  const addresses = NO_CORPORA
-    ? []
-    : corpusLines<{ ip: string; expect: string }>('ssrf/ip_classification.jsonl');
-  const denied = addresses.filter((row) => row.expect === 'deny').map(({ ip }) => ip);
+  const denied = ipAddresses()
+    .filter((row) => row.expect === 'deny')
+    .map(({ ip }) => ip);
   test.each(denied)('E1, fault 34: %s is not dialled, as a literal or as an answer', async (ip) => {
     if (!ip.includes('%')) {
       zone = () => [ip];

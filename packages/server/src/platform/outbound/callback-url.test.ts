@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { corpusLines, NO_CORPORA } from '../../../../../test/corpora.ts';
+import { callbackUrls } from '../../../../../test/own-cases/outbound.ts';
 import { checkCallbackUrl } from './callback-url.ts';
-
-interface Row {
-  url: string;
-  expect: 'reject_at_save' | 'no_connect' | 'error_not_crash' | 'redirect_not_followed';
-  why: string;
-}
 
 /** Of those that may be saved and must not be dialled: written so that they are refused when they are saved. */
 const REFUSED_EARLY = new Set([
@@ -22,10 +16,9 @@ function isRefused(text: string): boolean {
   return 'refused' in checkCallbackUrl(text);
 }
 
-describe.skipIf(NO_CORPORA)('corpora', () => {
-  const rows = NO_CORPORA ? [] : corpusLines<Row>('webhook/callback_urls.jsonl');
+describe('bad inputs', () => {
   const at = (wanted: boolean) =>
-    rows
+    callbackUrls()
       .filter(
         ({ url, expect: expected }) => (expected === 'reject_at_save' || REFUSED_EARLY.has(url)) === wanted,
       )
