@@ -15,7 +15,8 @@ const LOOK_EVERY_MS = 250;
 const LOOKS_PER_COUNT = scaled(20, 1);
 /** Requests that are answered while nothing else happens. */
 const IDLE_REQUESTS = scaled(1_000, 50);
-const SLOWER_MAX = 2;
+/** How much longer a list may take beside renewals: the p99 in a full run; in a short one, of some 20 lists, the median. */
+const SLOWER_MAX = FULL ? 2 : 10;
 
 let world: World;
 
@@ -58,8 +59,10 @@ async function list(): Promise<number> {
   return tookMs;
 }
 
-const p99 = (times: readonly number[]) =>
-  times.toSorted((a, b) => a - b)[Math.ceil(0.99 * times.length) - 1] ?? Number.NaN;
+const quantile = (times: readonly number[], part: number) =>
+  times.toSorted((a, b) => a - b)[Math.ceil(part * times.length) - 1] ?? Number.NaN;
+const p99 = (times: readonly number[]) => quantile(times, 0.99);
+const median = (times: readonly number[]) => quantile(times, 0.5);
 
 const countPaid = async () =>
   (
@@ -89,9 +92,10 @@ test(`fault 80, I12, I16: ${DUE} renewals at the same second are billed and char
   const seconds = (performance.now() - startMs) / 1000;
   console.log(
     `${DUE} renewals in ${seconds.toFixed(1)} s (${Math.round(DUE / seconds)}/s); the list answered ` +
-      `${idle.length} times idle, p99 ${p99(idle).toFixed(0)} ms, and ${busy.length} times meanwhile, p99 ${p99(busy).toFixed(0)} ms`,
+      `${idle.length} times idle, median ${median(idle).toFixed(0)} and p99 ${p99(idle).toFixed(0)} ms, and ${busy.length} times meanwhile, ${median(busy).toFixed(0)} and ${p99(busy).toFixed(0)} ms`,
   );
-  if (FULL) expect(p99(busy)).toBeLessThan(SLOWER_MAX * p99(idle));
+  const usual = FULL ? p99 : median;
+  expect(usual(busy)).toBeLessThan(SLOWER_MAX * usual(idle));
   expect(await world.judge()).toEqual([]);
   await expectEachOnce(dueAt);
 });
