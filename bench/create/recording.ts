@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { createApiServer, openApp } from '../../packages/server/src/app.ts';
-import { SharedTrip } from '../../packages/server/src/platform/db/shared-trips.ts';
+import { Pipeline } from '../../packages/server/src/platform/db/pipeline.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import type { Premises } from './merchant.ts';
 import { BATCHES, signedHeaders } from './requests.ts';
@@ -37,14 +37,12 @@ export async function record(work: () => Promise<void>): Promise<Statement[]> {
   ) {
     const [config, values] = args;
     const { options: session = '', database = '' } = this.connectionParameters;
-    const last =
-      config !== null && typeof config === 'object'
-        ? (config as { text: string; values?: unknown[] })
-        : { text: String(config), values: Array.isArray(values) ? values : [] };
-    const before = config instanceof SharedTrip ? config.before : [];
-    const trip = [...before, last];
+    const trip =
+      config instanceof Pipeline
+        ? config.statements
+        : [{ text: String(config), values: Array.isArray(values) ? values : [] }];
     statements.push(
-      ...trip.map(({ text, values: own = [] }) => ({ text, values: own, session, trip: trips, database })),
+      ...trip.map((own) => ({ text: own.text, values: own.values, session, trip: trips, database })),
     );
     trips += 1;
     return original.apply(this, args);

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
-import { arrayText, kept } from '../platform/db/index.ts';
+import { kept } from '../platform/db/index.ts';
 
 declare module '../platform/db/db.ts' {
   interface Tables {
@@ -25,7 +25,7 @@ export async function isListed(db: Db, network: Network, addresses: readonly str
   if (addresses.length === 0) return new Set();
   const { rows } = await sql<{ address: string }>`${kept}
     select address from risk_address
-    where network = ${network} and address = any(${arrayText([...new Set(addresses)])}::text[])`.execute(db);
+    where network = ${network} and address = any(${[...new Set(addresses)]}::text[])`.execute(db);
   return new Set(rows.map((row) => row.address));
 }
 

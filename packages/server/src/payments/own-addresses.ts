@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ChainRegistry } from '../chains/index.ts';
-import { arrayText, kept } from '../platform/db/index.ts';
+import { kept } from '../platform/db/index.ts';
 import type { FindOwnAddresses } from '../transfers/index.ts';
 import './tables.ts';
 
@@ -16,7 +16,7 @@ export function ownAddressFinder(chains: Pick<ChainRegistry, 'ownWallets'>): Fin
     const { rows } = await sql<{ address: string }>`${kept}
       select address from payment_option
       where merchant_id = ${merchant.merchantId} and network = ${network} and watch is not null
-        and address = any(${arrayText([...candidates])}::text[])`.execute(db);
+        and address = any(${[...candidates]}::text[])`.execute(db);
     return new Set([
       ...wallets.filter((wallet) => candidates.has(wallet)),
       ...rows.map((row) => row.address),

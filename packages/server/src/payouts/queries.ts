@@ -2,7 +2,7 @@ import { type Asset, formatAmount } from '@florin/contract/money';
 import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
 import { sql, type Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { arrayText, cursorOf, readNewest, unawaited } from '../platform/db/index.ts';
+import { cursorOf, readNewest, unawaited } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import type { CheckedItem } from './check-items.ts';
@@ -141,7 +141,7 @@ export interface NewItem extends CheckedItem {
 /** Inserts a batch, with every column given so that it need not be read back, and its items. */
 export async function insertBatch(tx: Tx, batch: BatchRow, items: readonly NewItem[]): Promise<void> {
   const b = batch;
-  const column = (pick: (item: NewItem) => string | number | bigint | null) => arrayText(items.map(pick));
+  const column = (pick: (item: NewItem) => string | number | bigint | null) => items.map(pick);
   await sql`${unawaited}
     with batch as (
       insert into payout_batch (merchant_id, batch_id, store_id, key_id, idempotency_key, currency, network, status,
@@ -152,7 +152,7 @@ export async function insertBatch(tx: Tx, batch: BatchRow, items: readonly NewIt
         ${b.network}, ${b.status}, ${b.description}, ${b.total_count}, ${b.valid_count}, ${b.invalid_count},
         ${b.success_count}, ${b.failed_count}, ${b.requested_amount}, ${b.total_amount}, ${b.service_fee_amount},
         ${b.debit_amount}, ${b.frozen_amount}, ${b.charged_service_fee_amount},
-        ${JSON.stringify(b.validation_errors)}, ${b.items_digest}, ${arrayText(b.owners)}::uuid[], ${b.submitted_day},
+        ${JSON.stringify(b.validation_errors)}, ${b.items_digest}, ${b.owners}::uuid[], ${b.submitted_day},
         ${b.required_approvals}, ${b.created_at}, ${b.submitted_at}, ${b.completed_at})
       returning merchant_id, batch_id, created_at
     )

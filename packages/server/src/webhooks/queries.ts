@@ -1,7 +1,7 @@
 import type { RecordedEventType, WebhookEventChoice } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { arrayText, kept, madeAt, unawaited } from '../platform/db/index.ts';
+import { kept, madeAt, unawaited } from '../platform/db/index.ts';
 import type { Health, NextState } from './states.ts';
 import './tables.ts';
 
@@ -58,15 +58,15 @@ function deliveryInsert({ merchantId, storeId, clockOffset }: StoreClock, rows: 
     select ${merchantId}::uuid, r.event_id, r.endpoint_id, r.delivery_id, ${storeId}::uuid, r.event_type, r.number,
            r.status, r.due_at, r.event_created_at, r.created_at
     from unnest(
-      ${arrayText(rows.map((row) => row.eventId))}::uuid[],
-      ${arrayText(rows.map((row) => row.endpointId))}::uuid[],
-      ${arrayText(rows.map((row) => row.deliveryId))}::uuid[],
-      ${arrayText(rows.map((row) => row.eventType))}::text[],
-      ${arrayText(rows.map((row) => row.number))}::bigint[],
-      ${arrayText(rows.map((row) => row.status))}::text[],
-      ${arrayText(rows.map((row) => row.dueAt))}::bigint[],
-      ${arrayText(rows.map((row) => row.eventCreatedAt))}::bigint[],
-      ${arrayText(rows.map((row) => createdAtOf(row.deliveryId, clockOffset)))}::bigint[]
+      ${rows.map((row) => row.eventId)}::uuid[],
+      ${rows.map((row) => row.endpointId)}::uuid[],
+      ${rows.map((row) => row.deliveryId)}::uuid[],
+      ${rows.map((row) => row.eventType)}::text[],
+      ${rows.map((row) => row.number)}::bigint[],
+      ${rows.map((row) => row.status)}::text[],
+      ${rows.map((row) => row.dueAt)}::bigint[],
+      ${rows.map((row) => row.eventCreatedAt)}::bigint[],
+      ${rows.map((row) => createdAtOf(row.deliveryId, clockOffset))}::bigint[]
     ) as r (event_id, endpoint_id, delivery_id, event_type, number, status, due_at, event_created_at, created_at)
     on conflict (merchant_id, event_id, endpoint_id) do nothing`;
 }
@@ -129,8 +129,8 @@ export async function listPending(
     with due as materialized (
       select e.endpoint_id, e.url, e.status, e.failures, d.event_id, d.event_type, d.series_attempts, d.due_at
       from unnest(
-        ${arrayText(endpoints.map(({ endpointId }) => endpointId))}::uuid[],
-        ${arrayText(endpoints.map(({ limit }) => limit))}::integer[]
+        ${endpoints.map(({ endpointId }) => endpointId)}::uuid[],
+        ${endpoints.map(({ limit }) => limit)}::integer[]
       ) as asked (endpoint_id, most)
       join webhook_endpoint e on e.merchant_id = ${merchantId}::uuid and e.endpoint_id = asked.endpoint_id
       left join lateral (
@@ -197,13 +197,13 @@ function writeAttempts(merchantId: string, records: readonly AttemptRecord[]) {
       due_at = r.due_at,
       attempts = d.attempts || r.attempt::jsonb
     from unnest(
-      ${arrayText(eventIds)}::uuid[],
-      ${arrayText(records.map(({ endpointId }) => endpointId))}::uuid[],
-      ${arrayText(records.map(({ seriesBefore }) => seriesBefore))}::smallint[],
-      ${arrayText(records.map(({ next }) => next.status))}::text[],
-      ${arrayText(records.map(({ next }) => next.seriesAttempts))}::smallint[],
-      ${arrayText(records.map(({ next }) => next.dueAt))}::bigint[],
-      ${arrayText(records.map(({ attempt }) => attempt))}::text[]
+      ${eventIds}::uuid[],
+      ${records.map(({ endpointId }) => endpointId)}::uuid[],
+      ${records.map(({ seriesBefore }) => seriesBefore)}::smallint[],
+      ${records.map(({ next }) => next.status)}::text[],
+      ${records.map(({ next }) => next.seriesAttempts)}::smallint[],
+      ${records.map(({ next }) => next.dueAt)}::bigint[],
+      ${records.map(({ attempt }) => attempt)}::text[]
     ) as r (event_id, endpoint_id, series_before, status, series_after, due_at, attempt)
     where d.merchant_id = ${merchantId}::uuid and d.event_id = r.event_id and d.endpoint_id = r.endpoint_id
       and d.event_id between ${least(eventIds)}::uuid and ${greatest(eventIds)}::uuid
@@ -234,7 +234,7 @@ export async function recordCounted(
       -- endpoint does.
       select endpoint_id from webhook_endpoint
       where merchant_id = ${merchantId}::uuid
-        and endpoint_id = any(${arrayText(counted.map(({ endpointId }) => endpointId))}::uuid[])
+        and endpoint_id = any(${counted.map(({ endpointId }) => endpointId)}::uuid[])
       order by endpoint_id for no key update
     ), written as (
       ${writeAttempts(merchantId, records)} and (select count(*) from locked) >= 0
@@ -242,10 +242,10 @@ export async function recordCounted(
     ), counted as (
       select c.*, max(place) filter (where health = 'acknowledged') over (partition by endpoint_id) as last_one
       from written join unnest(
-        ${arrayText(counted.map(({ eventId }) => eventId))}::uuid[],
-        ${arrayText(counted.map(({ endpointId }) => endpointId))}::uuid[],
-        ${arrayText(counted.map(({ health }) => health))}::text[],
-        ${arrayText(counted.map(({ beganMs }) => Math.floor(beganMs)))}::bigint[]
+        ${counted.map(({ eventId }) => eventId)}::uuid[],
+        ${counted.map(({ endpointId }) => endpointId)}::uuid[],
+        ${counted.map(({ health }) => health)}::text[],
+        ${counted.map(({ beganMs }) => Math.floor(beganMs))}::bigint[]
       ) with ordinality as c (event_id, endpoint_id, health, began_ms, place) using (event_id, endpoint_id)
     ), sums as (
       select endpoint_id, bool_or(health = 'acknowledged') as acknowledged,

@@ -1,7 +1,6 @@
 import { type DatabaseConnection, DummyDriver, Kysely, PostgresDialect, Transaction } from 'kysely';
 import pg from 'pg';
-import { keepPlans } from './kept-plans.ts';
-import { shareTrips } from './shared-trips.ts';
+import { pooledDialect } from './driver.ts';
 
 // int8 is money or a time: never a float.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -70,10 +69,7 @@ export function connect(options: ConnectOptions): Db {
   // The pool listens to idle connections only: one that breaks between two statements of a transaction would end the
   // process too. Its next statement fails, which is all that anybody needs to know.
   pool.on('connect', (client) => client.on('error', () => {}));
-  pool.on('connect', keepPlans);
-  pool.on('connect', shareTrips);
-  pool.on('connect', leaveSilent);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Tables>({ dialect: pooledDialect(pool) });
   pools.set(db, pool);
   return db;
 }
@@ -83,27 +79,6 @@ export function over(tx: Tx, connection: DatabaseConnection): Tx {
   const executor = tx.getExecutor().withConnectionProvider({ provideConnection: (ask) => ask(connection) });
   const dialect = new PostgresDialect({ pool: async () => await Promise.reject(new Error('has no pool')) });
   return new Transaction({ config: { dialect }, dialect, driver: new DummyDriver(), executor });
-}
-
-const UNANSWERED = 'Query read timeout';
-type Query = (...args: unknown[]) => unknown;
-
-/**
- * Closes a connection on which a statement found no answer: whatever is asked there next, a rollback or another
- * caller's statement, would wait behind it. Its transaction is the server's to end.
- */
-function leaveSilent(client: pg.PoolClient): void {
-  const query = client.query.bind(client) as Query;
-  const leave = (error: unknown) => {
-    if (error instanceof Error && error.message === UNANSWERED)
-      void (client as pg.Client & pg.PoolClient).end();
-  };
-  const replacement: Query = (...args) => {
-    const result = query(...args);
-    if (result instanceof Promise) result.catch(leave);
-    return result;
-  };
-  Object.assign(client, { query: replacement });
 }
 
 const pools = new WeakMap<object, pg.Pool>();

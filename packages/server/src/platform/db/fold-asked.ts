@@ -1,15 +1,15 @@
 import { isUnawaited, manyBy } from './kept-plans.ts';
-import type { Asked, Told } from './shared-trips.ts';
+import { preparedName, type Statement, type StatementResult } from './pipeline.ts';
 
 /** A statement, and which of several changes asks it. */
-export interface AskedBy extends Asked {
+export interface AskedBy extends Statement {
   change: object;
 }
 
 export interface Folded {
-  statements: Asked[];
+  statements: Statement[];
   /** @param told what came of each of the statements. @returns what came of each that was asked, in their order */
-  tellEach: (told: readonly Told[]) => Told[];
+  tellEach: (told: readonly StatementResult[]) => StatementResult[];
 }
 
 /** Equal statements for many that became one, or one of any other kind. */
@@ -43,31 +43,35 @@ export function foldAsked(asked: readonly AskedBy[]): Folded {
     return index;
   });
   return {
-    statements: folds.map(({ text, values, parts }) => ({
-      text: parts.length === 1 ? text : `${text} ${OF_SEVERAL}`,
-      values,
-    })),
+    statements: folds.map(({ text, values, parts: [first, ...others] }) => {
+      const whole = others.length === 0 ? text : `${text} ${OF_SEVERAL}`;
+      const name = first?.name === undefined ? {} : { name: preparedName(whole) };
+      const deferral = first?.isDeferred === undefined ? {} : { isDeferred: first.isDeferred };
+      return { text: whole, values, ...name, ...deferral };
+    }),
     tellEach: (told) => {
       const rowsOf = told.map(({ rows }, i) => share(rows, folds[i] as Fold));
       return asked.map((one, i) => {
-        const whole = told[indexes[i] as number] as Told;
+        const whole = told[indexes[i] as number] as StatementResult;
         const rows = rowsOf[indexes[i] as number]?.get(one);
-        return rows === undefined ? whole : { ...whole, rows, rowCount: rows.length };
+        return rows === undefined ? whole : { ...whole, rows };
       });
     },
   };
 }
 
-const isForMany = ({ text }: Asked) => manyBy(text) !== undefined;
-const keysOf = ({ text, values }: Asked): readonly unknown[] =>
+const isForMany = ({ text }: Statement) => manyBy(text) !== undefined;
+const keysOf = ({ text, values }: Statement): readonly unknown[] =>
   manyBy(text) === '' ? [] : (values.find(Array.isArray) ?? []);
 
-function emptyFold(one: Asked): Fold {
-  const values = isForMany(one) ? one.values.map((value) => (Array.isArray(value) ? [] : value)) : one.values;
+function emptyFold(one: Statement): Fold {
+  const values = isForMany(one)
+    ? one.values.map((value) => (Array.isArray(value) ? [] : value))
+    : [...one.values];
   return { text: one.text, values, parts: [], owners: new Map() };
 }
 
-function takes(fold: Fold, one: Asked): boolean {
+function takes(fold: Fold, one: Statement): boolean {
   if (fold.text !== one.text) return false;
   const isAlike = (value: unknown, i: number) =>
     Array.isArray(value) ? Array.isArray(fold.values[i]) : value === fold.values[i];
@@ -83,8 +87,11 @@ function add(fold: Fold, one: AskedBy): void {
 }
 
 /** @returns the rows of each part; empty where all are its only one's, or none are waited for */
-function share(rows: Told['rows'], { text, parts, owners }: Fold): Map<AskedBy, Told['rows']> {
-  const shares = new Map<AskedBy, Told['rows']>();
+function share(
+  rows: StatementResult['rows'],
+  { text, parts, owners }: Fold,
+): Map<AskedBy, StatementResult['rows']> {
+  const shares = new Map<AskedBy, StatementResult['rows']>();
   const column = manyBy(text);
   if (!column || isUnawaited(text) || parts.length === 1) return shares;
   for (const part of parts) shares.set(part, []);

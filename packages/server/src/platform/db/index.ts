@@ -1,4 +1,3 @@
-export { arrayText } from './array-text.ts';
 export {
   BatchLoader,
   loaderPer,
@@ -28,5 +27,6 @@ export { Moves } from './moves.ts';
 export { UnknownMigrations } from './rename-applied.ts';
 export { columnsOf, insertRows, updateRows } from './rows.ts';
 export { findServiceRole, grantServiceRights } from './service-role.ts';
+export { deferred, pipeline, prepared } from './statement.ts';
 export { together } from './together.ts';
 export { afterCommit, CommitUnknown, transact } from './transact.ts';

@@ -39,9 +39,9 @@ async function countSent<T>(
   let trips = 0;
   let statements = 0;
   prototype.query = function counted(...args) {
-    const [trip] = args as [{ before?: readonly unknown[] }];
+    const [trip] = args as [{ statements?: readonly unknown[] }];
     trips += 1;
-    statements += 1 + (trip.before?.length ?? 0);
+    statements += trip.statements?.length ?? 1;
     return original.apply(this, args);
   };
   try {

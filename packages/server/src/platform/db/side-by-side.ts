@@ -1,13 +1,10 @@
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely';
+import { isPipelineQuery, type StatementQuery, statementOf } from './connection.ts';
 import type { Tx } from './db.ts';
 import { foldAsked } from './fold-asked.ts';
-import { isUnawaited } from './kept-plans.ts';
-import { type Asked, TOGETHER, type Told } from './shared-trips.ts';
-import { askTogether } from './together.ts';
+import type { Statement, StatementResult } from './pipeline.ts';
+import { sendPipeline } from './statement.ts';
 import { asSentBy } from './transact.ts';
-
-/** Of other commands the count is no number of changed rows. */
-const COUNTED = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
 /**
  * Runs several changes in one transaction, each as if it were alone in it: what they ask in one turn of the loop goes in
@@ -35,9 +32,9 @@ export async function sideBySide<T>(tx: Tx, changes: readonly ((tx: Tx) => Promi
 interface Entry {
   change: Turn;
   /** One statement, or those that a change asks together. */
-  asked: readonly Asked[];
+  asked: readonly Statement[];
   /** Undefined where nobody waits for it. */
-  answer?: { resolve: (told: readonly Told[]) => void; reject: (error: unknown) => void };
+  answer?: { resolve: (told: readonly StatementResult[]) => void; reject: (error: unknown) => void };
 }
 
 /** Stands for the connection of a transaction towards one of its changes. */
@@ -79,12 +76,12 @@ class Turns {
     throw error;
   }
 
-  async execute<R>(change: Turn, { sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  async execute<R>(change: Turn, query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (text === TOGETHER)
-      return { rows: (await this.#ask({ change, asked: parameters as readonly Asked[] })) as R[] };
-    const asked = [{ text, values: [...parameters] }];
-    if (!isUnawaited(text)) return resultOf(await this.#ask({ change, asked })) as QueryResult<R>;
+    if (isPipelineQuery(query))
+      return { rows: [...(await this.#ask({ change, asked: query.statements }))] } as QueryResult<R>;
+    const asked = [statementOf(query)];
+    if (asked[0]?.isDeferred !== true) return resultOf(await this.#ask({ change, asked })) as QueryResult<R>;
     this.#asked.push({ change, asked });
     return { rows: [] };
   }
@@ -92,11 +89,14 @@ class Turns {
   /** Hands over what nobody waits for: it goes with the next statement of the transaction. */
   async flush(): Promise<void> {
     const { statements } = foldAsked(askedBy(this.#take()));
-    for (const { text, values } of statements) await this.#tx.executeQuery(CompiledQuery.raw(text, values));
+    for (const statement of statements) {
+      const query: StatementQuery<unknown> = { ...CompiledQuery.raw(''), statement };
+      await this.#tx.executeQuery(query);
+    }
   }
 
-  async #ask(entry: Omit<Entry, 'answer'>): Promise<readonly Told[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Told[]>();
+  async #ask(entry: Omit<Entry, 'answer'>): Promise<readonly StatementResult[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly StatementResult[]>();
     this.#asked.push({ ...entry, answer: { resolve, reject } });
     this.#sendLater();
     return await promise;
@@ -113,7 +113,7 @@ class Turns {
     const entries = this.#take();
     try {
       const { statements, tellEach } = foldAsked(askedBy(entries));
-      const told = tellEach(await askTogether(this.#tx, statements));
+      const told = tellEach(await sendPipeline(this.#tx, statements));
       for (const { asked, answer } of entries) {
         const own = told.splice(0, asked.length);
         answer?.resolve(own);
@@ -135,9 +135,7 @@ class Turns {
 const askedBy = (entries: readonly Entry[]) =>
   entries.flatMap(({ change, asked }) => asked.map((one) => ({ ...one, change })));
 
-/** As Kysely's own connection tells it. */
-function resultOf([told]: readonly Told[]): QueryResult<unknown> {
+function resultOf([told]: readonly StatementResult[]): StatementResult {
   if (told === undefined) throw new Error('each statement of a trip is answered');
-  const { command, rowCount, rows } = told;
-  return COUNTED.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0), rows } : { rows };
+  return told;
 }

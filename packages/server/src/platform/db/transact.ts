@@ -1,6 +1,6 @@
 import type { DatabaseConnection } from 'kysely';
+import { isNeverCommitted } from './connection.ts';
 import { type Db, isRetryable, over, type Tx } from './db.ts';
-import { isNeverCommitted } from './shared-trips.ts';
 
 const ATTEMPTS_MAX = 8;
 

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import { arrayText } from '../db/array-text.ts';
 import type { Db, Tx } from '../db/db.ts';
 import { kept } from '../db/kept-plans.ts';
 import type { Release } from './decisions.ts';
@@ -159,9 +158,9 @@ export async function listNews(
 
 const leasesOf = (leases: readonly Lease[]) => sql`
   unnest(
-    ${arrayText(leases.map((lease) => lease.jobId))}::uuid[],
-    ${arrayText(leases.map((lease) => lease.fence))}::bigint[],
-    ${arrayText(leases.map((lease) => lease.revision))}::integer[]
+    ${leases.map((lease) => lease.jobId)}::uuid[],
+    ${leases.map((lease) => lease.fence)}::bigint[],
+    ${leases.map((lease) => lease.revision)}::integer[]
   ) as held (job_id, fence, revision)`;
 
 /**
@@ -205,7 +204,7 @@ export async function removeJobs(db: Db, merchantId: string, leases: readonly Le
       where ${isHeld(merchantId)} and job.revision = held.revision
       returning job.job_id
     )
-    select held.job_id from unnest(${arrayText(leases.map((lease) => lease.jobId))}::uuid[]) as held (job_id)
+    select held.job_id from unnest(${leases.map((lease) => lease.jobId)}::uuid[]) as held (job_id)
     where not exists (select from removed where removed.job_id = held.job_id)`.execute(db);
   if (rows.length === 0) return { lost: new Set(), waiting: new Map() };
   const remaining = new Set(rows.map((row) => row.job_id));

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from '../../../../../test/database.ts';
 import { connect, type Db } from './db.ts';
-import { kept, unawaited } from './kept-plans.ts';
-import { together } from './together.ts';
+import { deferred, pipeline, prepared } from './statement.ts';
 import { afterCommit, CommitUnknown, transact } from './transact.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -17,8 +17,6 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await sql`truncate note`.execute(db);
-  // The connection has begun once before, which is when it learns to begin with the first statement.
-  await db.transaction().execute((tx) => sql`select 1`.execute(tx));
 });
 afterAll(async () => {
   await db.destroy();
@@ -30,11 +28,11 @@ const stored = async () =>
   (await sql<{ n: number }>`select n from note order by n`.execute(watcher)).rows.map((row) => row.n);
 const insert = (on: Db, n: number) =>
   sql<{ n: number }>`insert into note values (${n}) returning n`.execute(on);
-const insertKept = (on: Db, n: number) => sql`${kept} insert into note (n) values (${n}::int)`.execute(on);
+const insertPrepared = (on: Db, n: number) => prepared`insert into note (n) values (${n}::int)`.execute(on);
 
 test.each([
   ['plain', insert],
-  ['kept', insertKept],
+  ['prepared', insertPrepared],
   ['without values', (on: Db, n: number) => sql`insert into note values (${sql.lit(n)})`.execute(on)],
 ])(
   'a %s first statement is in the transaction: it stands with the commit and falls with a throw',
@@ -60,18 +58,78 @@ test('the first statement answers with its own rows and count', async () => {
   expect(answer.numAffectedRows).toBe(1n);
 });
 
-test('where BEGIN fails, the statement that came with it is not run', async () => {
-  const spoilt = connect({ url: database.url, poolSize: 1 });
-  await spoilt.transaction().execute((tx) => sql`select 1`.execute(tx));
-  await sql`deallocate "begin"`.execute(spoilt);
-  await expect(spoilt.transaction().execute((tx) => insert(tx, 1))).rejects.toThrow('does not exist');
-  await spoilt.destroy();
-  expect(await stored()).toEqual([]);
+describe('where BEGIN fails', () => {
+  let spoilt: Db;
+  beforeEach(async () => {
+    spoilt = connect({ url: database.url, poolSize: 1 });
+    await transact(spoilt, (tx) => sql`select ${1}::int`.execute(tx));
+    // The connection takes BEGIN for prepared, so that the server refuses it.
+    const { rows } = await sql<{ name: string }>`
+      select name from pg_prepared_statements where statement = 'begin'`.execute(spoilt);
+    await sql`deallocate ${sql.id(rows[0]?.name ?? '')}`.execute(spoilt);
+  });
+  afterEach(() => spoilt.destroy());
+
+  test.each([
+    ['prepared', insertPrepared],
+    ['plain', insert],
+    ['without values', (on: Db, n: number) => sql`insert into note values (${sql.lit(n)})`.execute(on)],
+  ])('a %s statement that came with it is not run', async (_, add) => {
+    await expect(transact(spoilt, (tx) => add(tx, 1))).rejects.toThrow('does not exist');
+    expect(await stored()).toEqual([]);
+    await transact(spoilt, (tx) => add(tx, 1));
+    expect(await stored()).toEqual([1]);
+  });
+
+  test('nothing later is run either, and the commit fails for certain', async () => {
+    const change = transact(spoilt, async (tx) => {
+      await insert(tx, 1).catch(() => {});
+      await insert(tx, 2).catch(() => {});
+      await sql`insert into note values (3)`.execute(tx).catch(() => {});
+    });
+    const error = await change.catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: '26000' });
+    expect(await stored()).toEqual([]);
+  });
+});
+
+test('after an error nothing is run any more, and the commit fails with it', async () => {
+  await insert(db, 1);
+  const change = transact(db, async (tx) => {
+    await insert(tx, 2);
+    await insert(tx, 1).catch(() => {});
+    await expect(insert(tx, 3)).rejects.toMatchObject({ code: '23505' });
+  });
+  await expect(change).rejects.toMatchObject({ code: '23505' });
+  expect(await stored()).toEqual([1]);
+});
+
+test('a value without a text form fails its statement before it is sent, and the transaction goes on', async () => {
+  const circular: { self?: object } = {};
+  circular.self = circular;
+  await transact(db, async (tx) => {
+    await expect(sql`select ${circular}::jsonb`.execute(tx)).rejects.toThrow('circular');
+    await insert(tx, 1);
+  });
+  expect(await stored()).toEqual([1]);
+});
+
+test('a value that cannot be read fails its statement, and the connection goes on', async () => {
+  const typed = pg.types.getTypeParser(pg.types.builtins.MACADDR);
+  pg.types.setTypeParser(pg.types.builtins.MACADDR, () => {
+    throw new Error('unreadable');
+  });
+  await expect(sql`select '08:00:2b:01:02:03'::macaddr where ${true}`.execute(db)).rejects.toThrow(
+    'cannot be read',
+  );
+  pg.types.setTypeParser(pg.types.builtins.MACADDR, typed);
+  await insert(db, 1);
+  expect(await stored()).toEqual([1]);
 });
 
 test('a first statement that fails ends its transaction, and the connection goes on', async () => {
   await insert(db, 1);
-  for (const add of [insert, insertKept]) {
+  for (const add of [insert, insertPrepared]) {
     await expect(db.transaction().execute((tx) => add(tx, 1))).rejects.toThrow('duplicate key');
     await db.transaction().execute((tx) => insert(tx, 2));
     await sql`delete from note where n = 2`.execute(db);
@@ -86,11 +144,10 @@ test('a transaction that does nothing leaves nothing behind', async () => {
   expect(await stored()).toEqual([1]);
 });
 
-const add = (on: Db, n: number) => sql`${unawaited} insert into note (n) values (${n}::int)`.execute(on);
+const add = (on: Db, n: number) => deferred`insert into note (n) values (${n}::int)`.execute(on);
 
-describe('what nobody waits for', () => {
+describe('a deferred statement', () => {
   beforeEach(async () => {
-    // Sent once, so that the connection has prepared it.
     await transact(db, (tx) => add(tx, 0));
   });
 
@@ -163,9 +220,9 @@ describe('what nobody waits for', () => {
   });
 });
 
-describe('what is asked together', () => {
-  const above = (n: number) => sql<{ n: number }>`${kept} select n from note where n > ${n}::int order by n`;
-  const locked = (n: number) => sql<{ found: number }>`${kept}
+describe('a pipeline', () => {
+  const above = (n: number) => prepared<{ n: number }>`select n from note where n > ${n}::int order by n`;
+  const locked = (n: number) => prepared<{ found: number }>`
     select n as found from note where n = ${n}::int for update`;
 
   beforeEach(async () => {
@@ -175,26 +232,26 @@ describe('what is asked together', () => {
     });
   });
 
-  test.each([1, 2])('each has its own rows, behind what nobody waited for (time %i)', async () => {
+  test.each([1, 2])('each has its own rows, behind deferred ones (time %i)', async () => {
     await transact(db, async (tx) => {
       await add(tx, 3);
-      expect(await together(tx, above(1), locked(1), above(5))).toEqual([
+      expect(await pipeline(tx, above(1), locked(1), above(5))).toEqual([
         [{ n: 2 }, { n: 3 }],
         [{ found: 1 }],
         [],
       ]);
       await add(tx, 4);
-      expect(await together(tx, above(3))).toEqual([[{ n: 4 }]]);
+      expect(await pipeline(tx, above(3))).toEqual([[{ n: 4 }]]);
     });
     expect(await stored()).toEqual([1, 2, 3, 4]);
   });
 
   test('a read behind a lock sees what whoever held that has committed', async () => {
-    await transact(db, (tx) => together(tx, locked(1), above(1)));
+    await transact(db, (tx) => pipeline(tx, locked(1), above(1)));
     let read: Promise<unknown> | undefined;
     await transact(watcher, async (tx) => {
       await locked(1).execute(tx);
-      read = transact(db, (own) => together(own, locked(1), above(1)));
+      read = transact(db, (own) => pipeline(own, locked(1), above(1)));
       await add(tx, 7);
       const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       await expect.poll(async () => (await waits.execute(tx)).rows.length).toBe(1);
@@ -203,14 +260,14 @@ describe('what is asked together', () => {
   });
 
   test('one that fails fails all of them, and the connection goes on', async () => {
-    const divided = (by: number) => sql<{ n: number }>`${kept} select 10 / ${by}::int as n`;
-    await transact(db, (tx) => together(tx, divided(2), above(0)));
+    const divided = (by: number) => prepared<{ n: number }>`select 10 / ${by}::int as n`;
+    await transact(db, (tx) => pipeline(tx, divided(2), above(0)));
     const failed = transact(db, async (tx) => {
       await add(tx, 3);
-      await together(tx, above(0), divided(0), above(0));
+      await pipeline(tx, above(0), divided(0), above(0));
     });
     await expect(failed).rejects.toThrow('division by zero');
     expect(await stored()).toEqual([1, 2]);
-    expect(await transact(db, (tx) => together(tx, divided(5), above(1)))).toEqual([[{ n: 2 }], [{ n: 2 }]]);
+    expect(await transact(db, (tx) => pipeline(tx, divided(5), above(1)))).toEqual([[{ n: 2 }], [{ n: 2 }]]);
   });
 });

@@ -1,0 +1,34 @@
+import { isDate } from 'node:util/types';
+
+const NEEDS_ESCAPE = /["\\]/;
+
+/**
+ * Writes a value as PostgreSQL reads it: arrays as array literals, bytes as they are, times as ISO 8601 in UTC, other
+ * objects as JSON, undefined as null.
+ *
+ * @throws TypeError of a value without a text form, such as a circular object
+ */
+export function encodeParameter(value: unknown): string | Buffer | null {
+  if (value === null || value === undefined) return null;
+  if (Array.isArray(value)) return encodeArray(value);
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (isDate(value)) return value.toISOString();
+  if (typeof value === 'object') return JSON.stringify(value);
+  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError('no value of SQL');
+  return String(value);
+}
+
+function encodeArray(values: readonly unknown[]): string {
+  let text = '';
+  for (const value of values) text += `,${encodeElement(value)}`;
+  return `{${text.slice(1)}}`;
+}
+
+function encodeElement(value: unknown): string {
+  if (typeof value === 'bigint' || typeof value === 'number') return String(value);
+  if (Array.isArray(value)) return encodeArray(value);
+  const text = encodeParameter(value);
+  if (text === null) return 'NULL';
+  if (typeof text !== 'string') return `"\\\\x${text.toString('hex')}"`;
+  return NEEDS_ESCAPE.test(text) ? `"${text.replaceAll(/["\\]/g, '\\$&')}"` : `"${text}"`;
+}
