@@ -265,7 +265,7 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     const { made } = await session();
     const { page } = await open(`${made.url.slice(0, -2)}zz`);
     await heading(page, 'There is no payment here');
-    expect(await page.title()).toBe('Page not found');
+    expect(await page.title()).toBe('There is no payment here');
     await keep(page, '17-not-found');
     await expectAccessible(page);
   }, 120_000);

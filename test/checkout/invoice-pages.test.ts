@@ -1,4 +1,4 @@
-import type { CheckoutView } from '@florin/contract/checkout-page';
+import type { CheckoutView } from '@florin/pages';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CheckoutView } from '@florin/contract/checkout-page';
+import type { CheckoutView } from '@florin/pages';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pageToken, parsePageToken } from '../../packages/server/src/checkout/page-token.ts';
 import { asOwner } from '../ledger.ts';
@@ -72,7 +72,7 @@ test('its script is compressed, cached for ever, and matches the integrity hash 
   const { url } = await checkout(service, merchant).open();
   const html = await (await fetch(url)).text();
   const [, path = '', integrity] =
-    /<script type="module" src="(assets\/client-[\w-]+\.js)" integrity="(sha384-[^"]+)">/.exec(html) ?? [];
+    /<script type="module" src="(assets\/checkout-[\w-]+\.js)" integrity="(sha384-[^"]+)">/.exec(html) ?? [];
   const answer = await fetch(new URL(path, url));
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'content-type': 'text/javascript; charset=utf-8',

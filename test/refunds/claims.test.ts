@@ -250,9 +250,9 @@ test('F3: hostile text in the address is shown as text or refused, and runs noth
   for (const line of hostileMarkup(['IntrudersXSS'])) {
     const { status, text } = await browse(url, { address: line });
     expect(status).toBe(400);
-    // What is left of the page without the value that the field shows has no tag that the page has not itself.
+    // A `>` within quotes ends no tag. The rest of the page has no tag that is not its own.
     const value = /name="address" dir="ltr" value="([^"]*)"/.exec(text)?.[1] ?? '';
-    expect(value).not.toMatch(/[<>]/);
+    expect(value).not.toContain('<');
     expect(text.replace(value, '')).not.toMatch(/<script|onerror|onload/i);
   }
 });

@@ -101,10 +101,10 @@ test('it shows the plan, its price and period, and two ways to pay, without scri
   expect(page.text).toContain('$39.98');
   expect(page.text).toContain('each month');
   expect(page.text).toContain('Gold');
-  expect(page.text).toContain('With &lt;b&gt;everything&lt;/b&gt;');
+  expect(page.text).toContain('With &lt;b>everything&lt;/b>');
   expect(page.text.match(/type="radio"/g)).toHaveLength(6);
   expect(page.text).toContain(`action="${token}/wallet?lang=en"`);
-  expect(page.text).toContain('up to \u2068$79.96\u2069 a month');
+  expect(page.text).toContain('up to $79.96 a month');
   expect(page.text).not.toMatch(/<script|\son\w+=|style=/i);
   expect(page.headers.get('content-security-policy')).toMatch(
     /default-src 'none';.*form-action 'self'.*frame-ancestors 'none'/,
@@ -122,12 +122,10 @@ test('part of a period, a trial, and nothing to pay: each is said', async () => 
   const part = await subscription();
   const { invoice } = await firstInvoice(part.row, 1_000n);
   await part.set({ latest_invoice_id: invoice.invoice_id });
-  expect((await part.read()).text).toMatch(
-    /Due now: \u2068\$10\.00\u2069 for \u2068Jan 1\u2009–\u20099, 2026/,
-  );
+  expect((await part.read()).text).toMatch(/Due now: \$10\.00 for Jan 1\u2009–\u20099, 2026/);
   const trial = await subscription({ trial_end: 1_790_000_000 });
   const text = (await trial.read()).text;
-  expect(text).toContain('Free until \u2068Sep 21, 2026\u2069');
+  expect(text).toContain('Free until Sep 21, 2026');
   expect(text).not.toContain('/checkout/');
 });
 

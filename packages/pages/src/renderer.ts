@@ -1,26 +1,25 @@
-import type { CheckoutView, PageLanguage } from '@florin/contract/checkout-page';
+import type { InboxList } from './views/inbox.ts';
+import type { PageView } from './views/index.ts';
 
-/** What the shell of a page needs in words. */
+/** A whole document, with what its content security policy has to allow. */
 export interface RenderedPage {
-  title: string;
-  /** HTML of the page's `main`. */
-  body: string;
+  html: string;
+  /** Directives beside those that all pages have. */
+  policy: Readonly<Record<string, string>>;
 }
 
-/** A language's catalogue: words by key, with `{name}` for what is put in. */
-export type Words = Readonly<Record<string, string>>;
-
-/** What the page's script starts from. */
-export interface PageData {
-  view: CheckoutView;
-  words: Words;
-  /** Of the page's address; calls of the page go below it. */
-  token: string;
+/** A script that the build made: its name, and the hash by which browsers check it. */
+export interface BuiltScript {
+  name: string;
+  integrity: string;
 }
 
-/** The page as the server renders it: the same components as in the browser. */
+/** Scripts of pages, by their entry of the build. */
+export type Scripts = Readonly<Record<'checkout' | 'inbox', BuiltScript>>;
+
+/** What the build of `render.tsx` exports. */
 export interface Renderer {
-  render: (view: CheckoutView, token: string) => RenderedPage & { data: PageData };
-  /** A page without a payment: there is none at its address, or it cannot be shown. */
-  say: (language: PageLanguage, what: 'not_found' | 'trouble') => RenderedPage;
+  render: (view: PageView, scripts: Scripts) => RenderedPage;
+  /** The inbox's list alone. */
+  renderInboxList: (list: InboxList) => string;
 }

@@ -8,6 +8,7 @@ export {
   readInvoicePage,
 } from './invoice-pages.ts';
 export { paymentLinkPages } from './links/pages.ts';
+export { payerAnswer } from './page/answer.ts';
 export { type FoundPage, findPage } from './page/find-page.ts';
 export { languageOf, queryOf } from './page/language.ts';
 export {
@@ -19,10 +20,7 @@ export {
   readOption,
   wantsJson,
 } from './page/pages.ts';
-export { bdi, exact, rowsHtml, type SignKind, sign } from './page/parts.ts';
 export { qrCodeOf } from './page/qr-code.ts';
-export { type Say, sayFrom } from './page/say.ts';
-export { type PayerPage, payerPage, storeHead } from './page/shell.ts';
 export { dayText, localeOf, NETWORK_NAMES, periodText, timeText } from './page/shown.ts';
 export { newPageSecret } from './page-token.ts';
 export { offeredOptions, payableOptions } from './payable-options.ts';

@@ -44,7 +44,7 @@ export function walletPages(deps: SubscriptionDeps): PublicPage[] {
     path: `${path}/{token}/wallet`,
     handle: async (request) => {
       const click = await find(request);
-      if (click?.caller.mode !== 'sandbox') return missingPage(request);
+      if (click?.caller.mode !== 'sandbox') return await missingPage(request);
       buckets.takeOrRefuse(click.id, deps.clock.nowMs(), 'Too many clicks on this page.');
       // A suspended merchant's page shows that nothing can be started.
       if (!click.isSuspended) await connect(deps, click, formOf(request).get('option') ?? '');

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import type { AmountFault, NoticeCode } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
+import { payerAnswer } from '../page/answer.ts';
 import { languageOf, queryOf } from '../page/language.ts';
-import { linkPage, printPage, sayingPage, type Typed } from './html.ts';
 import { LinkLimits } from './limits.ts';
 import { type OpenedLink, openLink } from './open-link.ts';
 import { payLink } from './pay-link.ts';
 import { presentLink } from './present.ts';
 import { readAmount } from './read-amount.ts';
+import { linkView, posterView, type Typed } from './view.ts';
 
 const PATH = '/pay/{token}';
 const ONCE_BYTES = 16;
@@ -16,6 +18,12 @@ const ONCE = /^[A-Za-z0-9_-]{22}$/;
 const BUSY_SECONDS = '60';
 
 const newOnce = () => randomBytes(ONCE_BYTES).toString('base64url');
+
+interface NoticeOptions {
+  status: number;
+  storeName?: string | null;
+  headers?: Readonly<Record<string, string>>;
+}
 
 /** The pages of a link: a form without script that creates a session and redirects to its page, and a QR code. */
 export function paymentLinkPages(deps: PaymentDeps, publicUrl: () => string): PublicPage[] {
@@ -25,7 +33,7 @@ export function paymentLinkPages(deps: PaymentDeps, publicUrl: () => string): Pu
       path: PATH,
       handle: async (request) =>
         await withLink(deps, limits, request, async (opened) =>
-          linkPage(languageOf(request), opened, { once: newOnce() }),
+          formPage(request, opened, { once: newOnce() }),
         ),
     },
     {
@@ -33,7 +41,7 @@ export function paymentLinkPages(deps: PaymentDeps, publicUrl: () => string): Pu
       path: PATH,
       handle: async (request) =>
         await withLink(deps, limits, request, async (opened) => {
-          if (!limits.mayUse(request.remoteAddress, opened.link.link_id)) return busyPage(request);
+          if (!limits.mayUse(request.remoteAddress, opened.link.link_id)) return await busyPage(request);
           return await answerForm(deps, opened, request);
         }),
     },
@@ -41,7 +49,7 @@ export function paymentLinkPages(deps: PaymentDeps, publicUrl: () => string): Pu
       path: `${PATH}/qr`,
       handle: async (request) =>
         await withLink(deps, limits, request, async (opened) =>
-          printPage(languageOf(request), opened, presentLink(opened.link, publicUrl()).url),
+          payerAnswer(posterView(languageOf(request), opened, presentLink(opened.link, publicUrl()).url)),
         ),
     },
   ];
@@ -54,24 +62,37 @@ async function withLink(
   request: PageRequest,
   answer: (opened: OpenedLink) => Promise<PageAnswer>,
 ): Promise<PageAnswer> {
-  const language = languageOf(request);
-  if (!limits.mayView(request.remoteAddress)) return busyPage(request);
+  if (!limits.mayView(request.remoteAddress)) return await busyPage(request);
   const opened = await openLink(deps.db, request.params.token ?? '');
-  if (opened === undefined) return sayingPage(language, 'missing', { status: 404 });
+  if (opened === undefined) return await noticePage(request, 'link_missing', { status: 404 });
   const { isPayable, storeName } = opened;
-  if (!isPayable) return sayingPage(language, 'closed', { status: 410, storeName });
+  if (!isPayable) return await noticePage(request, 'link_closed', { status: 410, storeName });
   try {
     return await answer(opened);
   } catch (error) {
     if (!(error instanceof Fail) || error.code !== 'service_unavailable') throw error;
     deps.log.warn({ err: error }, 'a payment link cannot be paid');
-    return sayingPage(language, 'unavailable', { status: 503, storeName });
+    return await noticePage(request, 'link_unavailable', { status: 503, storeName });
   }
 }
 
-function busyPage(request: PageRequest): PageAnswer {
-  const page = sayingPage(languageOf(request), 'busy', { status: 429 });
-  return { ...page, headers: { ...page.headers, 'retry-after': BUSY_SECONDS } };
+async function noticePage(
+  request: PageRequest,
+  code: NoticeCode,
+  { status, storeName = null, headers = {} }: NoticeOptions,
+): Promise<PageAnswer> {
+  return await payerAnswer(
+    { page: 'notice', language: languageOf(request), code, storeName },
+    { status, headers },
+  );
+}
+
+const busyPage = (request: PageRequest) =>
+  noticePage(request, 'link_busy', { status: 429, headers: { 'retry-after': BUSY_SECONDS } });
+
+async function formPage(request: PageRequest, opened: OpenedLink, typed: Typed): Promise<PageAnswer> {
+  const view = linkView(languageOf(request), opened, typed);
+  return await payerAnswer(view, { status: view.fault === null ? 200 : 400 });
 }
 
 async function answerForm(deps: PaymentDeps, opened: OpenedLink, request: PageRequest): Promise<PageAnswer> {
@@ -82,11 +103,10 @@ async function answerForm(deps: PaymentDeps, opened: OpenedLink, request: PageRe
   const once = ONCE.test(given) ? given : newOnce();
   const { amount: price, currency } = opened.link;
   const amount = price ?? readAmount(text, currency);
-  const again = (fault: Typed['fault'] & string) =>
-    linkPage(languageOf(request), opened, { once, text, fault });
-  if (amount === undefined) return again(text === '' ? 'amount_missing' : 'amount_form');
+  const again = (fault: AmountFault) => formPage(request, opened, { once, text, fault });
+  if (amount === undefined) return await again(text === '' ? 'amount_missing' : 'amount_form');
   const made = await payLink(deps, opened, { amount, once });
-  return 'fault' in made ? again(made.fault) : toSession(made.token, request);
+  return 'fault' in made ? await again(made.fault) : toSession(made.token, request);
 }
 
 /** Redirects by a relative URL, which works below any path prefix of a proxy. */

@@ -1,12 +1,10 @@
+import type { AmountFault } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import { createCheckoutSession } from '../create-session.ts';
 import { pageToken } from '../page-token.ts';
 import type { OpenedLink } from './open-link.ts';
-
-/** Why the amount form is shown again. */
-export type AmountFault = 'amount_missing' | 'amount_form' | 'amount_range';
 
 export interface LinkOrder {
   /** In the smallest unit of the link's currency. */

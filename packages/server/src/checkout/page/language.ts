@@ -1,4 +1,4 @@
-import { isPageLanguage, PAGE_LANGUAGES, type PageLanguage } from '@florin/contract/checkout-page';
+import { isPageLanguage, PAGE_LANGUAGES, type PageLanguage } from '@florin/pages';
 import type { PageRequest } from '../../platform/http/index.ts';
 
 const ACCEPTED_MAX = 20;

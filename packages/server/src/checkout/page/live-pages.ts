@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PageLanguage } from '@florin/contract/checkout-page';
+import type { PageLanguage } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { OpenStream } from '../../platform/http/index.ts';

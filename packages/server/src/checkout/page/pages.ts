@@ -1,19 +1,18 @@
-import type { CheckoutView } from '@florin/contract/checkout-page';
 import { ASSETS, NETWORKS } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
-import { builtPage } from '@florin/pages';
+import { builtPages, type CheckoutView } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { chooseOption } from '../../payments/index.ts';
 import { isUnavailable } from '../../platform/db/index.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
 import { formOf, pageHeaders, TokenBuckets } from '../../platform/http/index.ts';
+import { payerAnswer } from './answer.ts';
 import { acceptsGzip, compressed } from './compressed.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { languageOf, queryOf } from './language.ts';
 import { LivePages } from './live-pages.ts';
 import { readPage } from './read-page.ts';
-import { payerPage } from './shell.ts';
 
 const PATH = '/checkout';
 export const PAGE_PATH = `${PATH}/{token}`;
@@ -80,31 +79,24 @@ export function checkoutPages(deps: PaymentDeps): PublicPage[] {
   ];
 }
 
-/** Builds the page in the background, before the first payer comes. */
+/** Builds the pages in the background, before the first payer comes. */
 export function preparePages({ log }: Pick<PaymentDeps, 'log'>): void {
-  builtPage().catch((error: unknown) => log.error({ err: error }, "the payers' page cannot be built"));
+  builtPages().catch((error: unknown) => log.error({ err: error }, 'the pages cannot be built'));
 }
 
 async function htmlOf(deps: PaymentDeps, page: FoundPage, request: PageRequest): Promise<PageAnswer> {
   const language = languageOf(request);
-  const [built, read] = await Promise.all([builtPage(), readPage(deps, page, language)]);
+  const read = await readPage(deps, page, language);
   if (read === undefined) return await notFoundPage(request);
   const wantsChoice = queryOf(request, 'choose') === '1' && read.canChoose;
   const view: CheckoutView = wantsChoice ? { ...read, state: 'choose' } : read;
-  const { title, body, data } = built.render(view, page.token);
-  const { name, integrity } = built.script;
-  // A relative path works below any path prefix of a proxy.
-  return compressed(
-    request,
-    payerPage({ language, title, body, script: { path: `assets/${name}`, integrity, data } }),
-  );
+  return compressed(request, await payerAnswer({ page: 'checkout', view, token: page.token }));
 }
 
 /** The same answer for every invalid token. */
 export async function notFoundPage(request: PageRequest): Promise<PageAnswer> {
-  const language = languageOf(request);
-  const { title, body } = (await builtPage()).say(language, 'not_found');
-  return payerPage({ status: 404, language, title, body });
+  const view = { page: 'notice', language: languageOf(request), code: 'checkout_missing' } as const;
+  return await payerAnswer({ ...view, storeName: null }, { status: 404 });
 }
 
 /** Answers errors with an HTML page instead of the API's JSON. */
@@ -119,9 +111,9 @@ async function withHtmlErrors(
     if (wantsJson(request)) throw error;
     const status = error instanceof Fail ? PAGE_STATUS[error.code] : undefined;
     if (status === undefined) deps.log.error({ err: error }, "a payer's page cannot be shown");
-    const language = languageOf(request);
-    const { title, body } = (await builtPage()).say(language, 'trouble');
-    return payerPage({ status: status ?? (isUnavailable(error) ? 503 : 500), language, title, body });
+    const view = { page: 'notice', language: languageOf(request), code: 'checkout_trouble' } as const;
+    const answered = status ?? (isUnavailable(error) ? 503 : 500);
+    return await payerAnswer({ ...view, storeName: null }, { status: answered });
   }
 }
 
@@ -155,7 +147,7 @@ export function readOption(text: string): PaymentOption {
 }
 
 async function assetOf(request: PageRequest): Promise<PageAnswer> {
-  const { files } = await builtPage();
+  const { files } = await builtPages();
   const file = files.get(request.params.file ?? '');
   if (file === undefined) throw new Fail('resource_not_found', 'There is nothing at this path.');
   const isZipped = acceptsGzip(request);

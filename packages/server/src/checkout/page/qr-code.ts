@@ -1,4 +1,4 @@
-import type { QrCode } from '@florin/contract/checkout-page';
+import type { QrCode } from '@florin/pages';
 import { encode } from 'uqr';
 
 /** Blank modules around the code, without which readers do not find it. */

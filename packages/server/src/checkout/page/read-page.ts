@@ -1,4 +1,4 @@
-import type { CheckoutView, PageLanguage } from '@florin/contract/checkout-page';
+import type { CheckoutView, PageLanguage } from '@florin/pages';
 import {
   chooseOption,
   currentOption,

@@ -1,5 +1,5 @@
-import type { PageLanguage } from '@florin/contract/checkout-page';
 import type { Network } from '@florin/contract/money';
+import type { PageLanguage } from '@florin/pages';
 
 // How payers' pages write what they show.
 

@@ -1,3 +1,5 @@
+import { formatPrice } from '@florin/contract/currencies';
+import { formatTokens } from '@florin/contract/money';
 import type {
   CheckoutView,
   PageDue,
@@ -6,9 +8,7 @@ import type {
   PageOption,
   PageReceipt,
   PageState,
-} from '@florin/contract/checkout-page';
-import { formatPrice } from '@florin/contract/currencies';
-import { formatTokens } from '@florin/contract/money';
+} from '@florin/pages';
 import type { OptionRow, PaymentView, Rules } from '../../payments/index.ts';
 import { currentOption, presentPayment, quoteStatusOf } from '../../payments/index.ts';
 import type { FoundPage } from './find-page.ts';

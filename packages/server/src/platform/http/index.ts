@@ -2,7 +2,7 @@ export { BodyBudget } from './body.ts';
 export { type Family, familyOf, PAYOUT_PATH, WORDS } from './error-body.ts';
 export { EVENT_STREAM, type OpenStream } from './event-stream.ts';
 export { formOf } from './form.ts';
-export { escapeHtml, htmlPage, pageHeaders } from './html.ts';
+export { type HtmlDocument, htmlAnswer, pageHeaders } from './html.ts';
 export { JsonRefused, parseStrictJson } from './json.ts';
 export { openApiDocument } from './openapi.ts';
 export { isLocal, type PageAnswer, type PageRequest, type PublicPage } from './page.ts';

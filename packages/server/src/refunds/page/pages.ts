@@ -1,4 +1,5 @@
-import { languageOf } from '../../checkout/index.ts';
+import type { AddressFault, NoticeCode } from '@florin/pages';
+import { languageOf, payerAnswer } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
 import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
@@ -9,20 +10,11 @@ import { CLAIM_PATH, claimSecondsLeft, isClaimSecret, parseClaimToken } from '..
 import { claimRefund } from '../claim-refund.ts';
 import { type RefundDeps, refundSettings } from '../deps.ts';
 import { findRefund } from '../queries.ts';
-import {
-  type AddressError,
-  askPage,
-  type ClaimView,
-  checkPage,
-  statePage,
-  suspendedPage,
-  unknownPage,
-} from './html.ts';
+import { claimCheck, claimForm, claimOutcome, type OpenedClaim } from './view.ts';
 
 const ADDRESS_LENGTH_MAX = 256;
 
-interface Claim {
-  view: ClaimView;
+interface Claim extends OpenedClaim {
   merchant: Merchant;
   /** The link is unused and has not expired. */
   isOpen: boolean;
@@ -36,15 +28,17 @@ export function claimPages(deps: RefundDeps): PublicPage[] {
   const path = `${CLAIM_PATH}/{token}`;
   const withClaim = async (request: PageRequest, show: (claim: Claim) => Promise<PageAnswer>) => {
     const claim = await findClaim(deps, request);
-    if (claim === undefined) return unknownPage(languageOf(request));
-    const isStopped = claim.isOpen && claim.merchant.status === 'suspended';
-    return isStopped ? suspendedPage(claim.view) : await show(claim);
+    if (claim === undefined) return await noticePage(request, 'claim_missing', { status: 404 });
+    const { storeName } = claim;
+    if (claim.isOpen && claim.merchant.status === 'suspended')
+      return await noticePage(request, 'claim_suspended', { status: 403, storeName });
+    return await show(claim);
   };
   return [
     {
       path,
       handle: (request) =>
-        withClaim(request, async ({ view, isOpen }) => (isOpen ? askPage(view) : statePage(view))),
+        withClaim(request, (claim) => payerAnswer(claim.isOpen ? claimForm(claim) : claimOutcome(claim))),
     },
     {
       method: 'POST',
@@ -57,6 +51,15 @@ export function claimPages(deps: RefundDeps): PublicPage[] {
   ];
 }
 
+/** The same for a link that never was one and for one whose secret is wrong. */
+async function noticePage(
+  request: PageRequest,
+  code: NoticeCode,
+  { status, storeName = null }: { status: number; storeName?: string | null },
+): Promise<PageAnswer> {
+  return await payerAnswer({ page: 'notice', language: languageOf(request), code, storeName }, { status });
+}
+
 async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim | undefined> {
   const token = parseClaimToken(request.params.token ?? '');
   if (token === undefined) return undefined;
@@ -67,26 +70,27 @@ async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim 
   const { seconds } = merchantTime(deps, merchant);
   return {
     merchant,
-    view: {
-      language: languageOf(request),
-      storeName: store.name,
-      isSandbox: merchant.mode === 'sandbox',
-      refund,
-    },
+    language: languageOf(request),
+    storeName: store.name,
+    isTest: merchant.mode === 'sandbox',
+    refund,
     isOpen: claimSecondsLeft(refund, merchant, seconds) > 0,
   };
 }
 
 /** Handles the form: first asks to confirm the address, then claims the refund. */
 async function answer(deps: RefundDeps, claim: Claim, request: PageRequest): Promise<PageAnswer> {
-  const { view, merchant } = claim;
+  const { merchant, refund } = claim;
   const form = formOf(request);
   const address = (form.get('address') ?? '').trim();
-  const error = await errorOf(deps, claim, address);
-  if (error !== undefined) return askPage(view, address.slice(0, ADDRESS_LENGTH_MAX), error);
-  if (form.get('sure') !== 'yes') return checkPage(view, address);
+  const fault = await faultOf(deps, claim, address);
+  if (fault !== undefined) {
+    const view = claimForm(claim, address.slice(0, ADDRESS_LENGTH_MAX), fault);
+    return await payerAnswer(view, { status: 400 });
+  }
+  if (form.get('sure') !== 'yes') return await payerAnswer(claimCheck(claim, address));
   try {
-    await claimRefund(deps, merchant, view.refund.refund_id, address);
+    await claimRefund(deps, merchant, refund.refund_id, address);
   } catch (refused) {
     // Claimed by a concurrent request, canceled, or its merchant is suspended: the page shows the current state.
     const isAnswered = refused instanceof Fail && ['invalid_request', 'forbidden'].includes(refused.code);
@@ -95,19 +99,19 @@ async function answer(deps: RefundDeps, claim: Claim, request: PageRequest): Pro
   return seeState(request, claim);
 }
 
-const ERRORS: Partial<Record<string, AddressError>> = { format: 'format', checksum: 'checksum' };
+const FAULTS: Partial<Record<string, AddressFault>> = { format: 'format', checksum: 'checksum' };
 
-async function errorOf(
+async function faultOf(
   deps: RefundDeps,
-  { view, merchant }: Claim,
+  { refund, merchant }: Claim,
   address: string,
-): Promise<AddressError | undefined> {
+): Promise<AddressFault | undefined> {
   if (address === '') return 'empty';
   if (address.length > ADDRESS_LENGTH_MAX || address.includes('\0')) return 'format';
-  const { network } = view.refund;
+  const { network } = refund;
   const { allowProgramOwned } = await refundSettings(deps, merchant);
   const { code } = checkRecipient(network, address, { allowProgramOwned });
-  if (code !== undefined) return ERRORS[code] ?? 'unusable';
+  if (code !== undefined) return FAULTS[code] ?? 'unusable';
   try {
     await checkRefundAddress(deps.db, deps, { merchant, network, address, allowProgramOwned });
     return undefined;
@@ -118,7 +122,7 @@ async function errorOf(
 }
 
 /** Redirects (POST/redirect/GET), so that a reload does not send the form again. */
-function seeState({ params }: PageRequest, { view }: Claim): PageAnswer {
-  const location = `${CLAIM_PATH}/${params.token ?? ''}?lang=${view.language}`;
+function seeState({ params }: PageRequest, { language }: Claim): PageAnswer {
+  const location = `${CLAIM_PATH}/${params.token ?? ''}?lang=${language}`;
   return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };
 }

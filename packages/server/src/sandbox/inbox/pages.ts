@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { type InboxList, inboxScript, renderInboxList, renderPage } from '@florin/pages';
 import { listEvents } from '../../events/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import {
-  htmlPage,
+  htmlAnswer,
   isLocal,
   type PageRequest,
   type PublicPage,
@@ -10,9 +11,7 @@ import {
 } from '../../platform/http/index.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { listDeliveriesOf, listEndpoints } from '../../webhooks/index.ts';
-import { introduction, listHtml } from './html.ts';
-import { INBOX_SCRIPT } from './script.ts';
-import { INBOX_STYLE } from './style.ts';
+import { endpointView, eventView } from './view.ts';
 
 const EVENTS_SHOWN = 30;
 const DELIVERIES_SHOWN = 20;
@@ -36,15 +35,15 @@ export function inboxPages(platform: Platform, owner: InboxOwner): PublicPage[] 
       path: PAGE,
       handle: async (request) => {
         refuseForeign(request, ['same-origin', 'same-site', 'none', 'cross-site']);
-        const body = introduction(await readList(platform, owner));
-        return htmlPage({ title: 'Webhook inbox', body, style: INBOX_STYLE, script: `${PAGE}/inbox.js` });
+        const list = await readList(platform, owner);
+        return htmlAnswer(await renderPage({ page: 'inbox', scriptPath: `${PAGE}/inbox.js`, ...list }));
       },
     },
     {
       path: `${PAGE}/list`,
       handle: async (request) => {
         refuseForeign(request, ['same-origin', 'none']);
-        const body = await readList(platform, owner);
+        const body = await renderInboxList(await readList(platform, owner));
         const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
         const known = request.headers['if-none-match'] === etag;
         return {
@@ -61,7 +60,7 @@ export function inboxPages(platform: Platform, owner: InboxOwner): PublicPage[] 
         status: 200,
         type: 'text/javascript; charset=utf-8',
         headers: pageHeaders({}),
-        body: INBOX_SCRIPT,
+        body: (await inboxScript()).body,
       }),
     },
   ];
@@ -74,7 +73,7 @@ function refuseForeign(request: PageRequest, sites: readonly string[]): void {
   throw new Fail('forbidden', 'The webhook inbox is for browsers on the machine of the sandbox.');
 }
 
-async function readList({ db }: Platform, owner: InboxOwner): Promise<string> {
+async function readList({ db }: Platform, owner: InboxOwner): Promise<InboxList> {
   const events = (await listEvents(db, owner, { limit: EVENTS_SHOWN })).slice(0, EVENTS_SHOWN);
   const ids = events.map((event) => event.event_id);
   const [deliveries, endpoints] = await Promise.all([
@@ -82,8 +81,8 @@ async function readList({ db }: Platform, owner: InboxOwner): Promise<string> {
     listEndpoints(db, owner, { limit: ENDPOINTS_SHOWN }),
   ]);
   const byEvent = Map.groupBy(deliveries, (delivery) => delivery.event_id);
-  return listHtml(
-    endpoints.slice(0, ENDPOINTS_SHOWN),
-    events.map((event) => ({ ...event, deliveries: byEvent.get(event.event_id) ?? [] })),
-  );
+  return {
+    endpoints: endpoints.slice(0, ENDPOINTS_SHOWN).map(endpointView),
+    events: events.map((event) => eventView(event, byEvent.get(event.event_id) ?? [])),
+  };
 }

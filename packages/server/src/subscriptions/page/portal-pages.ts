@@ -1,17 +1,16 @@
-import { languageOf } from '../../checkout/index.ts';
+import type { PortalCancelView, PortalSubscription, PortalView } from '@florin/pages';
+import { languageOf, payerAnswer } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
 import { cancelSubscription } from '../cancel-subscription.ts';
 import type { SubscriptionDeps } from '../deps.ts';
 import { payInvoice } from '../pay-invoice.ts';
 import { updateSubscription } from '../update-subscription.ts';
-import { cancelHtml, portalHtml } from './portal-html.ts';
+import { missingPage, noticePage } from './notice.ts';
 import { findPortal, PORTAL_PATH, type Portal } from './portal-session.ts';
-import { type PortalSubscription, type PortalView, readPortalView } from './portal-view.ts';
+import { readPortalView } from './portal-view.ts';
 import { readReceipt } from './receipt.ts';
-import { sayingPage } from './subscribe-html.ts';
-import { missingPage, pageLimits } from './subscribe-pages.ts';
-import type { Word } from './words.ts';
+import { pageLimits } from './subscribe-pages.ts';
 
 const PATH = `${PORTAL_PATH}/{token}`;
 
@@ -19,18 +18,17 @@ const PATH = `${PORTAL_PATH}/{token}`;
 export function portalPages(deps: SubscriptionDeps): PublicPage[] {
   const limit = pageLimits(deps);
   const withPortal = async (request: PageRequest, show: (portal: Portal) => Promise<PageAnswer>) => {
-    const language = languageOf(request);
     const portal = await findPortal(deps, request.params.token ?? '');
-    if (portal === undefined) return missingPage(request);
+    if (portal === undefined) return await missingPage(request);
     const { storeName } = portal;
-    if (portal.isOver) return sayingPage(language, 'over', { status: 410, storeName });
-    return limit(request, portal.session.portal_session_id) ?? (await show(portal));
+    if (portal.isOver) return await noticePage(request, 'portal_over', { status: 410, storeName });
+    return (await limit(request, portal.session.portal_session_id)) ?? (await show(portal));
   };
   return [
     {
       path: PATH,
       handle: (request) =>
-        withPortal(request, async (portal) => portalHtml(await viewOf(deps, portal, request))),
+        withPortal(request, async (portal) => payerAnswer(await viewOf(deps, portal, request))),
     },
     {
       method: 'POST',
@@ -43,7 +41,7 @@ export function portalPages(deps: SubscriptionDeps): PublicPage[] {
         withPortal(request, async (portal) => {
           const language = languageOf(request);
           const receipt = await readReceipt(deps, portal, { id: request.params.invoice_id ?? '', language });
-          return receipt ?? missingPage(request);
+          return await (receipt === undefined ? missingPage(request) : payerAnswer(receipt));
         }),
     },
   ];
@@ -56,22 +54,35 @@ const viewOf = (deps: SubscriptionDeps, portal: Portal, request: PageRequest) =>
 async function act(deps: SubscriptionDeps, portal: Portal, request: PageRequest): Promise<PageAnswer> {
   const form = formOf(request);
   const view = await viewOf(deps, portal, request);
-  if (portal.merchant.isSuspended) return portalHtml(view, 'refused_text', 403);
+  if (portal.merchant.isSuspended) return await refusedPage(view, 'refused_text', 403);
   const own = view.subscriptions.find(({ id }) => id === form.get('subscription'));
   const action = form.get('action');
-  if (own === undefined || action === null) return portalHtml(view, 'refused_text');
+  if (own === undefined || action === null) return await refusedPage(view, 'refused_text');
   if (action === 'cancel' && own.lastsUntil !== null && form.get('sure') !== 'yes')
-    return cancelHtml(view, own);
+    return await payerAnswer(cancelView(view, own, own.lastsUntil));
   try {
     await carryOut(deps, portal, { action, own });
   } catch (error) {
     if (!(error instanceof Fail) || error.code !== 'invalid_request') throw error;
-    return portalHtml(await viewOf(deps, portal, request), refusalOf(error));
+    return await refusedPage(await viewOf(deps, portal, request), refusalOf(error));
   }
   return seePortal(view);
 }
 
-const refusalOf = (error: Fail): Word =>
+type Refusal = NonNullable<PortalView['refused']>;
+
+const refusedPage = (view: PortalView, refused: Refusal, status = 400): Promise<PageAnswer> =>
+  payerAnswer({ ...view, refused }, { status });
+
+function cancelView(
+  { language, storeName, isTest, token }: PortalView,
+  { id, items }: PortalSubscription,
+  lastsUntil: string,
+): PortalCancelView {
+  return { page: 'portal_cancel', language, storeName, isTest, token, id, items, lastsUntil };
+}
+
+const refusalOf = (error: Fail): Refusal =>
   error.details.declineCode === undefined ? 'refused_text' : 'refused_declined';
 
 /** @throws Fail `invalid_request` */

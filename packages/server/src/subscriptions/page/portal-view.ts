@@ -1,4 +1,4 @@
-import type { PageLanguage } from '@florin/contract/checkout-page';
+import type { PageLanguage, PortalSubscription, PortalView } from '@florin/pages';
 import { dayText, NETWORK_NAMES, readInvoicePage } from '../../checkout/index.ts';
 import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
 import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/index.ts';
@@ -9,15 +9,7 @@ import { type SubscriptionRow, subscriptionPage } from '../queries.ts';
 import { factsOfSubscription } from '../rows.ts';
 import { isFinal } from '../states.ts';
 import type { Portal } from './portal-session.ts';
-import {
-  declineOf,
-  itemTexts,
-  priceText,
-  rhythmText,
-  type WalletOption,
-  walletOptions,
-} from './subscribe-view.ts';
-import { say, type Word } from './words.ts';
+import { declineOf, itemsOf, priceText, walletOptions } from './subscribe-view.ts';
 
 const SUBSCRIPTIONS_MAX = 100;
 const INVOICES_MAX = 100;
@@ -25,47 +17,7 @@ const INVOICES_MAX = 100;
 const HEAD = 6;
 const TAIL = 4;
 
-export interface PortalInvoice {
-  id: string;
-  day: string;
-  price: string;
-  status: InvoiceRow['status'];
-  /** Of its page while it can be paid there. */
-  payToken: string | null;
-}
-
-export interface PortalSubscription {
-  id: string;
-  name: string;
-  price: string;
-  status: Word;
-  isOver: boolean;
-  /** What happens when, in words and days. */
-  dates: [Word, string][];
-  wallet: string | null;
-  /** What is wrong with the wallet, or why its last charge failed. */
-  problem: Word | null;
-  /** The open invoice, to be paid on its page, or tried again. */
-  due: { invoiceId: string; price: string; payToken: string | null } | null;
-  /** Until when it would last if it were canceled now; null: it cannot be. */
-  lastsUntil: string | null;
-  isEnding: boolean;
-  options: WalletOption[];
-  invoices: PortalInvoice[];
-}
-
 /** Everything that the portal shows. */
-export interface PortalView {
-  language: PageLanguage;
-  storeName: string;
-  isTest: boolean;
-  token: string;
-  returnUrl: string;
-  /** Its merchant is: everything is shown, and nothing can be done. */
-  isSuspended: boolean;
-  subscriptions: PortalSubscription[];
-}
-
 export async function readPortalView(
   deps: Pick<PaymentDeps, 'db' | 'clock'>,
   portal: Portal,
@@ -84,7 +36,8 @@ export async function readPortalView(
   }
   const { isSuspended } = merchant;
   const isTest = merchant.mode === 'sandbox';
-  return { language, storeName, isTest, token, returnUrl, isSuspended, subscriptions };
+  const common = { page: 'portal', language, storeName, isTest, token } as const;
+  return { ...common, returnUrl, isSuspended, subscriptions, refused: null };
 }
 
 function withoutActions(own: PortalSubscription): PortalSubscription {
@@ -113,17 +66,18 @@ async function subscriptionOf(
   const canCancel = !isOver && row.status !== 'incomplete' && row.cancel_at === null;
   return {
     id: encodeId('subscription', row.subscription_id),
-    name: itemTexts(row.items, language).join(' · '),
-    price: rhythmText(row, language),
-    status: `status_${row.status}`,
+    items: itemsOf(row.items),
+    price: priceText(row.amount, row.currency, language),
+    interval: row.interval,
+    status: row.status,
     isOver,
-    dates: datesOf(row, language),
-    wallet: method === undefined ? null : walletText(method, language),
-    problem: isOver ? null : (walletProblem(method) ?? (await declineOf(deps, open))),
+    date: dateOf(row, language),
+    wallet: method === undefined ? null : walletOf(method),
+    problem: isOver ? null : await problemOf(deps, method, open),
     due: open === undefined ? null : dueOf(open, pages, language),
     lastsUntil: canCancel ? dayText(periodEndAt(factsOfSubscription(row), now), language) : null,
     isEnding: !isOver && row.cancel_at !== null,
-    options: isOver ? [] : await walletOptions(deps, merchant, row.currency, language),
+    options: isOver ? [] : await walletOptions(deps, merchant, row.currency),
     invoices: own.map((invoice) => ({
       id: encodeId('invoice', invoice.invoice_id),
       day: dayText(Number(invoice.created_at), language),
@@ -163,26 +117,35 @@ function dueOf(invoice: InvoiceRow, pages: Pages, language: PageLanguage): Porta
   };
 }
 
-function datesOf(row: SubscriptionRow, language: PageLanguage): [Word, string][] {
+function dateOf(row: SubscriptionRow, language: PageLanguage): PortalSubscription['date'] {
   const day = (value: bigint | number) => dayText(Number(value), language);
   const { status, current_period_end: end, cancel_at: cancelAt, canceled_at: canceledAt } = row;
-  if (canceledAt !== null) return [['ended_on', day(canceledAt)]];
-  if (cancelAt !== null) return [['ends_on', day(cancelAt)]];
-  if (status === 'incomplete' || status === 'incomplete_expired') return [];
-  if (status === 'trialing') return [['free_until', day(end)]];
-  return [[status === 'active' ? 'next_payment' : 'paid_until', day(end)]];
+  if (canceledAt !== null) return { kind: 'ended_on', day: day(canceledAt) };
+  if (cancelAt !== null) return { kind: 'ends_on', day: day(cancelAt) };
+  if (status === 'incomplete' || status === 'incomplete_expired') return null;
+  if (status === 'trialing') return { kind: 'free_until', day: day(end) };
+  return { kind: status === 'active' ? 'next_payment' : 'paid_until', day: day(end) };
 }
 
-function walletText(
-  { currency, network, wallet_address: address }: PaymentMethodRow,
-  language: PageLanguage,
-): string {
-  const option = say(language, 'option', { token: currency, network: NETWORK_NAMES[network] });
-  // An address reads from left to right in every language.
-  return `${option}, \u2066${address.slice(0, HEAD)}…${address.slice(-TAIL)}\u2069`;
+function walletOf({
+  currency,
+  network,
+  wallet_address: address,
+}: PaymentMethodRow): PortalSubscription['wallet'] {
+  return {
+    token: currency,
+    networkName: NETWORK_NAMES[network],
+    address: `${address.slice(0, HEAD)}…${address.slice(-TAIL)}`,
+  };
 }
 
-function walletProblem(method: PaymentMethodRow | undefined): Word | null {
-  const status = method?.status;
-  return status === undefined || status === 'active' ? null : `wallet_${status}`;
+/** What is wrong with the wallet comes before why its last charge failed. */
+async function problemOf(
+  deps: Pick<PaymentDeps, 'db'>,
+  method: PaymentMethodRow | undefined,
+  open: InvoiceRow | undefined,
+): Promise<PortalSubscription['problem']> {
+  if (method !== undefined && method.status !== 'active') return `wallet_${method.status}`;
+  const decline = await declineOf(deps, open);
+  return decline === null ? null : `declined_${decline}`;
 }

@@ -1,22 +1,19 @@
-import type { PageLanguage } from '@florin/contract/checkout-page';
 import { formatTokens } from '@florin/contract/money';
-import { bdi, exact, NETWORK_NAMES, periodText, timeText } from '../../checkout/index.ts';
+import type { PageLanguage, ReceiptView } from '@florin/pages';
+import { NETWORK_NAMES, periodText, timeText } from '../../checkout/index.ts';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
 import { currentOption, type PaymentDeps, type PaymentView, readPayment } from '../../payments/index.ts';
-import { escapeHtml, type PageAnswer } from '../../platform/http/index.ts';
 import { decodeId } from '../../tenancy/index.ts';
-import { receiptHtml } from './portal-html.ts';
 import type { Portal } from './portal-session.ts';
 import { findSubscriptionRow } from './queries.ts';
-import { itemTexts, priceText } from './subscribe-view.ts';
-import type { Word } from './words.ts';
+import { itemsOf, priceText } from './subscribe-view.ts';
 
 /** The receipt of a paid invoice of the portal's own customer; undefined for everything else. */
 export async function readReceipt(
   { db }: Pick<PaymentDeps, 'db'>,
   portal: Portal,
   { id, language }: { id: string; language: PageLanguage },
-): Promise<PageAnswer | undefined> {
+): Promise<ReceiptView | undefined> {
   const { merchant, session, storeId, storeName, token } = portal;
   const invoiceId = decodeId('invoice', id);
   const invoice = invoiceId === undefined ? undefined : await findInvoice(db, merchant.merchantId, invoiceId);
@@ -24,17 +21,22 @@ export async function readReceipt(
   if (invoice.customer_id !== session.customer_id || invoice.store_id !== storeId) return undefined;
   const { merchant_id: merchantId, subscription_id: subscriptionId } = invoice;
   const subscription = await findSubscriptionRow(db, { merchantId, subscriptionId });
-  const items = subscription === undefined ? [] : itemTexts(subscription.items, language);
   const payment = await paidBy(db, invoice);
-  const view = { language, storeName, isTest: merchant.mode === 'sandbox', token };
-  return receiptHtml(view, [
-    ['receipt_from', bdi(storeName)],
-    ['receipt_customer', bdi(session.customer)],
-    ...items.map((item) => ['for', `<span dir="auto">${escapeHtml(item)}</span>`] as const),
-    ...invoiceRows(invoice, language),
-    ...(payment === undefined ? [] : paymentRows(payment)),
-    ['receipt_invoice', exact(id)],
-  ]);
+  const period = { start: Number(invoice.period_start), end: Number(invoice.period_end) };
+  return {
+    page: 'receipt',
+    language,
+    storeName,
+    isTest: merchant.mode === 'sandbox',
+    token,
+    invoiceId: id,
+    customer: session.customer,
+    items: subscription === undefined ? [] : itemsOf(subscription.items),
+    period: periodText(period, language),
+    price: priceText(invoice.amount_due, invoice.currency, language),
+    paidAt: timeText(Number(invoice.paid_at), language),
+    payment: payment === undefined ? null : paymentOf(payment),
+  };
 }
 
 /** The payment that has paid it: the newest charge, or its page. */
@@ -49,22 +51,13 @@ async function paidBy(
   return undefined;
 }
 
-function invoiceRows(invoice: InvoiceRow, language: PageLanguage): [Word, string][] {
-  const period = { start: Number(invoice.period_start), end: Number(invoice.period_end) };
-  return [
-    ['receipt_period', bdi(periodText(period, language))],
-    ['price', bdi(priceText(invoice.amount_due, invoice.currency, language))],
-    ['receipt_paid', bdi(timeText(Number(invoice.paid_at), language))],
-  ];
-}
-
-function paymentRows(view: PaymentView): [Word, string][] {
+function paymentOf(view: PaymentView): ReceiptView['payment'] {
   const option = currentOption(view);
+  if (option === undefined) return null;
   const ids = new Set(view.transactions.filter((t) => t.kind === 'counted').map((t) => t.tx_id));
-  if (option === undefined) return [];
-  return [
-    ['receipt_received', bdi(`${formatTokens(view.payment.received_amount)}\u00a0${option.currency}`)],
-    ['receipt_network', bdi(NETWORK_NAMES[option.network])],
-    ...[...ids].map((id): [Word, string] => ['receipt_transaction', exact(id)]),
-  ];
+  return {
+    received: `${formatTokens(view.payment.received_amount)}\u00a0${option.currency}`,
+    networkName: NETWORK_NAMES[option.network],
+    txIds: [...ids],
+  };
 }

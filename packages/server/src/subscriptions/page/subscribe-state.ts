@@ -1,8 +1,6 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
+import type { SubscribeState } from '@florin/pages';
 import type { InvoicePageState } from '../../payments/index.ts';
-
-/** What the page for the first payment shows: what to do, what is under way, or how it ended. */
-export type SubscribeState = 'choose' | 'confirming' | 'review' | 'done' | 'ended' | 'expired';
 
 /** What it follows from. */
 export interface SubscribeFacts {

@@ -1,6 +1,6 @@
-import type { PageLanguage } from '@florin/contract/checkout-page';
 import { formatPrice } from '@florin/contract/currencies';
 import type { PaymentOption } from '@florin/contract/schemas';
+import type { Decline, PageLanguage, SubscribedItem, SubscribeView, WalletOption } from '@florin/pages';
 import {
   dayText,
   localeOf,
@@ -15,94 +15,53 @@ import type { SubscriptionRow } from '../queries.ts';
 import type { StoredItem } from '../tables.ts';
 import type { SubscribePage } from './find-subscribe-page.ts';
 import { CAP_FACTOR } from './mandate-cap.ts';
-import { type SubscribeState, subscribeState } from './subscribe-state.ts';
-import { say, type Word } from './words.ts';
-
-export interface WalletOption {
-  value: string;
-  label: string;
-}
-
-/** Everything that the page for the first payment shows, in words. */
-export interface SubscribeView {
-  language: PageLanguage;
-  state: SubscribeState;
-  storeName: string;
-  isTest: boolean;
-  /** `$19.99 each month`. */
-  price: string;
-  items: string[];
-  description: string | null;
-  /** When a trial ends. */
-  freeUntil: string | null;
-  /** The first invoice where it is not of a whole period. */
-  first: { price: string; period: string } | null;
-  /** What a mandate allows in each period. */
-  cap: string;
-  interval: SubscriptionRow['interval'];
-  options: WalletOption[];
-  /** Of the page on which the first invoice alone is paid. */
-  invoiceToken: string | null;
-  declined: Word | null;
-  paidUntil: string;
-  returnUrl: string | null;
-}
+import { subscribeState } from './subscribe-state.ts';
 
 export const priceText = (amount: bigint, currency: string, language: PageLanguage) =>
   formatPrice(amount, currency, localeOf(language));
 
-/** A price with how often it comes. */
-export function rhythmText(
-  { amount, currency, interval }: Pick<SubscriptionRow, 'amount' | 'currency' | 'interval'>,
-  language: PageLanguage,
-): string {
-  return say(language, `each_${interval}`, { price: priceText(amount, currency, language) });
-}
-
-/** What is subscribed to, a line for each item. */
-export function itemTexts(items: readonly StoredItem[], language: PageLanguage): string[] {
-  return items.map(({ product, quantity }) =>
-    quantity === 1 ? product : say(language, 'item', { product, quantity: String(quantity) }),
-  );
-}
+/** What is subscribed to. */
+export const itemsOf = (items: readonly StoredItem[]): SubscribedItem[] =>
+  items.map(({ product, quantity }) => ({ product, quantity }));
 
 /** The wallets' tokens and networks that a store takes for prices in a currency. */
 export async function walletOptions(
   deps: Pick<PaymentDeps, 'db'>,
   merchant: SubscribePage['merchant'],
   currency: string,
-  language: PageLanguage,
 ): Promise<WalletOption[]> {
   const { tokens } = await paymentSettings(deps, merchant);
   return offeredOptions(currency, tokens).map((option: PaymentOption) => ({
     value: `${option.currency}:${option.network}`,
-    label: say(language, 'option', { token: option.currency, network: NETWORK_NAMES[option.network] }),
+    token: option.currency,
+    networkName: NETWORK_NAMES[option.network],
   }));
 }
 
-const DECLINES: Partial<Record<string, Word>> = {
-  insufficient_balance: 'declined_insufficient_balance',
-  insufficient_allowance: 'declined_insufficient_allowance',
-  cap_exceeded: 'declined_cap_exceeded',
-  mandate_revoked: 'declined_mandate_revoked',
+const DECLINES: Partial<Record<string, Decline>> = {
+  insufficient_balance: 'insufficient_balance',
+  insufficient_allowance: 'insufficient_allowance',
+  cap_exceeded: 'cap_exceeded',
+  mandate_revoked: 'mandate_revoked',
 };
 
-/** Why the newest charge of an open invoice failed, in words for its payer. */
+/** Why the newest charge of an open invoice failed. */
 export async function declineOf(
   { db }: Pick<PaymentDeps, 'db'>,
   invoice: InvoiceRow | undefined,
-): Promise<Word | null> {
+): Promise<Decline | null> {
   if (invoice?.payment_status !== 'failed' || invoice.charge_payment_id === null) return null;
   const { payment } = await readPayment(db, invoice.merchant_id, invoice.charge_payment_id);
-  return DECLINES[payment.decline_code ?? ''] ?? 'declined_other';
+  return DECLINES[payment.decline_code ?? ''] ?? 'other';
 }
 
+/** Everything that the page for the first payment shows. */
 export async function readSubscribeView(
   deps: Pick<PaymentDeps, 'db'>,
   page: SubscribePage,
   language: PageLanguage,
 ): Promise<SubscribeView> {
-  const { subscription, merchant, storeName } = page;
+  const { subscription, merchant, storeName, token } = page;
   const { merchant_id: merchantId, currency, amount, interval } = subscription;
   const invoice = await openInvoiceOf(deps, subscription);
   const session =
@@ -119,18 +78,20 @@ export async function readSubscribeView(
   const isTrial = subscription.trial_end !== null && invoice === null;
   const isPart = invoice !== null && invoice.amount_due !== amount;
   return {
+    page: 'subscribe',
+    token,
     language,
     state,
     storeName,
     isTest: merchant.mode === 'sandbox',
-    price: rhythmText(subscription, language),
-    items: itemTexts(subscription.items, language),
+    price: priceText(amount, currency, language),
+    items: itemsOf(subscription.items),
     description: subscription.description,
     freeUntil: isTrial ? dayText(Number(subscription.trial_end), language) : null,
     first: isPart ? firstOf(invoice, language) : null,
     cap: priceText(amount * CAP_FACTOR, currency, language),
     interval,
-    options: await walletOptions(deps, merchant, currency, language),
+    options: await walletOptions(deps, merchant, currency),
     invoiceToken: session?.state === 'open' ? session.token : null,
     declined: await declineOf(deps, invoice ?? undefined),
     paidUntil: dayText(Number(subscription.current_period_end), language),

@@ -1,0 +1,79 @@
+import { LeaveLink, Note, StoreHead } from '../design/parts.tsx';
+import type { Translate } from '../texts.ts';
+import { Choose } from './choose.tsx';
+import type { Page } from './context.ts';
+import { End } from './ends.tsx';
+import { Panel } from './panel.tsx';
+import { Pay } from './pay.tsx';
+
+function Content({ page }: { page: Page }) {
+  const { view, isChoosing } = page;
+  const { state, due } = view;
+  switch (state) {
+    case 'choose':
+      return <Choose page={page} />;
+    case 'pay':
+      if (due === null || (isChoosing && view.canChoose)) return <Choose page={page} />;
+      // Another address is another form, which nothing of the old one outlives.
+      return <Pay key={due.address} page={page} due={due} />;
+    case 'confirming':
+    case 'closing':
+    case 'paid':
+    case 'expired':
+    case 'canceled':
+    case 'frozen':
+    case 'over':
+    case 'suspended':
+      return <End page={page} state={state} />;
+  }
+}
+
+function Return({ page: { view, t } }: { page: Page }) {
+  const { returnUrl, storeName: store, state, canChoose } = view;
+  if (returnUrl === null) return null;
+  if (state === 'paid') return <LeaveLink href={returnUrl} isMain text={t('return_paid', { store })} />;
+  const isOpen = canChoose || state === 'pay';
+  return <LeaveLink href={returnUrl} isMain={false} text={t(isOpen ? 'return' : 'return_over', { store })} />;
+}
+
+function Tampered({ t }: { t: Translate<'checkout'> }) {
+  return (
+    <section class="card" role="alert">
+      <div class="note bad">
+        <h1 tabIndex={-1}>{t('tampered_heading')}</h1>
+        {t('tampered_text')}
+      </div>
+    </section>
+  );
+}
+
+export interface PageProps {
+  page: Page;
+  /** Said by screen readers, seen by nobody. */
+  said?: string;
+  /** Shown where something went wrong: a form, the connection. */
+  trouble?: string;
+  isTampered?: boolean;
+}
+
+export function CheckoutPage({ page, said = '', trouble = '', isTampered = false }: PageProps) {
+  const { view, t, testText } = page;
+  return (
+    <>
+      <StoreHead storeName={view.storeName} test={view.isTest ? testText : undefined} />
+      {isTampered ? (
+        <Tampered t={t} />
+      ) : (
+        <section class="card">
+          {trouble === '' ? null : <Note tone="warn">{trouble}</Note>}
+          <Content page={page} />
+          <Return page={page} />
+        </section>
+      )}
+      <Panel page={page} />
+      <p class="unseen" role="status" aria-live="polite">
+        {said}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,126 @@
+import { hydrate } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { translator } from '../texts.ts';
+import type { CheckoutView } from '../views/checkout.ts';
+import { CheckoutPage } from './checkout-page.tsx';
+import type { Page } from './context.ts';
+import { follow, readState, sendForm } from './live.ts';
+import { wordsOf } from './notices.tsx';
+import type { PageData } from './page-data.ts';
+import { titleOf } from './titles.ts';
+
+const RATE_MARGIN_MS = 500;
+
+interface Shown {
+  view: CheckoutView;
+  since: number;
+}
+
+/** Said aloud: a new state, what it brings, a new amount. */
+function newsOf(before: CheckoutView, page: Page): string {
+  const { view, t } = page;
+  const isNew = before.state !== view.state;
+  const known = new Set(before.notices.map(({ code }) => code));
+  const notices = view.notices.filter(({ code }) => isNew || !known.has(code));
+  const renewed = before.due !== null && view.due !== null && before.due.amount !== view.due.amount;
+  return [
+    ...(isNew ? [t(`title_${view.state}`, { price: view.price })] : []),
+    ...notices.flatMap((notice) => wordsOf(notice, page)),
+    ...(renewed && !isNew && notices.length === 0
+      ? [t('rate_renewed', { amount: `${view.due?.amount} ${view.due?.token}` })]
+      : []),
+  ].join(' ');
+}
+
+/**
+ * The payment as the server sees it. An event counts always, as the last one tells what is true; an answer counts only
+ * if no event overtook it on its way.
+ */
+function useView({ view: first, token }: PageData) {
+  const [shown, setShown] = useState<Shown>(() => ({ view: first, since: performance.now() }));
+  const [isOffline, setOffline] = useState(false);
+  const heard = useRef(0);
+  const show = (view: CheckoutView) => setShown({ view, since: performance.now() });
+  const offer = async (answer: Promise<CheckoutView>) => {
+    const before = heard.current;
+    const view = await answer;
+    if (heard.current === before) show(view);
+  };
+  const { language, state, rateSecondsLeft, secondsLeft } = shown.view;
+  const look = () => offer(readState(token, language));
+  useEffect(() => {
+    if (state === 'paid') return;
+    const onEvent = (view: CheckoutView) => {
+      heard.current++;
+      show(view);
+    };
+    return follow(token, language, { onEvent, look, onOffline: setOffline });
+  }, [state === 'paid']);
+  useEffect(() => {
+    // The moments at which the server says something else although nothing has happened.
+    const never = Number.POSITIVE_INFINITY;
+    const next = Math.min(rateSecondsLeft ?? never, secondsLeft ?? never);
+    if (next === never) return;
+    const timer = setTimeout(() => void look().catch(() => {}), next * 1000 + RATE_MARGIN_MS);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  return { ...shown, offer, isOffline };
+}
+
+function App({ data }: { data: PageData }) {
+  const { token, texts, testText } = data;
+  const { view, since, offer, isOffline } = useView(data);
+  const [isLive, setLive] = useState(false);
+  const [isChoosing, choose] = useState(data.view.state === 'choose' && data.view.due !== null);
+  const [isBusy, setBusy] = useState(false);
+  const [isTampered, setTampered] = useState(false);
+  const [failure, setFailure] = useState('');
+  const [said, say] = useState('');
+  const before = useRef(view);
+  const t = translator(texts, view.language);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const fields = Object.fromEntries(new FormData(form, event.submitter)) as Record<string, string>;
+    setBusy(true);
+    setFailure('');
+    try {
+      await offer(sendForm(form.getAttribute('action') ?? location.href, fields));
+      choose(false);
+    } catch (error) {
+      setFailure(t('panel_failed', { reason: error instanceof Error ? error.message : String(error) }));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const page: Page = {
+    view,
+    token,
+    testText,
+    t,
+    since,
+    isLive,
+    isChoosing,
+    isBusy,
+    choose,
+    submit: (event) => void submit(event),
+    say,
+    onTampered: () => setTampered(true),
+  };
+  useEffect(() => setLive(true), []);
+  useEffect(() => {
+    document.title = titleOf(view, t);
+    const news = newsOf(before.current, page);
+    if (news !== '') say(news);
+    // Whoever stood on what is gone now goes on at the new heading, and not at the top of the page.
+    const isNew = before.current.state !== view.state;
+    before.current = view;
+    if (isNew && document.activeElement === document.body) document.querySelector('h1')?.focus();
+  }, [view]);
+  const trouble = isOffline ? t('offline') : failure;
+  return <CheckoutPage page={page} said={said} trouble={trouble} isTampered={isTampered} />;
+}
+
+const data: PageData = JSON.parse(document.getElementById('data')?.textContent ?? '');
+const root = document.getElementById('page');
+if (root !== null) hydrate(<App data={data} />, root);

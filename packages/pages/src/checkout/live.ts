@@ -1,0 +1,69 @@
+import type { CheckoutView } from '../views/checkout.ts';
+import type { PageLanguage } from '../views/languages.ts';
+
+const POLL_EVERY_MS = 3_000;
+/** A stream that is not open for so long is helped out by asking. */
+const STREAM_PATIENCE_MS = 4_000;
+
+interface Follower {
+  /** What the server sent by itself. */
+  onEvent: (view: CheckoutView) => void;
+  /** Asks for the state. Rejects when there is no answer. */
+  look: () => Promise<void>;
+  onOffline: (isOffline: boolean) => void;
+}
+
+/** The path of a call of the page, relative to its own address. */
+export const callOf = (token: string, call: string, language: PageLanguage) =>
+  `${token}/${call}?lang=${language}`;
+
+/**
+ * Follows the payment: by the server's events, and by asking while there are none, because a proxy swallows them or the
+ * server has too many open.
+ *
+ * @returns ends it
+ */
+export function follow(
+  token: string,
+  language: PageLanguage,
+  { onEvent, look, onOffline }: Follower,
+): () => void {
+  const events = new EventSource(callOf(token, 'events', language));
+  let heardAt = performance.now();
+  events.addEventListener('page', (event) => {
+    heardAt = performance.now();
+    onOffline(false);
+    onEvent(JSON.parse(event.data));
+  });
+  const ask = () => {
+    if (events.readyState === EventSource.OPEN) return;
+    if (performance.now() - heardAt < STREAM_PATIENCE_MS) return;
+    look().then(
+      () => onOffline(false),
+      () => onOffline(true),
+    );
+  };
+  const timer = setInterval(ask, POLL_EVERY_MS);
+  return () => {
+    clearInterval(timer);
+    events.close();
+  };
+}
+
+export async function readState(token: string, language: PageLanguage): Promise<CheckoutView> {
+  const answer = await fetch(callOf(token, 'state', language));
+  if (!answer.ok) throw new Error(String(answer.status));
+  return await answer.json();
+}
+
+/** Sends a form of the page. @throws Error with the server's words for the payer */
+export async function sendForm(url: string, fields: Record<string, string>): Promise<CheckoutView> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(fields),
+  });
+  if (answer.ok) return await answer.json();
+  const body: { error?: { message?: string } } = await answer.json().catch(() => ({}));
+  throw new Error(body.error?.message ?? String(answer.status));
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import type { ComponentChildren, VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { translatorOf } from '../catalogues.ts';
+import type { RenderedPage } from '../renderer.ts';
+import { directionOf, LANGUAGE_NAMES, PAGE_LANGUAGES, type PageLanguage } from '../views/languages.ts';
+import base from './base.css?inline';
+import sheet from './sheet.css?inline';
+import tokens from './tokens.css?inline';
+import wide from './wide.css?inline';
+
+/** A style sheet, and the source by which a policy allows it and no other. */
+interface Style {
+  css: string;
+  source: string;
+}
+
+function styleOf(...parts: string[]): Style {
+  const css = parts.join('');
+  return { css, source: `'sha256-${createHash('sha256').update(css).digest('base64')}'` };
+}
+
+const SHEET_STYLE = styleOf(tokens, base, sheet);
+const WIDE_STYLE = styleOf(tokens, base, wide);
+
+/** A script of our own origin, and the data that it starts from. */
+interface PageScript {
+  src: string;
+  integrity: string;
+  data: object;
+}
+
+const SCRIPT_POLICY = { 'script-src': "'self'", 'connect-src': "'self'" };
+
+/** Text that is not escaped: a style sheet of ours, or JSON. */
+const raw = (text: string) => ({ __html: text });
+
+/** One `<` is enough to end a script element. */
+const json = (data: object) => JSON.stringify(data).replaceAll('<', '\\u003c');
+
+function ScriptOf({ src, integrity, data }: PageScript) {
+  return (
+    <>
+      {/* Safe as it is: JSON without any `<`. */}
+      <script type="application/json" id="data" dangerouslySetInnerHTML={raw(json(data))} />
+      <script type="module" src={src} integrity={integrity} />
+    </>
+  );
+}
+
+interface DocumentProps {
+  language: PageLanguage;
+  title: string;
+  style: Style;
+  script: PageScript | undefined;
+  children: ComponentChildren;
+}
+
+function htmlOf({ language, title, style, script, children }: DocumentProps): string {
+  const html = renderToString(
+    <html lang={language} dir={directionOf(language)}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{title}</title>
+        <link rel="icon" href="data:," />
+        <style dangerouslySetInnerHTML={raw(style.css)} />
+      </head>
+      <body>
+        {children}
+        {script === undefined ? null : <ScriptOf {...script} />}
+      </body>
+    </html>,
+  );
+  return `<!doctype html>\n${html}\n`;
+}
+
+/** A page for payers. Links that change the language lead to the same path with `?lang=`. */
+export interface Sheet {
+  language: PageLanguage;
+  title: string;
+  /** Of the page's `main`, made of the classes of sheet.css. */
+  body: VNode;
+  script?: PageScript;
+}
+
+function Languages({ language }: { language: PageLanguage }) {
+  const t = translatorOf('shell', language);
+  return (
+    <footer class="foot">
+      <nav aria-label={t('language')}>
+        {PAGE_LANGUAGES.map((other) => (
+          <a
+            key={other}
+            href={`?lang=${other}`}
+            lang={other}
+            dir={directionOf(other)}
+            hreflang={other}
+            aria-current={other === language ? 'true' : undefined}
+          >
+            {LANGUAGE_NAMES[other]}
+          </a>
+        ))}
+      </nav>
+    </footer>
+  );
+}
+
+/** The page may send forms to its own origin, and a script may call that. */
+export function renderSheet({ language, title, body, script }: Sheet): RenderedPage {
+  return {
+    html: htmlOf({
+      language,
+      title,
+      style: SHEET_STYLE,
+      script,
+      children: (
+        <div class="sheet">
+          <main id="page">{body}</main>
+          <Languages language={language} />
+        </div>
+      ),
+    }),
+    policy: {
+      'style-src': SHEET_STYLE.source,
+      'img-src': 'data:',
+      'form-action': "'self'",
+      ...(script === undefined ? {} : SCRIPT_POLICY),
+      // Browsers refuse text that a script takes for HTML.
+      'require-trusted-types-for': "'script'",
+      'trusted-types': "'none'",
+    },
+  };
+}
+
+/** A page for developers, in English. */
+export interface WidePage {
+  title: string;
+  nav?: VNode;
+  body: VNode;
+  script?: PageScript;
+}
+
+export function renderWide({ title, nav, body, script }: WidePage): RenderedPage {
+  return {
+    html: htmlOf({
+      language: 'en',
+      title: `${title} – Florin`,
+      style: WIDE_STYLE,
+      script,
+      children: (
+        <>
+          {nav}
+          <main>{body}</main>
+        </>
+      ),
+    }),
+    policy: {
+      'style-src': WIDE_STYLE.source,
+      'img-src': 'data:',
+      ...(script === undefined ? {} : SCRIPT_POLICY),
+    },
+  };
+}

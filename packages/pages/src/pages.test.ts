@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { translatorOf } from './catalogues.ts';
+import { type CheckoutView, type PageView, renderInboxList, renderPage } from './index.ts';
+import { withElements } from './texts.ts';
+import { PAGE_LANGUAGES, type PageLanguage } from './views/languages.ts';
+
+/** Closes what it stands in, and would run. */
+const HOSTILE = `</title></script><script>alert(1)</script><!-- " onload="x`;
+const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
+const QR = { size: 1, path: 'M0 0h1v1h-1z' };
+
+const CHECKOUT: Omit<CheckoutView, 'language'> = {
+  state: 'pay',
+  storeName: HOSTILE,
+  description: HOSTILE,
+  orderId: HOSTILE,
+  period: null,
+  price: '$1.00',
+  isTest: true,
+  options: [],
+  canChoose: true,
+  due: {
+    token: 'USDT',
+    networkName: 'Tron',
+    amount: '1.00',
+    address: ADDRESS,
+    qr: QR,
+    rich: null,
+    rate: null,
+  },
+  confirmations: null,
+  notices: [],
+  secondsLeft: 60,
+  secondsTotal: 60,
+  rateSecondsLeft: null,
+  receipt: null,
+  returnUrl: 'https://shop.example/',
+};
+
+/** A view of each page that payers see without script. */
+function plainViews(language: PageLanguage): PageView[] {
+  const store = { language, storeName: HOSTILE, isTest: true };
+  const claim = { ...store, amount: '1.00 USDT', network: 'trc20' } as const;
+  const items = [{ product: HOSTILE, quantity: 2 }];
+  const recurring = { price: '$1.00', interval: 'month' } as const;
+  const options = [{ value: 'USDT:trc20', token: 'USDT', networkName: 'Tron' }];
+  const invoice = { id: 'in_1', day: 'Feb 1', price: '$1.00', status: 'open', payToken: 'P' } as const;
+  const subject = { ...store, description: HOSTILE, price: null };
+  const form = { currency: 'USD', example: '12.50', isWhole: false, once: 'o', typed: HOSTILE };
+  const subscribe = {
+    ...store,
+    ...recurring,
+    page: 'subscribe',
+    token: 'T',
+    items,
+    description: HOSTILE,
+    freeUntil: 'Feb 1',
+    first: { price: '$1.00', period: 'Feb 1' },
+    cap: '$2.00',
+    options,
+    invoiceToken: 'P',
+    declined: 'other',
+    paidUntil: 'Feb 1',
+    returnUrl: 'https://shop.example/',
+  } as const;
+  const subscription = {
+    ...recurring,
+    id: 'sub_1',
+    items,
+    status: 'active',
+    isOver: false,
+    date: { kind: 'next_payment', day: 'Feb 1' },
+    wallet: { token: 'USDT', networkName: 'Tron', address: 'T1…2' },
+    problem: 'wallet_inactive',
+    due: { invoiceId: 'in_1', price: '$1.00', payToken: 'P' },
+    lastsUntil: 'Feb 1',
+    isEnding: true,
+    options,
+    invoices: [invoice, { ...invoice, status: 'paid' }],
+  } as const;
+  const portal = { ...store, token: 'T' };
+  const receipt = { invoiceId: 'in_1', customer: HOSTILE, period: 'Feb', price: '$1.00', paidAt: 'Feb 1' };
+  return [
+    { ...subject, ...form, page: 'link', fault: null },
+    { ...subject, ...form, page: 'link', fault: 'amount_form' },
+    { ...subject, page: 'link_poster', price: '$1.00', url: 'https://x.example/', qr: QR },
+    { ...claim, page: 'claim', typed: HOSTILE, fault: 'format' },
+    { ...claim, page: 'claim_check', address: HOSTILE },
+    { ...claim, page: 'claim_outcome', outcome: 'paid', address: HOSTILE, txId: '0x1' },
+    { ...subscribe, state: 'choose' },
+    { ...subscribe, state: 'done' },
+    {
+      ...portal,
+      page: 'portal',
+      returnUrl: 'https://shop.example/',
+      isSuspended: true,
+      subscriptions: [{ ...subscription, options: [...options], invoices: [...subscription.invoices] }],
+      refused: 'refused_text',
+    },
+    { ...portal, page: 'portal_cancel', id: 'sub_1', items, lastsUntil: 'Feb 1' },
+    {
+      ...portal,
+      ...receipt,
+      page: 'receipt',
+      items,
+      payment: { received: '1 USDT', networkName: 'Tron', txIds: ['0x1'] },
+    },
+    { page: 'notice', language, code: 'link_closed', storeName: HOSTILE },
+  ];
+}
+
+test.each([...PAGE_LANGUAGES])(
+  'pages in %s are plain HTML that nothing shown can break out of',
+  async (language) => {
+    for (const view of plainViews(language)) {
+      const { html, policy } = await renderPage(view);
+      expect(html).toContain(`<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`);
+      expect(html, view.page).not.toMatch(/<script|style=|undefined|\[object|\{\w+\}(?![^<]*<\/style)/);
+      // What could end an attribute is escaped in it.
+      expect(html).not.toContain('" onload="x');
+      expect(policy).not.toHaveProperty('script-src');
+    }
+  },
+);
+
+test('the policy allows the style of the page by its hash, and no other', async () => {
+  const { html, policy } = await renderPage({
+    page: 'notice',
+    language: 'en',
+    code: 'link_busy',
+    storeName: null,
+  });
+  const [, css = ''] = /<style>(.*)<\/style>/s.exec(html) ?? [];
+  expect(css).toContain('--accent');
+  expect(policy['style-src']).toBe(`'sha256-${createHash('sha256').update(css).digest('base64')}'`);
+});
+
+test('the data that the checkout page starts from cannot end its script element', async () => {
+  const view = { ...CHECKOUT, language: 'en' } as const;
+  const { html, policy } = await renderPage({ page: 'checkout', view, token: 'T' });
+  expect(html).not.toContain('<script>alert');
+  const [, json = ''] = /id="data">(.*?)<\/script>/.exec(html) ?? [];
+  expect(JSON.parse(json)).toMatchObject({ view, token: 'T' });
+  expect(policy['script-src']).toBe("'self'");
+});
+
+test("the inbox's blocks change their version with their content", async () => {
+  const event = {
+    id: 'evt_1',
+    type: 'a.b',
+    resource: HOSTILE,
+    sequence: '1',
+    createdAt: '2026-01-01T00:00:00Z',
+  };
+  const versionOf = async (body: string) => {
+    const html = await renderInboxList({ endpoints: [], events: [{ ...event, body, deliveries: [] }] });
+    expect(html).not.toContain('<script');
+    return /id="evt_1"[^>]*data-version="([^"]+)"/.exec(html)?.[1];
+  };
+  expect(await versionOf('{}')).toBe(await versionOf('{}'));
+  expect(await versionOf('{}')).not.toBe(await versionOf('{"a":1}'));
+});
+
+test('a value keeps its own direction', () => {
+  const titleOf = (language: PageLanguage, store: string) =>
+    translatorOf('link', language)('title', { store });
+  expect(titleOf('en', 'Shop')).toBe('Pay Shop');
+  expect(titleOf('en', 'متجر')).toBe('Pay \u2068متجر\u2069');
+  expect(titleOf('ar', 'Shop')).toContain('\u2068Shop\u2069');
+});
+
+test('elements stand where their names stand', () => {
+  expect(withElements('{b} and {a}.', { a: 1, b: 2 })).toEqual(['', 2, ' and ', 1, '.']);
+});

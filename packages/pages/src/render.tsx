@@ -1,0 +1,48 @@
+import { renderToString } from 'preact-render-to-string';
+import { checkoutSheet } from './checkout/checkout-sheet.tsx';
+import { claimCheckSheet, claimFormSheet, claimOutcomeSheet } from './claim/claim-sheets.tsx';
+import { renderSheet, renderWide } from './design/shell.tsx';
+import { errorListPage, errorPage } from './errors/error-pages.tsx';
+import { InboxList } from './inbox/inbox-list.tsx';
+import { inboxPage } from './inbox/inbox-page.tsx';
+import { linkPosterSheet, linkSheet } from './link/link-sheets.tsx';
+import { noticeSheet } from './notice-sheet.tsx';
+import type { Renderer } from './renderer.ts';
+import { portalCancelSheet, portalSheet, receiptSheet } from './subscription/portal-sheets.tsx';
+import { subscribeSheet } from './subscription/subscribe-sheet.tsx';
+
+export const render: Renderer['render'] = (view, scripts) => {
+  switch (view.page) {
+    case 'checkout':
+      return renderSheet(checkoutSheet(view, scripts.checkout));
+    case 'link':
+      return renderSheet(linkSheet(view));
+    case 'link_poster':
+      return renderSheet(linkPosterSheet(view));
+    case 'claim':
+      return renderSheet(claimFormSheet(view));
+    case 'claim_check':
+      return renderSheet(claimCheckSheet(view));
+    case 'claim_outcome':
+      return renderSheet(claimOutcomeSheet(view));
+    case 'subscribe':
+      return renderSheet(subscribeSheet(view));
+    case 'portal':
+      return renderSheet(portalSheet(view));
+    case 'portal_cancel':
+      return renderSheet(portalCancelSheet(view));
+    case 'receipt':
+      return renderSheet(receiptSheet(view));
+    case 'notice':
+      return renderSheet(noticeSheet(view));
+    case 'inbox':
+      return renderWide(inboxPage(view, scripts.inbox));
+    case 'error':
+      return renderWide(errorPage(view));
+    case 'error_list':
+      return renderWide(errorListPage(view));
+  }
+};
+
+export const renderInboxList: Renderer['renderInboxList'] = (list) =>
+  renderToString(<InboxList list={list} />);

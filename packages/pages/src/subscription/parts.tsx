@@ -1,0 +1,50 @@
+import { translatorOf } from '../catalogues.ts';
+import { Hidden, RadioOption } from '../design/parts.tsx';
+import type { Translate } from '../texts.ts';
+import type { PageLanguage } from '../views/languages.ts';
+import type { WalletOption } from '../views/payer-page.ts';
+import type { Recurring, SubscribedItem } from '../views/subscription.ts';
+
+export type T = Translate<'subscription'>;
+
+export const titleOf = (title: string, { storeName }: { storeName: string }) => `${title} – ${storeName}`;
+
+/** A price with how often it is due. */
+export const recurringText = ({ price, interval }: Recurring, t: T) => t(`each_${interval}`, { price });
+
+export const itemText = ({ product, quantity }: SubscribedItem, t: T) =>
+  quantity === 1 ? product : t('item', { product, quantity });
+
+/** Names of products are the merchant's, in a language of its own. */
+export function ItemText({ item, t }: { item: SubscribedItem; t: T }) {
+  return <span dir="auto">{itemText(item, t)}</span>;
+}
+
+/** A choice of token and network with the button of the sandbox's wallet, which gives a mandate by one click. */
+export function WalletForm(props: {
+  language: PageLanguage;
+  options: readonly WalletOption[];
+  /** Path of the form, without the language. */
+  action: string;
+  fields?: Readonly<Record<string, string>>;
+}) {
+  const { language, options, action, fields = {} } = props;
+  const t = translatorOf('subscription', language);
+  return (
+    <form method="post" action={`${action}?lang=${language}`}>
+      <Hidden fields={fields} />
+      <fieldset>
+        <legend>{t('wallet_choose')}</legend>
+        {options.map(({ value, token, networkName }, i) => (
+          <RadioOption
+            key={value}
+            value={value}
+            isChosen={i === 0}
+            title={t('option', { token, network: networkName })}
+          />
+        ))}
+      </fieldset>
+      <button type="submit">{t('wallet_simulated')}</button>
+    </form>
+  );
+}

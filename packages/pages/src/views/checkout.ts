@@ -1,0 +1,100 @@
+import type { PageLanguage } from './languages.ts';
+
+/** State of a payment from its payer's point of view. */
+export const PAGE_STATES = [
+  'choose',
+  'pay',
+  'confirming',
+  'closing',
+  'paid',
+  'expired',
+  'canceled',
+  'frozen',
+  'over',
+  'suspended',
+] as const;
+export type PageState = (typeof PAGE_STATES)[number];
+
+/** A QR code as the path of an SVG: `size` modules wide, its quiet zone included. */
+export interface QrCode {
+  size: number;
+  path: string;
+}
+
+/** A token and network to pay with. `hint` selects the text on the network's usual time and fee. */
+export interface PageOption {
+  value: string;
+  token: string;
+  networkName: string;
+  hint: 'test' | 'erc20' | 'trc20' | 'spl';
+  isChosen: boolean;
+}
+
+/** The payment due now. Address, amount and code come from one read of the database. */
+export interface PageDue {
+  token: string;
+  networkName: string;
+  /** As a wallet takes it: decimal digits with a point, whatever the language. */
+  amount: string;
+  address: string;
+  qr: QrCode;
+  /** A link that fills in a wallet, shown on demand only: some wallets send such payments to a wrong address. */
+  rich: { uri: string; qr: QrCode } | null;
+  /** The rate as text; null if the price is in the token itself. */
+  rate: string | null;
+}
+
+/** A notice to the payer; amounts are formatted text. */
+export type PageNotice =
+  | { code: 'underpaid'; sent: string; missing: string }
+  | { code: 'overpaid'; surplus: string }
+  | { code: 'wrong_token'; received: string }
+  | { code: 'unlisted' }
+  | { code: 'late'; received: string }
+  | { code: 'incomplete'; received: string }
+  | { code: 'not_needed'; received: string }
+  | { code: 'vanished' }
+  | { code: 'no_rate' };
+
+export interface PageReceipt {
+  /** What was received, for people. */
+  received: string;
+  networkName: string;
+  paidAt: string;
+  /** Transactions that paid it. */
+  txIds: string[];
+}
+
+/** Everything that the checkout page shows, decided by the server; the page only renders it. */
+export interface CheckoutView {
+  language: PageLanguage;
+  state: PageState;
+  storeName: string;
+  description: string | null;
+  orderId: string | null;
+  /** The period of an invoice, as text. */
+  period: string | null;
+  /** Formatted in the payer's language. */
+  price: string;
+  isTest: boolean;
+  options: PageOption[];
+  /** Another option may still be chosen. */
+  canChoose: boolean;
+  due: PageDue | null;
+  confirmations: { count: number; needed: number; amount: string } | null;
+  notices: PageNotice[];
+  /** Until the payment expires and until the rate is renewed; null: never. */
+  secondsLeft: number | null;
+  /** The total time to pay. */
+  secondsTotal: number | null;
+  rateSecondsLeft: number | null;
+  receipt: PageReceipt | null;
+  returnUrl: string | null;
+}
+
+/** The page on which a payer pays. `token` is the last part of its address; its calls go below that. */
+export interface CheckoutPageView {
+  page: 'checkout';
+  view: CheckoutView;
+  token: string;
+}

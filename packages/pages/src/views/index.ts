@@ -1,0 +1,24 @@
+import type { CheckoutPageView } from './checkout.ts';
+import type { ClaimCheckView, ClaimFormView, ClaimOutcomeView } from './claim.ts';
+import type { ErrorListView, ErrorView } from './errors.ts';
+import type { InboxView } from './inbox.ts';
+import type { LinkPosterView, LinkView } from './link.ts';
+import type { NoticeView } from './payer-page.ts';
+import type { PortalCancelView, PortalView, ReceiptView, SubscribeView } from './subscription.ts';
+
+/** The data of a page: a plain object, which a server module builds and this package renders. */
+export type PageView =
+  | CheckoutPageView
+  | LinkView
+  | LinkPosterView
+  | ClaimFormView
+  | ClaimCheckView
+  | ClaimOutcomeView
+  | SubscribeView
+  | PortalView
+  | PortalCancelView
+  | ReceiptView
+  | NoticeView
+  | InboxView
+  | ErrorView
+  | ErrorListView;

@@ -1,0 +1,12 @@
+/** Languages of the pages; the first is the fallback. Each has a file in `locales`. */
+export const PAGE_LANGUAGES = ['en', 'es', 'ar'] as const;
+export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
+
+/** The name of each language in that language. */
+export const LANGUAGE_NAMES: Record<PageLanguage, string> = { en: 'English', es: 'Español', ar: 'العربية' };
+
+export function isPageLanguage(text: string): text is PageLanguage {
+  return PAGE_LANGUAGES.some((language) => language === text);
+}
+
+export const directionOf = (language: PageLanguage): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');
