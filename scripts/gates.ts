@@ -1,6 +1,7 @@
 import { installScriptStep, licenceStep, lockStep, versionStep } from './dependencies.ts';
 import { expressionStep } from './expressions.ts';
 import { pageWeightStep } from './page-weight.ts';
+import { contractStep } from './solidity.ts';
 import { programStep } from './step.ts';
 
 /** What every change has to pass before its tests are worth running. */
@@ -17,6 +18,7 @@ export const GATES = [
   programStep('unused code (knip)', 'knip', ['--no-progress', '--no-config-hints']),
   pageWeightStep,
   expressionStep,
+  contractStep,
   versionStep,
   lockStep,
   installScriptStep,

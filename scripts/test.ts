@@ -45,6 +45,7 @@ const SAME_ON_ALL = [
     'raw-sockets',
   ].map((name) => `test/http/${name}.test.ts`),
   'packages/server/src/chains/addresses/**',
+  'test/contracts/**',
 ];
 
 function onPostgres15(): Step {
