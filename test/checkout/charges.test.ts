@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
 import {
-  completeCharge,
-  failCharge,
+  endCharges,
+  insertCharges,
   listUnswept,
   type NewCharge,
   paymentContext,
   quoteCharge,
-  recordFailedCharge,
   rescanBlocks,
 } from '../../packages/server/src/payments/index.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
@@ -90,11 +89,13 @@ test('a charge is shown from its order on, credited once, and shows the transact
 test('an outcome that is reported twice is booked once', async () => {
   const charge = await decided();
   const context = await contextOf(charge);
-  const key = { merchantId: charge.merchant.merchantId, paymentId: charge.paymentId };
-  const again = await transact(service.app.db, async (tx) => [
-    await completeCharge(tx, key, { txId: 'another', isNeeded: true, isListed: false }, context),
-    await failCharge(tx, key, 'insufficient_balance', context),
-  ]);
+  const ended = { paymentId: charge.paymentId, context };
+  const again = await transact(service.app.db, (tx) =>
+    endCharges(tx, charge.merchant.merchantId, [
+      { ...ended, outcome: { txId: 'another', isNeeded: true, isListed: false } },
+      { ...ended, outcome: { declineCode: 'insufficient_balance' } },
+    ]),
+  );
   expect(again).toEqual([undefined, undefined]);
   expect((await read(charge)).transactions).toHaveLength(1);
 });
@@ -113,13 +114,17 @@ test('a failed charge has a decline code; one that was never sent is created as 
     currency: 'USD',
     method: { currency: 'USDT', network: 'erc20', wallet: wallet.owner, recipient: method.recipient },
     quote: null,
+    declineCode: 'mandate_revoked',
   };
-  const paymentId = await transact(service.app.db, async (tx) => {
-    const made = await recordFailedCharge(tx, charge, 'mandate_revoked', context);
-    await recordEvents(tx, [made.change]);
-    return made.paymentId;
+  const [made] = await transact(service.app.db, async (tx) => {
+    const charges = await insertCharges(tx, [{ charge, context }]);
+    await recordEvents(
+      tx,
+      charges.flatMap(({ change }) => change ?? []),
+    );
+    return charges;
   });
-  const unsent = { ...sent, paymentId };
+  const unsent = { ...sent, paymentId: made?.paymentId ?? '' };
   expect(await read(unsent)).toMatchObject({
     status: 'failed',
     decline_code: 'mandate_revoked',

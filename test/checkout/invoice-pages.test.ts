@@ -4,7 +4,7 @@ import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import {
   closeInvoicePage,
   type InvoicePageIds,
-  lockInvoicePage,
+  lockInvoicePages,
   openInvoicePage,
   repriceInvoicePage,
 } from '../../packages/server/src/checkout/index.ts';
@@ -88,7 +88,11 @@ async function invoice(shop: Shop, over: { amount?: bigint; currency?: string } 
     close,
     reprice,
     due,
-    state: () => transact(shop.deps.db, (tx) => lockInvoicePage(tx, key)),
+    state: async () => {
+      const ids = [opened.paymentId];
+      const states = await transact(shop.deps.db, (tx) => lockInvoicePages(tx, merchantId, ids));
+      return states.get(opened.paymentId);
+    },
     read: () => shop.api.payment(session.payment_id),
     /** What its news would be worth reading for; and forgets it. */
     news: async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openInvoicePage } from '../../packages/server/src/checkout/index.ts';
-import { failCharge, insertCharge, paymentContext } from '../../packages/server/src/payments/index.ts';
+import { endCharges, insertCharges, paymentContext } from '../../packages/server/src/payments/index.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { subscribeToken } from '../../packages/server/src/subscriptions/page-token.ts';
@@ -144,16 +144,18 @@ test('what is under way, failed, done and over', async () => {
     currency: 'USD',
     method,
     quote: { exchange_rate: '1', pay_amount: 39_980_000n },
+    declineCode: null,
   };
-  const paymentId = await transact(service.app.db, (tx) => insertCharge(tx, charge, context));
+  const [made] = await transact(service.app.db, (tx) => insertCharges(tx, [{ charge, context }]));
+  const paymentId = made?.paymentId ?? '';
   await set({ payment_method_id: newId() });
   await setInvoice({ live_attempt: paymentId, charge_payment_id: paymentId, payment_status: 'processing' });
   const waiting = await read();
   expect(waiting.text).toContain('Your payment is on its way');
   expect(waiting.text).not.toContain('type="radio"');
   expect(waiting.headers.get('refresh')).toBe('5');
-  const key = { merchantId: row.merchant_id, paymentId };
-  await transact(service.app.db, (tx) => failCharge(tx, key, 'insufficient_balance', context));
+  const end = { paymentId, outcome: { declineCode: 'insufficient_balance' }, context };
+  await transact(service.app.db, (tx) => endCharges(tx, row.merchant_id, [end]));
   await setInvoice({ live_attempt: null, payment_status: 'failed' });
   const failed = await read();
   expect(failed.text).toContain('too little money in the wallet');

@@ -6,15 +6,14 @@ import type { MandatePeriod, SimulatedChain } from '../../packages/server/src/ch
 import { recordEvents } from '../../packages/server/src/events/index.ts';
 import {
   chargeOutcome,
-  orderCharge,
+  orderCharges,
   type PaymentMethodRow,
   saveMandate,
 } from '../../packages/server/src/payment-methods/index.ts';
 import {
   bookCharges,
-  completeCharge,
-  failCharge,
-  insertCharge,
+  endCharges,
+  insertCharges,
   paymentContext,
 } from '../../packages/server/src/payments/index.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
@@ -94,10 +93,12 @@ export async function chargePayer(
     const invoice = { merchantId, storeId, invoiceId: newId(), customer: 'customer-1', currency: 'USDT' };
     const quote = { exchange_rate: '1', pay_amount: amount };
     const by = { currency: wallet.asset, network, wallet: wallet.owner, recipient: method.recipient };
-    const id = await insertCharge(tx, { ...invoice, amount, method: by, quote }, context);
+    const made = { ...invoice, amount, method: by, quote, declineCode: null };
+    const [payment] = await insertCharges(tx, [{ charge: made, context }]);
+    const id = payment?.paymentId ?? '';
     const window = { windowStart: seconds, windowEnd: seconds + WINDOW_SECONDS };
-    const charge = { merchantId, paymentId: id, method, amount, subscriptionId: newId(), ...window };
-    await orderCharge(tx, charge, context.time);
+    const charge = { paymentId: id, method, amount, subscriptionId: newId(), ...window };
+    await orderCharges(tx, merchantId, [charge], context.time);
     return id;
   });
   return { ...payer, paymentId };
@@ -125,17 +126,14 @@ export async function bookCharge(
   const outcome = await chargeOutcome(app.db, merchantId, paymentId);
   if (outcome === undefined) throw new Error('told of a charge that is not over');
   await run.step(async (tx) => {
-    const key = { merchantId, paymentId };
-    if (outcome.status === 'failed') {
-      const change = await failCharge(tx, key, outcome.failureCode, context);
-      if (change !== undefined) await recordEvents(tx, [change]);
-      return;
-    }
-    const pulled = { txId: outcome.txId, isNeeded: !isUnneeded, isListed: false };
-    const completed = await completeCharge(tx, key, pulled, context);
-    if (completed === undefined) return;
-    await recordEvents(tx, [completed.change]);
-    await bookCharges(tx, merchantId, [completed]);
+    const end =
+      outcome.status === 'failed'
+        ? { declineCode: outcome.failureCode }
+        : { txId: outcome.txId, isNeeded: !isUnneeded, isListed: false };
+    const [settled] = await endCharges(tx, merchantId, [{ paymentId, outcome: end, context }]);
+    if (settled === undefined) return;
+    await recordEvents(tx, [settled.change]);
+    await bookCharges(tx, merchantId, [settled]);
   });
   return 'done';
 }

@@ -3,7 +3,7 @@ export {
   closeInvoicePage,
   type InvoicePage,
   type InvoicePageIds,
-  lockInvoicePage,
+  lockInvoicePages,
   openInvoicePage,
   readInvoicePage,
 } from './invoice-pages.ts';

@@ -5,6 +5,7 @@ import {
   type InvoicePageState,
   invoicePageState,
   lockPayment,
+  lockPayments,
   type PageEnd,
   paymentChange,
   readPayment,
@@ -95,12 +96,19 @@ export async function readInvoicePage(
   return { token: pageToken(session), state: invoicePageState(factsOf(view)) };
 }
 
-/** Locks the payment of an invoice's page. @returns its state: the invoice must not end while it is `busy` */
-export async function lockInvoicePage(
+/**
+ * Locks the payments of invoices' pages, in the order of their ids.
+ *
+ * @returns their states by payment: an invoice must not end while its page is `busy`
+ */
+export async function lockInvoicePages(
   tx: Tx,
-  { merchantId, paymentId }: PaymentKey,
-): Promise<InvoicePageState> {
-  return invoicePageState(factsOf(await lockPayment(tx, merchantId, paymentId)));
+  merchantId: string,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, InvoicePageState>> {
+  if (paymentIds.length === 0) return new Map();
+  const views = await lockPayments(tx, merchantId, paymentIds);
+  return new Map(views.map((view) => [view.payment.payment_id, invoicePageState(factsOf(view))]));
 }
 
 /**

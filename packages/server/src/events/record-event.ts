@@ -30,6 +30,8 @@ export interface Change {
   nowSeconds: number;
   /** Real time. */
   nowMs: number;
+  /** As of a `JobSpec`. */
+  trace?: string | null | undefined;
 }
 
 interface Prepared extends Change {
@@ -79,7 +81,7 @@ export async function recordEvent(tx: Tx, change: Change): Promise<string | unde
  * As `recordEvent`, for several changes of one merchant in one transaction. Lists, the stream and deliveries keep their
  * order; a resource may occur more than once.
  *
- * @param more jobs to enqueue with the change, in the same statement; concurrent changes must not share their keys
+ * @param more jobs to enqueue with the change, in the same statement
  * @returns the events' ids, in this order
  */
 export async function recordEvents(
@@ -114,16 +116,19 @@ export async function recordEvents(
         as f (event_id, store_id, type, resource, behind, head, tail, created_at, recorded_at_ms)
       join next on next.resource = f.resource
     )`;
-  // A job for each change and store: one job per store would be a row that all its changes wait for.
-  const stores = new Map(prepared.map(({ storeId, nowMs }) => [storeId, nowMs]));
-  const jobs = [...stores].map(([storeId, dueAtMs]) => ({
-    merchantId,
-    kind: PUBLISH_JOB,
-    dueAtMs,
-    payload: { storeId },
-  }));
-  await enqueue(tx, [...jobs, ...more], recorded);
+  await enqueue(tx, [...publishJobs(prepared), ...more], recorded);
   return prepared.map((one) => one.eventId);
+}
+
+/**
+ * Without keys: one job per store would be a row that all its changes wait for. One for each trace, so that what follows
+ * from the work of a job continues its trace.
+ */
+function publishJobs(prepared: readonly Prepared[]): JobSpec[] {
+  const jobs = new Map<string, JobSpec>();
+  for (const { merchantId, storeId, nowMs: dueAtMs, trace } of prepared)
+    jobs.set(`${storeId} ${trace}`, { merchantId, kind: PUBLISH_JOB, dueAtMs, payload: { storeId }, trace });
+  return [...jobs.values()];
 }
 
 /** The number of events of each resource; and for each event, how many of its resource come after it. */

@@ -1,18 +1,18 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { insertRows, kept, many, updateRows } from '../platform/db/index.ts';
+import { insertRows, kept, updateRows } from '../platform/db/index.ts';
 import { INVOICE } from './columns.ts';
 import { changingColumns } from './facts.ts';
 import type { InvoiceRow } from './queries.ts';
 import type { InvoiceFacts } from './states.ts';
 
-/** Locks the open invoices of a subscription, oldest first. The caller has locked the subscription before. */
+/** Locks the open invoices of subscriptions, oldest first. The caller has locked the subscriptions before. */
 export const openInvoicesLock = (
   merchantId: string,
-  subscriptionId: string,
-) => sql<InvoiceRow>`${many('subscription_id')}
+  subscriptionIds: readonly string[],
+) => sql<InvoiceRow>`${kept}
   select ${INVOICE.list} from invoice
-  where merchant_id = ${merchantId} and subscription_id = any(${[subscriptionId]}::uuid[]) and status = 'open'
+  where merchant_id = ${merchantId} and subscription_id = any(${subscriptionIds}::uuid[]) and status = 'open'
   order by created_at, invoice_id
   for update`;
 
@@ -33,41 +33,52 @@ export async function listCovering(
   return rows;
 }
 
-/** Fails the transaction if the period already has an invoice. */
-export async function insertInvoice(tx: Tx, row: InvoiceRow): Promise<void> {
-  await insertRows(tx, INVOICE, [row]);
+/** A second invoice for a period fails the transaction. */
+export async function insertInvoices(tx: Tx, rows: readonly InvoiceRow[]): Promise<void> {
+  await insertRows(tx, INVOICE, rows);
 }
 
-/**
- * Writes a decision about an open invoice, whose lock the caller holds.
- *
- * @returns the updated row
- */
-export async function updateInvoice(
-  tx: Tx,
-  known: InvoiceRow,
-  facts: InvoiceFacts,
-  payments: Partial<Pick<InvoiceRow, 'session_id' | 'page_payment_id' | 'charge_payment_id'>>,
-): Promise<InvoiceRow> {
-  const { session_id, page_payment_id, charge_payment_id } = { ...known, ...payments };
-  const change = { ...changingColumns(facts), session_id, page_payment_id, charge_payment_id };
-  const { merchant_id, invoice_id } = known;
-  await updateRows(tx, INVOICE, [{ merchant_id, invoice_id, ...change }], ['invoice_id']);
-  return { ...known, ...change };
+/** What a decision and what followed from it have made of an open invoice. */
+export interface InvoiceChange {
+  known: InvoiceRow;
+  facts: InvoiceFacts;
+  payments: Partial<Pick<InvoiceRow, 'session_id' | 'page_payment_id' | 'charge_payment_id'>>;
 }
 
-/** The sum of a mandate's charges, under way or paid, in one window of its cap. */
-export const capUsed = (
-  merchantId: string,
-  window: { subscriptionId: string; methodId: string; start: number },
-) => sql<{ used: bigint }>`${many('subscription_id')}
-  select w.subscription_id, (
-    select coalesce(sum(charge_amount), 0)::bigint from invoice i
-    where i.merchant_id = ${merchantId} and i.subscription_id = w.subscription_id
-      and i.charge_method_id = w.method_id and i.charge_window_start = w.start
-  ) as used
-  from unnest(${[window.subscriptionId]}::uuid[], ${[window.methodId]}::uuid[], ${[window.start]}::bigint[])
-    as w (subscription_id, method_id, start)`;
+/** Changes invoices of a merchant, whose locks the caller has. @returns them as they are from now on */
+export async function updateInvoices(tx: Tx, changes: readonly InvoiceChange[]): Promise<InvoiceRow[]> {
+  const changed = changes.map(({ known, facts, payments }) => {
+    const { session_id, page_payment_id, charge_payment_id } = { ...known, ...payments };
+    const change = { ...changingColumns(facts), session_id, page_payment_id, charge_payment_id };
+    const { merchant_id, invoice_id } = known;
+    return { known, row: { merchant_id, invoice_id, ...change } };
+  });
+  const rows = changed.map(({ row }) => row);
+  await updateRows(tx, INVOICE, rows, ['invoice_id']);
+  return changed.map(({ known, row }) => ({ ...known, ...row }));
+}
+
+/** One window of the cap of a mandate. */
+export interface CapWindow {
+  subscriptionId: string;
+  methodId: string;
+  start: number;
+}
+
+/** What charges that are on their way or have paid take of each of these windows, in their order. */
+export function capsUsed(merchantId: string, windows: readonly CapWindow[]) {
+  const column = <T>(pick: (window: CapWindow) => T) => windows.map(pick);
+  return sql<{ used: bigint }>`${kept}
+    select (
+      select coalesce(sum(charge_amount), 0)::bigint from invoice i
+      where i.merchant_id = ${merchantId} and i.subscription_id = w.subscription_id
+        and i.charge_method_id = w.method_id and i.charge_window_start = w.start
+    ) as used
+    from unnest(${column((w) => w.subscriptionId)}::uuid[], ${column((w) => w.methodId)}::uuid[],
+                ${column((w) => w.start)}::bigint[])
+      with ordinality as w (subscription_id, method_id, start, place)
+    order by w.place`;
+}
 
 /** Frees the cap of a failed charge that its invoice no longer waited for. */
 export async function freeCap(

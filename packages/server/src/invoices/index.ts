@@ -1,11 +1,12 @@
 export {
-  capUsed,
+  capsUsed,
   freeCap,
-  insertInvoice,
+  type InvoiceChange,
+  insertInvoices,
   listCovering,
   listOpenInvoices,
   openInvoicesLock,
-  updateInvoice,
+  updateInvoices,
 } from './billing-queries.ts';
 export { invoiceRows } from './book-queries.ts';
 export { changingColumns, factsOfInvoice, lastingColumns } from './facts.ts';

@@ -4,8 +4,7 @@ export {
   type ChargeOutcome,
   chargeOutcome,
   type OrderedCharge,
-  openCharges,
-  orderCharge,
+  orderCharges,
   readAfterCharges,
 } from './order-charge.ts';
 export { presentPaymentMethod } from './present.ts';
@@ -15,7 +14,8 @@ export {
   getPaymentMethod,
   type PaymentMethodRow,
   readPaymentMethod,
-  walletLock,
+  walletOf,
+  walletsLock,
 } from './queries.ts';
 export { METHOD_NEWS_JOB, readMandate, readWallet } from './read-mandate.ts';
 export { paymentMethodRoutes } from './routes.ts';

@@ -1,14 +1,8 @@
 import type { Db, Tx } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
-import {
-  type ChargedWallet,
-  decidedJob,
-  findDecidedCharge,
-  openChargesOf,
-  requestTransfers,
-} from '../transfers/index.ts';
-import { hastenReading, mandateOf, type PaymentMethodRow } from './queries.ts';
+import { type ChargedWallet, decidedJob, findDecidedCharge, requestTransfers } from '../transfers/index.ts';
+import { hastenReading, mandateOf, type PaymentMethodRow, walletOf } from './queries.ts';
 import { watchJob } from './watch-job.ts';
 
 const OWNER_TYPE = 'charge';
@@ -16,7 +10,6 @@ const OWNER_TYPE = 'charge';
 export const CHARGE_DECIDED_JOB = decidedJob(OWNER_TYPE);
 
 export interface OrderedCharge {
-  merchantId: string;
   /** The charge's id on the chain too: it pulls once. */
   paymentId: string;
   /** Active, and locked by this transaction. */
@@ -27,19 +20,25 @@ export interface OrderedCharge {
   /** The window that the cap counts it in, Unix seconds. */
   windowStart: number;
   windowEnd: number;
+  /** As of a `JobSpec`. */
+  trace?: string | null | undefined;
 }
 
-/** Orders a charge in the transaction of its cause. Its outcome comes as `CHARGE_DECIDED_JOB`. */
-export async function orderCharge(
+/** Orders charges of a merchant in the transaction of their cause. The outcome of each comes as `CHARGE_DECIDED_JOB`. */
+export async function orderCharges(
   tx: Tx,
-  { merchantId, paymentId, method, amount, subscriptionId, windowStart, windowEnd }: OrderedCharge,
+  merchantId: string,
+  charges: readonly OrderedCharge[],
   now: Pick<MerchantTime, 'seconds' | 'realMs'>,
 ): Promise<void> {
-  const { network, currency, wallet_address: address } = method;
-  const charge = { mandate: mandateOf(method), subscriptionId, windowStart, windowEnd };
-  const owner = { ownerType: OWNER_TYPE, ownerId: paymentId, groupId: paymentId };
-  const order = { ...owner, network, currency, address, amount, memo: null, charge };
-  await requestTransfers(tx, merchantId, [order], now);
+  const orders = charges.map(
+    ({ paymentId, method, amount, subscriptionId, windowStart, windowEnd, trace }) => {
+      const charge = { mandate: mandateOf(method), subscriptionId, windowStart, windowEnd };
+      const owner = { ownerType: OWNER_TYPE, ownerId: paymentId, groupId: paymentId };
+      return { ...owner, ...walletOf(method), amount, memo: null, charge, trace };
+    },
+  );
+  await requestTransfers(tx, merchantId, orders, now);
 }
 
 /** What a charge was of. */
@@ -89,11 +88,3 @@ export async function readAfterCharges(
   await hastenReading(tx, merchantId, { network, currency, addresses }, now.seconds);
   await enqueue(tx, [watchJob(merchantId, network, now.realMs)]);
 }
-
-/** What charges that are not decided may still take out of the wallet of a method. */
-export const openCharges = ({
-  merchant_id: merchantId,
-  network,
-  currency,
-  wallet_address: address,
-}: PaymentMethodRow) => openChargesOf(merchantId, network, [{ currency, address }]);

@@ -6,7 +6,6 @@ import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import {
   cursorOf,
   kept,
-  many,
   readNewest,
   rowLoaderPerPool,
   unawaited,
@@ -89,16 +88,32 @@ export async function lockPaymentMethods(
   return rows;
 }
 
+/** The wallet that a method charges. */
+export const walletOf = ({
+  network,
+  wallet_address: address,
+  currency,
+}: PaymentMethodRow): ChargedWallet => ({
+  network,
+  address,
+  currency,
+});
+
 /**
- * Locks all methods of a wallet, in the order of their ids, so that what one of them may take out of it is decided by one
- * transaction at a time. Behind the subscription, invoices and payments of the change.
+ * Locks all methods of these wallets, in the order of their ids, so that what one of them may take out of its wallet is
+ * decided by one transaction at a time. Behind the subscriptions, invoices and payments of the change.
  */
-export const walletLock = (method: PaymentMethodRow) => sql<PaymentMethodRow>`${many('wallet_address')}
-  select ${PAYMENT_METHOD.list} from payment_method
-  where merchant_id = ${method.merchant_id} and network = ${method.network}
-    and wallet_address = any(${[method.wallet_address]}::text[]) and currency = ${method.currency}
-  order by payment_method_id
-  for update`;
+export function walletsLock(merchantId: string, wallets: readonly ChargedWallet[]) {
+  const column = (pick: (wallet: ChargedWallet) => string) => wallets.map(pick);
+  return sql<PaymentMethodRow>`${kept}
+    select ${PAYMENT_METHOD.list} from payment_method
+    where merchant_id = ${merchantId} and (network, wallet_address, currency) in (
+      select * from unnest(${column((w) => w.network)}::text[], ${column((w) => w.address)}::text[],
+                           ${column((w) => w.currency)}::text[])
+    )
+    order by payment_method_id
+    for update`;
+}
 
 /** Newest first; one row more than the limit. */
 export async function listPaymentMethods(

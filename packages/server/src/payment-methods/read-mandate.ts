@@ -14,6 +14,7 @@ import {
   mandateOf,
   type PaymentMethodRow,
   type Reading,
+  walletOf,
   writeReadings,
 } from './queries.ts';
 import { PAYMENT_METHOD_SETTINGS } from './settings.ts';
@@ -102,10 +103,8 @@ async function chargesOnTheirWay(
   { merchantId }: MerchantRef,
   methods: readonly PaymentMethodRow[],
 ): Promise<bigint[]> {
-  const [first] = methods;
-  if (first === undefined) return [];
-  const wallets = methods.map(({ wallet_address: address, currency }) => ({ address, currency }));
-  return await sumOpenCharges(db, merchantId, first.network, wallets);
+  if (methods.length === 0) return [];
+  return await sumOpenCharges(db, merchantId, methods.map(walletOf));
 }
 
 function decide(

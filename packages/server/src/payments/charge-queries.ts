@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { insertRows, many, together, updateRows } from '../platform/db/index.ts';
+import { insertRows, kept, together, updateRows } from '../platform/db/index.ts';
 import type { Coins } from './coin-queries.ts';
 import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from './columns.ts';
 import {
@@ -39,8 +39,23 @@ export interface NewChargeRow
   } | null;
 }
 
-/** The payment of a charge with its one option, which is fixed from the start. */
-export async function insertCharge(tx: Tx, { option, ...row }: NewChargeRow): Promise<PaymentView> {
+/** The payments of charges, each with its one option, which is fixed from the start. @returns them in their order */
+export async function insertCharges(tx: Tx, rows: readonly NewChargeRow[]): Promise<PaymentView[]> {
+  const views = rows.map(newCharge);
+  await insertRows(
+    tx,
+    PAYMENT,
+    views.map(({ payment }) => payment),
+  );
+  await insertRows(
+    tx,
+    PAYMENT_OPTION,
+    views.flatMap(({ options }) => options),
+  );
+  return views;
+}
+
+function newCharge({ option, ...row }: NewChargeRow): PaymentView {
   const { merchant_id, payment_id, created_at: madeAt } = row;
   const payment: PaymentRow = {
     ...UNPAID,
@@ -51,12 +66,9 @@ export async function insertCharge(tx: Tx, { option, ...row }: NewChargeRow): Pr
     metadata: {},
     expires_at: null,
   };
-  await insertRows(tx, PAYMENT, [payment]);
   if (option === null) return viewOfCharge(payment, []);
   const quoted = { quoted_at: madeAt, quote_ends_at: madeAt, chosen_at: madeAt, earlier_quotes: [] };
-  const fixed: OptionRow = { ...option, ...quoted, merchant_id, payment_id, watch: null };
-  await insertRows(tx, PAYMENT_OPTION, [fixed]);
-  return viewOfCharge(payment, [fixed]);
+  return viewOfCharge(payment, [{ ...option, ...quoted, merchant_id, payment_id, watch: null }]);
 }
 
 /** As long as it is on its way, and where it took nothing, a charge has no transaction. */
@@ -68,25 +80,31 @@ const viewOfCharge = (payment: PaymentRow, options: readonly OptionRow[]): Payme
 });
 
 /**
- * Locks the payment of a charge. One that is over is shown without its transaction.
+ * Locks the payments of charges, in the order of their ids. One that is over is shown without its transaction.
  *
- * @throws where there is none
+ * @returns them by their ids
  */
-export async function lockCharge(
+export async function lockCharges(
   tx: Tx,
-  { merchantId, paymentId }: { merchantId: string; paymentId: string },
-): Promise<PaymentView> {
-  const [[payment], options] = await together(
+  merchantId: string,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, PaymentView>> {
+  const [payments, options] = await together(
     tx,
-    sql<PaymentRow>`${many('payment_id')}
+    sql<PaymentRow>`${kept}
       select ${PAYMENT.list} from payment
-      where merchant_id = ${merchantId} and payment_id = any(${[paymentId]}::uuid[])
+      where merchant_id = ${merchantId} and payment_id = any(${paymentIds}::uuid[])
       order by payment_id
       for update`,
-    optionsOf(merchantId, [paymentId]),
+    optionsOf(merchantId, paymentIds),
   );
-  if (payment === undefined) throw new Error(`there is no charge ${paymentId}`);
-  return viewOfCharge(payment, options);
+  const optionsBy = Map.groupBy(options, (option) => option.payment_id);
+  return new Map(
+    payments.map((payment) => {
+      const { payment_id: id } = payment;
+      return [id, viewOfCharge(payment, optionsBy.get(id) ?? [])];
+    }),
+  );
 }
 
 /** What the end of a charge changes in its payment. */
@@ -95,14 +113,31 @@ type ChargeEnd = Pick<PaymentRow, 'status'> &
     Pick<PaymentRow, 'received_amount' | 'held_amount' | 'decline_code' | 'closed_at' | 'completed_at'>
   >;
 
-/** Ends a charge, whose lock the caller has. @returns it as it is from now on */
-export async function endCharge(tx: Tx, before: PaymentView, end: ChargeEnd): Promise<PaymentView> {
-  const payment = { ...before.payment, ...end };
-  const { merchant_id, payment_id, status, received_amount, held_amount, decline_code } = payment;
-  const { closed_at, completed_at } = payment;
-  const change = { status, received_amount, held_amount, decline_code, closed_at, completed_at };
-  await updateRows(tx, PAYMENT, [{ merchant_id, payment_id, ...change }], ['payment_id']);
-  return { ...before, payment };
+/** A charge that ends, whose lock the caller has. */
+export interface ChargeChange {
+  before: PaymentView;
+  end: ChargeEnd;
+  /** The transaction that it was pulled by, once that is final. */
+  pulled?: PulledRow;
+}
+
+/** Ends charges. @returns them as they are from now on, in their order */
+export async function writeEnds(tx: Tx, changes: readonly ChargeChange[]): Promise<PaymentView[]> {
+  const views = changes.map(({ before, end, pulled }) => ({
+    ...before,
+    payment: { ...before.payment, ...end },
+    transactions: pulled === undefined ? before.transactions : [pulledTransaction(pulled)],
+  }));
+  const pulled = changes.flatMap((change, i) => (change.pulled ? (views[i]?.transactions ?? []) : []));
+  await insertRows(tx, PAYMENT_TRANSACTION, pulled);
+  const rows = views.map(({ payment }) => {
+    const { merchant_id, payment_id, status, received_amount, held_amount, decline_code } = payment;
+    const { closed_at, completed_at } = payment;
+    const ids = { merchant_id, payment_id };
+    return { ...ids, status, received_amount, held_amount, decline_code, closed_at, completed_at };
+  });
+  await updateRows(tx, PAYMENT, rows, ['payment_id']);
+  return views;
 }
 
 type PulledRow = Pick<
@@ -119,27 +154,23 @@ type PulledRow = Pick<
   | 'seen_at'
 >;
 
-/** The transaction of a charge that is final; it carries nothing else. */
-export async function insertPulled(tx: Tx, row: PulledRow): Promise<TransactionRow> {
-  const pulled: TransactionRow = {
-    ...row,
-    index: 0,
-    status: 'final',
-    decision: null,
-    pulled: true,
-    held_amount: 0n,
-    refunded_amount: 0n,
-    refunding_amount: 0n,
-    sweep_id: null,
-    swept_amount: 0n,
-    // Its attempt knows its block: whoever looks at that again begins there.
-    height: 0,
-    final_at: row.seen_at,
-    lost_at: null,
-  };
-  await insertRows(tx, PAYMENT_TRANSACTION, [pulled]);
-  return pulled;
-}
+/** It carries nothing but the charge. */
+const pulledTransaction = (row: PulledRow): TransactionRow => ({
+  ...row,
+  index: 0,
+  status: 'final',
+  decision: null,
+  pulled: true,
+  held_amount: 0n,
+  refunded_amount: 0n,
+  refunding_amount: 0n,
+  sweep_id: null,
+  swept_amount: 0n,
+  // Its attempt knows its block: whoever looks at that again begins there.
+  height: 0,
+  final_at: row.seen_at,
+  lost_at: null,
+});
 
 /** What charges have brought into the merchant's wallet on a network, as it is booked. */
 export async function sumPulled(

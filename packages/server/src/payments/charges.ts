@@ -4,15 +4,16 @@ import type { Change } from '../events/index.ts';
 import { type Posting, post, postAll } from '../ledger/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
+import { invariant } from '../platform/fail.ts';
 import { RateRefused } from '../rates/index.ts';
 import { paymentChange } from './change-payment.ts';
 import {
-  endCharge,
-  insertPulled,
-  insertCharge as insertRow,
-  lockCharge,
+  type ChargeChange,
+  insertCharges as insertChargeRows,
+  lockCharges,
   markPulled,
   type NewChargeRow,
+  writeEnds,
 } from './charge-queries.ts';
 import type { MerchantRef, PaymentContext, PaymentDeps } from './deps.ts';
 import { arrivalPostings, lostPostings, minedAgainPostings, releaseHeldPostings } from './postings.ts';
@@ -39,6 +40,8 @@ export interface NewCharge {
   method: { currency: Asset; network: Network; wallet: string; recipient: string };
   /** Null: none was asked for, as the charge is recorded as failed without having been sent. */
   quote: ChargeQuote | null;
+  /** Why it failed without having been sent; null: it is sent now. */
+  declineCode: string | null;
 }
 
 /**
@@ -63,38 +66,35 @@ export async function quoteCharge(
   }
 }
 
-/** Makes the payment of a charge that is sent now. @returns its id, which is the transfer's owner and group */
-export async function insertCharge(
-  tx: Tx,
-  charge: NewCharge & { quote: ChargeQuote },
-  { time }: Pick<PaymentContext, 'time'>,
-): Promise<string> {
-  const end = { status: 'processing', decline_code: null } as const;
-  return (await insert(tx, charge, end, time.seconds)).payment.payment_id;
+/** A charge's payment that is made; its id is the transfer's owner and group. */
+export interface MadeCharge {
+  paymentId: string;
+  /** The event of one that failed without having been sent. */
+  change: Change | undefined;
 }
 
-/** Makes the payment of a charge that failed without being sent. @returns its id, and its event */
-export async function recordFailedCharge(
+/** Makes the payments of charges of a merchant. @returns them in their order */
+export async function insertCharges(
   tx: Tx,
-  charge: NewCharge,
-  declineCode: string,
-  context: PaymentContext,
-): Promise<{ paymentId: string; change: Change }> {
-  const failed = { status: 'failed', decline_code: declineCode } as const;
-  const after = await insert(tx, charge, failed, context.time.seconds);
-  const change = paymentChange({ before: null, after }, 'payment.failed', context);
-  return { paymentId: after.payment.payment_id, change };
+  charges: readonly { charge: NewCharge; context: PaymentContext }[],
+): Promise<MadeCharge[]> {
+  const rows = charges.map(({ charge, context }) => rowOf(charge, context.time.seconds));
+  const views = await insertChargeRows(tx, rows);
+  return charges.map(({ charge, context }, i) => {
+    const after = views[i];
+    invariant(after !== undefined, 'each charge that is made has a payment');
+    const paymentId = after.payment.payment_id;
+    if (charge.declineCode === null) return { paymentId, change: undefined };
+    return { paymentId, change: paymentChange({ before: null, after }, 'payment.failed', context) };
+  });
 }
 
-async function insert(
-  tx: Tx,
-  charge: NewCharge,
-  end: Pick<NewChargeRow, 'status' | 'decline_code'>,
-  nowSeconds: number,
-): Promise<PaymentView> {
-  const { method, quote } = charge;
-  return await insertRow(tx, {
-    ...end,
+function rowOf(charge: NewCharge, nowSeconds: number): NewChargeRow {
+  const { method, quote, declineCode } = charge;
+  invariant(quote !== null || declineCode !== null, 'a charge is ordered at a quote');
+  return {
+    status: declineCode === null ? 'processing' : 'failed',
+    decline_code: declineCode,
     merchant_id: charge.merchantId,
     payment_id: newId(),
     store_id: charge.storeId,
@@ -110,7 +110,7 @@ async function insert(
       address: method.recipient,
       ...quote,
     },
-  });
+  };
 }
 
 interface ChargeKey {
@@ -127,55 +127,97 @@ export interface Pulled {
   isListed: boolean;
 }
 
-/** A charge that is credited in a transaction, and what that is to book before it ends. */
-export interface CompletedCharge {
+/** How a charge that was sent has ended. */
+export interface EndedCharge {
+  paymentId: string;
+  /** What it pulled, or why it took nothing. */
+  outcome: Pulled | { declineCode: string };
+  context: PaymentContext;
+}
+
+/** A charge that ends in a transaction, and what that is to book before it commits. */
+export interface SettledCharge {
   change: Change;
+  /** Empty for one that took nothing. */
   journal: readonly Posting[];
   /** The merchant's clock. */
   seconds: number;
 }
 
 /**
- * Credits a charge that is final; `bookCharges` follows in the same transaction.
+ * Writes how charges of a merchant have ended, each once; `bookCharges` follows in the same transaction.
  *
- * @returns its event, and what it books; undefined where that has happened before
+ * @returns the event of each and what it books, in their order; undefined where that was written before
+ * @throws where there is no such charge
  */
-export async function completeCharge(
+export async function endCharges(
   tx: Tx,
-  { merchantId, paymentId }: ChargeKey,
-  { txId, isNeeded, isListed }: Pulled,
-  context: PaymentContext,
-): Promise<CompletedCharge | undefined> {
-  const before = await lockCharge(tx, { merchantId, paymentId });
+  merchantId: string,
+  charges: readonly EndedCharge[],
+): Promise<(SettledCharge | undefined)[]> {
+  const ids = charges.map(({ paymentId }) => paymentId);
+  const locked = await lockCharges(tx, merchantId, ids);
+  const ends = charges.map((charge) => {
+    const before = locked.get(charge.paymentId);
+    if (before === undefined) throw new Error(`there is no charge ${charge.paymentId}`);
+    return decideEnd(before, charge);
+  });
+  const views = new Map(
+    (
+      await writeEnds(
+        tx,
+        ends.flatMap((end) => end ?? []),
+      )
+    ).map((view) => [view.payment.payment_id, view]),
+  );
+  return charges.map(({ paymentId, context }, i) => {
+    const [end, after] = [ends[i], views.get(paymentId)];
+    if (end === undefined || after === undefined) return undefined;
+    const change = paymentChange(
+      { before: end.before, after },
+      EVENTS[end.end.status] ?? 'payment.updated',
+      context,
+    );
+    return { change, journal: end.journal, seconds: context.time.seconds };
+  });
+}
+
+/** Undefined where it was decided before. */
+function decideEnd(
+  before: PaymentView,
+  { paymentId, outcome, context }: EndedCharge,
+): (ChargeChange & { journal: Posting[] }) | undefined {
+  if ('declineCode' in outcome) {
+    const status = outcomeOf(before, 'failed');
+    return status && { before, end: { status, decline_code: outcome.declineCode }, journal: [] };
+  }
+  const { txId, isNeeded, isListed } = outcome;
   const made = isNeeded ? 'made' : 'unneeded';
   const status = outcomeOf(before, isListed ? 'seized' : made);
   if (status === undefined) return undefined;
   const { seconds } = context.time;
   const { currency, network, pay_amount: amount, address } = optionOf(before);
   const kind = isListed ? 'seized' : 'counted';
-  const sender = before.payment.wallet_address ?? '';
-  const pulled = await insertPulled(tx, {
-    merchant_id: merchantId,
+  const pulled = {
+    merchant_id: before.payment.merchant_id,
     payment_id: paymentId,
     network,
     tx_id: txId,
     currency,
     address,
-    sender,
+    sender: before.payment.wallet_address ?? '',
     amount,
     kind,
     seen_at: seconds,
-  });
+  } as const;
   const end = isListed ? {} : { received_amount: amount, ...endOf(isNeeded, amount, seconds) };
-  const ended = await endCharge(tx, before, { status, ...end });
-  const after = { ...ended, transactions: [pulled] };
-  const change = paymentChange({ before, after }, EVENTS[status] ?? 'payment.updated', context);
   const journal = arrivalPostings(paymentId, { currency, network, amount, kind }, isNeeded);
-  return { change, journal, seconds };
+  return { before, end: { status, ...end }, pulled, journal };
 }
 
 const EVENTS: Partial<Record<PaymentStatus, EventType>> = {
   completed: 'payment.completed',
+  failed: 'payment.failed',
   frozen: 'payment.failed',
 };
 
@@ -200,7 +242,7 @@ export async function completeReleased(
   { merchantId, paymentId }: ChargeKey,
   asked: bigint | undefined,
   context: PaymentContext,
-): Promise<(CompletedCharge & { isNeeded: boolean }) | undefined> {
+): Promise<(SettledCharge & { isNeeded: boolean }) | undefined> {
   const before = await lockPayment(tx, merchantId, paymentId);
   const isReleased = before.transactions.some((t) => t.pulled && t.decision === 'released');
   const isNeeded = asked === before.payment.amount;
@@ -209,7 +251,8 @@ export async function completeReleased(
   const { seconds } = context.time;
   const { currency, network } = optionOf(before);
   const amount = before.payment.held_amount;
-  const after = await endCharge(tx, before, { status, ...endOf(isNeeded, amount, seconds) });
+  const [after] = await writeEnds(tx, [{ before, end: { status, ...endOf(isNeeded, amount, seconds) } }]);
+  invariant(after !== undefined, 'each charge that ends is written');
   const change = paymentChange({ before, after }, EVENTS[status] ?? 'payment.updated', context);
   const journal = isNeeded ? releaseHeldPostings(paymentId, { currency, network, amount }) : [];
   return { change, journal, seconds, isNeeded };
@@ -219,26 +262,12 @@ export async function completeReleased(
 export async function bookCharges(
   tx: Tx,
   merchantId: string,
-  charges: readonly CompletedCharge[],
+  charges: readonly SettledCharge[],
 ): Promise<void> {
   for (const [seconds, together] of Map.groupBy(charges, (charge) => charge.seconds)) {
     const journals = together.map(({ journal }) => journal);
     await postAll(tx, merchantId, journals, seconds);
   }
-}
-
-/** Ends a charge that was sent and took nothing. @returns its event; undefined where that has happened before */
-export async function failCharge(
-  tx: Tx,
-  charge: ChargeKey,
-  declineCode: string,
-  context: PaymentContext,
-): Promise<Change | undefined> {
-  const before = await lockCharge(tx, charge);
-  const status = outcomeOf(before, 'failed');
-  if (status === undefined) return undefined;
-  const after = await endCharge(tx, before, { status, decline_code: declineCode });
-  return paymentChange({ before, after }, 'payment.failed', context);
 }
 
 /**

@@ -6,16 +6,16 @@ export { sumPulled } from './charge-queries.ts';
 export {
   bookCharges,
   type ChargeQuote,
-  type CompletedCharge,
-  completeCharge,
   completeReleased,
-  failCharge,
-  insertCharge,
+  type EndedCharge,
+  endCharges,
+  insertCharges,
   loseCharge,
+  type MadeCharge,
   type NewCharge,
   quoteCharge,
-  recordFailedCharge,
   regainCharge,
+  type SettledCharge,
 } from './charges.ts';
 export { chooseOption } from './choose-option.ts';
 export { decideSeizure } from './decide-seizure.ts';
@@ -53,6 +53,7 @@ export {
 export { proveWallet } from './prove-wallet.ts';
 export {
   lockPayment,
+  lockPayments,
   type OptionRow,
   type PaymentRow,
   type PaymentView,

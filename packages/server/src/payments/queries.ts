@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { type Selectable, sql, type Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { kept, many } from '../platform/db/index.ts';
+import { kept } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { PAYMENT_OPTION } from './columns.ts';
 import { listCursors } from './deposit-queries.ts';
@@ -115,7 +115,7 @@ export async function viewsOf(db: Db, payments: readonly PaymentRow[]): Promise<
   }));
 }
 
-export const optionsOf = (merchantId: string, ids: readonly string[]) => sql<OptionRow>`${many('payment_id')}
+export const optionsOf = (merchantId: string, ids: readonly string[]) => sql<OptionRow>`${kept}
   select ${PAYMENT_OPTION.list} from payment_option
   where merchant_id = ${merchantId} and payment_id = any(${ids}::uuid[])
   order by currency, network`;

@@ -4,20 +4,20 @@ import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import {
+  batchStep,
   crashPoint,
   enqueue,
   type Job,
   type JobOutcome,
   type JobRun,
-  joinedStep,
 } from '../platform/jobs/index.ts';
-import { getMerchant, type Merchant } from '../stores/index.ts';
+import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
-import { billingAfter, lockBilling, writeDecision } from './change-subscription.ts';
-import { type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
+import { billingAfter, lockBillings, type Written, writeDecisions } from './change-subscription.ts';
+import { type ChargeReading, readForCharge, type Trial, tryCharges } from './charge-invoice.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
-import { type DecisionContext, Draft } from './draft.ts';
+import { Draft } from './draft.ts';
 import { decideDue } from './due.ts';
 import { lookJob, realMsOf } from './jobs.ts';
 
@@ -44,10 +44,24 @@ interface Looked {
   notYet: RetryAt | undefined;
 }
 
-/** What is due at the same time is written together. */
-const billingStep = joinedStep<Next>();
+/** One change of a subscription, if one is due. */
+interface Step {
+  merchantId: string;
+  subscriptionId: string;
+  context: BillingContext;
+  tried: (ToTry & { read: ChargeReading }) | undefined;
+  looked: Looked | undefined;
+  isDueJob: boolean;
+}
 
-const walletOf = ({ method: { network, currency, wallet_address: wallet } }: ChargeReading) =>
+/** What is due of a merchant's subscriptions at the same time is written together. */
+const billingStep = batchStep<Step, Next>({
+  // What one of them takes out of a wallet the next one must not count on.
+  locksOf: ({ subscriptionId, tried }) => [subscriptionId, ...(tried ? [walletName(tried.read)] : [])],
+  change: takeSteps,
+});
+
+const walletName = ({ method: { network, currency, wallet_address: wallet } }: ChargeReading) =>
   `${network} ${currency} ${wallet}`;
 
 /**
@@ -65,13 +79,15 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   deps.metrics.billed((begun.time.realMs - job.dueAtMs) / 1000);
   for (let changes = 0; changes < CHANGES_MAX && !run.signal.aborted; changes++) {
     const context = { ...begun, time: merchantTime(deps, merchant) };
-    const change = { merchant, subscriptionId, context, tried, looked, isDueJob: !isLook };
-    const next = await billingStep(deps.db, merchant, {
-      run,
-      // What one of them takes out of a wallet the next one must not count on.
-      locks: [subscriptionId, ...(tried === undefined ? [] : [walletOf(tried.read)])],
-      change: (tx) => step(tx, change),
-    });
+    const item = {
+      merchantId: merchant.merchantId,
+      subscriptionId,
+      context,
+      tried,
+      looked,
+      isDueJob: !isLook,
+    };
+    const next = await billingStep(deps.db, merchant.merchantId, { run, item });
     crashPoint('billing.step-committed');
     tried = undefined;
     if (next === 'change') continue;
@@ -94,39 +110,55 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   return { againAtMs: deps.clock.nowMs() };
 }
 
-interface Step {
-  merchant: Merchant;
-  subscriptionId: string;
-  context: BillingContext;
-  tried: (ToTry & { read: ChargeReading }) | undefined;
-  looked: Looked | undefined;
-  isDueJob: boolean;
+/** Locks all subscriptions, decides each, and writes what was decided. What comes after it is seen under the same locks. */
+async function takeSteps(tx: Tx, steps: readonly Step[]): Promise<Next[]> {
+  const [first] = steps;
+  if (first === undefined) return [];
+  const ids = steps.map(({ subscriptionId }) => subscriptionId);
+  const billings = await lockBillings(tx, first.merchantId, ids);
+  crashPoint('billing.locked');
+  const plans = steps.map((step, i) => planOf(step, billings[i]));
+  const tried = await tryCharges(
+    tx,
+    plans.flatMap(({ trial }) => trial ?? []),
+  );
+  const decisions = [...plans, ...tried].flatMap(({ written }) => written ?? []);
+  const changed = await writeDecisions(tx, decisions);
+  const billingsAfter = new Map(
+    decisions.map(({ before, decision }, i) => [before, billingAfter(before, decision, changed[i])]),
+  );
+  return plans.map(({ step, billing, next }) => next ?? nextOf(billingsAfter.get(billing) ?? billing, step));
 }
 
-/** One change, if one is due. What comes after it is seen under the same locks. */
-async function step(
-  tx: Tx,
-  { merchant, subscriptionId, context, tried, looked, isDueJob }: Step,
-): Promise<Next> {
-  const billing = await lockBilling(tx, merchant.merchantId, subscriptionId);
-  crashPoint('billing.locked');
+/** What one step does under its locks: it writes a decision, or tries a charge, or nothing is due. */
+interface Plan {
+  step: Step;
+  billing: Billing;
+  written?: Written;
+  trial?: Trial;
+  /** What has to be read before anything is decided. */
+  next?: DuePages;
+}
+
+function planOf(step: Step, billing: Billing | undefined): Plan {
+  invariant(billing !== undefined, 'each subscription of a batch is locked');
+  const { context, tried, looked, isDueJob } = step;
   const decisionContext = decisionContextOf(context);
-  const mayGiveUp = looked?.notYet === undefined;
-  const due = decideDue(billing.facts, decisionContext, mayGiveUp);
+  const due = decideDue(billing.facts, decisionContext, mayGiveUp(step));
   if (due.do === 'change') {
     const { decision, deadline } = due;
     const pages = deadline === null ? undefined : pagesOf(billing, deadline);
-    if (pages !== undefined && !hasSeen(looked, pages)) return pages;
-    const changed = await writeDecision(tx, billing, { decision, context, additions: { isDueJob } });
-    return nextOf(billingAfter(billing, decision, changed), decisionContext, mayGiveUp);
+    if (pages !== undefined && !hasSeen(looked, pages)) return { step, billing, next: pages };
+    return { step, billing, written: { before: billing, decision, context, additions: { isDueJob } } };
   }
   if (due.do !== 'try' || tried === undefined || !isOf(tried, billing, due.invoiceId))
-    return nextOf(billing, decisionContext, mayGiveUp);
+    return { step, billing };
   const draft = new Draft(billing.facts, decisionContext);
-  const trial = { draft, invoiceId: due.invoiceId, read: tried.read, context, isDueJob };
-  const { changed } = await chargeInvoice(tx, billing, trial);
-  return nextOf(billingAfter(billing, draft.decision, changed), decisionContext, mayGiveUp);
+  const { invoiceId } = due;
+  return { step, billing, trial: { billing, draft, invoiceId, read: tried.read, context, isDueJob } };
 }
+
+const mayGiveUp = ({ looked }: Step) => looked?.notYet === undefined;
 
 /** Whether what was read of a mandate and a rate is of this invoice, as it is under the locks. */
 function isOf(tried: ToTry, { facts, invoices }: Billing, invoiceId: string): boolean {
@@ -151,10 +183,13 @@ const hasSeen = (looked: Looked | undefined, { paymentIds, deadline }: DuePages)
   looked.pages.deadline >= deadline &&
   paymentIds.every((id) => looked.pages.paymentIds.includes(id));
 
-function nextOf({ facts, invoices }: Billing, decisionContext: DecisionContext, mayGiveUp: boolean): Next {
-  const due = decideDue(facts, decisionContext, mayGiveUp);
-  if (due.do === 'wait')
-    return { wait: due.at, isHeldBack: !mayGiveUp && decideDue(facts, decisionContext).do === 'change' };
+function nextOf({ facts, invoices }: Billing, step: Step): Next {
+  const decisionContext = decisionContextOf(step.context);
+  const due = decideDue(facts, decisionContext, mayGiveUp(step));
+  if (due.do === 'wait') {
+    const isHeldBack = !mayGiveUp(step) && decideDue(facts, decisionContext).do === 'change';
+    return { wait: due.at, isHeldBack };
+  }
   if (due.do === 'change') return 'change';
   const invoice = invoices.find((row) => row.invoice_id === due.invoiceId);
   invariant(invoice !== undefined, 'what is tried is open');

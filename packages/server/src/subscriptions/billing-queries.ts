@@ -1,7 +1,7 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import { listOpenInvoices } from '../invoices/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { kept, many, updateRows } from '../platform/db/index.ts';
+import { kept, updateRows } from '../platform/db/index.ts';
 import { SUBSCRIPTION } from './columns.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import type { SubscriptionRow } from './queries.ts';
@@ -9,13 +9,16 @@ import { subscriptionColumns } from './rows.ts';
 
 type SubscriptionKey = Pick<SubscriptionRow, 'merchant_id' | 'subscription_id'>;
 
-/** First of all locks of a change: its open invoices, their payments and a mandate follow, in this order. */
-export const subscriptionLock = (
+/**
+ * First of all locks of a change, in the order of their ids: open invoices, their payments and mandates follow, in this
+ * order.
+ */
+export const subscriptionsLock = (
   merchantId: string,
-  subscriptionId: string,
-) => sql<SubscriptionRow>`${many('subscription_id')}
+  subscriptionIds: readonly string[],
+) => sql<SubscriptionRow>`${kept}
   select ${SUBSCRIPTION.list} from subscription
-  where merchant_id = ${merchantId} and subscription_id = any(${[subscriptionId]}::uuid[])
+  where merchant_id = ${merchantId} and subscription_id = any(${subscriptionIds}::uuid[])
   order by subscription_id
   for update`;
 
@@ -26,16 +29,17 @@ export async function insertSubscription(
   return await tx.insertInto('subscription').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** What a decision has made of a subscription, whose lock the caller has. @returns it as it is from now on */
+/** Writes what decisions have made of subscriptions of a merchant, whose locks the caller has. */
 export async function writeFacts(
   tx: Tx,
-  before: SubscriptionRow,
-  facts: SubscriptionFacts,
-): Promise<SubscriptionRow> {
-  const change = subscriptionColumns(facts);
-  const { merchant_id, subscription_id } = before;
-  await updateRows(tx, SUBSCRIPTION, [{ merchant_id, subscription_id, ...change }], ['subscription_id']);
-  return { ...before, ...change };
+  changes: readonly { before: SubscriptionRow; facts: SubscriptionFacts }[],
+): Promise<void> {
+  const rows = changes.map(({ before: { merchant_id, subscription_id }, facts }) => ({
+    merchant_id,
+    subscription_id,
+    ...subscriptionColumns(facts),
+  }));
+  await updateRows(tx, SUBSCRIPTION, rows, ['subscription_id']);
 }
 
 /** What decisions do not look at. */

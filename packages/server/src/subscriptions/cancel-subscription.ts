@@ -23,7 +23,7 @@ export async function cancelSubscription(
       throw new Fail('invalid_request', `A subscription that is ${subscription.status} cannot be canceled.`);
     const at = timeOf(body, subscription, context.time.seconds);
     const decision = decideCancel(billing.facts, at, decisionContextOf(context));
-    return (await writeDecision(tx, billing, { decision, context })).subscription;
+    return (await writeDecision(tx, { before: billing, decision, context })).subscription;
   });
 }
 

@@ -1,24 +1,32 @@
-import { capUsed, type InvoiceRow } from '../invoices/index.ts';
+import { capsUsed, type InvoiceRow } from '../invoices/index.ts';
 import {
   declineCode,
   type MandateReading,
   mustWait,
-  openCharges,
-  orderCharge,
+  type OrderedCharge,
+  orderCharges,
   type PaymentMethodRow,
   readMandate,
   readPaymentMethod,
-  walletLock,
+  walletOf,
+  walletsLock,
 } from '../payment-methods/index.ts';
-import { type ChargeQuote, insertCharge, quoteCharge, recordFailedCharge } from '../payments/index.ts';
+import {
+  type ChargeQuote,
+  insertCharges,
+  type MadeCharge,
+  type NewCharge,
+  quoteCharge,
+} from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { together } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
-import type { Billing, ChangedBilling } from './billing.ts';
-import { writeDecision } from './change-subscription.ts';
-import { orderedCharge, type Reading, tryCharge, windowAt } from './charge.ts';
+import { openChargesOf } from '../transfers/index.ts';
+import type { Billing } from './billing.ts';
+import type { Additions, Written } from './change-subscription.ts';
+import { type Attempt, orderedCharge, type Reading, tryCharge, windowAt } from './charge.ts';
 import type { BillingContext, SubscriptionDeps } from './deps.ts';
 import type { Draft } from './draft.ts';
 
@@ -64,47 +72,48 @@ async function quoteNow(
   }
 }
 
-export type Charged =
-  | { did: 'ordered' | 'waits'; changed: ChangedBilling }
-  | { did: 'declined'; changed: ChangedBilling; code: string; paymentId: string };
+/** A try of an invoice, to be decided under the lock of its subscription. */
+export interface Trial {
+  billing: Billing;
+  draft: Draft;
+  invoiceId: string;
+  read: ChargeReading;
+  context: BillingContext;
+  isDueJob: boolean;
+}
+
+/** What came of a try, which `writeDecisions` is to write. */
+export type Tried = { written: Written } & (
+  | { did: 'ordered' | 'waits' }
+  | { did: 'declined'; code: string; paymentId: string }
+);
 
 /**
- * Decides a try with what was read, under all locks, and writes it: the charge is ordered, or recorded as failed without
- * being sent, or waits.
+ * Decides tries of a merchant's invoices with what was read, under all locks: each charge is ordered, or recorded as failed
+ * without being sent, or waits. No two are of one wallet.
+ *
+ * @returns what came of each, in their order
  */
-export async function chargeInvoice(
-  tx: Tx,
-  billing: Billing,
-  { draft, invoiceId, read, context, isDueJob }: Trial,
-): Promise<Charged> {
-  const { merchant_id: merchantId, subscription_id: subscriptionId } = billing.subscription;
-  const taken = await lockWallet(tx, billing, { method: read.method, now: draft.now });
-  const { method } = taken;
-  const reading = judge(read, taken);
-  const attempt = tryCharge(draft, invoiceId, reading);
-  const write = (charge?: { paymentId: string; change: undefined | FailedChange }) =>
-    writeDecision(tx, billing, {
-      decision: draft.decision,
-      context,
-      additions: { isDueJob, ...(charge === undefined ? {} : { charge: { invoiceId, ...charge } }) },
-    });
-  if (attempt.did === 'waits') return { did: 'waits', changed: await write() };
-  const charge = chargeOf(billing, invoiceId, read);
-  if (attempt.did === 'declined') {
-    const { code } = attempt;
-    const failed = await recordFailedCharge(tx, { ...charge, quote: read.quote ?? null }, code, context);
-    return { did: 'declined', changed: await write(failed), code, paymentId: failed.paymentId };
-  }
-  if (read.quote === undefined) throw new Error('a charge is ordered at a quote');
-  const { capUse } = attempt;
-  const paymentId = await insertCharge(tx, { ...charge, quote: read.quote }, context);
-  orderedCharge(draft, invoiceId, { capUse, paymentId });
-  const window = windowAt(draft.subscription, draft.now);
-  const windowed = { subscriptionId, windowStart: window.start, windowEnd: window.end };
-  const order = { merchantId, paymentId, method, amount: capUse.amount, ...windowed };
-  await orderCharge(tx, order, context.time);
-  crashPoint('billing.charge-ordered');
-  return { did: 'ordered', changed: await write({ paymentId, change: undefined }) };
+export async function tryCharges(tx: Tx, trials: readonly Trial[]): Promise<Tried[]> {
+  const [first] = trials;
+  if (first === undefined) return [];
+  const { merchant_id: merchantId } = first.billing.subscription;
+  const taken = await lockWallets(tx, merchantId, trials);
+  const attempts = trials.map((trial, i) => attemptOf(trial, taken[i]));
+  const charged = attempts.flatMap((one) =>
+    one.attempt.did === 'waits' ? [] : { ...one, attempt: one.attempt },
+  );
+  const made = await insertCharges(
+    tx,
+    charged.map(({ trial, attempt }) => ({ charge: chargeOf(trial, attempt), context: trial.context })),
+  );
+  const charges = new Map(charged.map(({ trial }, i) => [trial, made[i]]));
+  const tried = attempts.map((one) => triedOf(one, charges.get(one.trial)));
+  const orders = tried.flatMap(({ order }) => order ?? []);
+  // The one that came last has read the clock last.
+  await orderCharges(tx, merchantId, orders, trials.at(-1)?.context.time ?? first.context.time);
+  if (orders.length > 0) crashPoint('billing.charge-ordered');
+  return tried.map(({ result }) => result);
 }
 
 /** A method under its lock, and what other charges take. */
@@ -116,34 +125,67 @@ interface Taken {
   used: bigint;
 }
 
-/** Locks a method with all others of its wallet, as what one of them takes the others cannot. */
-async function lockWallet(
-  tx: Tx,
-  { subscription, facts }: Billing,
-  { method, now }: { method: PaymentMethodRow; now: number },
-): Promise<Taken> {
-  const { merchant_id: merchantId, subscription_id: subscriptionId } = subscription;
-  const { payment_method_id: methodId } = method;
-  const { start } = windowAt(facts.subscription, now);
-  const [methods, [open], [cap]] = await together(
+/** Locks methods with all others of their wallets, as what one of them takes the others cannot. */
+async function lockWallets(tx: Tx, merchantId: string, trials: readonly Trial[]): Promise<Taken[]> {
+  const wallets = trials.map(({ read }) => walletOf(read.method));
+  const windows = trials.map(({ billing: { subscription, facts }, read, draft }) => ({
+    subscriptionId: subscription.subscription_id,
+    methodId: read.method.payment_method_id,
+    start: windowAt(facts.subscription, draft.now).start,
+  }));
+  const [methods, open, caps] = await together(
     tx,
-    walletLock(method),
-    openCharges(method),
-    capUsed(merchantId, { subscriptionId, methodId, start }),
+    walletsLock(merchantId, wallets),
+    openChargesOf(merchantId, wallets),
+    capsUsed(merchantId, windows),
   );
-  const locked = methods.find((row) => row.payment_method_id === methodId);
-  invariant(locked !== undefined, 'a payment method is never deleted');
-  return { method: locked, onTheirWay: BigInt(open?.total ?? 0), used: cap?.used ?? 0n };
+  const locked = new Map(methods.map((method) => [method.payment_method_id, method]));
+  return windows.map(({ methodId }, i) => {
+    const method = locked.get(methodId);
+    invariant(method !== undefined, 'a payment method is never deleted');
+    return { method, onTheirWay: BigInt(open[i]?.total ?? 0), used: caps[i]?.used ?? 0n };
+  });
 }
 
-type FailedChange = Awaited<ReturnType<typeof recordFailedCharge>>['change'];
+/** A try as it is decided, before its payment is made. */
+interface Decided {
+  trial: Trial;
+  attempt: Attempt;
+  method: PaymentMethodRow;
+}
 
-export interface Trial {
-  draft: Draft;
-  invoiceId: string;
-  read: ChargeReading;
-  context: BillingContext;
-  isDueJob: boolean;
+function attemptOf(trial: Trial, taken: Taken | undefined): Decided {
+  invariant(taken !== undefined, 'each wallet that is charged is locked');
+  const { draft, invoiceId, read } = trial;
+  return { trial, attempt: tryCharge(draft, invoiceId, judge(read, taken)), method: taken.method };
+}
+
+/** @param charge its payment; undefined where it waits */
+function triedOf(
+  { trial, attempt, method }: Decided,
+  charge: MadeCharge | undefined,
+): { result: Tried; order?: OrderedCharge } {
+  const { billing: before, draft, invoiceId, context, isDueJob } = trial;
+  const writtenWith = (additions: Additions) => ({
+    before,
+    decision: draft.decision,
+    context,
+    additions: { isDueJob, ...additions },
+  });
+  if (attempt.did === 'waits') return { result: { did: 'waits', written: writtenWith({}) } };
+  invariant(charge !== undefined, 'a charge that is tried has a payment');
+  const { paymentId } = charge;
+  if (attempt.did === 'declined') {
+    const written = writtenWith({ charge: { invoiceId, ...charge } });
+    return { result: { did: 'declined', code: attempt.code, paymentId, written } };
+  }
+  const { capUse } = attempt;
+  orderedCharge(draft, invoiceId, { capUse, paymentId });
+  const { start: windowStart, end: windowEnd } = windowAt(draft.subscription, draft.now);
+  const { subscription_id: subscriptionId } = before.subscription;
+  const { trace } = context;
+  const order = { paymentId, method, amount: capUse.amount, subscriptionId, windowStart, windowEnd, trace };
+  return { result: { did: 'ordered', written: writtenWith({ charge: { invoiceId, ...charge } }) }, order };
 }
 
 /** What the reading means now that nothing moves: the method's status, and what else is taken from it. */
@@ -158,10 +200,13 @@ function judge({ mandate, quote }: ChargeReading, { method, onTheirWay, used }: 
   return { kind: 'ready', methodId: method.payment_method_id, amount, cap: method.cap_amount, used };
 }
 
-function chargeOf({ subscription, facts }: Billing, invoiceId: string, { method }: ChargeReading) {
+function chargeOf(
+  { billing: { subscription, facts }, invoiceId, read }: Trial,
+  attempt: Exclude<Attempt, { did: 'waits' }>,
+): NewCharge {
   const { merchant_id: merchantId, store_id: storeId, customer, currency } = subscription;
   const amount = facts.invoices.find(({ id }) => id === invoiceId)?.amount ?? 0n;
-  const { currency: token, network, wallet_address: wallet, recipient } = method;
+  const { currency: token, network, wallet_address: wallet, recipient } = read.method;
   return {
     merchantId,
     storeId,
@@ -170,5 +215,7 @@ function chargeOf({ subscription, facts }: Billing, invoiceId: string, { method 
     amount,
     currency,
     method: { currency: token, network, wallet, recipient },
+    quote: read.quote ?? null,
+    declineCode: attempt.did === 'declined' ? attempt.code : null,
   };
 }

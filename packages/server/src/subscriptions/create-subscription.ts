@@ -149,7 +149,7 @@ async function make(
     invoices: [],
     facts: { subscription: decision.subscription, invoices: [] },
   };
-  return (await writeDecision(tx, billing, { decision, context })).subscription;
+  return (await writeDecision(tx, { before: billing, decision, context })).subscription;
 }
 
 /** @throws Fail `invalid_request` with the name of the field */

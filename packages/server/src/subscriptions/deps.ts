@@ -7,7 +7,7 @@ import {
 } from '../payments/index.ts';
 import { newId } from '../platform/db/index.ts';
 import type { Caller } from '../platform/http/index.ts';
-import type { Metrics } from '../platform/observability/index.ts';
+import { activeTrace, type Metrics } from '../platform/observability/index.ts';
 import { getMerchant, type Merchant, type Suspensions, suspendedFor } from '../stores/index.ts';
 import { merchantTime, readSettings } from '../tenancy/index.ts';
 import type { DecisionContext } from './draft.ts';
@@ -27,6 +27,8 @@ const DAY_SECONDS = 86_400;
 export interface BillingContext extends PaymentContext {
   rules: BillingRules;
   suspensions: Suspensions;
+  /** Of whoever asked for the change: it may be written with those of others. */
+  trace: string | null;
 }
 
 export async function billingContext(
@@ -43,7 +45,7 @@ export async function billingContext(
     dunningDays: dunningDays.map(Number).sort((a, b) => a - b),
     pageDueSeconds: pageDueDays * DAY_SECONDS,
   };
-  return { settings, time: merchantTime(deps, merchant), rules, suspensions };
+  return { settings, time: merchantTime(deps, merchant), rules, suspensions, trace: activeTrace() };
 }
 
 /** What decisions know of it. */

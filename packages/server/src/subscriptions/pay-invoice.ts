@@ -1,10 +1,11 @@
 import { getInvoice, type InvoiceRow, isLive } from '../invoices/index.ts';
 import { transact } from '../platform/db/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { Fail, invariant } from '../platform/fail.ts';
 import { getMerchant } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
-import { lockBilling } from './change-subscription.ts';
-import { type Charged, type ChargeReading, chargeInvoice, readForCharge } from './charge-invoice.ts';
+import type { ChangedBilling } from './billing.ts';
+import { lockBilling, writeDecision } from './change-subscription.ts';
+import { type ChargeReading, readForCharge, type Tried, tryCharges } from './charge-invoice.ts';
 import { billingContext, decisionContextOf, type StoreCaller, type SubscriptionDeps } from './deps.ts';
 import { Draft } from './draft.ts';
 import { payNow } from './mandate.ts';
@@ -30,16 +31,15 @@ export async function payInvoice(
   const read = await readForCharge(deps, merchant, { methodId, invoice });
   if (read === undefined)
     throw new Fail('invalid_request', 'The subscription has no payment method to charge.');
-  const charged = await tryNow(deps, caller, { invoice, read });
-  if (charged.did === 'declined') {
-    const details = { declineCode: charged.code, charge: encodeId('payment', charged.paymentId) };
+  const { tried, changed } = await tryNow(deps, caller, { invoice, read });
+  if (tried.did === 'declined') {
+    const details = { declineCode: tried.code, charge: encodeId('payment', tried.paymentId) };
     throw new Fail('invalid_request', {
       message: 'The charge has failed; decline_code says why.',
       ...details,
     });
   }
-  const changed = charged.changed.invoices.find((row) => row.invoice_id === invoiceId);
-  return changed ?? invoice;
+  return changed.invoices.find((row) => row.invoice_id === invoiceId) ?? invoice;
 }
 
 const notOpen = (status: string) =>
@@ -49,7 +49,7 @@ async function tryNow(
   deps: SubscriptionDeps,
   caller: StoreCaller,
   { invoice, read }: { invoice: InvoiceRow; read: ChargeReading },
-): Promise<Charged> {
+): Promise<{ tried: Tried; changed: ChangedBilling }> {
   const { merchant_id: merchantId, subscription_id: subscriptionId, invoice_id: invoiceId } = invoice;
   const context = await billingContext(deps, caller);
   if (context.suspensions.suspendedAt !== null) throw new Fail('forbidden', 'This merchant is suspended.');
@@ -67,6 +67,8 @@ async function tryNow(
       });
     const draft = new Draft(billing.facts, decisionContextOf(context));
     payNow(draft, invoiceId);
-    return await chargeInvoice(tx, billing, { draft, invoiceId, read, context, isDueJob: false });
+    const [tried] = await tryCharges(tx, [{ billing, draft, invoiceId, read, context, isDueJob: false }]);
+    invariant(tried !== undefined, 'each try has an outcome');
+    return { tried, changed: await writeDecision(tx, tried.written) };
   });
 }

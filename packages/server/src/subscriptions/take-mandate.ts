@@ -33,6 +33,6 @@ export async function takeMandate(
     const method = await saveMandate(tx, given, context.time);
     if (method.payment_method_id === payment_method_id) return billing.subscription;
     const decision = decideMandate(billing.facts, method.payment_method_id, decisionContextOf(context));
-    return (await writeDecision(tx, billing, { decision, context })).subscription;
+    return (await writeDecision(tx, { before: billing, decision, context })).subscription;
   });
 }

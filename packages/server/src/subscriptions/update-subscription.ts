@@ -32,7 +32,7 @@ export async function updateSubscription(
 ): Promise<SubscriptionRow> {
   return await withUpdate(deps, caller, { id, body }, async ({ tx, billing, context, update, additions }) => {
     const decision = decideUpdate(billing.facts, update, decisionContextOf(context));
-    return (await writeDecision(tx, billing, { decision, context, additions })).subscription;
+    return (await writeDecision(tx, { before: billing, decision, context, additions })).subscription;
   });
 }
 

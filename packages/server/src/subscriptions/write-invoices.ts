@@ -3,11 +3,12 @@ import { readCustomer } from '../customers/index.ts';
 import type { Change } from '../events/index.ts';
 import {
   changingColumns,
+  type InvoiceChange,
   type InvoiceFacts,
   type InvoiceRow,
-  insertInvoice,
+  insertInvoices,
   lastingColumns,
-  updateInvoice,
+  updateInvoices,
 } from '../invoices/index.ts';
 import { defaultPaymentMethods } from '../payment-methods/index.ts';
 import type { PaymentContext } from '../payments/index.ts';
@@ -42,24 +43,49 @@ export async function closePage(
   return changes[0];
 }
 
-/** Writes an invoice, with the page that it gets now. @param chargePaymentId of its newest charge, if it has a new one */
-export async function writeInvoice(
+/** An invoice with its page as it is from now on, to be written. */
+interface PreparedInvoice extends Invoice {
+  owner: SubscriptionRow;
+  payments: InvoiceChange['payments'];
+}
+
+/**
+ * Opens the page that an invoice gets now, or has it ask for less.
+ *
+ * @param chargePaymentId of its newest charge, if it has a new one
+ */
+export async function preparePage(
   tx: Tx,
   { known, facts }: Invoice,
   owner: SubscriptionRow,
   { context, chargePaymentId }: { context: PaymentContext; chargePaymentId: string | undefined },
-): Promise<InvoiceRow> {
+): Promise<PreparedInvoice> {
   const needsPage = facts.page === 'open' && (known?.page_payment_id ?? null) === null;
   const payments = {
     ...(needsPage ? await openPage(tx, facts, owner, context) : {}),
     ...(chargePaymentId === undefined ? {} : { charge_payment_id: chargePaymentId }),
   };
-  if (known !== undefined) {
-    await repricePage(tx, { known, facts }, context);
-    return await updateInvoice(tx, known, facts, payments);
-  }
+  await repricePage(tx, { known, facts }, context);
+  return { known, facts, owner, payments };
+}
+
+/**
+ * Writes invoices of a merchant. Those that are known come first: what is over by now makes room for a new one.
+ *
+ * @returns them as they are from now on, in their order
+ */
+export async function writeInvoices(tx: Tx, invoices: readonly PreparedInvoice[]): Promise<InvoiceRow[]> {
+  const changes = invoices.flatMap(({ known, ...invoice }) => (known ? { known, ...invoice } : []));
+  const changed = await updateInvoices(tx, changes);
+  const made = invoices.filter(({ known }) => known === undefined).map(newInvoice);
+  await insertInvoices(tx, made);
+  const rows = new Map([...changed, ...made].map((row) => [row.invoice_id, row]));
+  return invoices.flatMap(({ facts }) => rows.get(facts.id) ?? []);
+}
+
+function newInvoice({ facts, owner, payments }: PreparedInvoice): InvoiceRow {
   const { merchant_id, store_id, subscription_id, customer_id, customer, currency, interval } = owner;
-  const made: InvoiceRow = {
+  return {
     merchant_id,
     store_id,
     subscription_id,
@@ -74,8 +100,6 @@ export async function writeInvoice(
     ...changingColumns(facts),
     ...payments,
   };
-  await insertInvoice(tx, made);
-  return made;
 }
 
 /** An invoice that is reduced asks for less on its page; one that is over has its page closed instead. */

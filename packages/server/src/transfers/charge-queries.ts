@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, many, rowLoaderPerPool } from '../platform/db/index.ts';
+import { kept, rowLoaderPerPool } from '../platform/db/index.ts';
 import type { TransferRow } from './queries.ts';
 import './tables.ts';
 
@@ -12,32 +12,31 @@ export interface ChargedWallet {
   currency: Asset;
 }
 
-/** Sums of undecided charges, which may still be taken, for each of these wallets of one network, in their order. */
+/** Sums of undecided charges, which may still be taken, for each of these wallets, in their order. */
 export async function sumOpenCharges(
   db: Db,
   merchantId: string,
-  network: Network,
-  wallets: readonly Omit<ChargedWallet, 'network'>[],
+  wallets: readonly ChargedWallet[],
 ): Promise<bigint[]> {
-  const { rows } = await openChargesOf(merchantId, network, wallets).execute(db);
+  const { rows } = await openChargesOf(merchantId, wallets).execute(db);
   return rows.map((row) => BigInt(row.total));
 }
 
 /** The same as a statement. */
 export function openChargesOf(
   merchantId: string,
-  network: Network,
-  wallets: readonly Omit<ChargedWallet, 'network'>[],
+  wallets: readonly ChargedWallet[],
 ): RawBuilder<{ total: string }> {
-  const column = <T>(pick: (wallet: Omit<ChargedWallet, 'network'>) => T) => wallets.map(pick);
-  return sql`${many('address')}
-    select w.address, (
+  const column = (pick: (wallet: ChargedWallet) => string) => wallets.map(pick);
+  return sql`${kept}
+    select (
       select coalesce(sum(t.amount), 0)::text from transfer t
-      where t.merchant_id = ${merchantId} and t.network = ${network} and t.address = w.address
+      where t.merchant_id = ${merchantId} and t.network = w.network and t.address = w.address
         and t.currency = w.currency and t.charge is not null and t.status in ('queued', 'sending')
     ) as total
-    from unnest(${column((w) => w.address)}::text[], ${column((w) => w.currency)}::text[])
-      with ordinality as w (address, currency, place)
+    from unnest(${column((w) => w.network)}::text[], ${column((w) => w.address)}::text[],
+                ${column((w) => w.currency)}::text[])
+      with ordinality as w (network, address, currency, place)
     order by w.place`;
 }
 

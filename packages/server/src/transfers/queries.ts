@@ -2,7 +2,7 @@ import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { KeyRef, SignedTx } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, newId, unawaited, unawaitedMany } from '../platform/db/index.ts';
+import { kept, newId, unawaited } from '../platform/db/index.ts';
 import { type ChargeOrder, storedCharge } from './charges.ts';
 import type { MemberVerdict, Verdict } from './states.ts';
 import './tables.ts';
@@ -223,6 +223,8 @@ export interface TransferOrder {
   memo: string | null;
   /** Makes the transfer a charge: coins come from `address`, a payer's wallet, instead of going there; alone in its group. */
   charge?: ChargeOrder;
+  /** As of a `JobSpec`. */
+  trace?: string | null | undefined;
 }
 
 export async function insertTransfers(
@@ -232,7 +234,7 @@ export async function insertTransfers(
   nowSeconds: number,
 ): Promise<void> {
   const column = <T>(pick: (order: TransferOrder) => T) => orders.map(pick);
-  await sql`${unawaitedMany()}
+  await sql`${unawaited}
     insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address,
                           amount, memo, charge, status, created_at)
     select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.network, o.currency, o.key_ref, o.address,

@@ -4,8 +4,8 @@ import { insertTransfers, type TransferOrder } from './queries.ts';
 import { SEND_JOB } from './send-transfers.ts';
 
 /**
- * Orders transfers of one group (same network and currency), in the transaction of their cause. Each succeeds or fails
- * exactly once; the job `<ownerType>.decided` reports it to the owner.
+ * Orders transfers, in the transaction of their cause; those of one group have one network and currency. Each succeeds or
+ * fails exactly once; the job `<ownerType>.decided` of its group reports it to the owner.
  */
 export async function requestTransfers(
   tx: Tx,
@@ -13,17 +13,17 @@ export async function requestTransfers(
   orders: readonly TransferOrder[],
   now: { seconds: number; realMs: number },
 ): Promise<void> {
-  const [first] = orders;
-  if (first === undefined) return;
+  if (orders.length === 0) return;
   await insertTransfers(tx, merchantId, orders, now.seconds);
-  await enqueue(tx, [
-    {
-      merchantId,
-      kind: SEND_JOB,
-      uniqueKey: first.groupId,
-      dueAtMs: now.realMs,
-      followsClock: true,
-      payload: { groupId: first.groupId },
-    },
-  ]);
+  const groups = new Map(orders.map(({ groupId, trace }) => [groupId, trace]));
+  const jobs = [...groups].map(([groupId, trace]) => ({
+    merchantId,
+    kind: SEND_JOB,
+    uniqueKey: groupId,
+    dueAtMs: now.realMs,
+    followsClock: true,
+    payload: { groupId },
+    trace,
+  }));
+  await enqueue(tx, jobs);
 }

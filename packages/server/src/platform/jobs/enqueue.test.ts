@@ -31,6 +31,18 @@ test('a job is written with its payload and whether it follows the clock', async
   expect(row?.unique_key).toBe(row?.job_id);
 });
 
+test('a job that does the work of another one continues the trace that it is given', async () => {
+  const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  await bench.add({ kind: 'a', uniqueKey: '1', trace }, { kind: 'a', uniqueKey: '2', trace: null });
+  const rows = await bench.rows();
+  expect(new Map(rows.map((row) => [row.unique_key, row.trace]))).toEqual(
+    new Map([
+      ['1', trace],
+      ['2', null],
+    ]),
+  );
+});
+
 test('the same key again keeps one job: the earlier time, the newest payload, one revision more', async () => {
   await bench.add({ kind: 'a', uniqueKey: 'k', dueAtMs: 500, payload: { n: 1 } });
   await bench.add({ kind: 'a', uniqueKey: 'k', dueAtMs: 900, payload: { n: 2 } });

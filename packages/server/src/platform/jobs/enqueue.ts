@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
 import { newId } from '../db/ids.ts';
-import { unawaitedMany } from '../db/kept-plans.ts';
+import { unawaited } from '../db/kept-plans.ts';
 import { activeTrace } from '../observability/tracing.ts';
 import { callWorkers } from './calls.ts';
 
@@ -19,6 +19,8 @@ export interface JobSpec {
   followsClock?: boolean;
   /** JSON values only. Where the job is already there, the newest payload stands. */
   payload?: Record<string, unknown>;
+  /** The trace that it continues, where one transaction does the work of several jobs; else the active one. */
+  trace?: string | null | undefined;
 }
 
 interface Row {
@@ -28,6 +30,7 @@ interface Row {
   dueAtMs: number;
   followsClock: boolean;
   payload: Record<string, unknown>;
+  trace: string | null;
 }
 
 /**
@@ -55,8 +58,7 @@ interface Insertion {
 }
 
 async function insert(tx: Tx, { merchantId, rows, cause }: Insertion): Promise<void> {
-  const trace = activeTrace();
-  await sql`${unawaitedMany('unique_key')}
+  await sql`${unawaited}
     ${cause}
     insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload, trace)
     select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb, s.trace
@@ -67,7 +69,7 @@ async function insert(tx: Tx, { merchantId, rows, cause }: Insertion): Promise<v
       ${rows.map((row) => row.dueAtMs)}::bigint[],
       ${rows.map((row) => row.followsClock)}::boolean[],
       ${rows.map((row) => JSON.stringify(row.payload))}::text[],
-      ${rows.map(() => trace)}::text[]
+      ${rows.map((row) => row.trace)}::text[]
     ) as s (unique_key, job_id, kind, due_at_ms, follows_clock, payload, trace)
     on conflict (merchant_id, kind, unique_key) do update set
       due_at_ms = least(job.due_at_ms, excluded.due_at_ms),
@@ -98,5 +100,6 @@ function toRow(spec: JobSpec): Row {
     dueAtMs: Math.ceil(spec.dueAtMs),
     followsClock: spec.followsClock ?? false,
     payload: spec.payload ?? {},
+    trace: spec.trace === undefined ? activeTrace() : spec.trace,
   };
 }

@@ -1,0 +1,117 @@
+import { sql } from 'kysely';
+import { loaderPer } from '../db/batch-loader.ts';
+import type { Db, Tx } from '../db/db.ts';
+import { CommitUnknown } from '../db/transact.ts';
+import type { JobRun } from './job.ts';
+import { joinRuns } from './run.ts';
+
+/** Steps of one transaction at most: it holds the locks of all of them until it ends. */
+const STEPS_MAX = 100;
+/** Steps that come while a batch is under way wait for it up to this long, and go together in the next one. */
+const STEPS_WAIT_MS = 1_000;
+/**
+ * A batch does not wait longer for a lock: its steps are done one by one then. Shorter than PostgreSQL's deadlock_timeout
+ * (1 s), so a deadlock between two batches ends here as well.
+ */
+const LOCK_MS = 800;
+
+/**
+ * A generic plan counts on ten elements in an array and on an average merchant: for a hundred of a large merchant it may
+ * scan a whole table. A custom plan is made once for the whole batch.
+ */
+const OF_MANY = `set local lock_timeout = ${LOCK_MS}; set local plan_cache_mode = force_custom_plan`;
+
+/** Names of what a step locks, or reads and writes, such as the id of a subscription. */
+type Locks = readonly [string, ...string[]];
+
+export interface BatchStepOptions<Item, Result> {
+  /** Items that have a name in common never go in one batch. Those of a batch are sorted by their first names. */
+  locksOf: (item: Item) => Locks;
+  /** Locks what all items need, decides each and writes arrays. @returns the results in the order of the items */
+  change: (tx: Tx, items: readonly Item[]) => Promise<readonly Result[]>;
+  /** Whether the step is the last one of its job, which is then done. */
+  isLast?: boolean;
+}
+
+/** One job's part of a batch. */
+interface Step<Item> {
+  run: JobRun;
+  item: Item;
+}
+
+/**
+ * Collects the steps that jobs of one kind take at the same time: up to 100 of one key are one transaction under the
+ * leases of all their runs. Where that fails, or waits 0.8 s for a lock, each step is done again in a transaction of its
+ * own, so only the one that fails fails. After `CommitUnknown` nothing is repeated: each job looks again at what stands.
+ *
+ * @returns does the step of one job. Its `key` begins with the merchant's id, as a batch is of one merchant. It throws as `JobRun.step` and `JobRun.finish`
+ */
+export function batchStep<Item, Result>(
+  options: BatchStepOptions<Item, Result>,
+): (db: Db, key: string, step: Step<Item>) => Promise<Result> {
+  const stepsOf = loaderPer<Db, Step<Item>, PromiseSettledResult<Result>>(() => ({
+    loadBatch: (_key, steps) => takeAll(steps, options),
+    maxBatch: STEPS_MAX,
+    overlapAfterMs: STEPS_WAIT_MS,
+  }));
+  return async (db, key, step) => {
+    const ended = await stepsOf(db).load(key, step);
+    if (ended.status === 'rejected') throw ended.reason;
+    return ended.value;
+  };
+}
+
+async function takeAll<Item, Result>(
+  steps: readonly Step<Item>[],
+  options: BatchStepOptions<Item, Result>,
+): Promise<PromiseSettledResult<Result>[]> {
+  const ended = new Map<Step<Item>, PromiseSettledResult<Result>>();
+  for (const round of roundsOf(steps, ({ item }) => options.locksOf(item))) {
+    const results = await takeRound(round, options);
+    for (const [i, step] of round.entries()) ended.set(step, results[i] as PromiseSettledResult<Result>);
+  }
+  return steps.map((step) => ended.get(step) as PromiseSettledResult<Result>);
+}
+
+/** Rounds in which no two steps have a lock in common. */
+export function roundsOf<Step>(steps: readonly Step[], locksOf: (step: Step) => Locks): Step[][] {
+  const rounds: { steps: Step[]; taken: Set<string> }[] = [];
+  const named = steps.map((step) => ({ step, locks: locksOf(step) }));
+  for (const { step, locks } of named.toSorted((a, b) => (a.locks[0] < b.locks[0] ? -1 : 1))) {
+    const free = rounds.find(({ taken }) => !locks.some((lock) => taken.has(lock)));
+    const round = free ?? { steps: [], taken: new Set() };
+    if (free === undefined) rounds.push(round);
+    round.steps.push(step);
+    for (const lock of locks) round.taken.add(lock);
+  }
+  return rounds.map((round) => round.steps);
+}
+
+async function takeRound<Item, Result>(
+  steps: readonly Step<Item>[],
+  options: BatchStepOptions<Item, Result>,
+): Promise<PromiseSettledResult<Result>[]> {
+  try {
+    const results = await takeTogether(steps, options);
+    return results.map((value) => ({ status: 'fulfilled', value }));
+  } catch (reason) {
+    const isOver = steps.length === 1 || reason instanceof CommitUnknown;
+    if (isOver) return steps.map(() => ({ status: 'rejected', reason }));
+    return (await Promise.all(steps.map((step) => takeRound([step], options)))).flat();
+  }
+}
+
+async function takeTogether<Item, Result>(
+  steps: readonly Step<Item>[],
+  { change, isLast = false }: BatchStepOptions<Item, Result>,
+): Promise<readonly Result[]> {
+  const run = joinRuns(steps.map((step) => step.run));
+  const items = steps.map(({ item }) => item);
+  const changeAll = async (tx: Tx) => {
+    if (steps.length > 1) await sql.raw(OF_MANY).execute(tx);
+    const results = await change(tx, items);
+    if (results.length !== items.length) throw new Error('a batch must return one result for each item');
+    return results;
+  };
+  return await (isLast ? run.finish(changeAll) : run.step(changeAll));
+}

@@ -1,0 +1,134 @@
+import { type Change, recordEvents } from '../events/index.ts';
+import { freeCap } from '../invoices/index.ts';
+import { type ChargeOutcome, chargeOutcome, readAfterCharges } from '../payment-methods/index.ts';
+import { bookCharges, endCharges } from '../payments/index.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { batchStep, crashPoint, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
+import { getMerchant } from '../stores/index.ts';
+import type { Billing } from './billing.ts';
+import { lockBillings, type Written, writeDecisions } from './change-subscription.ts';
+import { chargeFailed, chargeSeized, chargeSucceeded } from './charge.ts';
+import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
+import { Draft } from './draft.ts';
+import { isWalletListed } from './screen-wallets.ts';
+
+/** A charge that is final. */
+interface Settlement {
+  merchantId: string;
+  paymentId: string;
+  outcome: ChargeOutcome;
+  /** The charged wallet, as it was made final. */
+  isListed: boolean;
+  context: BillingContext;
+}
+
+/** What becomes final at the same time is settled in one transaction. */
+const settlement = batchStep<Settlement, boolean>({
+  isLast: true,
+  locksOf: ({ outcome }) => [outcome.subscriptionId],
+  change: settleAll,
+});
+
+/** A charge is final: its payment, its invoice and its subscription change together. */
+export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  const { merchantId } = job;
+  const paymentId = String(job.payload.groupId);
+  const outcome = await chargeOutcome(deps.db, merchantId, paymentId);
+  if (outcome === undefined) return 'done';
+  const { wallet } = outcome;
+  const merchant = await getMerchant(deps.db, merchantId);
+  const context = await billingContext(deps, merchant);
+  const isListed = outcome.status === 'succeeded' && (await isWalletListed(deps, merchant.mode, wallet));
+  // They book in the same accounts.
+  const key = `${merchantId} ${wallet.network} ${wallet.currency}`;
+  await settlement(deps.db, key, { run, item: { merchantId, paymentId, outcome, isListed, context } });
+  crashPoint('billing.charge-settled');
+  return 'done';
+}
+
+/** A charge that has just ended. */
+interface Settled extends Settlement {
+  billing: Billing;
+  /** The invoice that waits for it; none, where that is void or paid otherwise, which it may not know yet. */
+  invoiceId: string | undefined;
+  /** Its event. */
+  change: Change;
+}
+
+/** @returns of each whether it is settled now, and not before */
+async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<boolean[]> {
+  const last = settlements.at(-1);
+  if (last === undefined) return [];
+  const { merchantId } = last;
+  const ids = settlements.map(({ outcome }) => outcome.subscriptionId);
+  const billings = await lockBillings(tx, merchantId, ids);
+  crashPoint('billing.charge-locked');
+  const ends = settlements.map((one, i) => ({
+    ...one,
+    invoiceId: waitingInvoice(billings[i], one.paymentId),
+  }));
+  const charges = await endCharges(
+    tx,
+    merchantId,
+    ends.map(({ paymentId, outcome, isListed, context, invoiceId }) => ({
+      paymentId,
+      context,
+      outcome:
+        outcome.status === 'failed'
+          ? { declineCode: outcome.failureCode }
+          : { txId: outcome.txId, isNeeded: invoiceId !== undefined, isListed },
+    })),
+  );
+  // Of one that was settled before nothing is left to do.
+  const settled = ends.flatMap((one, i): Settled[] => {
+    const [billing, charge] = [billings[i], charges[i]];
+    return billing && charge ? [{ ...one, billing, change: charge.change }] : [];
+  });
+  await writeDecisions(
+    tx,
+    settled.flatMap((one) => decisionOf(one) ?? []),
+  );
+  await followUnneeded(
+    tx,
+    merchantId,
+    settled.filter(({ invoiceId }) => invoiceId === undefined),
+  );
+  // Others wait for these rows too, so they are locked last.
+  const wallets = settled.map(({ outcome }) => outcome.wallet);
+  await readAfterCharges(tx, merchantId, wallets, last.context.time);
+  await bookCharges(
+    tx,
+    merchantId,
+    charges.filter((charge) => charge !== undefined),
+  );
+  return charges.map((charge) => charge !== undefined);
+}
+
+function waitingInvoice(billing: Billing | undefined, paymentId: string): string | undefined {
+  const waiting = billing?.facts.invoices.find(({ liveAttempt }) => liveAttempt === paymentId);
+  return waiting?.page === 'paid' ? undefined : waiting?.id;
+}
+
+/** What follows for the invoice that waits for it, and its subscription. */
+function decisionOf(settled: Settled): Written | undefined {
+  const { billing, invoiceId, paymentId, outcome, isListed, context, change } = settled;
+  if (invoiceId === undefined) return undefined;
+  const draft = new Draft(billing.facts, decisionContextOf(context));
+  if (outcome.status === 'failed') chargeFailed(draft, invoiceId, outcome.failureCode);
+  else if (isListed) chargeSeized(draft, invoiceId);
+  else chargeSucceeded(draft, invoiceId);
+  const additions = { charge: { invoiceId, paymentId, change } };
+  return { before: billing, decision: draft.decision, context, additions };
+}
+
+/** Charges that no invoice waits for: their events, and the caps of those that took nothing after all. */
+async function followUnneeded(tx: Tx, merchantId: string, unneeded: readonly Settled[]): Promise<void> {
+  await recordEvents(
+    tx,
+    unneeded.map(({ change, context: { trace } }) => ({ ...change, trace })),
+  );
+  for (const { outcome, paymentId } of unneeded) {
+    if (outcome.status === 'failed')
+      await freeCap(tx, { merchantId, subscriptionId: outcome.subscriptionId, paymentId });
+  }
+}
