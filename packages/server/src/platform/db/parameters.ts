@@ -9,13 +9,26 @@ const NEEDS_ESCAPE = /["\\]/;
  * @throws TypeError of a value without a text form, such as a circular object
  */
 export function encodeParameter(value: unknown): string | Buffer | null {
-  if (value === null || value === undefined) return null;
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return value.toString();
+    case 'object':
+      return value === null ? null : encodeObject(value);
+    case 'undefined':
+      return null;
+    default:
+      throw new TypeError(`a ${typeof value} is no value of SQL`);
+  }
+}
+
+function encodeObject(value: object): string | Buffer {
   if (Array.isArray(value)) return encodeArray(value);
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (isDate(value)) return value.toISOString();
-  if (typeof value === 'object') return JSON.stringify(value);
-  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError('no value of SQL');
-  return String(value);
+  return isDate(value) ? value.toISOString() : JSON.stringify(value);
 }
 
 function encodeArray(values: readonly unknown[]): string {
@@ -25,7 +38,7 @@ function encodeArray(values: readonly unknown[]): string {
 }
 
 function encodeElement(value: unknown): string {
-  if (typeof value === 'bigint' || typeof value === 'number') return String(value);
+  if (typeof value === 'bigint' || typeof value === 'number') return value.toString();
   if (Array.isArray(value)) return encodeArray(value);
   const text = encodeParameter(value);
   if (text === null) return 'NULL';
