@@ -8,7 +8,7 @@ export {
   readInvoicePage,
 } from './invoice-pages.ts';
 export { paymentLinkPages } from './links/pages.ts';
-export { payerAnswer } from './page/answer.ts';
+export { noticeAnswer, payerAnswer } from './page/answer.ts';
 export { type FoundPage, findPage } from './page/find-page.ts';
 export { languageOf, queryOf } from './page/language.ts';
 export {

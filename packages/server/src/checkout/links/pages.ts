@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { AmountFault, NoticeCode } from '@florin/pages';
+import type { AmountFault } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
-import { payerAnswer } from '../page/answer.ts';
+import { noticeAnswer, payerAnswer } from '../page/answer.ts';
 import { languageOf, queryOf } from '../page/language.ts';
 import { LinkLimits } from './limits.ts';
 import { type OpenedLink, openLink } from './open-link.ts';
@@ -18,12 +18,6 @@ const ONCE = /^[A-Za-z0-9_-]{22}$/;
 const BUSY_SECONDS = '60';
 
 const newOnce = () => randomBytes(ONCE_BYTES).toString('base64url');
-
-interface NoticeOptions {
-  status: number;
-  storeName?: string | null;
-  headers?: Readonly<Record<string, string>>;
-}
 
 /** The pages of a link: a form without script that creates a session and redirects to its page, and a QR code. */
 export function paymentLinkPages(deps: PaymentDeps, publicUrl: () => string): PublicPage[] {
@@ -64,31 +58,20 @@ async function withLink(
 ): Promise<PageAnswer> {
   if (!limits.mayView(request.remoteAddress)) return await busyPage(request);
   const opened = await openLink(deps.db, request.params.token ?? '');
-  if (opened === undefined) return await noticePage(request, 'link_missing', { status: 404 });
+  if (opened === undefined) return await noticeAnswer(request, 'link_missing', { status: 404 });
   const { isPayable, storeName } = opened;
-  if (!isPayable) return await noticePage(request, 'link_closed', { status: 410, storeName });
+  if (!isPayable) return await noticeAnswer(request, 'link_closed', { status: 410, storeName });
   try {
     return await answer(opened);
   } catch (error) {
     if (!(error instanceof Fail) || error.code !== 'service_unavailable') throw error;
     deps.log.warn({ err: error }, 'a payment link cannot be paid');
-    return await noticePage(request, 'link_unavailable', { status: 503, storeName });
+    return await noticeAnswer(request, 'link_unavailable', { status: 503, storeName });
   }
 }
 
-async function noticePage(
-  request: PageRequest,
-  code: NoticeCode,
-  { status, storeName = null, headers = {} }: NoticeOptions,
-): Promise<PageAnswer> {
-  return await payerAnswer(
-    { page: 'notice', language: languageOf(request), code, storeName },
-    { status, headers },
-  );
-}
-
 const busyPage = (request: PageRequest) =>
-  noticePage(request, 'link_busy', { status: 429, headers: { 'retry-after': BUSY_SECONDS } });
+  noticeAnswer(request, 'link_busy', { status: 429, headers: { 'retry-after': BUSY_SECONDS } });
 
 async function formPage(request: PageRequest, opened: OpenedLink, typed: Typed): Promise<PageAnswer> {
   const view = linkView(languageOf(request), opened, typed);

@@ -7,7 +7,7 @@ import { isUnavailable } from '../../platform/db/index.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
 import { formOf, pageHeaders, TokenBuckets } from '../../platform/http/index.ts';
-import { payerAnswer } from './answer.ts';
+import { noticeAnswer, payerAnswer } from './answer.ts';
 import { acceptsGzip, compressed } from './compressed.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { languageOf, queryOf } from './language.ts';
@@ -94,10 +94,8 @@ async function htmlOf(deps: PaymentDeps, page: FoundPage, request: PageRequest):
 }
 
 /** The same answer for every invalid token. */
-export async function notFoundPage(request: PageRequest): Promise<PageAnswer> {
-  const view = { page: 'notice', language: languageOf(request), code: 'checkout_missing' } as const;
-  return await payerAnswer({ ...view, storeName: null }, { status: 404 });
-}
+export const notFoundPage = (request: PageRequest): Promise<PageAnswer> =>
+  noticeAnswer(request, 'checkout_missing', { status: 404 });
 
 /** Answers errors with an HTML page instead of the API's JSON. */
 async function withHtmlErrors(
@@ -111,9 +109,8 @@ async function withHtmlErrors(
     if (wantsJson(request)) throw error;
     const status = error instanceof Fail ? PAGE_STATUS[error.code] : undefined;
     if (status === undefined) deps.log.error({ err: error }, "a payer's page cannot be shown");
-    const view = { page: 'notice', language: languageOf(request), code: 'checkout_trouble' } as const;
     const answered = status ?? (isUnavailable(error) ? 503 : 500);
-    return await payerAnswer({ ...view, storeName: null }, { status: answered });
+    return await noticeAnswer(request, 'checkout_trouble', { status: answered });
   }
 }
 

@@ -1,5 +1,5 @@
-import type { AddressFault, NoticeCode } from '@florin/pages';
-import { languageOf, payerAnswer } from '../../checkout/index.ts';
+import type { AddressFault } from '@florin/pages';
+import { languageOf, noticeAnswer, payerAnswer } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
 import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
@@ -28,10 +28,11 @@ export function claimPages(deps: RefundDeps): PublicPage[] {
   const path = `${CLAIM_PATH}/{token}`;
   const withClaim = async (request: PageRequest, show: (claim: Claim) => Promise<PageAnswer>) => {
     const claim = await findClaim(deps, request);
-    if (claim === undefined) return await noticePage(request, 'claim_missing', { status: 404 });
+    // The same for a link that never was one and for one whose secret is wrong.
+    if (claim === undefined) return await noticeAnswer(request, 'claim_missing', { status: 404 });
     const { storeName } = claim;
     if (claim.isOpen && claim.merchant.status === 'suspended')
-      return await noticePage(request, 'claim_suspended', { status: 403, storeName });
+      return await noticeAnswer(request, 'claim_suspended', { status: 403, storeName });
     return await show(claim);
   };
   return [
@@ -49,15 +50,6 @@ export function claimPages(deps: RefundDeps): PublicPage[] {
         ),
     },
   ];
-}
-
-/** The same for a link that never was one and for one whose secret is wrong. */
-async function noticePage(
-  request: PageRequest,
-  code: NoticeCode,
-  { status, storeName = null }: { status: number; storeName?: string | null },
-): Promise<PageAnswer> {
-  return await payerAnswer({ page: 'notice', language: languageOf(request), code, storeName }, { status });
 }
 
 async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim | undefined> {

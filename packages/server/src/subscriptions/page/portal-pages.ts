@@ -1,16 +1,15 @@
 import type { PortalCancelView, PortalSubscription, PortalView } from '@florin/pages';
-import { languageOf, payerAnswer } from '../../checkout/index.ts';
+import { languageOf, noticeAnswer, payerAnswer } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
 import { cancelSubscription } from '../cancel-subscription.ts';
 import type { SubscriptionDeps } from '../deps.ts';
 import { payInvoice } from '../pay-invoice.ts';
 import { updateSubscription } from '../update-subscription.ts';
-import { missingPage, noticePage } from './notice.ts';
 import { findPortal, PORTAL_PATH, type Portal } from './portal-session.ts';
 import { readPortalView } from './portal-view.ts';
 import { readReceipt } from './receipt.ts';
-import { pageLimits } from './subscribe-pages.ts';
+import { missingPage, pageLimits } from './subscribe-pages.ts';
 
 const PATH = `${PORTAL_PATH}/{token}`;
 
@@ -21,7 +20,7 @@ export function portalPages(deps: SubscriptionDeps): PublicPage[] {
     const portal = await findPortal(deps, request.params.token ?? '');
     if (portal === undefined) return await missingPage(request);
     const { storeName } = portal;
-    if (portal.isOver) return await noticePage(request, 'portal_over', { status: 410, storeName });
+    if (portal.isOver) return await noticeAnswer(request, 'portal_over', { status: 410, storeName });
     return (await limit(request, portal.session.portal_session_id)) ?? (await show(portal));
   };
   return [

@@ -1,4 +1,4 @@
-import { languageOf, payerAnswer } from '../../checkout/index.ts';
+import { languageOf, noticeAnswer, payerAnswer } from '../../checkout/index.ts';
 import type { PaymentDeps } from '../../payments/index.ts';
 import {
   type PageAnswer,
@@ -8,7 +8,6 @@ import {
 } from '../../platform/http/index.ts';
 import { SUBSCRIBE_PATH } from '../page-token.ts';
 import { findSubscribePage, type SubscribePage } from './find-subscribe-page.ts';
-import { missingPage, noticePage } from './notice.ts';
 import { readSubscribeView } from './subscribe-view.ts';
 
 /** Calls of one page: whoever has its address may ask as often as a few people with a bad connection. */
@@ -23,12 +22,16 @@ export function pageLimits({ clock }: Pick<PaymentDeps, 'clock'>) {
   const buckets = new TokenBuckets(READS.perSecond, READS.burst, BUCKETS_MAX);
   return async (request: PageRequest, key: string): Promise<PageAnswer | undefined> => {
     if (buckets.take(key, clock.nowMs()) === 0) return undefined;
-    return await noticePage(request, 'subscription_busy', {
+    return await noticeAnswer(request, 'subscription_busy', {
       status: 429,
       headers: { 'retry-after': BUSY_SECONDS },
     });
   };
 }
+
+/** The same for every address that opens nothing, whatever is wrong with it. */
+export const missingPage = (request: PageRequest): Promise<PageAnswer> =>
+  noticeAnswer(request, 'subscription_missing', { status: 404 });
 
 /** The pages on which payers begin a subscription. Unsigned: their address is their key. */
 export function subscribePages(deps: PaymentDeps): PublicPage[] {
@@ -50,6 +53,6 @@ async function show(deps: PaymentDeps, page: SubscribePage, request: PageRequest
   const { merchant, storeName } = page;
   const view = await readSubscribeView(deps, page, languageOf(request));
   if (merchant.isSuspended && view.state === 'choose')
-    return await noticePage(request, 'subscription_suspended', { status: 403, storeName });
+    return await noticeAnswer(request, 'subscription_suspended', { status: 403, storeName });
   return await payerAnswer(view, { headers: view.state === 'confirming' ? { refresh: RELOAD_SECONDS } : {} });
 }
