@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiServer } from '../packages/server/src/app.ts';
-import { makeNews } from './events/news.ts';
+import { makeEvent } from './events/make-event.ts';
 import { startService, type TestMerchant, type TestService } from './service.ts';
 
 let service: TestService;
@@ -51,9 +51,9 @@ const PAGE = '/sandbox/webhooks';
 const LIST = `${PAGE}/list`;
 
 test('it shows the events of the own store, and nothing of another store or merchant', async () => {
-  await makeNews(service, merchant, { object: { of: 'own' } });
-  await makeNews(service, await service.addStore(merchant), { object: { of: 'other store' } });
-  await makeNews(service, await service.createMerchant({ funds: 0n }), { object: { of: 'stranger' } });
+  await makeEvent(service, merchant, { object: { of: 'own' } });
+  await makeEvent(service, await service.addStore(merchant), { object: { of: 'other store' } });
+  await makeEvent(service, await service.createMerchant({ funds: 0n }), { object: { of: 'stranger' } });
   for (const path of [PAGE, LIST]) {
     const { status, text } = await ask(path);
     expect(status).toBe(200);
@@ -66,7 +66,7 @@ test('the list is sent again only where it has changed', async () => {
   const { headers } = await ask(LIST);
   const known = { 'if-none-match': String(headers.etag) };
   expect((await ask(LIST, known)).status).toBe(304);
-  await makeNews(service, merchant);
+  await makeEvent(service, merchant);
   expect((await ask(LIST, known)).status).toBe(200);
 });
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApiServer } from '../../packages/server/src/app.ts';
-import { makeNews } from '../events/news.ts';
+import { makeEvent } from '../events/make-event.ts';
 import { hostileMarkup, naughtyTexts } from '../own-cases/text.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { Receivers } from '../webhooks/receiver.ts';
@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium())('the webhook inbox in a browser', () => {
   const addEndpoint = (url: string) =>
     merchant.sdk.webhookEndpoints.create({ url, types: ['*', 'payout_batch.updated'] });
   const news = (object: object = { batch_id: 'pb_1', status: 'draft' }, resource = 'pb_1') =>
-    makeNews(service, merchant, { resource, object });
+    makeEvent(service, merchant, { resource, object });
 
   test('events and their attempts appear by themselves, and what is open stays open, keyboard and all', async () => {
     merchant = await service.createMerchant({ funds: 0n });

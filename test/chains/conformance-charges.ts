@@ -20,7 +20,7 @@ const AMOUNT = 4_000_000n;
 const WINDOW = 2_592_000;
 const START = 1_700_000_000;
 
-/** Numbers what must differ from test to test. */
+/** Makes wallets and charges differ between tests. */
 let made = 0;
 
 interface Payer {
@@ -36,7 +36,7 @@ class Collector {
     this.environment = environment;
   }
 
-  /** A new wallet that holds `BALANCE`, and what it would have to sign. */
+  /** A new wallet with `BALANCE`, and the setup that it would have to sign. */
   async meet(request: Partial<Mandate> = {}): Promise<Payer> {
     made += 1;
     const { chain } = this.environment;
@@ -48,7 +48,7 @@ class Collector {
     return { setup, mandate: setup.mandate, wallet };
   }
 
-  /** One that has signed, in final blocks. */
+  /** A payer whose signed mandate is in final blocks. */
   async join(request?: Partial<Mandate>): Promise<Payer> {
     const payer = await this.meet(request);
     await this.environment.authorize(payer.setup);
@@ -110,7 +110,7 @@ export function describeCharges(get: () => ChainEnvironment): void {
 }
 
 function describeMandates(open: () => Collector): void {
-  test('a mandate is there once what the payer signed is final', async () => {
+  test('a mandate is active once the payer’s transactions are final', async () => {
     const collector = open();
     const payer = await collector.meet();
     const { chain } = collector.environment;
@@ -129,7 +129,7 @@ function describeMandates(open: () => Collector): void {
     });
   });
 
-  test('its id follows from all that it allows', async () => {
+  test('its id is derived from all of its terms', async () => {
     const collector = open();
     const { chain } = collector.environment;
     const { mandate } = await collector.meet();
@@ -149,7 +149,7 @@ function describeMandates(open: () => Collector): void {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('many are read at once, each as it is', async () => {
+  test('many mandates are read at once, each with its own state', async () => {
     const collector = open();
     const [rich, poor, absent] = [await collector.join(), await collector.join(), await collector.meet()];
     await collector.environment.hold(poor.wallet, 1n);
@@ -160,7 +160,7 @@ function describeMandates(open: () => Collector): void {
     expect(states.map(({ balance }) => balance)).toEqual([BALANCE, 1n, BALANCE, BALANCE]);
   });
 
-  test('a payer takes it back for good; where a token has one delegate, another approval ends it too', async () => {
+  test('a payer revokes it for good; where a token has one delegate, another approval ends it too', async () => {
     const collector = open();
     const [revoking, other] = [await collector.join(), await collector.join()];
     await collector.environment.revoke(revoking.mandate);
@@ -204,7 +204,7 @@ function describeCharging(open: () => Collector): void {
     expect(await chain.balance(recipient, ASSET, 'tip')).toBe(before + AMOUNT);
   });
 
-  test('what is charged lies in our wallet and can be paid out', async () => {
+  test('charged coins are in our wallet and can be paid out', async () => {
     const collector = open();
     const { environment } = collector;
     const { chain, keyRef } = environment;
@@ -220,7 +220,7 @@ function describeCharging(open: () => Collector): void {
     expect(await chain.status(tx)).toMatchObject(taken);
   });
 
-  test('the cap holds for a window of a subscription, where the network keeps it', async () => {
+  test('the cap applies to a window of a subscription, where the network enforces it', async () => {
     const collector = open();
     const payer = await collector.join();
     const next = { windowStart: START + WINDOW, windowEnd: START + 2 * WINDOW };
@@ -238,7 +238,7 @@ function describeCharging(open: () => Collector): void {
 }
 
 function describeRefusals(open: () => Collector): void {
-  test('a charge above balance, allowance or a revoked mandate moves nothing and says why', async () => {
+  test('a charge above the balance or allowance, or by a revoked mandate, moves nothing and gives the reason', async () => {
     const collector = open();
     const { environment } = collector;
     const { chain } = environment;
@@ -257,7 +257,7 @@ function describeRefusals(open: () => Collector): void {
     expect(await chain.balance(payer.wallet.owner, ASSET, 'tip')).toBe(BALANCE - AMOUNT);
   });
 
-  test('a charge that is none is refused before anything is signed', async () => {
+  test('an invalid charge is refused before anything is signed', async () => {
     const collector = open();
     const { mandate } = await collector.meet();
     const build = (charge: Partial<ChargeSpec>) => collector.build({ mandate }, charge);
@@ -269,7 +269,7 @@ function describeRefusals(open: () => Collector): void {
     await expect(build({ mandate: elsewhere })).rejects.toThrow(UnbuildableTransfer);
   });
 
-  test('J1: a network that knows its charges takes no second one of an id', async () => {
+  test('J1: a network with a collector refuses a second charge with the same id', async () => {
     const collector = open();
     if (!collector.environment.chain.caps.windowCap) return;
     const payer = await collector.join();
@@ -285,7 +285,7 @@ function describeRefusals(open: () => Collector): void {
 }
 
 function describeTrouble(open: () => Collector): void {
-  test('J5: after a reorganisation the payer has it back, and the same bytes pull once', async () => {
+  test('J5: after a reorganisation the payer has the coins back, and the same bytes pull once', async () => {
     const collector = open();
     const { environment } = collector;
     const { chain } = environment;
@@ -307,7 +307,7 @@ function describeTrouble(open: () => Collector): void {
   });
 
   test.each([{ remine: true }, { remine: false }])(
-    'J5: what a payer signed goes with its block, or into the newest one: %o',
+    'J5: a payer’s transaction vanishes with its block, or moves to the newest one: %o',
     async ({ remine }) => {
       const collector = open();
       const { environment } = collector;
@@ -323,7 +323,7 @@ function describeTrouble(open: () => Collector): void {
     },
   );
 
-  test('J2: a charge that was lost is unknown, lands by the same bytes, and is dead only by proof', async () => {
+  test('J2: a lost charge is unknown, is mined from the same bytes, and is dead only by proof', async () => {
     const collector = open();
     const { environment } = collector;
     const { chain } = environment;
@@ -339,7 +339,7 @@ function describeTrouble(open: () => Collector): void {
     expect(await chain.broadcast(lost)).toMatchObject({ result: 'rejected', retryable: false });
   });
 
-  test('a network that is away says so', async () => {
+  test('an unreachable network throws ChainUnavailable', async () => {
     const collector = open();
     const { environment } = collector;
     const { chain } = environment;

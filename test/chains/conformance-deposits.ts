@@ -8,7 +8,7 @@ type GetEnvironment = () => ChainEnvironment;
 
 const UNITS = 1_000_000n;
 
-/** Addresses that payers send to, and what arrives there. */
+/** Deposit addresses, and transfers to them. */
 export function describeDeposits(get: GetEnvironment): void {
   describeAddresses(get);
   describeArrival(get);
@@ -20,7 +20,7 @@ export function describeDeposits(get: GetEnvironment): void {
 }
 
 function describeAddresses(get: GetEnvironment): void {
-  test('K6: deposit addresses are fixed, valid, different, and none of those that pay out; no node is asked', async () => {
+  test('K6: deposit addresses are fixed, valid, distinct and never a wallet that pays out; they need no node', async () => {
     const environment = get();
     const { chain, keyRef, rejecting } = environment;
     await environment.outage(true);
@@ -52,7 +52,7 @@ function describeAddresses(get: GetEnvironment): void {
 }
 
 function describeArrival(get: GetEnvironment): void {
-  test('K1: what arrives is at the tip until its block is final, and then in the final answer, once', async () => {
+  test('K1: a transfer is in the tip scan until its block is final, and then in the final scan, once', async () => {
     const environment = get();
     const watcher = await Watcher.open(environment);
     const txId = await watcher.pay(5n * UNITS);
@@ -76,7 +76,7 @@ function describeArrival(get: GetEnvironment): void {
     expect(await watcher.readFinal()).toEqual([]);
   });
 
-  test('K1: a tip that is read from the cursor holds what became final since', async () => {
+  test('K1: a tip scan from the cursor includes the transfers that became final since', async () => {
     const environment = get();
     const watcher = await Watcher.open(environment);
     await watcher.readFinal();
@@ -88,7 +88,7 @@ function describeArrival(get: GetEnvironment): void {
 }
 
 function describeMovedBlocks(get: GetEnvironment): void {
-  test('fault 48: a reorganisation takes it from the tip, or moves it under the same id', async () => {
+  test('fault 48: a reorganisation removes a transfer from the tip, or moves it under the same id', async () => {
     const environment = get();
     const watcher = await Watcher.open(environment);
     const txId = await watcher.pay(UNITS, 2n * UNITS);
@@ -105,7 +105,7 @@ function describeMovedBlocks(get: GetEnvironment): void {
     expect(await watcher.readFinal()).toEqual([]);
   });
 
-  test('upTo keeps a scan from passing over addresses that are given out meanwhile', async () => {
+  test('upTo keeps a scan from skipping addresses that are given out meanwhile', async () => {
     const environment = get();
     const { chain } = environment;
     const watcher = await Watcher.open(environment);
@@ -126,7 +126,7 @@ function describeMovedBlocks(get: GetEnvironment): void {
 
 /** What a block is known by, beyond what lies in it. */
 function describeHashes(get: GetEnvironment): void {
-  test('hashes change from the first replaced block on and nowhere else; what is not final is not shown', async () => {
+  test('hashes change from the first replaced block on and nowhere else; blocks that are not final have none', async () => {
     const environment = get();
     const { chain, finalBlocks } = environment;
     await environment.mine(12);
@@ -149,7 +149,7 @@ function describeHashes(get: GetEnvironment): void {
     expect(await chain.blockHashes(heights)).toEqual(after);
   });
 
-  test('a node that lags shows no block that it does not know', async () => {
+  test('a lagging node returns no block that it does not have', async () => {
     const environment = get();
     const { chain } = environment;
     await environment.mine(12);
@@ -192,7 +192,7 @@ function describeTokens(get: GetEnvironment): void {
     expect(await environment.chain.balance(one, 'USDT', 'final')).toBe(3n * UNITS);
   });
 
-  test('what our own wallet sends there arrives as well', async () => {
+  test('transfers from our own wallet arrive as well', async () => {
     const environment = get();
     const { chain, keyRef } = environment;
     const watcher = await Watcher.open(environment);
@@ -215,7 +215,7 @@ function describeTokens(get: GetEnvironment): void {
 }
 
 function describeLeaving(get: GetEnvironment): void {
-  test('what arrived leaves with the key of its address, whose sequences are its own', async () => {
+  test('deposits are spent with the key of their address, which has sequences of its own', async () => {
     const environment = get();
     const { chain } = environment;
     const index = 4_711;
@@ -248,7 +248,7 @@ function describeLeaving(get: GetEnvironment): void {
 }
 
 function describeBalances(get: GetEnvironment): void {
-  test('H1: balances of many addresses are as of one block, and like those of each', async () => {
+  test('H1: balances of many addresses are as of one block, and equal each address’s own', async () => {
     const environment = get();
     const { chain } = environment;
     const watcher = await Watcher.open(environment, 20);

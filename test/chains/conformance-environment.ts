@@ -8,10 +8,10 @@ import type {
 } from '../../packages/server/src/chains/port.ts';
 import type { WalletHolder } from '../../packages/server/src/chains/wallet-holder.ts';
 
-/** What the suite needs around an adapter: a chain of its own that it may move. */
+/** The environment of an adapter under test: a chain that the suite controls. */
 export interface ChainEnvironment {
   chain: Chain;
-  /** Who holds the wallets of that chain's merchant. */
+  /** The holder of the wallets of the chain's merchant. */
   holder: WalletHolder;
   /** A key whose wallet starts with sequence 0. */
   keyRef: KeyRef;
@@ -19,35 +19,35 @@ export interface ChainEnvironment {
   fund(asset: Asset, amount: bigint): Promise<void>;
   /** Lets payers send, all in one transaction, and puts that into the newest block. Returns its id. */
   pay(transfers: PayerTransfer[]): Promise<string>;
-  /** The address of a payer's wallet; another one for each number. What it does lies in the newest block. */
+  /** The address of a payer's wallet, one for each number. Its transactions go into the newest block. */
   payer(number: number): string;
-  /** It holds that much from now on. */
+  /** Sets the balance of a payer's wallet. */
   hold(wallet: WalletOfPayer, balance: bigint): Promise<void>;
-  /** It signs and sends what a mandate needs. */
+  /** The payer signs and sends the steps of a mandate. */
   authorize(setup: MandateSetup): Promise<void>;
-  /** It lets our spender, or another one, pull that much from now on. */
+  /** The payer approves an allowance for our spender, or for another one. */
   approve(wallet: WalletOfPayer, amount: bigint, spender?: string): Promise<void>;
-  /** It takes a mandate back. */
+  /** The payer revokes a mandate. */
   revoke(mandate: Mandate): Promise<void>;
   /** A valid address that never received anything; another one for each number. */
   recipient(number: number): string;
-  /** A recipient that every transfer to fails. */
+  /** A recipient to which every transfer fails. */
   rejecting: string;
   /** Makes that many blocks. */
   mine(blocks: number): Promise<void>;
   /** Confirmations from which a block is final. */
   finalBlocks: number;
-  /** Lets the time or the blocks pass in which any transaction built so far is valid; nothing where it is for ever. */
+  /** Lets every transaction built so far expire; does nothing on a network without expiry. */
   expire(): Promise<void>;
-  /** Replaces the newest blocks; what payers sent in them vanishes or lies in the newest block. */
+  /** Replaces the newest blocks; payers' transfers in them vanish or move to the newest block. */
   reorg(depth: number, options?: { remine: boolean }): Promise<void>;
-  /** Makes the node lose the next broadcast and say that it took it. */
+  /** Makes the node lose the next broadcast and answer `accepted`. */
   dropNext(): Promise<void>;
   /** Cuts the node off, or brings it back. */
   outage(isOn: boolean): Promise<void>;
-  /** Makes the node show the chain of so many blocks ago; 0: of now. */
+  /** Makes the node lag by so many blocks; 0: not at all. */
   lag(blocks: number): Promise<void>;
-  /** Makes the node leave one transfer out of the next scan of that level that finds any. */
+  /** Makes the node omit one transfer from the next scan of that level that finds any. */
   loseLog(level: ScanQuery['level']): Promise<void>;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { ChainEnvironment } from './conformance-environment.ts';
 
 const ASSET = 'USDT';
 
-/** A wallet of its own for each test: what its holder remembers is there for ever. */
+/** A wallet of its own for each test, as its holder never forgets a signature. */
 class Wallet {
   readonly environment: ChainEnvironment;
   readonly #index: number;
@@ -35,7 +35,7 @@ class Wallet {
   }
 }
 
-/** What every holder of wallets must do, whichever database asks it. */
+/** The requirements for every holder of wallets, whichever database requests signatures. */
 export function describeHolding(open: () => Promise<ChainEnvironment>): void {
   describe('the holder of the wallets', () => {
     let environment: ChainEnvironment | undefined;
@@ -57,7 +57,7 @@ export function describeHolding(open: () => Promise<ChainEnvironment>): void {
 }
 type Begin = () => Promise<{ wallet: Wallet; history: string }>;
 
-/** A wallet's attempts as one database has counted them. */
+/** A wallet's attempts as numbered by one database. */
 function counted(history: string, ids: readonly string[], ordinal: number): SigningRequest {
   const before = async (from: bigint | null) => ids.slice(Number(from ?? 0), ordinal);
   return {
@@ -70,7 +70,7 @@ function counted(history: string, ids: readonly string[], ordinal: number): Sign
 }
 
 function describeMemory(begin: Begin): void {
-  test('fault 76: an attempt is signed once: asked again, later too, the same bytes are given', async () => {
+  test('fault 76: an attempt is signed once: every later request returns the same bytes', async () => {
     const { wallet, history } = await begin();
     const signing = counted(history, ['again'], 0);
     const first = await wallet.sign(signing);
@@ -83,7 +83,7 @@ function describeMemory(begin: Begin): void {
     await expect(wallet.sign(signing, { items })).rejects.toThrow(SigningRefused);
   });
 
-  test('fault 76: two databases that count on from one number: one of them is signed for, all of it, in any order', async () => {
+  test('fault 76: of two databases that continue from one ordinal only one gets signatures, whatever the order', async () => {
     const { wallet, history } = await begin();
     const [original, copy] = ['original', 'copy'].map((name) => [
       'shared',
@@ -103,7 +103,7 @@ function describeMemory(begin: Begin): void {
 }
 
 function describeClaims(begin: Begin): void {
-  test('the first history that asks is the one, without a word of anybody', async () => {
+  test('the first history to request a signature is signed for without a claim', async () => {
     const { wallet, history } = await begin();
     await wallet.sign(counted(history, ['one'], 0));
     expect(await wallet.environment.holder.current()).toEqual({ history, generation: 1n });
@@ -112,7 +112,7 @@ function describeClaims(begin: Begin): void {
     await expect(wallet.sign(stranger)).rejects.toThrow(SigningRefused);
   });
 
-  test('fault 76: once another history was claimed, the old one gets nothing, and what was signed stays the same', async () => {
+  test('fault 76: once another history was claimed, the old one gets no signature, and signed bytes stay the same', async () => {
     const { wallet, history } = await begin();
     const { holder } = wallet.environment;
     const ids = ['claimed', 'new'];

@@ -14,7 +14,7 @@ type GetEnvironment = () => ChainEnvironment;
 
 const UNITS = 1_000_000n;
 
-/** How a scan goes on, by pages and over a node that is away, lags or leaves things out. */
+/** Scans over several pages, and over a node that is unavailable, lags or omits transfers. */
 export function describeScans(get: GetEnvironment): void {
   describePages(get);
   describeWatchSets(get);
@@ -24,7 +24,7 @@ export function describeScans(get: GetEnvironment): void {
 
 function describePages(get: GetEnvironment): void {
   test.each([1, 2, 3, 7])(
-    'pages of %s hold all of it in one order, from the start and from any place',
+    'pages of %s return everything in one order, from the start and from any cursor',
     async (limit) => {
       const environment = get();
       const watcher = await Watcher.open(environment, 3);
@@ -51,7 +51,7 @@ function describePages(get: GetEnvironment): void {
     },
   );
 
-  test('a tip that is too much for one answer says so and is asked for by fewer addresses', async () => {
+  test('a tip that is too large for one answer is incomplete, and is read with fewer addresses', async () => {
     const environment = get();
     const { chain } = environment;
     const watcher = await Watcher.open(environment);
@@ -62,7 +62,7 @@ function describePages(get: GetEnvironment): void {
     expect(await chain.scan({ ...query, limit: 3 })).toMatchObject({ complete: true });
   });
 
-  test('no cursor is the beginning; text that is none is refused', async () => {
+  test('a null cursor is the beginning; an invalid one is refused', async () => {
     const environment = get();
     const { chain } = environment;
     const watcher = await Watcher.open(environment);
@@ -80,7 +80,7 @@ function describePages(get: GetEnvironment): void {
 }
 
 function describeWatchSets(get: GetEnvironment): void {
-  test('who asks whose addresses lie in the blocks reads what a list of them reads, and of others nothing', async () => {
+  test('a WatchSet returns the same transfers as a list of its addresses, and no others', async () => {
     const environment = get();
     const { chain } = environment;
     const watcher = await Watcher.open(environment, 2);
@@ -111,7 +111,7 @@ function describeWatchSets(get: GetEnvironment): void {
 }
 
 function describeNodesAway(get: GetEnvironment): void {
-  test('fault 45: an outage is said, and hides nothing for good', async () => {
+  test('fault 45: an outage throws, and no transfer is missing afterwards', async () => {
     const environment = get();
     const { chain } = environment;
     const watcher = await Watcher.open(environment);
@@ -155,7 +155,7 @@ function describeNodesAway(get: GetEnvironment): void {
 }
 
 function describeNodesThatLie(get: GetEnvironment): void {
-  test('J7: a node that lags takes a transaction that it has not seen mined for one that waits', async () => {
+  test('J7: a lagging node reports a mined transaction as pending', async () => {
     const environment = get();
     const { chain, keyRef, finalBlocks } = environment;
     const sender = await chain.sender(keyRef);
@@ -179,7 +179,7 @@ function describeNodesThatLie(get: GetEnvironment): void {
     expect(await chain.status(tx)).toMatchObject({ state: 'final', final: true });
   });
 
-  test('K5: a log that the node left out is found by a second pass, and its balance tells', async () => {
+  test('K5: a log that the node omitted shows in the balance and is found by a rescan', async () => {
     const environment = get();
     const { chain } = environment;
     const watcher = await Watcher.open(environment);

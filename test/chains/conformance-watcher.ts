@@ -1,7 +1,7 @@
 import type { ChainTransfer, ScanAnswer } from '../../packages/server/src/chains/port.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 
-/** Whoever credits deposits: it keeps a cursor and what it has read of final blocks. */
+/** A reader of deposits that keeps its cursor and the final transfers that it has read. */
 export class Watcher {
   readonly environment: ChainEnvironment;
   readonly addresses: string[];
@@ -20,7 +20,7 @@ export class Watcher {
     this.cursor = cursor;
   }
 
-  /** With that many addresses that nothing was sent to before. */
+  /** Opens a watcher with that many unused addresses. */
   static async open(environment: ChainEnvironment, addresses = 1): Promise<Watcher> {
     const { chain } = environment;
     const deposits = await Promise.all(
@@ -47,7 +47,8 @@ export class Watcher {
       const early = answer.transfers.find(({ height }) => height > answer.head.finalHeight);
       if (early !== undefined)
         throw new Error(`${keyOf(early)} is in a final answer and not in a final block`);
-      if (limit !== undefined && answer.transfers.length > limit) throw new Error('more than was asked for');
+      if (limit !== undefined && answer.transfers.length > limit)
+        throw new Error('more transfers than the limit');
       this.cursor = answer.cursor;
       found.push(...answer.transfers);
       if (answer.complete) break;
@@ -65,10 +66,10 @@ export class Watcher {
   }
 }
 
-/** Across the suite: no test sees what was sent for another. */
+/** Shared by the suite, so that no test sees transfers of another. */
 let nextIndex = 0;
 
-/** What a transfer is known by. */
+/** The identity of a transfer. */
 export function keyOf({ txId, index }: { txId: string; index: number }): string {
   return `${txId}:${index}`;
 }

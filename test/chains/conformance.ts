@@ -18,10 +18,10 @@ import { describeScans } from './conformance-scans.ts';
 const ASSET: Asset = 'USDT';
 const START_FUNDS = 1_000_000_000n;
 const AMOUNT = 1_230_000n;
-/** For transactions that are never in a block: it leaves no gap in the sequences that are. */
+/** For transactions that are never mined, so that they leave no gap in the sequences. */
 const UNSENT_SEQUENCE = 20_000n;
 
-/** One running wallet: builds with the sequence that comes next, as the engine above reserves it. */
+/** A wallet that builds with its next sequence, as `transfers` reserves it. */
 class Sender {
   readonly environment: ChainEnvironment;
   #sequence = 0n;
@@ -79,7 +79,7 @@ interface Fixture {
 }
 type GetFixture = () => Fixture;
 
-/** What every adapter must do. A new one passes this before anything is built on it. */
+/** The requirements for every adapter of the port. */
 export function describeChain(name: string, open: () => Promise<ChainEnvironment>): void {
   describe(`chain port: ${name}`, () => {
     let fixture: Fixture | undefined;
@@ -194,7 +194,7 @@ function describeFailing(get: GetFixture): void {
     expect(await chain.balance(address, ASSET, 'tip')).toBe(before);
   });
 
-  test('bytes that were changed, or belong elsewhere, are refused', async () => {
+  test('changed bytes, and bytes of another chain, are refused', async () => {
     const { chain, sender } = get();
     const tx = await sender.build([sender.fresh()], UNSENT_SEQUENCE);
     const flipped = tx.raw.slice(0, 40) + (tx.raw.at(40) === 'A' ? 'B' : 'A') + tx.raw.slice(41);
@@ -213,7 +213,7 @@ function describeFailing(get: GetFixture): void {
 }
 
 function describeRecovering(get: GetFixture): void {
-  test('J1: a broadcast that was lost is unknown, and the same bytes still land', async () => {
+  test('J1: a lost broadcast is unknown, and the same bytes are still mined', async () => {
     const { chain, environment, sender } = get();
     await environment.dropNext();
     const item = sender.fresh();
@@ -226,7 +226,7 @@ function describeRecovering(get: GetFixture): void {
     expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
   });
 
-  test('J5: after a reorganisation it is unknown again, and the same bytes land once', async () => {
+  test('J5: after a reorganisation it is unknown again, and the same bytes are mined once', async () => {
     const { chain, environment, sender } = get();
     const item = sender.fresh();
     const tx = await sender.send([item]);
@@ -263,7 +263,7 @@ function describeDying(get: GetFixture): void {
     expect(await chain.status(lost)).toMatchObject({ state: 'dead', final: true });
   });
 
-  test('J4: one item takes the place of the most that fit in, where a transaction may be replaced', async () => {
+  test('J4: one item replaces a full transaction, where a transaction may be replaced', async () => {
     const { chain, environment, sender, address } = get();
     if (!chain.caps.replaceByFee) return;
     const many = await sender.send(Array.from({ length: chain.caps.maxItemsPerTx }, () => sender.fresh()));

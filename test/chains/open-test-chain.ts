@@ -27,9 +27,9 @@ export interface TestChain {
   openSibling: () => TestChain;
   /** Another process's view of the same chain, with a pool of its own. */
   openTwin: () => SimulatedChain;
-  /** A process that was paused with the time in its hand: it acts on the clock of so many seconds ago. */
+  /** A process that was paused after it read the clock: it uses the time of so many seconds ago. */
   openLate: (seconds: number) => SimulatedChain;
-  /** The same chain, looked for in another database. */
+  /** The same chain in another database. */
   openAt: (url: string) => SimulatedChain;
   close: () => Promise<void>;
 }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { auditNetwork } from '../../packages/server/src/custody/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
-import { signedOf } from '../../packages/server/src/transfers/index.ts';
+import { signedOf } from '../../packages/server/src/transfers/queries.ts';
 import { jobOf } from '../job.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';

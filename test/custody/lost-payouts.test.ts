@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
-import { signedOf } from '../../packages/server/src/transfers/index.ts';
+import { signedOf } from '../../packages/server/src/transfers/queries.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { TO } from '../payouts/requests.ts';
 import { shop as refundShop, TOKEN } from '../refunds/requests.ts';

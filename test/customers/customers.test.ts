@@ -21,7 +21,7 @@ async function ofExternalId(merchant: TestMerchant, external_customer_id: string
   return (await merchant.sdk.customers.list({ external_customer_id }).page()).data;
 }
 
-test('a customer as the specification draws it: a field without a value is absent', async () => {
+test('a customer has the fields of the specification; fields without a value are absent', async () => {
   const merchant = await newMerchant();
   const bare = await merchant.sdk.customers.create({ external_customer_id: 'c-1' });
   expect(bare).toEqual({
@@ -39,7 +39,7 @@ test('a customer as the specification draws it: a field without a value is absen
   expect(await merchant.sdk.customers.retrieve(bare.id)).toEqual({ ...changed, name: 'Ada' });
 });
 
-test('newest first, in pages; a customer who is unknown is an empty list', async () => {
+test('the list is newest first, in pages; an unknown customer gives an empty list', async () => {
   const merchant = await newMerchant();
   const made = [];
   for (let n = 0; n < 5; n++)
@@ -55,7 +55,7 @@ test('newest first, in pages; a customer who is unknown is an empty list', async
   expect(await ofExternalId(merchant, 'C-3')).toEqual([]);
 });
 
-test('an id that is known, or looks like one of ours, is refused', async () => {
+test('an id that exists, or begins like one of ours, is refused', async () => {
   const merchant = await newMerchant();
   const { post } = caller(service, merchant);
   await merchant.sdk.customers.create({ external_customer_id: 'c-1', name: 'Ada' });
@@ -81,7 +81,7 @@ test('an id that is known, or looks like one of ours, is refused', async () => {
 
 const UNSEEN = ['c\u200b', '\ufeffc', 'c\u00ad', 'a\u202eb', 'c\n', 'e\u0301', '\u212b', 'c\u2028'];
 
-test('a new id that holds what nobody sees, or is not in NFC, is refused wherever it would make a customer', async () => {
+test('a new id with invisible characters, or not in NFC, is refused by every call that would create a customer', async () => {
   const merchant = await newMerchant();
   const { post, call } = caller(service, merchant);
   const price = { currency: 'USD', product: 'p', unit_amount: 1, recurring: { interval: 'month' } };
@@ -141,7 +141,7 @@ test('C4: two merchants with the same external id have two customers, and neithe
   expect((await bob.sdk.customers.list().page()).data).toEqual([ofBob]);
 });
 
-test('a session makes the customer it names, fills what is missing and overwrites nothing', async () => {
+test('a session creates the customer it names, fills empty fields and overwrites none', async () => {
   const merchant = await newMerchant();
   const { open } = checkout(service, merchant);
   await open({ customer: 'c-9' });
@@ -155,7 +155,7 @@ test('a session makes the customer it names, fills what is missing and overwrite
   expect((await merchant.sdk.customers.list().page()).data).toHaveLength(1);
 });
 
-test('a session that is refused makes no customer', async () => {
+test('a refused session creates no customer', async () => {
   const merchant = await newMerchant();
   const { post } = caller(service, merchant);
   const body = { amount: 1, currency: 'XAF', customer: 'ghost', success_url: 'ftp://x' };
@@ -164,7 +164,7 @@ test('a session that is refused makes no customer', async () => {
   expect((await merchant.sdk.customers.list().page()).data).toEqual([]);
 });
 
-test('many requests at once make one customer', async () => {
+test('many concurrent requests create one customer', async () => {
   const merchant = await newMerchant();
   const { open, post } = checkout(service, merchant);
   const sessions = Array.from({ length: 12 }, () =>

@@ -124,13 +124,13 @@ test('every type of event has its entry, and nothing else has one', () => {
   expect(Object.keys(EVENT_CATALOGUE)).toEqual(types);
 });
 
-test('what is built has a change here, what is not has none, and florin trigger causes nothing else', () => {
+test('every type that is built has a change here, the others have none, and florin trigger causes no others', () => {
   expect(Object.keys(CHANGES).sort()).toEqual([...built].sort());
   expect(built).toEqual(expect.arrayContaining(Object.keys(RECIPES)));
 });
 
 for (const type of built) {
-  test(`${type}: the change causes it, with the resource that is named`, async () => {
+  test(`${type}: the change records it with its resource`, async () => {
     const resource = (await CHANGES[type]?.()) ?? '';
     const { data } = await merchant.sdk.events.list({ type, resource }).page();
     expect(data.length).toBeGreaterThan(0);
@@ -151,7 +151,7 @@ test('no code records an event that is marked as not built', () => {
   expect(named.map(([type]) => type)).toEqual([]);
 });
 
-test('the page about events holds the table as it is', () => {
+test('docs/events.md has the table of types', () => {
   const page = readFileSync(path.join(ROOT, 'docs', 'events.md'), 'utf8');
   const rows = entries.map(([type, { resource, change, built: isBuilt }]) => {
     const optIn = (OPT_IN_EVENT_TYPES as readonly string[]).includes(type) ? ' (opt-in)' : '';

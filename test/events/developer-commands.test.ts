@@ -28,7 +28,7 @@ const envOf = ({ apiKey, secretKey }: TestMerchant) => ({
 const run = (words: string[], input?: string) =>
   florin(words, { env: envOf(merchant), ...(input === undefined ? {} : { input }) });
 
-test('trigger makes a real change, and says which events it caused', async () => {
+test('trigger makes a real change, and prints the events it caused', async () => {
   const { code, stdout } = await run(['trigger', 'payout_batch.updated', '--json']);
   expect(code).toBe(0);
   const { resource, events } = JSON.parse(stdout);
@@ -44,7 +44,7 @@ test('trigger makes a real change, and says which events it caused', async () =>
   expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining(endpoint.id)]);
 }, 120_000);
 
-test('trigger tells of types that do not exist, are not built, or are asked for of a live merchant', async () => {
+test('trigger refuses unknown types, types that are not built, and live merchants', async () => {
   const unknown = await run(['trigger', 'payout.created']);
   expect([unknown.code, unknown.stderr]).toEqual([
     2,
@@ -109,7 +109,7 @@ test('webhooks debug walks the steps: files, a whole request, secrets of every o
   expect(valid.stdout + pasted.stdout + apiKey.stdout).not.toContain(merchant.secretKey);
 }, 120_000);
 
-test('webhooks debug refuses what it cannot read', async () => {
+test('webhooks debug refuses unreadable input', async () => {
   const cases: [string[], number][] = [
     [['--headers', 'nowhere.txt', '--body', 'nowhere.json'], 1],
     [['--body', 'b.json'], 2],

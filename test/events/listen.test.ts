@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { type Follower, florin, follow, until } from '../florin-command.ts';
 import { openProxy } from '../jobs/cuttable-proxy.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { makeNews, publisherOf } from './news.ts';
+import { makeEvent, publisherOf } from './make-event.ts';
 import { type LocalReceiver, openReceiver } from './receiver.ts';
 
 const SOON_MS = 60_000;
@@ -40,7 +40,7 @@ const envOf = ({ apiKey, secretKey }: TestMerchant, baseUrl = service.baseUrl) =
   FLORIN_DATA_DIR: folder,
 });
 
-/** `florin listen` once it knows where it stands. */
+/** `florin listen` once it has its position in the stream. */
 async function listen(words: readonly string[] = [], baseUrl?: string): Promise<Follower> {
   const follower = follow(['listen', ...words], { env: envOf(merchant, baseUrl) });
   running.push(follower);
@@ -60,7 +60,7 @@ function places(): string[] {
 /** Makes news one after the other. @returns the ids of all events so far, in order */
 async function news(count: number): Promise<string[]> {
   for (let i = 0; i < count; i++) {
-    await makeNews(service, merchant, {
+    await makeEvent(service, merchant, {
       object: { batch_id: 'pb_1', status: 'draft', text: 'Löhne\u2028', i },
     });
     await publish(merchant);
@@ -100,7 +100,7 @@ test('events are forwarded with the bytes and headers of a delivery, and each is
   expect(finished.stderr + finished.stdout).not.toContain(merchant.secretKey);
 }, 120_000);
 
-test('what happened while it was away comes with the next start, behind what was forwarded', async () => {
+test('events during an absence come after the next start, after the forwarded ones', async () => {
   const first = await listen(forwardTo());
   await news(2);
   await until(() => receiver.got.length === 2, SOON_MS);
@@ -116,7 +116,7 @@ test('what happened while it was away comes with the next start, behind what was
   expect(statSync(path.join(folder, 'listen.json')).mode & 0o777).toBe(0o600);
 }, 120_000);
 
-test('killed before anything happened, or in the midst of a forward, it loses nothing', async () => {
+test('killed before the first event, or during a forward, it loses nothing', async () => {
   const first = await listen(forwardTo());
   await first.stop('SIGKILL');
   await news(1);
@@ -132,7 +132,7 @@ test('killed before anything happened, or in the midst of a forward, it loses no
   await third.stop('SIGTERM');
 }, 120_000);
 
-test('a line that breaks is mended by itself', async () => {
+test('it reconnects after a broken connection', async () => {
   const line = await openProxy(service.baseUrl);
   const listener = await listen(forwardTo(), line.url.replace(/\/$/, ''));
   await news(1);
@@ -148,7 +148,7 @@ test('a line that breaks is mended by itself', async () => {
   await line.close();
 }, 120_000);
 
-test('a receiver that refuses or is down is told of and passed over; with --retry others wait behind it', async () => {
+test('a refusal of the receiver is printed and skipped; with --retry later events wait', async () => {
   receiver.answer = (nth) => (nth === 1 ? 503 : 200);
   const listener = await listen(forwardTo());
   await news(2);
@@ -171,7 +171,7 @@ test('a receiver that refuses or is down is told of and passed over; with --retr
   await patient.stop('SIGTERM');
 }, 120_000);
 
-test('types, a place to begin at, and JSON for programs', async () => {
+test('options for types, a starting position, and JSON output', async () => {
   const ids = await news(3);
   const started = await listen(['--from-start', '--json']);
   await until(() => lines(started).length === 3, SOON_MS);
@@ -194,7 +194,7 @@ test('types, a place to begin at, and JSON for programs', async () => {
   await other.stop('SIGINT');
 }, 120_000);
 
-test('a place that is no longer kept gives way to all that are; one that was asked for is refused', async () => {
+test('a stored position that was deleted is replaced by the oldest one; a requested one is refused', async () => {
   const ids = await news(1);
   const unknown = 'evt_00000000000000000000000000';
   const [event] = (await merchant.sdk.events.list().page()).data;
@@ -209,7 +209,7 @@ test('a place that is no longer kept gives way to all that are; one that was ask
   expect(JSON.parse(refused.stderr).error.message).toMatch(/after must be the id of an event/);
 }, 120_000);
 
-test('what cannot be is refused before anything is asked for', async () => {
+test('invalid options are refused before any request', async () => {
   const env = envOf(merchant);
   const codes = await Promise.all(
     [

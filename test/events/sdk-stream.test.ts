@@ -2,7 +2,7 @@ import { Florin } from '@florin/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openProxy } from '../jobs/cuttable-proxy.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { makeNews, publisherOf } from './news.ts';
+import { makeEvent, publisherOf } from './make-event.ts';
 
 let service: TestService;
 let publish: (merchant: TestMerchant) => Promise<void>;
@@ -15,7 +15,7 @@ afterAll(() => service.stop());
 
 const EVENTS = 60;
 
-test('a line that breaks again and again loses no event and repeats none', async () => {
+test('a connection that breaks again and again loses no event and repeats none', async () => {
   const merchant = await service.createMerchant({ funds: 0n });
   const { apiKey, secretKey } = merchant;
   const line = await openProxy(service.baseUrl);
@@ -31,7 +31,7 @@ test('a line that breaks again and again loses no event and repeats none', async
   })();
   const writing = (async () => {
     for (let i = 0; i < EVENTS; i++) {
-      await makeNews(service, merchant, { object: { i } });
+      await makeEvent(service, merchant, { object: { i } });
       await publish(merchant);
     }
   })();

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { makeNews, publisherOf } from './news.ts';
+import { makeEvent, publisherOf } from './make-event.ts';
 import { openStream } from './stream-reader.ts';
 
 let service: TestService;
-/** A second node: readers come back to another one than they left. */
+/** A second node: readers reconnect to the other one. */
 let otherNode: string;
 
 beforeAll(async () => {
@@ -18,18 +18,18 @@ afterAll(() => service.stop());
 
 const WRITERS = 8;
 
-/** What a writer does: how long each transaction stays open after its event, and whether it is given up. */
+/** A writer's changes: how long each transaction stays open after its event, and whether it is rolled back. */
 const change = fc.record({ waitMs: fc.nat({ max: 25 }), rollBack: fc.nat({ max: 9 }).map((n) => n === 0) });
 const plans = fc.record({
   writers: fc.array(fc.array(change, { maxLength: 25 }), { minLength: WRITERS, maxLength: WRITERS }),
-  /** After how many events a reader hangs up each time. */
+  /** After how many events a reader disconnects each time. */
   readers: fc.array(fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 20 }), {
     minLength: 2,
     maxLength: 4,
   }),
 });
 
-/** Reads to the last event, hanging up and coming back as it is told. @returns the ids in the order of their coming */
+/** Reads to the last event, disconnecting and reconnecting as given. @returns the ids in order of arrival */
 async function follow(
   merchant: TestMerchant,
   hangUps: readonly number[],
@@ -53,7 +53,7 @@ async function follow(
   return seen;
 }
 
-test('eight writers at once, two publishers, readers that hang up: each event once, in order of its number', async () => {
+test('eight concurrent writers, two publishers, disconnecting readers: each event once, in order of its number', async () => {
   const publishers = [publisherOf(service), publisherOf(service)];
   await fc.assert(
     fc.asyncProperty(plans, async ({ writers, readers }) => {
@@ -66,7 +66,7 @@ test('eight writers at once, two publishers, readers that hang up: each event on
         }
       });
       const writing = writers.map(async (changes) => {
-        for (const one of changes) await makeNews(service, merchant, one);
+        for (const one of changes) await makeEvent(service, merchant, one);
       });
       let expected: string[] | undefined;
       const reading = readers.map((hangUps) =>
@@ -79,7 +79,7 @@ test('eight writers at once, two publishers, readers that hang up: each event on
       const committed = writers.flat().filter(({ rollBack }) => !rollBack).length;
       expected = await numbered(merchant);
       expect(expected).toHaveLength(committed);
-      await makeNews(service, merchant);
+      await makeEvent(service, merchant);
       await publishers[0]?.(merchant);
       for (const seen of await Promise.all(reading)) expect(seen.slice(0, committed)).toEqual(expected);
     }),

@@ -8,7 +8,7 @@ import { serveWith } from '../http/http-server.ts';
 import { requestText } from '../http/raw-socket.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send, signedHeaders } from '../signed-request.ts';
-import { makeNews, publisherOf } from './news.ts';
+import { makeEvent, publisherOf } from './make-event.ts';
 import { openStream } from './stream-reader.ts';
 
 const STREAM = '/api/v1/events/stream';
@@ -25,12 +25,12 @@ afterAll(() => service.stop());
 
 async function withNews(count: number): Promise<TestMerchant> {
   const merchant = await service.createMerchant({ funds: 0n });
-  for (let i = 0; i < count; i++) await makeNews(service, merchant);
+  for (let i = 0; i < count; i++) await makeEvent(service, merchant);
   await publish(merchant);
   return merchant;
 }
 
-/** The bodies as they lie in the database, by their numbers. */
+/** The stored bodies in order of their numbers. */
 async function recorded({ merchantId }: TestMerchant): Promise<{ id: string; body: string }[]> {
   const rows = await service.app.db
     .selectFrom('event')
@@ -41,7 +41,7 @@ async function recorded({ merchantId }: TestMerchant): Promise<{ id: string; bod
   return rows.map(({ event_id, body }) => ({ id: encodeId('event', event_id), body }));
 }
 
-test('events come as they were recorded, in order of their numbers, and go on as new ones are published', async () => {
+test('events are sent as recorded, in order of their numbers, followed by new ones as they are published', async () => {
   const merchant = await withNews(3);
   const stream = await openStream(service.baseUrl, merchant, '?after=start');
   expect([stream.status, stream.headers.get('content-type')]).toEqual([
@@ -49,7 +49,7 @@ test('events come as they were recorded, in order of their numbers, and go on as
     'text/event-stream; charset=utf-8',
   ]);
   await stream.blocks(4);
-  await makeNews(service, merchant, { object: { text: 'line\nbreak\r\u2028 data: x' } });
+  await makeEvent(service, merchant, { object: { text: 'line\nbreak\r\u2028 data: x' } });
   await publish(merchant);
   const [first, ...events] = await stream.blocks(5);
   expect(first).toEqual({ retry: '1000', id: 'start' });
@@ -59,9 +59,9 @@ test('events come as they were recorded, in order of their numbers, and go on as
   stream.close();
 });
 
-test('more than is read at a time comes whole, while more is published', async () => {
+test('more than one page is sent completely, while more is published', async () => {
   const merchant = await service.createMerchant({ funds: 0n });
-  const some = () => Promise.all(Array.from({ length: 130 }, () => makeNews(service, merchant)));
+  const some = () => Promise.all(Array.from({ length: 130 }, () => makeEvent(service, merchant)));
   await some();
   await publish(merchant);
   const stream = await openStream(service.baseUrl, merchant, '?after=start');
@@ -72,7 +72,7 @@ test('more than is read at a time comes whole, while more is published', async (
   stream.close();
 });
 
-test('it goes on after an event, by the query or by Last-Event-ID, which stands above it', async () => {
+test('it continues after an event, by the query or by Last-Event-ID, which has precedence', async () => {
   const merchant = await withNews(4);
   const [one, two, three, four] = (await recorded(merchant)).map(({ id }) => id);
   const idsAfter = async (count: number, query: string, headers?: Record<string, string>) => {
@@ -86,13 +86,13 @@ test('it goes on after an event, by the query or by Last-Event-ID, which stands 
   expect(await idsAfter(4, '?after=start')).toEqual(['start', one, two, three, four]);
 });
 
-test('without a place it begins now, and says where that is, so that nothing is missed before the first event', async () => {
+test('without a position it begins now, and sends that position, so that nothing is missed before the first event', async () => {
   const merchant = await withNews(2);
   const [, last] = await recorded(merchant);
   const stream = await openStream(service.baseUrl, merchant);
   expect(await stream.blocks(1)).toEqual([{ retry: '1000', id: last?.id }]);
   stream.close();
-  await makeNews(service, merchant);
+  await makeEvent(service, merchant);
   await publish(merchant);
   const again = await openStream(service.baseUrl, merchant, '', { 'last-event-id': last?.id ?? '' });
   expect((await again.blocks(2))[1]?.id).toBe((await recorded(merchant))[2]?.id);
@@ -103,9 +103,9 @@ test('without a place it begins now, and says where that is, so that nothing is 
   before.close();
 });
 
-test('an event that is not published yet is a place as well: what follows it comes once it is', async () => {
+test('an unpublished event is a position as well: later events follow once it is published', async () => {
   const merchant = await service.createMerchant({ funds: 0n });
-  for (let i = 0; i < 3; i++) await makeNews(service, merchant);
+  for (let i = 0; i < 3; i++) await makeEvent(service, merchant);
   const { json } = await send(`${service.baseUrl}/api/v1/events`, merchant);
   const ids = (json.data as { id: string }[]).map(({ id }) => id).reverse();
   const stream = await openStream(service.baseUrl, merchant, `?after=${ids[1]}`);
@@ -115,7 +115,7 @@ test('an event that is not published yet is a place as well: what follows it com
   stream.close();
 });
 
-test('what names no event of the store is 400: unknown, malformed, of another store or merchant', async () => {
+test('an id of no event of the store is 400: unknown, malformed, of another store or merchant', async () => {
   const merchant = await withNews(1);
   const [event] = await recorded(merchant);
   const url = `${service.baseUrl}${STREAM}`;
@@ -130,14 +130,14 @@ test('what names no event of the store is 400: unknown, malformed, of another st
   }
 });
 
-test('C2: the stream of a store holds nothing of another store, or of another merchant', async () => {
+test('C2: the stream of a store has nothing of another store, or of another merchant', async () => {
   const merchant = await withNews(1);
   const others = [await service.addStore(merchant), await service.createMerchant({ funds: 0n })];
   const streams = await Promise.all(others.map((one) => openStream(service.baseUrl, one, '?after=start')));
-  await makeNews(service, merchant);
+  await makeEvent(service, merchant);
   await publish(merchant);
   for (const [i, other] of others.entries()) {
-    await makeNews(service, other, { object: { of: i } });
+    await makeEvent(service, other, { object: { of: i } });
     await publish(other);
     const blocks = (await streams[i]?.blocks(2)) ?? [];
     expect(blocks.map(({ data }) => data && JSON.parse(data).data.object)).toEqual([undefined, { of: i }]);
@@ -145,7 +145,7 @@ test('C2: the stream of a store holds nothing of another store, or of another me
   }
 });
 
-test('a key has ten streams at most; one that is closed makes room', async () => {
+test('a key has ten open streams at most; a closed one frees its slot', async () => {
   const merchant = await withNews(0);
   const streams = await Promise.all(Array.from({ length: 10 }, () => openStream(service.baseUrl, merchant)));
   expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
@@ -197,10 +197,10 @@ test('a server that closes ends its streams, and an answer under way is whole', 
   expect(await stream.blocks(Number.POSITIVE_INFINITY)).toHaveLength(3);
 });
 
-test('a caller who does not read is cut off; one who reads slowly loses nothing', async () => {
+test('a client that does not read is disconnected; one that reads slowly loses nothing', async () => {
   const merchant = await service.createMerchant({ funds: 0n });
   const object = { filling: 'x'.repeat(500_000) };
-  for (let i = 0; i < 60; i++) await makeNews(service, merchant, { object });
+  for (let i = 0; i < 60; i++) await makeEvent(service, merchant, { object });
   await publish(merchant);
   const server = await serveWith(service, { timeouts: { unreadMs: 1_000 } });
   const { hostname, port } = new URL(server.baseUrl);
@@ -236,7 +236,7 @@ test('a caller who does not read is cut off; one who reads slowly loses nothing'
   slow.close();
 }, 120_000);
 
-test('a comment comes when nothing else does', async () => {
+test('a comment is sent when there is no event', async () => {
   const merchant = await withNews(0);
   const stream = await openStream(service.baseUrl, merchant);
   expect((await stream.blocks(2))[1]).toEqual({ '': '' });

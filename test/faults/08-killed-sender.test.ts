@@ -28,7 +28,7 @@ const made = async () =>
   Number((await world.database.query<{ n: string }>('select count(*) as n from event'))[0]?.n);
 
 /** Drafts, each of which is one event. */
-async function makeNews(count: number): Promise<void> {
+async function makeEvent(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await world.merchant.create(world.items('erc20', 1));
 }
 
@@ -69,10 +69,10 @@ test.each(POINTS)(
       await worker?.start({ crashPoint: `${point}:${1 + (kill % 2)}` });
       // Before the one at which it dies, another has come and is recorded.
       for (let pass = kill % 2; pass > 0; pass--) {
-        await makeNews(1);
+        await makeEvent(1);
         await allCame();
       }
-      await makeNews(1);
+      await makeEvent(1);
       expect(await worker?.ended).toEqual({ signal: 'SIGKILL', code: null });
       await worker?.start();
       await allCame();
@@ -84,12 +84,12 @@ test.each(POINTS)(
 test('fault 8: two workers at once send no copies, nor do workers that are restarted under load', {
   timeout: 180_000,
 }, async () => {
-  await makeNews(NEWS);
+  await makeEvent(NEWS);
   await allCame();
   expect(await newCopies()).toBe(0);
   let isOver = false;
   const load = Array.from({ length: 4 }, async () => {
-    while (!isOver) await makeNews(1);
+    while (!isOver) await makeEvent(1);
   });
   for (let restart = 0; restart < 4; restart++) {
     const worker = world.workers[restart % 2];
@@ -109,7 +109,7 @@ test(`fault 8: the database goes, ${KILLS} times, while attempts are under way: 
   const endpointId = await world.addEndpoint('late/150');
   for (let kill = 0; kill < KILLS; kill++) {
     const before = await world.received(endpointId);
-    await makeNews(8);
+    await makeEvent(8);
     const fresh = async () => (await world.received(endpointId)).length - before.length;
     await expect.poll(fresh, PATIENCE).toBeGreaterThan(0);
     await world.killDatabase();
@@ -133,7 +133,7 @@ test.each(['before', 'after'] as const)(
       // The text of a kept plan is sent on a connection's first use alone: one that was used meanwhile springs nothing.
       worker?.database.blink();
       const sprung = worker?.database.ambush({ statement: /update delivery d set/, when })?.then(() => true);
-      await makeNews(3);
+      await makeEvent(3);
       await allCame();
       if (await Promise.race([sprung, sleep(100).then(() => false)])) cuts += 1;
     }
@@ -153,7 +153,7 @@ test('fault 70, E9: a worker is cut after the commit of a failed attempt: it cou
     worker?.database.blink();
     const statement = /with locked as materialized[\s\S]*update delivery d set/;
     const sprung = worker?.database.ambush({ statement, when: 'after' })?.then(() => true);
-    await makeNews(1);
+    await makeEvent(1);
     const failures = async () => {
       const [row] = await world.database.query<{ failures: number; attempts: string }>(
         `select failures, (select sum(jsonb_array_length(attempts)) from delivery d where d.endpoint_id = w.endpoint_id)

@@ -8,7 +8,7 @@ import {
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { recordDialled } from '../webhooks/dialled.ts';
-import { makeNews, until } from '../webhooks/endpoints.ts';
+import { makeEvent, until } from '../webhooks/endpoints.ts';
 import { ATTEMPTS_MAX, answerFor, HOSTILE_CASES, type HostileCase } from '../webhooks/hostile-cases.ts';
 import {
   type HostileReceiver,
@@ -143,7 +143,7 @@ test(`fault 37, E4 to E7, E10: ${HOSTILE_CASES.length} receivers through all ten
   timeout: ATTEMPTS_MAX * (HASTY_MS + 60_000),
 }, async () => {
   const dialled = recordDialled();
-  await makeNews(merchant);
+  await makeEvent(merchant);
   const came: ReceivedRequest[] = [];
   for (let round = 1; round <= ATTEMPTS_MAX; round++) {
     await until(`round ${round} is over`, async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scaled } from '../scale.ts';
 import { startService, type TestService } from '../service.ts';
-import { deliveriesOf, makeNews, until, untilPublished } from '../webhooks/endpoints.ts';
+import { deliveriesOf, makeEvent, until, untilPublished } from '../webhooks/endpoints.ts';
 import { type Behaviour, type Received, Receivers, verified } from '../webhooks/receiver.ts';
 
 const HOURS_DOWN = 48;
@@ -46,7 +46,7 @@ test(`fault 39, E9: a receiver is down for ${HOURS_DOWN} h, then what failed and
 
   const batches: string[] = [];
   for (let hour = 0; hour < HOURS_DOWN; hour++) {
-    for (let n = 0; n < NEWS_AN_HOUR; n++) batches.push(await makeNews(merchant));
+    for (let n = 0; n < NEWS_AN_HOUR; n++) batches.push(await makeEvent(merchant));
     const now = await sdk.testHelpers.advanceClock(HOUR);
     await untilPublished(service, merchant.merchantId);
     // The clock waits for no webhook: an attempt that is made late moves those after it.

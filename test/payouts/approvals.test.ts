@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => expectLedgerWhole(service));
 
 type Name = keyof typeof people;
-/** What the operator's command says: the state of the batch, or the code of the refusal. */
+/** The result of the operator's command: the state of the batch, or the code of the refusal. */
 async function decide(
   what: 'approve' | 'reject',
   batch: string,
@@ -83,7 +83,7 @@ test('one rejection ends the batch and gives the money back', async () => {
   expect(verdict(await calls.submit(batchId))).toBe('400 batch_cannot_submit');
 });
 
-test('a rejected batch counts no longer in the quota', async () => {
+test('a rejected batch no longer counts in the quota', async () => {
   await configure(service, merchant, { dailyQuota: '20.00' });
   const batchId = await waiting();
   const next = await draft(calls, ['20']);
@@ -92,7 +92,7 @@ test('a rejected batch counts no longer in the quota', async () => {
   expect(verdict(await calls.submit(next.batch_id))).toBe('200 pending_approval');
 });
 
-test('F6: two approvals are two people; the number asked for is that of the submit', async () => {
+test('F6: two approvals need two people; the required number is that of the submit', async () => {
   await configure(service, merchant, { approvals: 2 });
   const batchId = await waiting();
   await configure(service, merchant, { approvals: 1 });
@@ -103,7 +103,7 @@ test('F6: two approvals are two people; the number asked for is that of the subm
   expect(await approve(batchId, 'Bob')).toBe('pending');
 });
 
-test('F6: who was removed approves no longer: not what waits already, nor in the same moment', async () => {
+test('F6: a removed approver cannot approve, neither waiting batches nor concurrently with the removal', async () => {
   await configure(service, merchant, { approvals: 2 });
   const batchId = await waiting();
   const approvers = await stores.listApprovers(service.app, merchant.merchantId);
@@ -131,7 +131,7 @@ test('F6: one rejection outweighs an approval', async () => {
   expect(await reject(batchId, 'Bob')).toBe('rejected');
 });
 
-test('F6: the owner of the submitting key neither approves nor rejects what it submitted', async () => {
+test('F6: the owner of the submitting key can neither approve nor reject the batch', async () => {
   const { storeId, merchantId } = merchant;
   const input = { merchantId, storeId, name: 'Ann’s', validityDays: 0, scopes: ['read', 'payouts'] };
   const key = await stores.createKey(service.app, { ...input, ownerName: 'Ann' });
@@ -143,7 +143,7 @@ test('F6: the owner of the submitting key neither approves nor rejects what it s
   expect(await approve(batchId, 'Bob')).toBe('pending');
 });
 
-test('F6: it is who submitted that counts as well, not only who created', async () => {
+test('F6: the owner of the submitting key counts, not only that of the creating key', async () => {
   const { storeId, merchantId } = merchant;
   const input = { merchantId, storeId, name: 'Ann’s', validityDays: 0, scopes: ['read', 'payouts'] };
   const key = await stores.createKey(service.app, { ...input, ownerName: 'Ann' });
@@ -170,7 +170,7 @@ test('F6: a wrong token, a wrong name, a removed person and a person of another 
   expect(await statusOf(batchId)).toBe('pending_approval');
 });
 
-test('there is nothing to decide in any other state, and no batch where there is none', async () => {
+test('a decision is refused in every other state, and for an unknown batch', async () => {
   const { batch_id } = await draft(calls, ['20']);
   expect(await approve(batch_id, 'Ann')).toBe('invalid_request');
   await calls.cancel(batch_id);
@@ -262,7 +262,7 @@ test('fault 63: items changed after they were approved are not sent', async () =
   expect(verdict(await calls.cancel(batchId))).toBe('200 canceled');
 });
 
-test('unanswered for seven days: rejected and released; answered in time: nothing happens any more', async () => {
+test('undecided for seven days: rejected and released; decided in time: the expiry does nothing', async () => {
   const before = await merchant.sdk.balances.retrieve();
   const batchId = await waiting();
   const dueIn = await asOwner<{ days: number }>(
@@ -289,7 +289,7 @@ test('unanswered for seven days: rejected and released; answered in time: nothin
   expect(await merchant.sdk.balances.retrieve()).toEqual(before);
 });
 
-test('fault 60: approve, reject and cancel at once: one of them wins, and the money agrees with it', async () => {
+test('fault 60: concurrent approve, reject and cancel: one of them wins, and the money agrees with it', async () => {
   for (let round = 0; round < scaled(100, 6); round++) {
     const batchId = await waiting();
     const [approved, rejected, canceled] = await Promise.all([
@@ -310,7 +310,7 @@ test('fault 60: approve, reject and cancel at once: one of them wins, and the mo
   }
 });
 
-test('fault 60: the last approval comes once, however many give it at once', async () => {
+test('fault 60: the last approval counts once, however many are given concurrently', async () => {
   for (let round = 0; round < scaled(100, 4); round++) {
     const batchId = await waiting();
     const said = await Promise.all(

@@ -14,7 +14,7 @@ import { type Answer, send } from '../signed-request.ts';
 import { bodyOf, type Calls, caller, configure, draft, TO } from './requests.ts';
 
 let service: TestService;
-/** With a million on each network; nothing here spends it. */
+/** A merchant with a million on each network, which no test spends. */
 let rich: TestMerchant;
 let calls: Calls;
 
@@ -314,7 +314,7 @@ const CAUSES: Record<PayoutErrorCode, Cause[]> = {
   ],
   payout_error: [
     [
-      'a row that somebody tampered with: part of a cent',
+      'a tampered row: a fraction of a cent',
       async () => {
         const { batch_id } = await draft(calls, ['1']);
         await asOwner(service, `update payout_item set amount = 1000001 where batch_id = $1`, [

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => expectLedgerWhole(service));
 
-/** Submits batches of these sums all at once. @returns how many of them got which answer */
+/** Submits batches of these sums concurrently. @returns how many got which answer */
 async function submitAtOnce(sums: readonly string[], through: Calls = calls) {
   const batches = [];
   for (const sum of sums) batches.push(await draft(through, [sum]));
@@ -74,7 +74,7 @@ test('the 24 hours roll by the merchant’s clock, and begin with each batch', a
   expect(await statusOf('0.01')).toBe('pending_approval');
 });
 
-test('what was canceled, and what was approved, counts in nothing; what has failed does', async () => {
+test('canceled and approved batches do not count, failed ones do', async () => {
   await configure(service, merchant, { approvalAbove: '30.00', unapprovedPerDay: '30.00' });
   const { decide } = await keysOfPeople();
   const { batches } = await submitAtOnce(['30.00']);
@@ -92,7 +92,7 @@ test('what was canceled, and what was approved, counts in nothing; what has fail
   expect(await statusOf('1.00')).toBe('pending');
 });
 
-test('switched off it bounds nothing, and a submit that is refused takes nothing of it', async () => {
+test('switched off the limit does not apply, and a refused submit does not count', async () => {
   await configure(service, merchant, { unapprovedPerDay: 'off', approvalAbove: '100.00' });
   const { counts } = await submitAtOnce(['100.00', '100.00', '100.00']);
   expect(counts).toEqual({ '200 pending': 3 });
@@ -142,7 +142,7 @@ const story = fc.record({
 
 type Story = typeof story extends fc.Arbitrary<infer S> ? S : never;
 
-test('whoever created, edited or submitted a batch neither approves nor rejects it; everybody else does', async () => {
+test('people who created, edited or submitted a batch can neither approve nor reject it; everybody else can', async () => {
   await configure(service, merchant, { approvalAbove: '10.00' });
   const { decide, by } = await keysOfPeople();
   const run = async ({ creates, edits, failsToSubmit, submits, decides }: Story) => {

@@ -37,7 +37,7 @@ async function batchesOf(key: string): Promise<PayoutBatch[]> {
   return json.data as PayoutBatch[];
 }
 
-test('B1, fault 17: 200 identical creates at once over two nodes make one batch, round after round, and nobody sees a 500', async () => {
+test('B1, fault 17: 200 identical concurrent creates over two nodes make one batch, in every round, without a 500', async () => {
   for (let round = 0; round < scaled(50, 2); round++) {
     const key = randomUUID();
     const body = JSON.stringify(bodyOf(['1', '2', '3']));
@@ -59,7 +59,7 @@ test('B1, fault 17: 200 identical creates at once over two nodes make one batch,
 });
 
 const item = (amount: string) => ({ network: 'erc20', address: TO.erc20.succeed, amount });
-/** Pairs of bodies, as text: the second says the same in other bytes. */
+/** Pairs of bodies, as text: the second is equal JSON in other bytes. */
 const SAME: [string, string, string][] = [
   ['the very same', '{"currency":"USDT","items":[X]}', '{"currency":"USDT","items":[X]}'],
   ['key order', '{"currency":"USDT","items":[X]}', '{"items":[X],"currency":"USDT"}'],
@@ -176,7 +176,7 @@ const anyBody = fc.record(
   { requiredKeys: ['currency', 'items'] },
 );
 type AnyBody = typeof anyBody extends fc.Arbitrary<infer T> ? T : never;
-/** Ways in which a body may become another one. */
+/** Changes that make a body another request. */
 const CHANGES: ((body: AnyBody) => object)[] = [
   (body) => ({ ...body, currency: body.currency === 'USDT' ? 'USDC' : 'USDT' }),
   (body) => ({ ...body, description: `${body.description ?? ''} ` }),
@@ -200,7 +200,7 @@ test('B4: 30 random bodies are the same request however they are written, and an
   expect(said).toEqual(bodies.map(() => ['200 draft', true, true, '409 conflict']));
 });
 
-test('fault 18: two bodies under one key at once: one of them wins, the other is always 409', async () => {
+test('fault 18: two concurrent bodies with one key: one of them wins, the other is always 409', async () => {
   const key = randomUUID();
   const bodies = [JSON.stringify(bodyOf(['1'])), JSON.stringify(bodyOf(['2']))];
   const answers = await Promise.all(
@@ -235,7 +235,7 @@ test('B5: the key is the merchant’s: its other store gets the first batch, oth
   expect(new Set(ids).size).toBe(3);
 });
 
-test('B7: what was refused binds nothing: the corrected request takes the same key', async () => {
+test('B7: a refused request does not bind the key: the corrected request can use it', async () => {
   const own = await service.createMerchant({ funds: 0n });
   const there = caller(service, own);
   const key = randomUUID();
@@ -357,7 +357,7 @@ test('B11: while the first request runs the second waits and then is 503, never 
   expect((await batchesOf(key)).length).toBe(1);
 });
 
-test('B11: a second request that waits gets the first one’s batch as soon as that is there', async () => {
+test('B11: a waiting second request gets the first one’s batch as soon as it is committed', async () => {
   const key = randomUUID();
   const body = bodyOf(['1']);
   const made = await nodes[0].create(body, key);

@@ -7,7 +7,7 @@ import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { bodyOf, type Calls, caller, configure, draft, TO, verdict } from './requests.ts';
 
-// Without a worker: what a batch is until somebody takes it.
+// Without a worker: a batch until a worker takes it.
 let service: TestService;
 let merchant: TestMerchant;
 let calls: Calls;
@@ -33,7 +33,7 @@ const drop = (batchId: string, itemId: string | undefined) =>
   calls.call(`/payout-batches/${batchId}/items/${itemId}`, { method: 'DELETE' });
 const bad = (network: Network = 'erc20') => ({ network, address: 'nowhere', amount: '3' });
 
-test('a new batch shows every field, amounts with two decimals, and null where there is nothing', async () => {
+test('a new batch has every field, amounts with two decimals, and null for empty fields', async () => {
   const batch = await draft(calls, ['1', '0.1', '2.05']);
   const now = Math.floor(Date.now() / 1000);
   expect(batch).toEqual({
@@ -84,7 +84,7 @@ test('a new batch shows every field, amounts with two decimals, and null where t
   expect(one.json).toEqual(first);
 });
 
-test('texts are kept as they were sent, at every length that is allowed', async () => {
+test('texts are stored as sent, at every allowed length', async () => {
   const item = {
     ...bodyOf(['1']).items[0],
     real_name: '  Zoë 🦊 "O\'Brien" <b> ',
@@ -98,7 +98,7 @@ test('texts are kept as they were sent, at every length that is allowed', async 
   expect(verdict(long)).toBe('400 invalid_request');
 });
 
-test('findings make items invalid and the request is not refused: counts and sums are of what is valid', async () => {
+test('findings make items invalid without refusing the request: counts and sums are of valid items', async () => {
   const items = [
     ...bodyOf(['10', '20']).items,
     bad(),
@@ -178,7 +178,7 @@ test('an index never changes, and neither does the network of the batch', async 
   });
 });
 
-test('a whole item replaces a whole item: what is left out is gone', async () => {
+test('a replacement replaces the whole item: omitted fields are gone', async () => {
   const item = { ...bodyOf(['1']).items[0], real_name: 'Ann', memo: 'rent' };
   const created = await calls.create({ currency: 'USDT', items: [item] });
   const batchId = String(created.json.batch_id);
@@ -259,7 +259,7 @@ test.each(['draft', 'needs_fix', 'pending', 'pending_approval'] as const)(
   },
 );
 
-test('quota: canceled batches count no longer, other currencies and the next UTC day have their own', async () => {
+test('quota: canceled batches no longer count, other currencies and the next UTC day have their own', async () => {
   await configure(service, merchant, { dailyQuota: '100.00' });
   const submit = async (amount: string, currency: 'USDT' | 'USDC' = 'USDT') => {
     const { batch_id } = await draft(calls, [amount], { currency });

@@ -50,7 +50,7 @@ test.each(NETWORKS)(
   },
 );
 
-test('an address that is given out later is found at submit, and after it at sending: that item fails', async () => {
+test('an address that is given out later is found at submit, or, given out after it, at sending: that item fails', async () => {
   const merchant = await service.createMerchant();
   const { submit, read, items } = caller(service, merchant);
   const next = await service.app.chains.sandbox(merchant.merchantId, 'erc20').depositAddress({ index: 0 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 afterEach(() => expectLedgerWhole(service));
 
-test('H2, fault 61: of many submits of 60 % of the balance at once, over two nodes, one is reserved', async () => {
+test('H2, fault 61: of many concurrent submits of 60 % of the balance, over two nodes, one is reserved', async () => {
   const poor = await service.createMerchant({ funds: 0n });
   for (const network of NETWORKS) {
     await poor.sdk.testHelpers.fund({ currency: 'USDT', network, amount: '100' });
@@ -24,7 +24,7 @@ test('H2, fault 61: of many submits of 60 % of the balance at once, over two nod
       draft(nodes[0], ['90', '90'], { network: 'erc20', to: i % 2 === 0 ? 'succeed' : 'stuck' }),
     ),
   );
-  // 180.00 of 300.00 available, but only 100.00 lie on the network: nobody gets through.
+  // 180.00 of 300.00 available, but only 100.00 on the network: every submit is refused.
   const none = await Promise.all(
     batches.map((batch, i) => nodes[i % 2 === 0 ? 0 : 1].submit(batch.batch_id)),
   );
@@ -44,7 +44,7 @@ test('H2, fault 61: of many submits of 60 % of the balance at once, over two nod
   expect(held).toMatchObject({ payout_hold: 362_360_000, available: 237_640_000 });
 });
 
-test('fault 60: submit and cancel of one batch at once, and submits of it twenty times: one effect', async () => {
+test('fault 60: concurrent submit and cancel of one batch, and twenty submits of it: one effect', async () => {
   const calls = caller(service, await service.createMerchant());
   for (let round = 0; round < scaled(100, 5); round++) {
     const { batch_id } = await draft(calls, ['5']);
@@ -63,7 +63,7 @@ test('fault 60: submit and cancel of one batch at once, and submits of it twenty
   }
 });
 
-test('cancels and submits of many batches at once wait for each other and for nothing else', async () => {
+test('concurrent cancels and submits of many batches do not deadlock', async () => {
   const merchant = await service.createMerchant();
   const nodes = [caller(service, merchant), caller(service, merchant, await service.addNode())] as const;
   const before = await merchant.sdk.balances.retrieve();

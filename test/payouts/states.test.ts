@@ -114,7 +114,7 @@ async function perform(batchId: string, network: Network, one: Command): Promise
   if (one.do === 'pause') await new Promise((resolve) => setTimeout(resolve, 300));
 }
 
-/** Every committed state of the batch, in order: what its events say. */
+/** Every committed state of the batch in order, from its events. */
 async function historyOf(batchId: string): Promise<PayoutBatch[]> {
   const rows = await asOwner<{ body: string }>(
     service,
@@ -145,7 +145,7 @@ function expectStateWhole(batch: PayoutBatch): void {
   if (isOver) expect(batch.success_count + batch.failed_count).toBe(batch.total_count);
 }
 
-/** What a submit fixed stays to the end. */
+/** Fields that never change after a submit. */
 const FIXED = [
   'batch_id',
   'currency',
@@ -256,7 +256,7 @@ test(
   scaled(1_800_000, 120_000),
 );
 
-test('I7: a state that is final never changes, whatever is asked of it', async () => {
+test('I7: a final state never changes, whatever the command', async () => {
   const endings: Record<string, AnyItem['kind'][]> = {
     completed: ['succeed'],
     partially_completed: ['succeed', 'fail'],

@@ -5,7 +5,7 @@ import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { connect, type Db } from '../../packages/server/src/platform/db/db.ts';
 import { compareBooks } from '../../packages/server/src/reconciliation/verify-books.ts';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
-import { signedOf } from '../../packages/server/src/transfers/index.ts';
+import { signedOf } from '../../packages/server/src/transfers/queries.ts';
 import { auditOnce } from '../custody/audits.ts';
 import { resume, twoApprovers } from '../custody/lost.ts';
 import { expectLedgerWhole } from '../ledger.ts';

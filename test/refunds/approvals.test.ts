@@ -5,6 +5,7 @@ import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
 import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/index.ts';
+import { approvalLimitsOf } from '../../packages/server/src/stores/approval-limits.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
@@ -118,7 +119,7 @@ test('a live merchant has both limits at 10,000.00 by default, for payouts and f
       unapprovedPerDay: unapprovedPerDay.fallback('live'),
     };
     const limit = 10_000n * BigInt(TOKEN);
-    expect(stores.approvalLimitsOf(live)).toEqual({ above: limit, perDay: limit });
+    expect(approvalLimitsOf(live)).toEqual({ above: limit, perDay: limit });
   }
 });
 

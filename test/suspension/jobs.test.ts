@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { sweepDeposits } from '../../packages/server/src/custody/index.ts';
 import { changeSandboxWallet, readWallet } from '../../packages/server/src/payment-methods/index.ts';
-import { processBatch, settleBatch } from '../../packages/server/src/payouts/index.ts';
+import { processBatch, settleBatch } from '../../packages/server/src/payouts/jobs.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { sendRefund } from '../../packages/server/src/refunds/index.ts';

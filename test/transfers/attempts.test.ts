@@ -66,7 +66,7 @@ const outgoing = async (chain: SimulatedChain) => {
 };
 
 test.each(NETWORKS)(
-  'J6: a transfer that %s cannot carry fails with its reason; its company and what follows go on',
+  'J6: a transfer that %s cannot carry fails with its reason; others of its group and later ones continue',
   async (network) => {
     const merchant = await newMerchant(service, network);
     const { succeed } = testAddresses(network);
@@ -103,7 +103,7 @@ test('J3: the sequence of a transaction that cannot be built is used up by a pay
   expect(await outgoing(chain)).toMatchObject([{ from: own, to: own, amount: 1n }]);
 });
 
-test('I2: a group that is tried again one by one leaves the groups alone that are still out', async () => {
+test('I2: a group that is retried one by one does not touch groups that are still under way', async () => {
   const merchant = await newMerchant(service, 'spl');
   const items = Array.from({ length: 16 }, (_, i): Item => ({ to: 'succeed', amount: `${i + 1}.00` }));
   // The first eight wait for an hour; the others fail together before that and go out again alone.
@@ -127,7 +127,7 @@ test('I2: a group that is tried again one by one leaves the groups alone that ar
   await expectPaidOnce(service, [payout]);
 });
 
-/** A payment of the wallet to itself that the service knows nothing of. */
+/** A payment of the wallet to itself that the service does not know. */
 async function sendElsewhere(merchant: TestMerchant, chain: SimulatedChain, sequence: number): Promise<void> {
   await chain.broadcast(signElsewhere(merchant.merchantId, sequence));
   await chain.mine(4);
@@ -144,7 +144,7 @@ test('J3: a wallet that was used before begins with the chain’s own count', as
   expect(await chain.nextSequence(await chain.hotAddress())).toBe('3');
 });
 
-test('fault 76: sequences used behind our back: nothing new is sent before a person takes them over', async () => {
+test('fault 76: sequences used outside the service: nothing new is sent before an operator adopts them', async () => {
   const merchant = await newMerchant(service, 'erc20');
   const first = await submitItems(service, merchant, { network: 'erc20', items: ONE });
   const heard: string[] = [];

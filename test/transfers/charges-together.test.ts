@@ -15,11 +15,11 @@ import { GivenUp, giveUpAt, Process, type ProcessOptions } from './process.ts';
 
 const TOGETHER = 3;
 const JOBS_MAX = 50;
-/** Processes that run at once. */
+/** Concurrent processes. */
 const AT_ONCE = 8;
 /** Every place where the rules are hardest, some of the same places elsewhere. */
 const EVERY = { erc20: 1, trc20: 5, spl: 7 } as const;
-/** More than a block needs to become final, so that no tick of the clock changes how often is looked. */
+/** More than a block needs to become final, so that no tick of the clock changes the number of polls. */
 const FINAL_BLOCKS = 4;
 
 let service: TestService;
@@ -44,7 +44,7 @@ function processOf([charge]: readonly Charge[], options?: ProcessOptions): Proce
   return new Process(service.app, charge.merchant.merchantId, options);
 }
 
-/** Until nothing is left to do; what each round of runs sent becomes final. */
+/** Runs until nothing is left to do; after each round the sent transactions become final. */
 async function finish(charges: readonly Charge[], process: Process): Promise<void> {
   while ((await process.stepAll(JOBS_MAX)).length > 0) await charges[0]?.chain.mine(FINAL_BLOCKS);
 }
@@ -54,7 +54,7 @@ const statusesOf = (charges: readonly Charge[]) =>
 const ALL_BUT_THE_LAST = [...Array<string>(TOGETHER - 1).fill('completed'), 'failed'];
 
 describe.each(NETWORKS)('%s', (network) => {
-  test('J1: charges that go together and are given up between any two steps are each pulled once', async () => {
+  test('J1: charges of one batch whose process dies between any two steps are each pulled once', async () => {
     const whole = await newCharges(network);
     const dry = processOf(whole);
     await finish(whole, dry);
@@ -78,7 +78,7 @@ describe.each(NETWORKS)('%s', (network) => {
   }, 120_000);
 });
 
-test('a charge that another process has taken over holds up none of those that went with it', async () => {
+test('a charge that another process has taken over does not block the others of its batch', async () => {
   const charges = await newCharges('erc20');
   const robbers: Process[] = [];
   const owner: { number?: number } = {};
@@ -104,7 +104,7 @@ test('a charge that another process has taken over holds up none of those that w
   expect(await statusesOf(charges)).toEqual(ALL_BUT_THE_LAST);
 });
 
-test('a charge that cannot even be read fails alone', async () => {
+test('a charge that cannot be read fails alone', async () => {
   const charges = await newCharges('erc20');
   const [broken, ...others] = charges;
   if (broken === undefined) throw new Error('no charges');

@@ -15,7 +15,7 @@ import {
 import { NETWORKS, statusOf, submitItems } from './payouts.ts';
 import { GivenUp, giveUpAt, Process } from './process.ts';
 
-/** Processes that run at once while the crash points are gone through. */
+/** Concurrent processes of the crash tests. */
 const AT_ONCE = 8;
 
 let service: TestService;
@@ -39,7 +39,7 @@ const finish = ({ merchant, network }: Charge, deadOwners: readonly number[] = [
 const FAULT = { erc20: 'fault 4', trc20: 'fault 5', spl: 'fault 6' } as const;
 
 describe.each(NETWORKS)('%s', (network) => {
-  test(`J1: ${FAULT[network]}: a charge given up between any two steps pulls once`, async () => {
+  test(`J1: ${FAULT[network]}: a process that dies between any two steps pulls once`, async () => {
     const whole = await newCharge(service, network);
     const dry = new Process(service.app, whole.merchant.merchantId);
     await dry.finish(network);
@@ -61,7 +61,7 @@ describe.each(NETWORKS)('%s', (network) => {
     expect(ends).toEqual(charges.map(() => ({ status: 'completed', decline_code: null })));
   }, 120_000);
 
-  test(`J1: ${FAULT[network]}: a charge given up again and again pulls once`, async () => {
+  test(`J1: ${FAULT[network]}: processes that die again and again pull once`, async () => {
     const charges = await inParallel(scaled(200, 6), async (seed) => {
       const charge = await newCharge(service, network);
       const deadOwners: number[] = [];
@@ -89,7 +89,7 @@ describe.each(NETWORKS)('%s', (network) => {
     for (const charge of charges) await finish(charge);
     await expectPulledOnce(service, charges);
     const ends = await Promise.all(charges.map((charge) => paymentOf(service, charge)));
-    // Elsewhere no contract keeps the cap: who bills does, before it orders.
+    // Other networks have no contract that enforces the cap: `subscriptions` checks it before it orders.
     const hasCollector = network === 'erc20';
     expect(ends.map((end) => end?.decline_code)).toEqual([
       'insufficient_balance',
@@ -101,7 +101,7 @@ describe.each(NETWORKS)('%s', (network) => {
     for (const charge of [poor, shy, revoked]) expect(await attemptsOf(service, charge)).toEqual(['failed']);
   });
 
-  test('a charge needs no coins of ours, and what it brought is paid out', async () => {
+  test('a charge needs no coins of ours, and its coins can be paid out', async () => {
     const payer = await newPayer(service, network);
     const charges = [await chargePayer(service, payer), await chargePayer(service, payer, 1n)];
     await Promise.all(charges.map((charge) => finish(charge)));
@@ -140,7 +140,7 @@ describe.each(NETWORKS)('%s', (network) => {
     },
   );
 
-  test('J2: fault 41 to 44: whatever the node says of the broadcast, it is pulled once', async () => {
+  test('J2: fault 41 to 44: whatever the node answers to the broadcast, it is pulled once', async () => {
     const faults = ['drop', 'accept_then_timeout', 'timeout_dropped', 'say_expired', 'garbage'] as const;
     const charges = await inParallel(faults.length, async (number) => {
       const charge = await newCharge(service, network);
@@ -180,4 +180,4 @@ function mandateOf({ method, wallet }: Awaited<ReturnType<typeof newPayer>>) {
   };
 }
 
-test('I1: after all of it ledger and chains agree', { timeout: 150_000 }, () => expectLedgerWhole(service));
+test('I1: afterwards ledger and chains agree', { timeout: 150_000 }, () => expectLedgerWhole(service));

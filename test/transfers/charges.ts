@@ -77,7 +77,7 @@ export async function newPayer(
   return { merchant, network, chain, method, wallet };
 }
 
-/** Orders a charge as whoever bills does: its payment and its transfer in one transaction. */
+/** Orders a charge as `subscriptions` does: its payment and its transfer in one transaction. */
 export async function chargePayer(
   service: TestService,
   payer: Payer,
@@ -104,7 +104,7 @@ export async function chargePayer(
   return { ...payer, paymentId };
 }
 
-/** A charge that no worker has taken yet, of a payer of a merchant of its own. */
+/** A charge that no worker has taken yet, of a new merchant's payer. */
 export async function newCharge(
   service: TestService,
   network: Network,
@@ -113,7 +113,7 @@ export async function newCharge(
   return await chargePayer(service, await newPayer(service, network, options));
 }
 
-/** What whoever bills does with the outcome of a charge. */
+/** Books the outcome of a charge, as `subscriptions` does. */
 export async function bookCharge(
   app: Pick<App, 'db' | 'clock'>,
   job: Job,
@@ -124,7 +124,7 @@ export async function bookCharge(
   const paymentId = String(job.payload.groupId);
   const context = await paymentContext(app, await getMerchant(app.db, merchantId));
   const outcome = await chargeOutcome(app.db, merchantId, paymentId);
-  if (outcome === undefined) throw new Error('told of a charge that is not over');
+  if (outcome === undefined) throw new Error('the charge is not decided');
   await run.step(async (tx) => {
     const end =
       outcome.status === 'failed'
@@ -142,7 +142,7 @@ const PAYMENTS = `
   select p.payment_id, p.status, p.decline_code, t.amount::text as pulled, t.tx_id
   from payment p left join payment_transaction t using (merchant_id, payment_id)
   where p.merchant_id = any($1) order by p.payment_id`;
-/** What the chain has moved out of payers' wallets into ours, by its own tables. */
+/** Movements from payers' wallets into ours, from the chain's own tables. */
 const MOVED = `
   select s.owner_id as payment_id, t.amount::text as pulled, t.tx_id
   from simchain.transfer t join simchain.transaction x using (merchant_id, network, tx_id)
@@ -150,7 +150,7 @@ const MOVED = `
   where t.merchant_id = any($1) and x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient
     and s.charge is not null and t.sender = s.address and t.recipient = s.charge -> 'mandate' ->> 'recipient'
   order by s.owner_id`;
-/** Anything else that left a wallet, ours or a payer's. */
+/** Any other movement out of a wallet, ours or a payer's. */
 const STRAY = `
   select t.* from simchain.transfer t join simchain.transaction x using (merchant_id, network, tx_id)
   left join transfer s on s.merchant_id = t.merchant_id and s.transfer_id::text = t.item_id

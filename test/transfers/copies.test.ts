@@ -14,7 +14,7 @@ import { type ServiceOptions, startService, type TestMerchant, type TestService 
 import { finishAll, type Item, NETWORKS, newMerchant, type Payout, submitItems } from './payouts.ts';
 import { GivenUp, Process } from './process.ts';
 
-// Copies of a database share the chains and the wallets, which lie elsewhere, as real ones do.
+// Copies of a database share the chains and the wallets, as real copies do.
 
 const masterKey = randomBytes(32);
 const PATIENCE = { timeout: 60_000, interval: 300 };
@@ -29,7 +29,7 @@ const open = (options: ServiceOptions = {}) =>
   startService({ simchainUrl: chains.url, masterKey, ...options });
 
 let cents = 0;
-/** Items of amounts that no other has, so that a movement tells its item. */
+/** Items with unique amounts, so that a movement identifies its item. */
 const items = (count: number): Item[] =>
   Array.from({ length: count }, () => {
     cents += 1;
@@ -60,7 +60,7 @@ const allItems = (service: TestService, merchants: Iterable<TestMerchant>) =>
     [...merchants].map(({ merchantId }) => merchantId),
   ]);
 
-/** Everything that asks for its turn gets it now. */
+/** Makes every job due now. */
 const callAll = async (service: TestService) =>
   void (await asOwner(
     service,
@@ -73,7 +73,7 @@ interface Started {
   payouts: Payout[];
 }
 
-/** An installation with a merchant on each network, who has one batch paid and some more on their way. */
+/** An installation with a merchant on each network, with one paid batch and some under way. */
 async function begin(): Promise<Started> {
   const service = await open();
   const merchants = new Map<Network, TestMerchant>();
@@ -86,7 +86,7 @@ async function begin(): Promise<Started> {
   await submit(1);
   await work(service, () => finishAll(service, payouts, PATIENCE.timeout));
   await submit(2);
-  // Their transfers have numbers and wait for their bytes.
+  // Their attempts are reserved and not signed yet.
   for (const { merchantId } of merchants.values()) {
     const at = ({ name }: { name: string }) => {
       if (name === 'before build') throw new GivenUp(name);
@@ -111,7 +111,7 @@ const isToldChanged = async (service: TestService) =>
   (await service.app.readState()).historyChanged &&
   (await (await fetch(`${service.baseUrl}/metrics`)).text()).includes('\nflorin_history_changed 1\n');
 
-/** A copy that works as hard as it can. @returns what it has told */
+/** Runs everything that a copy can run. @returns its log messages */
 async function provoke(copy: TestService): Promise<void> {
   for (let i = 0; i < 5; i++) {
     await callAll(copy);
@@ -184,7 +184,7 @@ describe.skipIf(reason !== undefined)(
 
 const [template] = WAYS_WITHOUT_PROGRAMS;
 
-/** As files are copied: nothing in the copy tells it from the original. */
+/** As with copied files: nothing in the copy distinguishes it from the original. */
 const BECOME_ALIKE = `
   update setting set value = value || jsonb_build_object('identity',
     (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/'
@@ -192,7 +192,7 @@ const BECOME_ALIKE = `
   where name = 'transfers.history'`;
 
 test.each([{ isAlike: false }, { isAlike: true }])(
-  'fault 76: two copies work at once, alike: $isAlike: each item is paid once at most, and one of them stops',
+  'fault 76: two copies work concurrently, alike: $isAlike: each item is paid at most once, and one of them stops',
   { timeout: 240_000 },
   async ({ isAlike }) => {
     const { service, merchants, payouts } = await begin();

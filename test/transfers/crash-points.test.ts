@@ -5,7 +5,7 @@ import { startService, type TestService } from '../service.ts';
 import { expectPaidOnce, finishAll, NETWORKS, newPayout, type Payout } from './payouts.ts';
 import { GivenUp, giveUpAt, Process } from './process.ts';
 
-/** Processes that run at once while the crash points are gone through. */
+/** Concurrent processes of the crash tests. */
 const AT_ONCE = 8;
 const OUTCOME = { status: 'partially_completed', success_count: 2, failed_count: 1, frozen_amount: '0.00' };
 
@@ -24,12 +24,12 @@ async function inParallel<T>(count: number, work: (number: number) => Promise<T>
   return results;
 }
 
-/** A fresh worker, which knows nothing of the processes before it, brings the payouts to their end. */
+/** A new worker, without the memory of earlier processes, completes the payouts. */
 async function recover(payouts: readonly Payout[]): Promise<void> {
   const worker = await service.startWorker();
   try {
     await finishAll(service, payouts, 60_000);
-    // The worker still has to take over the jobs of those who gave up after their last payout was over.
+    // The worker still has to take over the jobs of processes that died after their last payout ended.
     await expectPaidOnce(service, payouts);
   } finally {
     await worker.stop(1_000);
@@ -42,7 +42,7 @@ async function recover(payouts: readonly Payout[]): Promise<void> {
 const FAULT = { erc20: 'fault 4', trc20: 'fault 5', spl: 'fault 6' } as const;
 
 describe.each(NETWORKS)('%s', (network) => {
-  test(`J1: ${FAULT[network]}: the process given up between any two steps pays once`, async () => {
+  test(`J1: ${FAULT[network]}: a process that dies between any two steps pays once`, async () => {
     const whole = await newPayout(service, network);
     const dry = new Process(service.app, whole.merchant.merchantId);
     await dry.finish(network);
@@ -63,7 +63,7 @@ describe.each(NETWORKS)('%s', (network) => {
     await recover(payouts);
   }, 120_000);
 
-  test(`J1: ${FAULT[network]}: given up again and again`, async () => {
+  test(`J1: ${FAULT[network]}: processes that die again and again pay once`, async () => {
     const payouts = await inParallel(scaled(200, 6), async (seed) => {
       const payout = await newPayout(service, network);
       const deadOwners: number[] = [];
@@ -80,4 +80,4 @@ describe.each(NETWORKS)('%s', (network) => {
   }, 120_000);
 });
 
-test('I1: after all of it ledger and chains agree', { timeout: 150_000 }, () => expectLedgerWhole(service));
+test('I1: afterwards ledger and chains agree', { timeout: 150_000 }, () => expectLedgerWhole(service));

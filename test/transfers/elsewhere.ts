@@ -11,7 +11,7 @@ const NO_CLOCK = new BlockClock(
   { blockSeconds: 1, confirmations: 3 },
 );
 
-/** What somebody else signs who has the key of a merchant's hot wallet too: a payment to the wallet itself. */
+/** A payment of a merchant's hot wallet to itself, signed outside the service with the same key. */
 export function signElsewhere(merchantId: string, sequence: number): SignedTx {
   const id = { merchantId, network: 'erc20' as const };
   const itemId = `elsewhere ${sequence}`;

@@ -5,7 +5,7 @@ import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
 import { addApprover } from '../../packages/server/src/stores/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
-import { decideAdoption, historyToAdopt } from '../../packages/server/src/transfers/index.ts';
+import { decideAdoption, historyToAdopt } from '../../packages/server/src/transfers/history.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import {
@@ -28,7 +28,7 @@ const PATIENCE = { timeout: 60_000, interval: 200 };
 const HISTORY = `select value ->> 'identity' as identity, value ->> 'history' as history from setting
   where name = 'transfers.history'`;
 const readHistory = async () => (await asOwner<{ identity: string; history: string }>(service, HISTORY))[0];
-/** As after a restore: what the database remembers of itself is another's. */
+/** As after a restore: the stored identity is that of another database. */
 const becomeACopy = () =>
   asOwner(
     service,
@@ -36,7 +36,7 @@ const becomeACopy = () =>
   );
 const adopt = () => historyCommands(service.app).adoptHistory();
 
-test('fault 76: a copy sends nothing until it is adopted, which it is where books and chains agree', {
+test('fault 76: a copy sends nothing until it is adopted, which succeeds where books and chains agree', {
   timeout: 180_000,
 }, async () => {
   const identity = async () => (await readHistory())?.identity;
@@ -58,7 +58,7 @@ test('fault 76: a copy sends nothing until it is adopted, which it is where book
   await expectPaidOnce(service, payouts);
 });
 
-test('fault 76: unchecked it is adopted by the word of two registered people, each once, on this very database', {
+test('fault 76: unchecked it is adopted by the votes of two approvers, each once, on this very database', {
   timeout: 120_000,
 }, async () => {
   const merchant = await service.createMerchant();
@@ -82,7 +82,7 @@ test('fault 76: unchecked it is adopted by the word of two registered people, ea
   expect(await say(0)).toEqual({ adopted: true, agreed: 2, required: 2 });
 });
 
-test('fault 76: an adoption that was broken off after its decision goes on where it is called again', {
+test('fault 76: an adoption that was interrupted after its decision continues when it is called again', {
   timeout: 120_000,
 }, async () => {
   const payout = await newPayout(service, 'trc20', [{ to: 'succeed', amount: '10.00' }]);

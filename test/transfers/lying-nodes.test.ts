@@ -49,7 +49,7 @@ const finish = ({ merchant, network }: Payout) =>
   new Process(service.app, merchant.merchantId).finish(network);
 
 test.each(Object.entries(FAULTS) as [NodeFault, string][])(
-  'J2: the node says or does %s (%s) at the first or the second broadcast: sent once, from the same bytes',
+  'J2: the node’s fault %s (%s) at the first or the second broadcast: sent once, from the same bytes',
   async (fault) => {
     const lies: NodeFault[][] = [[fault], ['drop', fault]];
     const cases = NETWORKS.flatMap((network) => lies.map((faults) => ({ network, faults })));
@@ -66,7 +66,7 @@ test.each(Object.entries(FAULTS) as [NodeFault, string][])(
   },
 );
 
-test('J2, fault 51: many broadcasts in a row are lost: the same bytes go out until they land', async () => {
+test('J2, fault 51: many broadcasts in a row are lost: the same bytes are sent until they are mined', async () => {
   const payouts = await Promise.all(NETWORKS.map((network) => newPayout(service, network, TWO)));
   for (const { chain } of payouts) await chain.dropNext(5);
   await withWorker(() => finishAll(service, payouts));
@@ -75,7 +75,7 @@ test('J2, fault 51: many broadcasts in a row are lost: the same bytes go out unt
     expect(new Set(await attemptsOf(service, payout))).toEqual(new Set(['succeeded']));
 });
 
-test('J3, fault 51: a lost transaction in the middle holds up later sequences, and all land after it', async () => {
+test('J3, fault 51: a lost transaction in the middle blocks later sequences, and all are mined after it', async () => {
   const first = await newPayout(service, 'erc20', ONE);
   const { merchant, chain } = first;
   const process = new Process(service.app, merchant.merchantId);
@@ -96,14 +96,14 @@ test('J3, fault 51: a lost transaction in the middle holds up later sequences, a
   for (const payout of later) expect(await attemptsOf(service, payout)).toEqual(['succeeded']);
 });
 
-/** Ways to let pass all the time in which bytes made so far are valid. */
+/** Lets all bytes signed so far expire. */
 const EXPIRE = {
   trc20: (payout: Payout) => moveClock(service, payout, 120),
   spl: ({ chain }: Payout) => chain.mine(200).then(() => undefined),
 };
 
 test.each(['trc20', 'spl'] as const)(
-  'J2, fault 57: what is lost until it expires on %s is proved dead and sent once more',
+  'J2, fault 57: a transaction that is lost until it expires on %s is proved dead and sent once more',
   async (network) => {
     const payout = await newPayout(service, network, ONE);
     const process = new Process(service.app, payout.merchant.merchantId);
@@ -127,7 +127,7 @@ test('J2: on erc20 only another final transaction of its sequence proves one dea
   await chain.dropNext(10_000);
   const process = new Process(service.app, merchant.merchantId);
   while ((await process.step()) !== 'transfers.send');
-  // Somebody else with the same key was faster; the payment is to the wallet itself, so that the books agree.
+  // Another signer with the same key was faster; the payment is to the wallet itself, so that the books agree.
   const rival = signElsewhere(merchant.merchantId, 0);
   await chain.dropNext(0);
   await chain.broadcast(rival);
@@ -143,7 +143,7 @@ test('J2: on erc20 only another final transaction of its sequence proves one dea
 const CALLS = ['nextSequence', 'build', 'broadcast', 'status'];
 
 test.each(CALLS)(
-  'fault 45: the network goes away before or after %s: all waits, then goes on',
+  'fault 45: the network becomes unavailable before or after %s: everything waits, then continues',
   async (call) => {
     const payouts: Payout[] = [];
     for (const network of NETWORKS) {

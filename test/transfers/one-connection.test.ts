@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { batchIdOf, decideApproval } from '../../packages/server/src/payouts/index.ts';
+import { decideApproval } from '../../packages/server/src/payouts/index.ts';
+import { batchIdOf } from '../../packages/server/src/payouts/queries.ts';
 import { addApprover, identifyApprover } from '../../packages/server/src/stores/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { expectPaidOnce, finishAll, NETWORKS, newPayout, type Payout } from './payouts.ts';
 
-// With one connection, a transaction that asks for a second one waits for itself: the call ends as 503.
+// With one connection, a transaction that requests a second one waits for itself: the call ends as 503.
 
 let service: TestService;
 beforeAll(async () => {
@@ -13,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a transaction never asks the pool for a second connection: create, edit, submit, cancel', async () => {
+test('a transaction never requests a second connection of the pool: create, edit, submit, cancel', async () => {
   const merchant = await service.createMerchant();
   const { payouts } = merchant.sdk;
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
@@ -43,7 +44,7 @@ test('a transaction never asks the pool for a second connection: create, edit, s
   await expect(payouts.submit(risky.batch_id)).rejects.toMatchObject({ code: 'address_risk_rejected' });
 });
 
-test('a transaction never asks the pool for a second connection: process, send, settle, many at once', async () => {
+test('a transaction never requests a second connection of the pool: process, send, settle, many at once', async () => {
   const payouts: Payout[] = await Promise.all(
     [...NETWORKS, ...NETWORKS].map((network) => newPayout(service, network)),
   );

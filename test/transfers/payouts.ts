@@ -21,7 +21,7 @@ export interface Payout {
 
 export interface Item {
   to: 'succeed' | 'fail' | 'stuck' | 'risk_rejected';
-  /** Every item of a payout pays another amount, so that the chain's movements tell which items they are. */
+  /** Every item of a payout has another amount, so that a movement on the chain identifies its item. */
   amount: string;
 }
 
@@ -64,7 +64,7 @@ export async function newPayout(
 
 const OVER = ['completed', 'partially_completed', 'failed'];
 
-/** What a worker would look at later is due now, and the workers are called: as when a merchant's clock is moved. */
+/** Makes later jobs due now and wakes the workers, as when a merchant's clock is advanced. */
 const MAKE_DUE = `
   with due as (
     update job set due_at_ms = 0 where merchant_id = any($1) and (follows_clock or kind = 'transfers.send') and lease_owner is null
@@ -72,7 +72,7 @@ const MAKE_DUE = `
   )
   select pg_notify('florin_job', merchant_id::text) from due`;
 
-/** Waits until every batch is over, while the chains make blocks and nobody waits for the clock. */
+/** Waits until every batch has ended, while the chains make blocks and no job waits for the clock. */
 export async function finishAll(
   service: TestService,
   payouts: readonly Payout[],
@@ -105,7 +105,7 @@ export async function attemptsOf(service: TestService, { batchId }: Payout): Pro
   return rows.map((row) => row.status);
 }
 
-/** Moves the merchant's clock, and with it the time of the chains, but not what the workers wait for. */
+/** Moves the merchant's clock, and with it the time of the chains, but not the due times of jobs. */
 export async function moveClock(service: TestService, { merchant }: Payout, seconds: number): Promise<void> {
   const text = 'update merchant set clock_offset = clock_offset + $2 where merchant_id = $1';
   await asOwner(service, text, [merchant.merchantId, seconds]);
@@ -115,14 +115,14 @@ export async function moveClock(service: TestService, { merchant }: Payout, seco
 const ITEMS = `
   select i.merchant_id, i.status, i.amount::text from payout_item i
   where i.merchant_id = any($1) order by i.merchant_id, i.amount`;
-/** What the chain has moved out of wallets, by its own tables. A payment to oneself moves nothing out. */
+/** Movements out of wallets, from the chain's own tables. A payment to oneself moves nothing out. */
 const MOVED = `
   select t.merchant_id, t.amount::text
   from simchain.transfer t join simchain.transaction x using (merchant_id, network, tx_id)
   where t.merchant_id = any($1) and x.origin = 'wallet' and x.state = 'included' and t.sender <> t.recipient
     and not exists (select from transfer s where s.owner_type = 'sweep' and s.transfer_id::text = t.item_id)
   order by t.merchant_id, t.amount`;
-/** What the ledger says was paid, and what of it the chain's own balances do not agree with. */
+/** The sum that the ledger has as paid, and its differences to the chain's own balances. */
 const BOOKED = `
   select merchant_id, sum(amount)::text as paid from ledger_entry
   where merchant_id = any($1) and debit = 'payout_hold' and credit like 'custody_hold:%' group by merchant_id`;

@@ -63,7 +63,7 @@ describe.each(NETWORKS)('%s', (network) => {
     await expectPaidOnce(service, [payout]);
   });
 
-  test('fault 55: paused after submit: nothing is sent and it is said, until the pause is over', async () => {
+  test('fault 55: paused after submit: nothing is sent and a warning is logged, until the pause ends', async () => {
     const payout = await newPayout(service, network, ITEMS);
     const { merchantId } = payout.merchant;
     const { db } = service.app;
@@ -80,7 +80,7 @@ describe.each(NETWORKS)('%s', (network) => {
     await expectPaidOnce(service, [payout]);
   });
 
-  test('fault 55: what was signed before the pause goes on: it may be out already', async () => {
+  test('fault 55: transactions signed before the pause continue, as they may be sent already', async () => {
     const payout = await newPayout(service, network, ITEMS);
     const { merchantId } = payout.merchant;
     const process = new Process(service.app, merchantId);
@@ -121,7 +121,7 @@ describe.each(NETWORKS)('%s', (network) => {
     await moveClock(service, stuck, 1_800);
     await step(process, 3);
     expect(await statusOf(stuck)).toBe('processing');
-    expect(heard).toContain('undecided for long');
+    expect(heard).toContain('transfers are undecided for long');
     await moveClock(service, stuck, 1_801);
     await process.finish(network);
     expect(await statusOf(stuck)).toBe('completed');
@@ -131,7 +131,7 @@ describe.each(NETWORKS)('%s', (network) => {
 
 test('I1: after all of it ledger and chains agree', () => expectLedgerWhole(service));
 
-test('J6, fault 54: what a short wallet does not cover waits without a transaction, and goes out when coins came', async () => {
+test('J6, fault 54: transfers that a short wallet does not cover wait without a transaction, and are sent once it is funded', async () => {
   const left = 4_000_000n;
   const payouts: Payout[] = [];
   for (const network of NETWORKS) {

@@ -10,7 +10,7 @@ import {
   processBatch,
   SETTLE_JOB,
   settleBatch,
-} from '../../packages/server/src/payouts/index.ts';
+} from '../../packages/server/src/payouts/jobs.ts';
 import type { Tx } from '../../packages/server/src/platform/db/db.ts';
 import { settleOutcome } from '../../packages/server/src/platform/jobs/decisions.ts';
 import type { Job, JobOutcome, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
@@ -21,16 +21,16 @@ import { SEND_JOB, sendTransfers } from '../../packages/server/src/transfers/ind
 import { bookCharge } from './charges.ts';
 
 const LEASE_MS = 300_000;
-/** Jobs that a process asks for later are taken at once: a test moves the chain instead of waiting. */
+/** Later jobs are taken at once: a test moves the chain instead of waiting. */
 const AHEAD_MS = 200_000;
-/** More than a block needs to become final, so that no tick of the clock changes how often is looked. */
+/** More than a block needs to become final, so that no tick of the clock changes the number of polls. */
 const FINAL_BLOCKS = 4;
 const OWNER_MAX = 2 ** 31 - 1;
 
-/** The process was given up: nothing of it runs on. */
+/** The simulated crash of a process: nothing of it runs on. */
 export class GivenUp extends Error {}
 
-/** Where an effect outside this process's memory is about to happen, or has just happened. */
+/** A point right before or after an effect outside the process's memory. */
 export interface Boundary {
   /** From 1. */
   count: number;
@@ -38,7 +38,7 @@ export interface Boundary {
   name: string;
 }
 
-/** What a test does at a boundary; a throw ends the process there. */
+/** Called at a boundary; a throw ends the process there. */
 export type AtBoundary = (boundary: Boundary) => Promise<void> | void;
 
 export const giveUpAt =
@@ -47,7 +47,7 @@ export const giveUpAt =
     if (count === k) throw new GivenUp(name);
   };
 
-/** Everything that a worker's process writes or calls goes through here. After a throw nothing passes any more. */
+/** All writes and calls of a worker's process pass through here. After a throw nothing passes any more. */
 class Border {
   readonly crossed: string[] = [];
   readonly #at: AtBoundary;
@@ -76,7 +76,7 @@ class Border {
   }
 }
 
-/** The port, with a border before every call that builds, sends or looks. */
+/** The port, with a boundary before every call that builds, sends or reads. */
 function borderedChain(chain: Chain, border: Border): Chain {
   return {
     network: chain.network,
@@ -103,7 +103,7 @@ function borderedChain(chain: Chain, border: Border): Chain {
   };
 }
 
-/** A run with a border before and after each of its transactions. */
+/** A run with a boundary before and after each of its transactions. */
 class BorderedRun extends ActiveRun {
   readonly #border: Border;
 
@@ -129,7 +129,7 @@ class BorderedRun extends ActiveRun {
 
 export interface ProcessOptions {
   at?: AtBoundary;
-  /** Owners of leases that are free: processes that were given up before. */
+  /** Owners whose leases are free: processes that have died. */
   deadOwners?: readonly number[];
   log?: App['log'];
   /** Invoices of charges are paid otherwise by the time these are final. */
@@ -138,7 +138,7 @@ export interface ProcessOptions {
 
 /**
  * One worker process of one merchant, driven from job to job: the real handlers, claims, leases and chain. It holds
- * its leases under a number that no session vouches for, so that real workers see it as dead.
+ * its leases under a number without a session, so that real workers see it as dead.
  */
 export class Process {
   readonly owner = randomInt(1, OWNER_MAX);
@@ -181,7 +181,7 @@ export class Process {
     return (await this.stepAll(1))[0];
   }
 
-  /** As `step`, with so many jobs at once, side by side. What one of them throws is thrown when all are over. */
+  /** As `step`, with so many jobs concurrently. An error of one is thrown when all have ended. */
   async stepAll(limit: number): Promise<string[]> {
     const jobs = await this.#border.around('claim', () => this.#claim(limit));
     const ends = await Promise.allSettled(jobs.map((job) => this.#run(job)));
@@ -195,7 +195,7 @@ export class Process {
     await this.#border.around('outcome', () => this.#write(job, outcome ?? 'done'));
   }
 
-  /** Runs until nothing is left to do; after each run of the sender, what it sent becomes final. */
+  /** Runs until nothing is left to do; after each run of the sender, the sent transactions become final. */
   async finish(network: Network): Promise<void> {
     for (let kind = await this.step(); kind !== undefined; kind = await this.step()) {
       if (kind === SEND_JOB) await this.#app.chains.sandbox(this.#merchantId, network).mine(FINAL_BLOCKS);

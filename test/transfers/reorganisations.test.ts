@@ -33,7 +33,7 @@ const moved = async ({ chain }: Payout) =>
     (transfer) => transfer.from !== transfer.to && transfer.amount < 1_000_000_000n,
   );
 
-/** Throws away every block that holds one of the payout's transfers. @returns how many */
+/** Replaces every block with a transfer of the payout. @returns how many */
 async function undo(payout: Payout, remine: boolean): Promise<number> {
   const transfers = await moved(payout);
   if (transfers.length === 0) return 0;
@@ -42,7 +42,7 @@ async function undo(payout: Payout, remine: boolean): Promise<number> {
   const { height } = await payout.chain.height();
   const depth = Number(height - lowest) + 1;
   await payout.chain.reorg(depth, { remine });
-  // A block may have come between the look and the reorganisation, which then did not reach down to the transfers.
+  // A block may have come between the read and the reorganisation, which then did not reach the transfers.
   return Math.max(depth, await undo(payout, remine));
 }
 
@@ -70,7 +70,7 @@ describe.each(NETWORKS)('%s', (network) => {
     },
   );
 
-  test('J5: fault 50: a payout that falls out of its block twice lands once', async () => {
+  test('J5: fault 50: a payout whose block is replaced twice is mined once', async () => {
     const payout = await newPayout(service, network, ITEMS);
     const process = new Process(service.app, payout.merchant.merchantId);
     for (let round = 0; round < 2; round++) {
@@ -84,7 +84,7 @@ describe.each(NETWORKS)('%s', (network) => {
   });
 });
 
-test('J5: several sequences in flight fall out of their blocks: each lands once, in order', {
+test('J5: several sequences in flight lose their blocks: each is mined once, in order', {
   timeout: 60_000,
 }, async () => {
   const first = await newPayout(service, 'erc20', ITEMS);

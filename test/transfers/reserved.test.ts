@@ -16,8 +16,8 @@ import {
 } from './payouts.ts';
 import { GivenUp, Process } from './process.ts';
 
-// Attempts that were reserved, and whose process died before their bytes were stored: much may have changed until another
-// one signs them.
+// Reserved attempts whose process died before their bytes were stored: much may have changed until another process signs
+// them.
 
 let service: TestService;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 afterAll(() => service.stop());
 
-/** Lets a process die at the first boundary of that name. @returns the number of the dead one */
+/** Lets a process die at the first boundary of that name. @returns the owner of its leases */
 async function dieAt({ merchant }: Payout, boundary: 'before build' | 'after build'): Promise<number> {
   const process = new Process(service.app, merchant.merchantId, {
     at: ({ name }) => {
@@ -57,12 +57,12 @@ const changeIdentity = () =>
   );
 
 describe.each(NETWORKS)('%s', (network) => {
-  // A disk that was put back tells nothing: the database takes itself for the original.
+  // After a restored disk the database cannot detect that it is a copy.
   test.each([
     ['was adopted', true],
     ['knows nothing', false],
   ])(
-    'fault 76: the original sends what waits in a copy that %s, after an address of it was listed: nobody is paid twice',
+    'fault 76: the original sends what is reserved in a copy that %s, after an address of it was listed: nobody is paid twice',
     async (_what, isAdopted) => {
       const first = await newPayout(service, network, ONE);
       const { merchant, chain } = first;
@@ -89,7 +89,7 @@ describe.each(NETWORKS)('%s', (network) => {
     },
   );
 
-  test('J2: what a dead process has reserved goes out as it was reserved', async () => {
+  test('J2: attempts that a dead process has reserved are sent as they were reserved', async () => {
     const payout = await newPayout(service, network, GOOD_AND_LISTED);
     const owner = await dieAt(payout, 'before build');
     await new Process(service.app, payout.merchant.merchantId, { deadOwners: [owner] }).finish(network);
@@ -98,7 +98,7 @@ describe.each(NETWORKS)('%s', (network) => {
   });
 });
 
-/** Runs something as soon as a chain is asked for hashes of blocks, which is right before attempts are signed. */
+/** Runs something as soon as block hashes are read, which is right before attempts are signed. */
 function beforeSigning(act: () => Promise<void>): ChainRegistry {
   const { chains } = service.app;
   let isDue = true;
@@ -121,7 +121,7 @@ function beforeSigning(act: () => Promise<void>): ChainRegistry {
 }
 
 test.each(NETWORKS)(
-  'fault 76: on %s the database is adopted between the look at a reserved attempt and its signature: it is paid, and all goes on',
+  'fault 76: on %s the database is adopted between the read of a reserved attempt and its signature: it is paid, and all continues',
   async (network) => {
     const first = await newPayout(service, network, ONE);
     const { merchant } = first;

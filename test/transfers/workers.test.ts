@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('fault 13: two workers at once: every item is paid once, in one transaction', async () => {
+test('fault 13: two concurrent workers: every item is paid once, in one transaction', async () => {
   const payouts: Payout[] = [];
   for (let i = 0; i < scaled(60, 3); i++) {
     for (const network of NETWORKS) payouts.push(await newPayout(service, network));
@@ -48,13 +48,13 @@ const ROWS = `
 const rowsOf = async ({ merchant }: Payout) => (await asOwner(service, ROWS, [merchant.merchantId]))[0];
 
 interface Zombie {
-  /** The number under which it holds its leases. */
+  /** The owner number of its leases. */
   owner: number;
-  /** Lets it go on, and waits until it has ended. */
+  /** Lets it continue, and waits until it has ended. */
   wake(): Promise<unknown>;
 }
 
-/** A process that stops for as long as the test likes when it comes to that boundary. */
+/** A process that stops at that boundary until the test wakes it. */
 async function freezeAt({ merchant, network }: Payout, name: string): Promise<Zombie> {
   const [reached, woken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const process = new Process(service.app, merchant.merchantId, {
@@ -99,7 +99,7 @@ describe.each(NETWORKS)('%s', (network) => {
     for (const { payout, zombie } of frozen) {
       const before = await rowsOf(payout);
       const error = await zombie.wake();
-      // One that only had its job's outcome left to write is told nothing: its write hits no row.
+      // Where only the job's outcome was left to write, there is no error: the write matches no row.
       if (error !== undefined) expect(error).toBeInstanceOf(LeaseLost);
       expect(await rowsOf(payout)).toEqual(before);
     }
@@ -108,7 +108,7 @@ describe.each(NETWORKS)('%s', (network) => {
 });
 
 test.each(['trc20', 'spl'] as const)(
-  'fault 12: bytes that a sleeper on %s holds are dead when it sends them after others were sent instead',
+  'fault 12: bytes of a sleeping process on %s are dead when it sends them after others were sent instead',
   async (network) => {
     const payout = await newPayout(service, network, ONE);
     const zombie = await freezeAt(payout, 'before broadcast');

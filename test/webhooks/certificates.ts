@@ -65,7 +65,7 @@ interface Subject extends CertificateOptions {
   isAuthority: boolean;
 }
 
-/** An X.509 certificate, version 3, as RFC 5280 has it. */
+/** An X.509 certificate, version 3, by RFC 5280. */
 function certificate(issuer: Issuer, subject: Subject): string {
   const [from, to] = subject.validMs ?? [Date.now() - DAY_MS, Date.now() + 30 * DAY_MS];
   const extensions = subject.isAuthority
@@ -106,7 +106,7 @@ export function selfSigned(options: CertificateOptions): Identity {
   return { cert, key: pemOf(privateKey) };
 }
 
-/** A certificate authority of one test's own. */
+/** A certificate authority for one test. */
 export class Authority {
   readonly #keys = newKeys();
   readonly #name = `Test authority ${randomBytes(4).toString('hex')}`;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Delivery, Florin, type WebhookEndpoint } from '@florin/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { florin, type Sandbox, startSandbox } from '../florin-command.ts';
-import { makeNews } from './endpoints.ts';
+import { makeEvent } from './endpoints.ts';
 
 // The command brings its own PostgreSQL 18, so that a second run would be the same once more.
 const isSecondRun = process.env.FLORIN_TEST_POSTGRES === '15';
@@ -90,11 +90,11 @@ describe.skipIf(isSecondRun)(
       expect(sent.attempts).toEqual([]);
     });
 
-    test('what an endpoint missed is sent to it; the clock of the sandbox counts', async () => {
-      const merchant = { sdk: sdk() } as Parameters<typeof makeNews>[0];
-      await makeNews(merchant);
+    test('missed events are sent to an endpoint, by the clock of the sandbox', async () => {
+      const merchant = { sdk: sdk() } as Parameters<typeof makeEvent>[0];
+      await makeEvent(merchant);
       await sdk().testHelpers.advanceClock(86_400);
-      await makeNews(merchant);
+      await makeEvent(merchant);
       const { id } = await ask<WebhookEndpoint>(
         'endpoints',
         'create',
@@ -126,7 +126,7 @@ describe.skipIf(isSecondRun)(
       expect(await ask('deliveries', 'list', '--status', 'delivered')).toEqual([]);
     });
 
-    test('what is wrong is said in one line; wrong usage is 2', async () => {
+    test('errors are one line; wrong usage exits with 2', async () => {
       const http = await command('endpoints', 'create', 'http://shop.example/');
       expect(http).toMatchObject({
         code: 1,

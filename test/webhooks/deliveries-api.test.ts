@@ -3,12 +3,12 @@ import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { expectError } from '../http/expect-error.ts';
 import { caller } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { deliveriesOf, makeNews, until, untilPublished } from './endpoints.ts';
+import { deliveriesOf, makeEvent, until, untilPublished } from './endpoints.ts';
 import { type Behaviour, Receivers } from './receiver.ts';
 
-const NEWS = 'payout_batch.updated';
+const BATCH_UPDATED = 'payout_batch.updated';
 
-// What is waited for comes soon; on a busy machine, later.
+// Waits are short, but longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
@@ -24,7 +24,7 @@ async function openEndpoint(merchant: TestMerchant, behaviour: Behaviour = () =>
   counter += 1;
   const url = `https://receiver-of-api${counter}.example/`;
   receivers.behave(url, behaviour);
-  return await merchant.sdk.webhookEndpoints.create({ url, types: [NEWS] });
+  return await merchant.sdk.webhookEndpoints.create({ url, types: [BATCH_UPDATED] });
 }
 
 const listed = async (merchant: TestMerchant, query = {}) =>
@@ -42,11 +42,11 @@ const refused = (answer: Awaited<ReturnType<ReturnType<typeof caller>['post']>>,
     ...(param === undefined ? {} : { param }),
   });
 
-test('the list is newest first, in pages, by event, endpoint and state; what names nothing has none', async () => {
+test('the list is newest first, in pages, by event, endpoint and state; unknown ids give an empty list', async () => {
   const merchant = await service.createMerchant();
   const good = await openEndpoint(merchant);
   const bad = await openEndpoint(merchant, () => 404);
-  for (let n = 0; n < 3; n++) await makeNews(merchant);
+  for (let n = 0; n < 3; n++) await makeEvent(merchant);
   await until('all are tried', async () => {
     const all = await listed(merchant);
     return all.length === 6 && all.every(({ attempts }) => attempts.length === 1);
@@ -82,10 +82,10 @@ test('the list is newest first, in pages, by event, endpoint and state; what nam
     refused(await call(`/deliveries?starting_after=${cursor}`), 'starting_after');
 });
 
-test('a delivered one is sent again: the same id and bytes, signed anew, added to its attempts', async () => {
+test('a delivered one is sent again: the same id and bytes, signed again, added to its attempts', async () => {
   const merchant = await service.createMerchant();
   const { url } = await openEndpoint(merchant);
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await untilAll(merchant, 'delivered', 1);
   const [delivery] = await listed(merchant);
   if (delivery === undefined) throw new Error('unreachable');
@@ -107,7 +107,7 @@ test('E6: an exhausted one begins a new series of ten retries; pending and pause
   const merchant = await service.createMerchant();
   const { id, url } = await openEndpoint(merchant, () => 500);
   const { post } = caller(service, merchant);
-  await makeNews(merchant);
+  await makeEvent(merchant);
   for (let n = 1; n <= 11; n++) {
     await until(`attempt ${n}`, async () => (await listed(merchant))[0]?.attempts.length === n);
     if (n === 11) break;
@@ -134,10 +134,10 @@ test('E6: an exhausted one begins a new series of ten retries; pending and pause
   await untilAll(merchant, 'delivered', 1);
 });
 
-test('two redeliveries at once: one of them is refused and one attempt is made', async () => {
+test('two concurrent redeliveries: one of them is refused and one attempt is made', async () => {
   const merchant = await service.createMerchant();
   const { url } = await openEndpoint(merchant);
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await untilAll(merchant, 'delivered', 1);
   const [delivery] = await listed(merchant);
   const held: (() => void)[] = [];
@@ -155,14 +155,14 @@ test('two redeliveries at once: one of them is refused and one attempt is made',
   expect(receivers.at(url)).toHaveLength(2);
 });
 
-test('fault 39: what failed since a time is sent again, and nothing else', async () => {
+test('fault 39: deliveries that failed since a time are sent again, and no others', async () => {
   const merchant = await service.createMerchant();
   const { id, url } = await openEndpoint(merchant, () => 404);
   const other = await openEndpoint(merchant, () => 404);
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await untilAll(merchant, 'failed', 2);
   const now = await advance(merchant, 7_200);
-  for (let n = 0; n < 3; n++) await makeNews(merchant);
+  for (let n = 0; n < 3; n++) await makeEvent(merchant);
   await untilAll(merchant, 'failed', 8);
   receivers.behave(url, () => 200);
   const { webhookEndpoints } = merchant.sdk;
@@ -171,24 +171,24 @@ test('fault 39: what failed since a time is sent again, and nothing else', async
   expect((await webhookEndpoints.redeliver(id, { since: now, which: 'failed' })).count).toBe(3);
   await until('three arrive', async () => (await listed(merchant, { status: 'delivered' })).length === 3);
   expect(await listed(merchant, { endpoint_id: other.id, status: 'failed' })).toHaveLength(4);
-  // What was delivered meanwhile is not failed any more.
+  // A delivery that succeeded meanwhile is not failed any more.
   expect((await webhookEndpoints.redeliver(id, { since: 0, which: 'failed' })).count).toBe(1);
   await until('four arrive', async () => (await listed(merchant, { status: 'delivered' })).length === 4);
   expect((await webhookEndpoints.redeliver(id, { since: 0, which: 'failed' })).count).toBe(0);
 });
 
-test('fault 39: events that an endpoint never got are sent to it: of its types, once, with the bytes that were recorded', async () => {
+test('fault 39: missing events are sent to an endpoint: of its types, once, with the recorded bytes', async () => {
   const merchant = await service.createMerchant();
-  const batches = [await makeNews(merchant), await makeNews(merchant)];
+  const batches = [await makeEvent(merchant), await makeEvent(merchant)];
   await untilPublished(service, merchant.merchantId);
   const now = await advance(merchant, 7_200);
-  batches.push(await makeNews(merchant));
+  batches.push(await makeEvent(merchant));
   await untilPublished(service, merchant.merchantId);
   const { id, url } = await openEndpoint(merchant);
   const none = await merchant.sdk.webhookEndpoints.create({ url: 'https://none.example/' });
   const send = (endpoint: string, since: number) =>
     merchant.sdk.webhookEndpoints.redeliver(endpoint, { since, which: 'missing' });
-  // Of the types that the specification names there is nothing.
+  // There are no events of the types of `*`.
   expect((await send(none.id, 0)).count).toBe(0);
   expect((await send(id, now)).count).toBe(1);
   await untilAll(merchant, 'delivered', 1);
@@ -204,18 +204,18 @@ test('fault 39: events that an endpoint never got are sent to it: of its types, 
   expect(delivery?.created).toBeGreaterThanOrEqual(now);
   // A failed one is not missing.
   receivers.behave(url, () => 410);
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await until('it failed', async () => (await listed(merchant, { status: 'failed' })).length === 1);
   expect((await send(id, 0)).count).toBe(0);
 });
 
-test('missing is asked for while events are being published: none is sent twice', async () => {
+test('a redelivery of missing events while events are published sends none twice', async () => {
   const merchant = await service.createMerchant();
-  for (let n = 0; n < 10; n++) await makeNews(merchant);
+  for (let n = 0; n < 10; n++) await makeEvent(merchant);
   const { id, url } = await openEndpoint(merchant);
   const writing = Promise.all(
     Array.from({ length: 4 }, async () => {
-      for (let n = 0; n < 5; n++) await makeNews(merchant);
+      for (let n = 0; n < 5; n++) await makeEvent(merchant);
     }),
   );
   for (let n = 0; n < 20; n++)
@@ -227,10 +227,10 @@ test('missing is asked for while events are being published: none is sent twice'
   expect(receivers.at(url)).toHaveLength(30);
 });
 
-test('thousands that failed are taken part by part, those that fail anew meanwhile once', async () => {
+test('thousands of failed deliveries are sent in batches, those that fail again meanwhile once', async () => {
   const merchant = await service.createMerchant();
   const { id } = await openEndpoint(merchant, () => 404);
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await untilAll(merchant, 'failed', 1);
   const [first] = await deliveriesOf(service, merchant.merchantId);
   if (first === undefined) throw new Error('unreachable');
@@ -241,7 +241,7 @@ test('thousands that failed are taken part by part, those that fail anew meanwhi
     store_id: merchant.storeId,
     event_id: newId(),
     delivery_id: newId(),
-    event_type: NEWS as typeof NEWS,
+    event_type: BATCH_UPDATED as typeof BATCH_UPDATED,
     number: n + 2,
     status: n % 2 === 0 ? ('failed' as const) : ('exhausted' as const),
     series_attempts: 1,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { startService, type TestService } from '../service.ts';
-import { addEndpoint, deliveriesOf, makeNews, until } from './endpoints.ts';
+import { addEndpoint, deliveriesOf, makeEvent, until } from './endpoints.ts';
 import { Receivers, verified } from './receiver.ts';
 
 const MINUTE = 60;
@@ -18,12 +18,12 @@ afterAll(() => service.stop());
 const statusesOf = async (merchantId: string) =>
   (await deliveriesOf(service, merchantId)).map(({ status }) => status);
 
-test('news of a change reach an endpoint that asked for them: headers, signature and bytes of the specification', async () => {
+test('an event reaches an endpoint with its type: headers, signature and bytes of the specification', async () => {
   const merchant = await service.createMerchant();
   const { url } = await addEndpoint(service, merchant);
   const other = await addEndpoint(service, merchant, ['*']);
-  const batchId = await makeNews(merchant);
-  await until('the news arrive', () => receivers.at(url).length === 1);
+  const batchId = await makeEvent(merchant);
+  await until('the event arrives', () => receivers.at(url).length === 1);
   const [received] = receivers.at(url);
   if (received === undefined) throw new Error('unreachable');
   const event = verified(received, merchant.secretKey);
@@ -57,11 +57,11 @@ test('news of a change reach an endpoint that asked for them: headers, signature
   expect(receivers.at(other.url)).toEqual([]);
 });
 
-test('E6, E7: eleven attempts with the same id and bytes, each signed anew, 2 to 1,024 minutes apart by the clock', async () => {
+test('E6, E7: eleven attempts with the same id and bytes, each with a new signature, 2 to 1,024 minutes apart', async () => {
   const merchant = await service.createMerchant();
   const { url } = await addEndpoint(service, merchant);
   receivers.behave(url, () => 503);
-  await makeNews(merchant);
+  await makeEvent(merchant);
   for (let n = 1; n <= 11; n++) {
     await until(`attempt ${n}`, async () => {
       const [delivery] = await deliveriesOf(service, merchant.merchantId);
@@ -83,11 +83,11 @@ test('E6, E7: eleven attempts with the same id and bytes, each signed anew, 2 to
   expect(new Set(sent.map(({ eventId }) => eventId)).size).toBe(1);
   expect(new Set(sent.map(({ body }) => body)).size).toBe(1);
   expect(new Set(sent.map(({ headers }) => headers['X-Service-Nonce'])).size).toBe(11);
-  // Stamps are real time, however far the merchant's clock has gone: every receiver accepts each.
+  // Timestamps are real time, whatever the merchant's clock, so that receivers accept them.
   for (const one of sent) verified(one, merchant.secretKey);
 });
 
-test('E6: other 4xx and redirects end it at once, 429 and 5xx and no answer are retried', async () => {
+test('E6: other 4xx and redirects end it at once; 429, 5xx and no answer are retried', async () => {
   const merchant = await service.createMerchant();
   const answers = [400, 401, 404, 410, 301, 304, 307, 429, 500, 599] as const;
   const failures = ['timeout', 'dns', 'connection', 'tls', 'address_denied', 'protocol'] as const;
@@ -102,7 +102,7 @@ test('E6: other 4xx and redirects end it at once, 429 and 5xx and no answer are 
     receivers.behave(url, () => ({ failure }));
     expected.set(endpointId, 'pending');
   }
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await until('all have been tried', async () => {
     const all = await deliveriesOf(service, merchant.merchantId);
     return all.length === expected.size && all.every(({ attempts }) => attempts.length === 1);
@@ -124,7 +124,7 @@ test('first tries start in order of creation, ten at most at a time, and none wa
     return 200;
   });
   const batches: string[] = [];
-  for (let i = 0; i < 25; i++) batches.push(await makeNews(merchant));
+  for (let i = 0; i < 25; i++) batches.push(await makeEvent(merchant));
   await until('ten are in flight', () => receivers.at(url).length === 10);
   while (receivers.at(url).length < 25 || held.length > 0) {
     held.shift()?.();
@@ -138,12 +138,12 @@ test('first tries start in order of creation, ten at most at a time, and none wa
   expect(order).toEqual(batches);
 });
 
-test('events of one change are started in the order in which the change gave them', async () => {
+test('events of one change are started in the order of the change', async () => {
   const merchant = await service.createMerchant();
   const { url } = await addEndpoint(service, merchant, ['*']);
   const { merchantId, storeId } = merchant;
-  // By name the resources would come the other way round, and one of them comes twice.
-  const news = [
+  // In order of names the resources would be reversed; one of them occurs twice.
+  const changes = [
     { type: 'payment.completed', resource: 'pay_9' },
     { type: 'invoice.paid', resource: 'in_5' },
     { type: 'subscription.updated', resource: 'a_1' },
@@ -157,29 +157,29 @@ test('events of one change are started in the order in which the change gave the
     await transact(service.app.db, (tx) =>
       recordEvents(
         tx,
-        news.map((one) => ({ ...common, ...one, nowSeconds })),
+        changes.map((one) => ({ ...common, ...one, nowSeconds })),
       ),
     );
   }
-  const expected = [1, 2, 3, 4, 5].flatMap((change) => news.map(({ type }) => `${change} ${type}`));
+  const expected = [1, 2, 3, 4, 5].flatMap((change) => changes.map(({ type }) => `${change} ${type}`));
   await until('all have come', () => receivers.at(url).length >= expected.length);
   const came = receivers.at(url).map(({ body }) => JSON.parse(body));
   expect(came.map(({ type, data }) => `${data.object.change} ${type}`)).toEqual(expected);
 });
 
-test('fault 38, E5: news reach a healthy endpoint at once while an attempt of its own and of others hang', async () => {
+test('fault 38, E5: events reach a healthy endpoint at once while attempts of its own and of others hang', async () => {
   const merchant = await service.createMerchant();
   const healthy = await addEndpoint(service, merchant);
   const open: (() => void)[] = [];
   const hang = () => new Promise<number>((resolve) => open.push(() => resolve(200)));
   for (let i = 0; i < 40; i++) receivers.behave((await addEndpoint(service, merchant)).url, hang);
   receivers.behave(healthy.url, (_received, _nth) => (receivers.at(healthy.url).length === 1 ? hang() : 200));
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await until('everybody hangs', () => open.length === 41);
   const startedMs = Date.now();
-  await makeNews(merchant);
-  await until('the next news pass the one that hangs', () => receivers.at(healthy.url).length === 2);
-  // A generous bound: what would be wrong is waiting for the end of an attempt, or for another endpoint's.
+  await makeEvent(merchant);
+  await until('the next event passes the one that hangs', () => receivers.at(healthy.url).length === 2);
+  // A generous bound: a wait for the end of a hanging attempt would exceed it.
   expect(Date.now() - startedMs).toBeLessThan(20_000);
   while (open.length > 0) {
     open.shift()?.();
@@ -190,7 +190,7 @@ test('fault 38, E5: news reach a healthy endpoint at once while an attempt of it
   );
 });
 
-test('E9: an endpoint of which nothing has come back for five days is disabled, its deliveries wait', async () => {
+test('E9: an endpoint that has failed for five days is disabled, and its deliveries are paused', async () => {
   const impatient = await startService({ worker: true, receive: receivers.post, disableAfterSeconds: 0 });
   const merchant = await impatient.createMerchant();
   const { url, endpointId } = await addEndpoint(impatient, merchant);
@@ -199,7 +199,7 @@ test('E9: an endpoint of which nothing has come back for five days is disabled, 
     url: 'https://owner.example/',
     types: ['webhook_endpoint.disabled'],
   });
-  for (let i = 0; i < 12; i++) await makeNews(merchant);
+  for (let i = 0; i < 12; i++) await makeEvent(merchant);
   const state = async () =>
     await impatient.app.db
       .selectFrom('webhook_endpoint')
@@ -208,7 +208,7 @@ test('E9: an endpoint of which nothing has come back for five days is disabled, 
       .executeTakeFirstOrThrow();
   await until('it is disabled', async () => (await state()).status === 'disabled');
   expect(await state()).toMatchObject({ disabled_reason: 'failing' });
-  await until('its owner is told by another endpoint', () => receivers.at(other.url).length === 1);
+  await until('another endpoint of the store gets the event', () => receivers.at(other.url).length === 1);
   const [told] = receivers.at(other.url);
   expect(told && verified(told, merchant.secretKey)).toMatchObject({
     type: 'webhook_endpoint.disabled',
@@ -222,8 +222,8 @@ test('E9: an endpoint of which nothing has come back for five days is disabled, 
   await until('all its deliveries wait', async () =>
     (await waiting()).every(({ status }) => status === 'paused'),
   );
-  await makeNews(merchant);
-  await until('later news wait too', async () => {
+  await makeEvent(merchant);
+  await until('later events wait too', async () => {
     const all = await waiting();
     return all.length === 13 && all.every(({ status }) => status === 'paused');
   });

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
-/** Records every address that this process tries to connect to over TCP, whoever does it, until `stop`. */
+/** Records every address that this process tries to connect to over TCP, until `stop`. */
 export function recordDialled(): { addresses: string[]; stop(): void } {
   const addresses: string[] = [];
   const onSocket = (message: unknown) => {

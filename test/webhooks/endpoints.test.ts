@@ -6,14 +6,14 @@ import { expectError } from '../http/expect-error.ts';
 import { callbackUrls } from '../own-cases/outbound.ts';
 import { type Calls, caller } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { addEndpoint, makeNews, until, untilPublished } from './endpoints.ts';
+import { addEndpoint, makeEvent, until, untilPublished } from './endpoints.ts';
 import { Receivers } from './receiver.ts';
 
 const PATH = '/webhook_endpoints';
 const URL_OF_SHOP = 'https://shop.example/webhooks';
-const NEWS = 'payout_batch.updated';
+const BATCH_UPDATED = 'payout_batch.updated';
 
-// What is waited for comes soon; on a busy machine, later.
+// Waits are short, but longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
@@ -35,7 +35,7 @@ const refused = (answer: Awaited<ReturnType<Calls['post']>>, param?: string) =>
     ...(param === undefined ? {} : { param }),
   });
 
-test('an endpoint as the design draws it: all types unless some are named, the URL in its normal form', async () => {
+test('an endpoint has all types unless some are given, and its URL in normal form', async () => {
   const { status, json } = await calls.post(PATH, { url: 'HTTPS://Shop.Example:443/a/../b?c=d' });
   expect(status).toBe(200);
   expect(json).toEqual({
@@ -49,8 +49,8 @@ test('an endpoint as the design draws it: all types unless some are named, the U
     created: expect.any(Number),
   });
   expect((await calls.call(`${PATH}/${String(json.id)}`)).json).toEqual(json);
-  const some = await calls.post(PATH, { url: URL_OF_SHOP, types: ['*', NEWS] });
-  expect(some.json.types).toEqual(['*', NEWS]);
+  const some = await calls.post(PATH, { url: URL_OF_SHOP, types: ['*', BATCH_UPDATED] });
+  expect(some.json.types).toEqual(['*', BATCH_UPDATED]);
 });
 
 test('POST twice makes two endpoints; the list shows them newest first, in pages', async () => {
@@ -107,7 +107,7 @@ describe('bad inputs', () => {
     });
   });
 
-  test('fault 33: all others are saved or refused, and resolved by nobody', async () => {
+  test('fault 33: all others are saved or refused without being resolved', async () => {
     for (const { url } of rows.filter((row) => row.expect !== 'reject_at_save')) {
       const answer = await calls.post(PATH, { url });
       expect([url, answer.status === 200 || answer.status === 400]).toEqual([url, true]);
@@ -140,7 +140,7 @@ test('C1: writing needs the scope write, reading needs read', async () => {
     expect([path, (await reader.post(path, body)).status]).toEqual([path, 403]);
 });
 
-test('two creates at the limit: one of them is refused, however many come at once', async () => {
+test('concurrent creates at the limit: only those within it succeed', async () => {
   const other = await service.createMerchant();
   await writeSetting(service.app.db, other.merchantId, WEBHOOK_SETTINGS.endpointsMax, 3);
   const answers = await Promise.all(
@@ -157,20 +157,23 @@ test('two creates at the limit: one of them is refused, however many come at onc
   await store.sdk.webhookEndpoints.create({ url: URL_OF_SHOP });
 });
 
-test('an update changes what it names; one that names nothing or the same changes nothing', async () => {
+test('an update changes the given fields; an empty one, or one with the same values, changes nothing', async () => {
   const { webhookEndpoints } = merchant.sdk;
   const made = await webhookEndpoints.create({ url: URL_OF_SHOP });
   expect(await webhookEndpoints.update(made.id, {})).toEqual(made);
   expect(await webhookEndpoints.update(made.id, { status: 'enabled' })).toEqual(made);
-  const other = await webhookEndpoints.update(made.id, { url: 'https://other.example', types: [NEWS] });
-  expect(other).toEqual({ ...made, url: 'https://other.example/', types: [NEWS] });
+  const other = await webhookEndpoints.update(made.id, {
+    url: 'https://other.example',
+    types: [BATCH_UPDATED],
+  });
+  expect(other).toEqual({ ...made, url: 'https://other.example/', types: [BATCH_UPDATED] });
   const off = await webhookEndpoints.update(made.id, { status: 'disabled' });
   expect(off).toEqual({ ...other, status: 'disabled', disabled_reason: 'by_request' });
   expect(await webhookEndpoints.update(made.id, { status: 'disabled' })).toEqual(off);
   expect(await webhookEndpoints.update(made.id, { status: 'enabled' })).toEqual(other);
 });
 
-test('an endpoint that was given up stays so when it is disabled once more, and begins anew when it is enabled', async () => {
+test('a failing endpoint keeps its reason when it is disabled again, and starts without failures when it is enabled', async () => {
   const { id } = await merchant.sdk.webhookEndpoints.create({ url: URL_OF_SHOP });
   const stored = () =>
     service.app.db.selectFrom('webhook_endpoint').selectAll().orderBy('endpoint_id', 'desc');
@@ -186,9 +189,9 @@ test('an endpoint that was given up stays so when it is disabled once more, and 
   expect(await stored().executeTakeFirstOrThrow()).toMatchObject({ failures: 0, failing_since_ms: null });
 });
 
-test('a test is an event of the endpoint, for it alone, and no sign of its health', async () => {
+test('a test event goes to its endpoint alone and does not count for its health', async () => {
   const other = await service.createMerchant();
-  await addEndpoint(service, other, ['*', NEWS]);
+  await addEndpoint(service, other, ['*', BATCH_UPDATED]);
   const endpoint = await other.sdk.webhookEndpoints.create({ url: 'https://tested.example/' });
   receivers.behave(endpoint.url, () => 404);
   const delivery = await other.sdk.webhookEndpoints.test(endpoint.id);
@@ -248,17 +251,17 @@ test('nothing is tested or sent again while the endpoint is disabled', async () 
     expect(answer.text).toContain('is disabled');
   }
   await other.sdk.webhookEndpoints.update(id, { status: 'enabled' });
-  // What had ended before is not begun again by itself.
+  // Deliveries that had ended do not start again.
   expect((await other.sdk.deliveries.retrieve(delivery.id)).status).toBe('failed');
 });
 
-test('news go to the types that are chosen as they are published', async () => {
+test('events go to the endpoints with their types at the time of publication', async () => {
   const other = await service.createMerchant();
   const { id, url } = await other.sdk.webhookEndpoints.create({ url: 'https://types.example/' });
-  await makeNews(other);
+  await makeEvent(other);
   await untilPublished(service, other.merchantId);
-  await other.sdk.webhookEndpoints.update(id, { types: [NEWS] });
-  const batchId = await makeNews(other);
+  await other.sdk.webhookEndpoints.update(id, { types: [BATCH_UPDATED] });
+  const batchId = await makeEvent(other);
   await until('the second one arrives', () => receivers.at(url).length > 0);
   const arrived = receivers.at(url).map(({ body }) => JSON.parse(body).data.object.batch_id);
   expect(arrived).toEqual([batchId]);

@@ -10,7 +10,7 @@ export interface TestEndpoint {
 
 let counter = 0;
 
-/** An endpoint for batches' news, straight into its table. */
+/** Inserts an endpoint for events of batches. */
 export async function addEndpoint(
   service: TestService,
   { merchantId, storeId }: TestMerchant,
@@ -32,8 +32,8 @@ export async function addEndpoint(
   return endpoint;
 }
 
-/** Makes a draft, of which one event is news. @returns the batch's id */
-export async function makeNews(merchant: TestMerchant): Promise<string> {
+/** Creates a draft, which records one event. @returns the batch's id */
+export async function makeEvent(merchant: TestMerchant): Promise<string> {
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   const items = [{ network: 'erc20' as const, address: erc20.succeed, amount: '1.00' }];
   return (await merchant.sdk.payouts.create({ currency: 'USDT', items })).batch_id;
@@ -62,7 +62,7 @@ export async function untilPublished(service: TestService, merchantId: string): 
   });
 }
 
-/** Waits for something to come true, for a minute at most where nothing else is said. */
+/** Waits until a condition holds, by default for a minute at most. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

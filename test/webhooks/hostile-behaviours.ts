@@ -2,16 +2,16 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 
-/** A connection whose TLS stands, and the TCP connection below it. */
+/** An established TLS connection, and the TCP connection below it. */
 export interface Line {
   tls: TLSSocket;
   tcp: Socket;
 }
 
 export interface Asked {
-  /** What stands in the path after the behaviour's name; empty if nothing does. */
+  /** The path after the behaviour's name; may be empty. */
   argument: string;
-  /** How often this path has been asked for, this time included. */
+  /** Number of requests for this path, this one included. */
   nth: number;
 }
 
@@ -27,7 +27,7 @@ function answerText(status: number, headers: Record<string, string> = {}, body =
   return `HTTP/1.1 ${status} Said\r\n${lines.join('')}\r\n${status === 204 || status === 304 ? '' : body}`;
 }
 
-/** Writes for as long as somebody reads. */
+/** Writes for as long as the client reads. */
 function flood({ tls }: Line, chunk: Buffer): void {
   const more = () => {
     while (tls.writable && tls.write(chunk));
@@ -49,7 +49,7 @@ async function spell({ tls }: Line, text: string): Promise<void> {
   }
 }
 
-/** Reset once what was written has left. */
+/** Resets the connection once the text was sent. */
 function writeAndReset({ tls, tcp }: Line, text: string): void {
   tls.write(text, () => setTimeout(() => tcp.resetAndDestroy(), DRIP_MS));
 }
@@ -57,7 +57,7 @@ function writeAndReset({ tls, tcp }: Line, text: string): void {
 const HALF_A_HEAD = 'HTTP/1.1 200 Said\r\nContent-Le';
 const HALF_A_BODY = 'HTTP/1.1 200 Said\r\nContent-Length: 100\r\n\r\nhalf of it';
 
-/** What a receiver may do to a request, by the first part of the request's path: `/status/503`, `/hang`. */
+/** Behaviours of a receiver, by the first part of the request's path: `/status/503`, `/hang`. */
 export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   status: ({ tls }, { argument }) => tls.write(answerText(Number(argument))),
   /** `/sequence/500,429,200`: one after the other, the last for ever. */
@@ -110,14 +110,14 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'reset-in-body': (line) => writeAndReset(line, HALF_A_BODY),
   'close-in-header': ({ tls }) => tls.end(HALF_A_HEAD),
   'close-in-body': ({ tls }) => tls.end(HALF_A_BODY),
-  /** Says that it stays, and goes. */
+  /** Announces keep-alive, and closes. */
   'answer-and-close': ({ tls }) => tls.end(answerText(200)),
   'answer-and-close-later': ({ tls }) =>
     tls.write(answerText(200), () => setTimeout(() => tls.end(), DRIP_MS)),
   'answer-and-reset': (line) => writeAndReset(line, answerText(200)),
-  /** `/no-keep-alive`: says that it goes. */
+  /** `/no-keep-alive`: announces that it closes. */
   'no-keep-alive': ({ tls }) => tls.end(answerText(200, { Connection: 'close' })),
-  /** A second answer that nobody asked for, meant for the next request. */
+  /** An unsolicited second answer, which a client could take for the next request's. */
   'two-answers': ({ tls }) => tls.write(answerText(200) + answerText(410)),
   'gzip-bomb': ({ tls }) => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));

@@ -2,10 +2,10 @@ import type { DeliveryFailure } from '@florin/contract/schemas';
 import { FULL } from '../scale.ts';
 import type { Door } from './hostile-receiver.ts';
 
-/** What an attempt comes to: an answer's status, or why there was none. */
+/** The outcome of an attempt: an answer's status, or why there was none. */
 export type Outcome = number | Exclude<DeliveryFailure, 'http_status' | 'redirect'>;
 
-/** A receiver, and what a delivery to it has to come to. */
+/** A receiver, and the expected outcome of a delivery to it. */
 export interface HostileCase {
   /** A path of hostile-behaviours.ts. */
   behaviour: string;
@@ -53,7 +53,7 @@ const RETRY_AFTER = [
   '',
 ];
 
-/** The bad manners of receivers, each with how a delivery ends. */
+/** Hostile receivers, each with the expected end of a delivery. */
 export const HOSTILE_CASES: readonly HostileCase[] = [
   ...[200, 201, 202, 204, 206, 226, 299].flatMap((status) =>
     endsAtOnce('delivered', status, [`status/${status}`]),
@@ -116,7 +116,7 @@ export const HOSTILE_CASES: readonly HostileCase[] = [
   ...never('connection', ['nobody-listens'], { port: 1 }),
   ...never('dns', ['no-name'], { host: '*.nowhere.test' }),
   ...never('dns', ['broken-resolver'], { host: '*.broken.test' }),
-  // It is asked for 14 s in all, and an attempt of a short run is over before.
+  // The resolver is queried for 14 s in all, and an attempt of a short run ends before.
   ...never(FULL ? 'dns' : 'timeout', ['silent-resolver'], { host: '*.silent.test' }),
   ...never('address_denied', ['private-address'], { host: '*.private.test' }),
   ...never('address_denied', ['metadata-address'], { host: '*.metadata.test' }),
@@ -133,7 +133,7 @@ export const HOSTILE_CASES: readonly HostileCase[] = [
   },
 ];
 
-/** What the cases' resolver answers. */
+/** The answers of the cases' resolver. */
 export function answerFor(name: string): readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'TIMEOUT' {
   switch (name.split('.').slice(1).join('.')) {
     case 'hook.test':

@@ -1,4 +1,4 @@
-// A receiver of webhooks with every bad manner, in a process of its own. Its parent asks for what came; see
+// A hostile receiver of webhooks, in a process of its own. Its parent queries the received requests; see
 // hostile-receiver.ts.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ import type { Door, Question, ReceivedRequest, Report } from './hostile-receiver
 const DAY_MS = 86_400_000;
 const NAMES = ['localhost', 'shop.localhost', '*.hook.test', '127.0.0.1', '127.0.0.2'];
 const HEAD_END = '\r\n\r\n';
-/** A handshake that says who speaks, and no more. */
+/** The beginning of a TLS handshake. */
 const HALF_A_HELLO = Buffer.from(`160303007a020000760303${'5a'.repeat(24)}`, 'hex');
 
 const authority = new Authority();
@@ -45,7 +45,7 @@ function record(line: Line, connection: number, text: string): void {
   BEHAVIOURS[name]?.(line, { argument, nth });
 }
 
-/** Cuts what comes into requests: a head and as many bytes as it names. */
+/** Splits the received bytes into requests: a head and as many bytes as its length. */
 function readRequests(line: Line, connection: number): void {
   let text = '';
   line.tls.on('data', (chunk: Buffer) => {

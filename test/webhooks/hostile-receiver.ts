@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Ports of the receiver: what is wrong before a request can be read. */
+/** Ports of the receiver, by what is wrong before a request can be read. */
 export type Door =
   | 'good'
   | 'tls-1.2'
@@ -59,7 +59,7 @@ export interface HostileReceiver {
   /** `behaviour` is a path of hostile-behaviours.ts such as `status/204`; `host` is one of this machine (localhost). */
   url(behaviour: string, door?: Door, host?: string): string;
   report(): Promise<Report>;
-  /** What came since the start or the last `forget`. */
+  /** Everything received since the start or the last `forget`. */
   forget(): Promise<Report>;
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ interface Hello {
   ca: string;
 }
 
-/** Questions to the child and their answers, matched by number. */
+/** Requests to the child and their answers, matched by number. */
 class Questions {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (report: Report) => void>();
@@ -96,7 +96,7 @@ class Questions {
 /** Starts the receiver with certificates made now; it ends with `stop` or with this process. */
 export async function startHostileReceiver(): Promise<HostileReceiver> {
   const child = fork(path.join(import.meta.dirname, 'hostile-receiver-process.ts'), {
-    // The runner's own flags are none of a plain Node.
+    // Without the test runner's flags, which a plain Node rejects.
     execArgv: [],
     env: { PATH: process.env.PATH },
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startService, type TestService } from '../service.ts';
-import { deliveriesOf, makeNews, until } from './endpoints.ts';
+import { deliveriesOf, makeEvent, until } from './endpoints.ts';
 import { Receivers } from './receiver.ts';
 
-// What is waited for comes soon; on a busy machine, later.
+// Waits are short, but longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('E7: while nothing crashes each event is sent once, however reading and answers overlap', async () => {
+test('E7: without a crash each event is sent once, however reads and answers overlap', async () => {
   const merchant = await service.createMerchant();
   const { url } = await merchant.sdk.webhookEndpoints.create({
     url: 'https://once.example/',
@@ -22,7 +22,7 @@ test('E7: while nothing crashes each event is sent once, however reading and ans
   });
   await Promise.all(
     Array.from({ length: 6 }, async () => {
-      for (let n = 0; n < 25; n++) await makeNews(merchant);
+      for (let n = 0; n < 25; n++) await makeEvent(merchant);
     }),
   );
   const all = () => deliveriesOf(service, merchant.merchantId);
@@ -33,7 +33,7 @@ test('E7: while nothing crashes each event is sent once, however reading and ans
   expect(receivers.at(url)).toHaveLength(150);
 });
 
-test('E6: a first try that fails while others are being read comes again when it is due', async () => {
+test('E6: a first try that fails while others are being read is retried when it is due', async () => {
   const merchant = await service.createMerchant();
   const { url } = await merchant.sdk.webhookEndpoints.create({
     url: 'https://again.example/',
@@ -42,7 +42,7 @@ test('E6: a first try that fails while others are being read comes again when it
   receivers.behave(url, (_received, nth) => (nth === 1 ? 500 : 200));
   await Promise.all(
     Array.from({ length: 4 }, async () => {
-      for (let n = 0; n < 10; n++) await makeNews(merchant);
+      for (let n = 0; n < 10; n++) await makeEvent(merchant);
     }),
   );
   const all = () => deliveriesOf(service, merchant.merchantId);

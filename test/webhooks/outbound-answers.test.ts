@@ -10,7 +10,7 @@ import { recordDialled } from './dialled.ts';
 import { type HostileReceiver, startHostileReceiver } from './hostile-receiver.ts';
 
 const LONG_MS = 30_000;
-/** Of attempts that end because their time is over: short, as nothing else is being measured. */
+/** The timeout of attempts that must time out; short, as nothing else is measured. */
 const SHORT_MS = 1_500;
 const BODY = Buffer.from('{"id":"evt_1"}');
 const HEADERS = { 'Content-Type': 'application/json', 'X-Service-Event-ID': 'evt_1' };
@@ -47,7 +47,7 @@ function answered(status: number, response = `status ${status}`): OutboundAnswer
   return { failure: null, status, response: Buffer.from(response) };
 }
 
-test('the receiver gets what was to be sent, and nothing of ours beside it', async () => {
+test('the receiver gets the request as given, without further headers', async () => {
   expect(await post('status/200?a=1&b=%2F')).toEqual(answered(200));
   const { requests } = await receiver.report();
   expect(requests).toHaveLength(1);
@@ -118,7 +118,7 @@ test('a header just below 64 kB is read', async () => {
   expect(await post('header/64000')).toEqual(answered(200));
 });
 
-test('a header is complete and its body breaks off: acknowledged with what came', async () => {
+test('a complete header with a truncated body is acknowledged with the part that came', async () => {
   expect(await post('reset-in-body')).toEqual(answered(200, 'half of it'));
   expect(await post('close-in-body')).toEqual(answered(200, 'half of it'));
 });
@@ -130,18 +130,18 @@ test.each(['hang', 'drip-header'])('E5: %s ends with the time of the attempt', a
   await vi.waitFor(() => expect(hasty.size).toEqual({ open: 0, idle: 0, origins: 0 }), LONG_MS);
 });
 
-test('E5: endless interim answers end with the time of the attempt', async () => {
+test('E5: endless interim answers end with the timeout', async () => {
   expect(await post('endless-interim', hasty)).toEqual({ failure: 'timeout', sent: true });
 });
 
-test('E5: a body that drips is acknowledged and read until the time is over', async () => {
+test('E5: a dripping body is acknowledged and read until the timeout', async () => {
   const answer = await post('drip-body', hasty);
   expect(answer).toMatchObject({ failure: null, status: 200 });
   expect('response' in answer && answer.response.toString()).toMatch(/^begun b+$/);
   await vi.waitFor(async () => expect((await receiver.report()).open).toBe(0), LONG_MS);
 });
 
-test('E5: of an endless body no more than its share is read, and the slot is free', async () => {
+test('E5: of an endless body only the allowed part is read, and the slot is freed', async () => {
   const answer = await post('endless-body');
   expect(answer).toEqual(answered(200, 'e'.repeat(1_024)));
   await vi.waitFor(async () => {
@@ -168,25 +168,25 @@ test('nothing is inflated: a compressed body is kept as it came', async () => {
   expect('response' in answer && answer.response).toHaveLength(1_024);
 });
 
-test('a body that is no text comes byte for byte', async () => {
+test('a binary body is returned byte for byte', async () => {
   expect(await post('odd-bytes')).toEqual({ failure: null, status: 200, response: Buffer.of(0xff, 0, 0xfe) });
 });
 
-test('an answer that nobody asked for is not taken for the next one', async () => {
+test('an unsolicited answer is not taken for the next one', async () => {
   expect(await post('two-answers')).toEqual(answered(200));
   expect(await post('status/202')).toEqual(answered(202));
 });
 
-test('two lengths are no HTTP', async () => {
+test('two Content-Length headers are a protocol error', async () => {
   expect(await post('broken-length')).toEqual({ failure: 'protocol', sent: true });
 });
 
-test('E10: of a failure nothing but its class is told', async () => {
+test('E10: a failure has nothing but its class', async () => {
   const answers = await Promise.all([post('reset'), post('not-http'), post('header/70000')]);
   for (const answer of answers) expect(Object.keys(answer).sort()).toEqual(['failure', 'sent']);
 });
 
-test('a signal gives the attempt up and is no failure of the receiver', async () => {
+test('a signal aborts the attempt and is no failure of the receiver', async () => {
   const controller = new AbortController();
   const posted = post('hang', patient, controller.signal);
   await vi.waitFor(async () => expect((await receiver.report()).requests).toHaveLength(1), LONG_MS);
@@ -196,7 +196,7 @@ test('a signal gives the attempt up and is no failure of the receiver', async ()
   expect((await receiver.report()).requests).toHaveLength(1);
 });
 
-test('a signal after the header loses nothing of what was acknowledged', async () => {
+test('a signal after the header keeps the acknowledgement', async () => {
   const controller = new AbortController();
   const posted = post('drip-body', patient, controller.signal);
   await vi.waitFor(async () => expect((await receiver.report()).requests).toHaveLength(1), LONG_MS);
@@ -205,7 +205,7 @@ test('a signal after the header loses nothing of what was acknowledged', async (
   expect(await posted).toMatchObject({ failure: null, status: 200 });
 });
 
-test('a header that may not be sent is a mistake of ours and thrown', async () => {
+test('an invalid header of ours throws', async () => {
   const broken = {
     url: receiver.url('status/200'),
     body: BODY,
@@ -216,7 +216,7 @@ test('a header that may not be sent is a mistake of ours and thrown', async () =
   expect((await receiver.report()).requests).toEqual([]);
 });
 
-test('closing ends what is under way and refuses what comes', async () => {
+test('closing ends running attempts and refuses new ones', async () => {
   const outbound = createOutbound({ ca: receiver.ca, allow: parseNetworks('127.0.0.0/8') ?? [] });
   await post('status/200', outbound);
   const posted = [post('hang', outbound), post('hang', outbound)];
@@ -247,4 +247,4 @@ test('a process whose connections are idle can end', async () => {
   expect(said).toBe('200');
 });
 
-test('no error of all these went past its caller into the process', () => expect(surprises).toEqual([]));
+test('no error reached the process as unhandled', () => expect(surprises).toEqual([]));

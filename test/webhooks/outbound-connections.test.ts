@@ -59,7 +59,7 @@ async function connectionsUsed(): Promise<number[]> {
   return (await receiver.report()).requests.map(({ connection }) => connection);
 }
 
-test('one connection serves one request after the other, several serve those at once', async () => {
+test('sequential requests share one connection, concurrent ones use several', async () => {
   const outbound = open();
   for (let i = 0; i < 5; i++) expect(await post(outbound)).toMatchObject(FINE);
   expect(new Set(await connectionsUsed()).size).toBe(1);
@@ -68,7 +68,7 @@ test('one connection serves one request after the other, several serve those at 
   expect(outbound.size).toEqual({ open: 8, idle: 8, origins: 1 });
 });
 
-test('a connection that its receiver closed while it was idle is not used, whatever the receiver had said', async () => {
+test('an idle connection that its receiver closed is not used, whatever the receiver announced', async () => {
   const outbound = open();
   for (const behaviour of ['answer-and-close', 'answer-and-reset', 'no-keep-alive']) {
     for (let i = 0; i < 3; i++) {
@@ -80,7 +80,7 @@ test('a connection that its receiver closed while it was idle is not used, whate
   expect((await receiver.report()).requests).toHaveLength(18);
 });
 
-test('a connection whose end is found out as the next request is due: another one takes it', async () => {
+test('a connection that turns out closed as the next request is due is replaced by another one', async () => {
   const outbound = open();
   expect(await post(outbound, 'answer-and-close-later')).toMatchObject(FINE);
   expect(outbound.size.idle).toBe(1);
@@ -99,7 +99,7 @@ test('a connection that breaks with the request on it is a failure: the request 
   expect((await receiver.report()).requests).toHaveLength(2);
 });
 
-test('nothing stays open whatever became of the attempt', async () => {
+test('nothing stays open, whatever the outcome of the attempt', async () => {
   const outbound = open();
   for (const behaviour of ['reset', 'close-in-body', 'header/70000', 'no-keep-alive', 'endless-body']) {
     await post(outbound, behaviour);
@@ -142,7 +142,7 @@ test('idle connections are bounded over all origins: the oldest goes first', asy
   expect((await receiver.report()).connections).toEqual({});
 });
 
-test('an origin that has nothing to do any more is forgotten', async () => {
+test('an unused origin is dropped', async () => {
   const outbound = open({ idleMs: 200 });
   for (let i = 0; i < 20; i++) await post(outbound, 'status/200', `s${i}.hook.test`);
   await vi.waitFor(() => expect(outbound.size).toEqual(EMPTY), LONG_MS);

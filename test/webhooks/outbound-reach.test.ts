@@ -14,7 +14,7 @@ import { recordDialled } from './dialled.ts';
 import { type HostileReceiver, startHostileReceiver } from './hostile-receiver.ts';
 import { type Answer, type StubDns, startStubDns, type Zone } from './stub-dns.ts';
 
-/** Stands for a public address: nothing else is allowed, and a public one is never dialled from here. */
+/** A stand-in for a public address, as tests never dial a real one; no other address is allowed. */
 const PUBLIC = '127.0.0.2';
 const ONLY_PUBLIC = parseNetworks(PUBLIC) ?? [];
 const SHORT_MS = 1_500;
@@ -24,7 +24,7 @@ let receiver: HostileReceiver;
 let zone: Zone = () => 'NXDOMAIN';
 let dns: StubDns;
 let dialled: ReturnType<typeof recordDialled>;
-/** Allows nothing but public addresses: for whatever must not get anywhere. */
+/** Allows public addresses only, for attempts that must be refused. */
 let shut: Outbound;
 const opened: Outbound[] = [];
 const surprises: unknown[] = [];
@@ -66,7 +66,7 @@ async function post(url: string, outbound = open(), sandbox = true): Promise<Out
   return await outbound.post({ url, headers: {}, body: BODY, sandbox });
 }
 
-/** A URL at the receiver's port, so that whatever gets through is seen. */
+/** A URL at the receiver's port, so that a connection that gets through is seen. */
 function at(host: string): string {
   return receiver.url('status/200', 'good', host);
 }
@@ -143,7 +143,7 @@ describe('bad inputs', () => {
   });
 });
 
-test('E2: what was resolved and checked is dialled, and the host name is what TLS asks for', async () => {
+test('E2: the resolved and checked address is dialled, and TLS uses the host name', async () => {
   zone = () => [PUBLIC];
   expect(await post(at('shop.hook.test'))).toMatchObject(FINE);
   expect(dialled.addresses).toEqual([PUBLIC]);
@@ -152,7 +152,7 @@ test('E2: what was resolved and checked is dialled, and the host name is what TL
   expect(dns.questions.filter((question) => question.endsWith('shop.hook.test'))).toHaveLength(2);
 });
 
-test('E2: a name is resolved anew for each connection, and not for each request', async () => {
+test('E2: a name is resolved for each connection, and not for each request', async () => {
   zone = () => [PUBLIC];
   const outbound = open();
   await post(at('again.hook.test'), outbound);
@@ -200,14 +200,14 @@ test.each<Answer>(['SERVFAIL', 'TIMEOUT', 'GARBAGE'])(
   },
 );
 
-test('E2, fault 35: a resolver that says nothing ends with the time of the attempt', async () => {
+test('E2, fault 35: a silent resolver ends with the timeout', async () => {
   zone = () => 'TIMEOUT';
   const result = await post(at('silent.hook.test'), open({ timeoutMs: SHORT_MS }));
   expect(result).toEqual({ failure: 'timeout', sent: false });
   await expectUntouched();
 });
 
-test('E2: a resolver that is not there is a failure of the name', async () => {
+test('E2: a missing resolver is a dns failure', async () => {
   const result = await post(at('gone.hook.test'), open({ resolver: '127.0.0.1:1', timeoutMs: SHORT_MS }));
   expect(result).toMatchObject({ failure: expect.stringMatching(/^(dns|timeout)$/), sent: false });
   await expectUntouched();
@@ -250,7 +250,7 @@ test('E1: a loopback network of the allow list serves merchants of the sandbox o
   expect((await receiver.report()).requests).toHaveLength(5);
 });
 
-test('E1: names under localhost ask no resolver, and one allowed loopback address is enough', async () => {
+test('E1: names under localhost are not resolved, and one allowed loopback address is enough', async () => {
   zone = () => [PUBLIC];
   for (const network of ['127.0.0.0/8', '127.0.0.1', '127.0.0.1,::1']) {
     const outbound = open({ allow: parseNetworks(network) ?? [] });
@@ -270,13 +270,13 @@ test('an address that refuses is followed by the next one', async () => {
   expect(dialled.addresses).toEqual(['255.255.255.255', '127.0.0.2']);
 });
 
-test('nobody listens: connection, without anything sent', async () => {
+test('a closed port is a connection failure, and nothing is sent', async () => {
   zone = () => [PUBLIC, PUBLIC];
   expect(await post('https://closed.hook.test:1/h')).toEqual({ failure: 'connection', sent: false });
   expect(dialled.addresses).toEqual([PUBLIC, PUBLIC]);
 });
 
-test('a network that cannot be reached is a failure and no exception of the process', async () => {
+test('an unreachable network is a failure and no exception of the process', async () => {
   const everywhere = parseNetworks('255.255.255.255,fe80::/10') ?? [];
   zone = (_name, _nth, kind) => (kind === 'A' ? ['255.255.255.255'] : []);
   const outbound = open({ allow: everywhere, timeoutMs: SHORT_MS });
@@ -286,7 +286,7 @@ test('a network that cannot be reached is a failure and no exception of the proc
   }
 });
 
-test("the system's hosts file is read, and judged like any other answer", async () => {
+test("the system's hosts file is read, and checked like any other answer", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'florin-hosts-'));
   const hostsFile = path.join(folder, 'hosts');
   writeFileSync(
@@ -300,7 +300,7 @@ test("the system's hosts file is read, and judged like any other answer", async 
   rmSync(folder, { recursive: true });
 });
 
-test('a resolver of its own stands in place of the hosts file too', async () => {
+test('a configured resolver replaces the hosts file too', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'florin-hosts-'));
   const hostsFile = path.join(folder, 'hosts');
   writeFileSync(hostsFile, `${PUBLIC} shop.hook.test\n`);
@@ -309,4 +309,4 @@ test('a resolver of its own stands in place of the hosts file too', async () => 
   rmSync(folder, { recursive: true });
 });
 
-test('no error of all these went past its caller into the process', () => expect(surprises).toEqual([]));
+test('no error reached the process as unhandled', () => expect(surprises).toEqual([]));

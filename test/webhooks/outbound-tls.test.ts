@@ -12,7 +12,7 @@ import { type Door, type HostileReceiver, startHostileReceiver } from './hostile
 
 const LONG_MS = 30_000;
 const SHORT_MS = 1_500;
-/** Would be seen in whatever a receiver got in the clear. */
+/** A marker that would show in cleartext bytes at the receiver. */
 const MARKER = 'marker-of-the-payload';
 const LOOPBACK = parseNetworks('127.0.0.0/8,::1/128') ?? [];
 
@@ -41,7 +41,7 @@ test.each([
   ['old-tls', 'tls'],
   ['plain-http', 'tls'],
   ['cut-in-handshake', 'tls'],
-  // Nothing of TLS was said: the line broke.
+  // The connection broke before TLS.
   ['reset-after-hello', 'connection'],
   ['reset-at-accept', 'connection'],
   ['close-at-accept', 'connection'],
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test('E4, fault 40: a handshake that nobody answers ends with the time, and no payload is sent', async () => {
+test('E4, fault 40: an unanswered handshake ends with the timeout, and no payload is sent', async () => {
   await receiver.forget();
   const hasty = createOutbound({ ca: receiver.ca, allow: LOOPBACK, timeoutMs: SHORT_MS });
   expect(await post(receiver.url('status/200', 'silent'), hasty)).toEqual({
@@ -92,7 +92,7 @@ test.each(['127.0.0.3', ...(V6 ? ['[::1]'] : []), 'a.b.localhost'])(
   },
 );
 
-test('closing ends what is connecting, without a word sent', async () => {
+test('closing ends connecting attempts, without anything sent', async () => {
   await receiver.forget();
   const closing = createOutbound({ ca: receiver.ca, allow: LOOPBACK });
   const posted = Promise.allSettled([post(receiver.url('status/200', 'silent', '127.0.0.1'), closing)]);
@@ -102,7 +102,7 @@ test('closing ends what is connecting, without a word sent', async () => {
   await vi.waitFor(async () => expect((await receiver.report()).open).toBe(0), LONG_MS);
 });
 
-test('E4: the old receiver is one that speaks, to whoever still speaks TLS 1.1', async () => {
+test('E4: the old receiver does answer a client with TLS 1.1', async () => {
   const old = connect({
     port: receiver.ports['old-tls'],
     ca: receiver.ca,
@@ -114,7 +114,7 @@ test('E4: the old receiver is one that speaks, to whoever still speaks TLS 1.1',
   old.destroy();
 });
 
-test('E4: an authority is trusted only where it was given', async () => {
+test('E4: an authority is trusted only where it was configured', async () => {
   const plain = createOutbound({ allow: LOOPBACK });
   expect(await post(receiver.url('status/200'), plain)).toEqual({ failure: 'tls', sent: false });
   plain.close();

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { deliveriesOf, makeNews, until, untilPublished } from './endpoints.ts';
+import { deliveriesOf, makeEvent, until, untilPublished } from './endpoints.ts';
 import { Receivers } from './receiver.ts';
 
-const NEWS = 'payout_batch.updated';
+const BATCH_UPDATED = 'payout_batch.updated';
 
-// What is waited for comes soon; on a busy machine, later.
+// Waits are short, but longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
@@ -22,7 +22,7 @@ async function openEndpoint(merchant: TestMerchant) {
   counter += 1;
   return await merchant.sdk.webhookEndpoints.create({
     url: `https://pausing${counter}.example/`,
-    types: [NEWS],
+    types: [BATCH_UPDATED],
   });
 }
 
@@ -31,20 +31,20 @@ const statusesOf = async (merchant: TestMerchant) =>
 const set = (merchant: TestMerchant, id: string, status: 'enabled' | 'disabled') =>
   merchant.sdk.webhookEndpoints.update(id, { status });
 
-test('E9: disabled, what is pending and what is new waits; enabled, each is sent at once in order, with the retries it had left', async () => {
+test('E9: a disabled endpoint’s pending and new deliveries wait; once enabled, each is sent at once in order, with the retries it had left', async () => {
   const merchant = await service.createMerchant();
   const { id, url } = await openEndpoint(merchant);
   receivers.behave(url, () => 503);
-  const batches = [await makeNews(merchant)];
+  const batches = [await makeEvent(merchant)];
   const attemptsOf = async () =>
     (await deliveriesOf(service, merchant.merchantId)).map((d) => d.attempts.length);
   await until('one attempt', async () => (await attemptsOf())[0] === 1);
   await merchant.sdk.testHelpers.advanceClock(120);
   await until('two attempts', async () => (await attemptsOf())[0] === 2);
-  batches.push(await makeNews(merchant));
+  batches.push(await makeEvent(merchant));
   await until('the second one is tried', async () => (await attemptsOf())[1] === 1);
   await set(merchant, id, 'disabled');
-  batches.push(await makeNews(merchant), await makeNews(merchant));
+  batches.push(await makeEvent(merchant), await makeEvent(merchant));
   await untilPublished(service, merchant.merchantId);
   expect(await statusesOf(merchant)).toEqual(['paused', 'paused', 'paused', 'paused']);
   const shown = (await merchant.sdk.deliveries.list().page()).data;
@@ -55,7 +55,7 @@ test('E9: disabled, what is pending and what is new waits; enabled, each is sent
   const before = receivers.at(url).length;
   expect(before).toBe(3);
 
-  // Held at the first answer, so that what follows is started one after the other.
+  // Held at the first answer, so that later ones start one after the other.
   receivers.behave(url, () => 500);
   await set(merchant, id, 'enabled');
   await until('each is tried', () => receivers.at(url).length === before + 4);
@@ -73,11 +73,11 @@ test('E9: disabled, what is pending and what is new waits; enabled, each is sent
   }
 });
 
-test('a new URL is where pending deliveries go, too', async () => {
+test('pending deliveries go to a new URL, too', async () => {
   const merchant = await service.createMerchant();
   const { id, url } = await openEndpoint(merchant);
   receivers.behave(url, () => 500);
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await until(
     'it failed',
     async () => (await deliveriesOf(service, merchant.merchantId))[0]?.attempts.length === 1,
@@ -98,7 +98,7 @@ test('disabled while publishing, again and again: nothing is pending at a disabl
     await set(merchant, id, 'disabled');
   })();
   const writers = Array.from({ length: 4 }, async () => {
-    for (let n = 0; n < 10; n++) await makeNews(merchant);
+    for (let n = 0; n < 10; n++) await makeEvent(merchant);
   });
   await Promise.all(writers);
   isOver = true;
@@ -122,7 +122,7 @@ test('enabled while an attempt is in flight: it is not made twice, and its answe
   const { id, url } = await openEndpoint(merchant);
   let answer: (status: number) => void = () => {};
   receivers.behave(url, () => new Promise<number>((resolve) => (answer = resolve)));
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await until('it is in flight', () => receivers.at(url).length === 1);
   await set(merchant, id, 'disabled');
   expect(await statusesOf(merchant)).toEqual(['paused']);
@@ -130,7 +130,7 @@ test('enabled while an attempt is in flight: it is not made twice, and its answe
   const [delivery] = (await merchant.sdk.deliveries.list().page()).data;
   expect(delivery?.status).toBe('pending');
   receivers.behave(url, () => 200);
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await until('what is new arrives meanwhile', () => receivers.at(url).length === 2);
   answer(200);
   await until('both are recorded', async () => (await statusesOf(merchant)).every((s) => s === 'delivered'));
@@ -138,12 +138,12 @@ test('enabled while an attempt is in flight: it is not made twice, and its answe
   expect(all.map(({ attempts }) => attempts.length)).toEqual([1, 1]);
 });
 
-test('an attempt that fails after its endpoint was disabled leaves its delivery waiting, with that attempt counted', async () => {
+test('an attempt that fails after its endpoint was disabled leaves its delivery paused, with that attempt counted', async () => {
   const merchant = await service.createMerchant();
   const { id, url } = await openEndpoint(merchant);
   let answer: (status: number) => void = () => {};
   receivers.behave(url, () => new Promise<number>((resolve) => (answer = resolve)));
-  await makeNews(merchant);
+  await makeEvent(merchant);
   await until('it is in flight', () => receivers.at(url).length === 1);
   await set(merchant, id, 'disabled');
   answer(500);
@@ -161,12 +161,12 @@ test('an attempt that fails after its endpoint was disabled leaves its delivery 
 test('more deliveries than one transaction moves are paused and resumed, all of them', async () => {
   const merchant = await service.createMerchant();
   const { id, url } = await openEndpoint(merchant);
-  const batchId = await makeNews(merchant);
+  const batchId = await makeEvent(merchant);
   await until('the first arrives', async () => (await statusesOf(merchant))[0] === 'delivered');
   const [first] = await deliveriesOf(service, merchant.merchantId);
-  const [news] = (await merchant.sdk.events.list({ resource: batchId }).page()).data;
-  if (first === undefined || news === undefined) throw new Error('unreachable');
-  expect(first.event).toBe(news.id);
+  const [event] = (await merchant.sdk.events.list({ resource: batchId }).page()).data;
+  if (first === undefined || event === undefined) throw new Error('unreachable');
+  expect(first.event).toBe(event.id);
   // Half of them retries that are due in a day.
   const count = 12_000;
   const own = {
@@ -178,7 +178,7 @@ test('more deliveries than one transaction moves are paused and resumed, all of 
     ...own,
     event_id: newId(),
     delivery_id: newId(),
-    event_type: NEWS as typeof NEWS,
+    event_type: BATCH_UPDATED as typeof BATCH_UPDATED,
     number: n + 2,
     status: 'pending' as const,
     series_attempts: n % 2,

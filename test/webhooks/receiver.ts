@@ -13,10 +13,10 @@ export interface Received {
   atMs: number;
 }
 
-/** What a receiver says to a request: a status, a failure, or something that takes its time. */
+/** A receiver's answer to a request: a status, a failure, or a promise of them. */
 export type Behaviour = (received: Received, nth: number) => Answer | number | Promise<Answer | number>;
 
-/** Receivers without a network between: they see what would have been sent and answer as their test says. */
+/** Receivers without a network: they get what would have been sent and answer as the test defines. */
 export class Receivers {
   readonly received: Received[] = [];
   readonly #behaviours = new Map<string, Behaviour>();
@@ -56,7 +56,7 @@ export class Receivers {
   }
 }
 
-/** Does the six steps of the specification. @throws WebhookVerificationError */
+/** Verifies a request by the six steps of the specification. @throws WebhookVerificationError */
 export function verified({ body, headers }: Received, secret: string) {
   return webhooks.verify(Buffer.from(body), headers, secret);
 }

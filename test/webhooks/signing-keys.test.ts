@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { makeNews, until } from './endpoints.ts';
+import { makeEvent, until } from './endpoints.ts';
 import { type Received, Receivers, verified } from './receiver.ts';
 
-// What is waited for comes soon; on a busy machine, later.
+// Waits are short, but longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A merchant's receiver that knows one secret at a time, and answers 401 to what it does not sign. */
+/** A merchant's receiver with one secret at a time, which answers 401 to other signatures. */
 async function openReceiver(merchant: TestMerchant) {
   const url = `https://${merchant.keyId}.example/`;
   const receiver = { url, secret: merchant.secretKey };
@@ -23,7 +23,7 @@ async function openReceiver(merchant: TestMerchant) {
   const { id } = await merchant.sdk.webhookEndpoints.create({ url, types: ['payout_batch.updated'] });
   const next = async () => {
     const before = receivers.at(url).length;
-    await makeNews(merchant);
+    await makeEvent(merchant);
     await until('news come', () => receivers.at(url).length > before);
     const received = receivers.at(url).at(-1);
     if (received === undefined) throw new Error('unreachable');
@@ -46,7 +46,7 @@ async function addKey({ merchantId, storeId }: TestMerchant) {
   return await stores.createKey(service.app, input);
 }
 
-test('E9: another key signs only when the merchant confirms; nobody who has not switched yet refuses anything', async () => {
+test('E9: another key signs only when the merchant confirms; a receiver that has not switched yet refuses nothing', async () => {
   const merchant = await service.createMerchant();
   const { receiver, next } = await openReceiver(merchant);
   const key = await addKey(merchant);

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** What the server says of a name: addresses of either kind, another name and its addresses, a refusal, or nothing. */
+/** The answer for a name: addresses of either kind, another name and its addresses, a refusal, or none. */
 export type Answer =
   | readonly string[]
   | { cname: string; addresses: readonly string[] }
@@ -10,7 +10,7 @@ export type Answer =
   | 'TIMEOUT';
 type Refusal = 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'GARBAGE';
 
-/** @param nth how often this kind of address of the name has been asked for, this time included */
+/** @param nth the number of queries for this name and kind of address, this one included */
 export type Zone = (name: string, nth: number, kind: 'A' | 'AAAA') => Answer;
 
 export interface StubDns {
@@ -47,7 +47,7 @@ function nameBytes(name: string): Buffer {
   return Buffer.concat([...labels, Buffer.of(0)]);
 }
 
-/** A record with a life of 0 s: nobody may keep it. */
+/** A record with a TTL of 0 s, which must not be cached. */
 function recordOf(name: Buffer, type: number, data: Buffer): Buffer {
   const fields = Buffer.alloc(10);
   fields.writeUInt16BE(type, 0);
@@ -90,7 +90,7 @@ function readName(query: Buffer): { name: string; end: number } {
   return { name: labels.join('.').toLowerCase(), end: at + 1 };
 }
 
-/** A DNS server on loopback that says what its zone says, each time anew. */
+/** A DNS server on loopback that calls its zone for every query. */
 export async function startStubDns(zone: Zone): Promise<StubDns> {
   const socket = createSocket('udp4');
   const questions: string[] = [];

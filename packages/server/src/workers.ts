@@ -1,6 +1,6 @@
 import type { App } from './app.ts';
 import { auditNetwork, SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './custody/index.ts';
-import { EVENT_SETTINGS, PUBLISH_JOB } from './events/index.ts';
+import { EVENT_SETTINGS } from './events/index.ts';
 import { observeJobs } from './monitoring/index.ts';
 import {
   CHARGE_DECIDED_JOB,
@@ -18,14 +18,7 @@ import {
   SCAN_JOB,
   scanDeposits,
 } from './payments/index.ts';
-import {
-  EXPIRE_APPROVAL_JOB,
-  expireApproval,
-  PROCESS_JOB,
-  processBatch,
-  SETTLE_JOB,
-  settleBatch,
-} from './payouts/index.ts';
+import { payoutJobs } from './payouts/index.ts';
 import { maintainDays, NIL_ID, transact } from './platform/db/index.ts';
 import {
   enqueue,
@@ -49,14 +42,7 @@ import { deleteOldNonces } from './stores/index.ts';
 import { billSubscription, DUE_JOB, followPage, retryCharges, settleCharge } from './subscriptions/index.ts';
 import { readSettings } from './tenancy/index.ts';
 import { AUDIT_JOB, recordHistory, SEND_JOB, SHORT_JOB, sendTransfers } from './transfers/index.ts';
-import {
-  ALIGN_JOB,
-  alignDeliveries,
-  DELIVER_JOB,
-  Deliverer,
-  Publisher,
-  TABLES_BY_DAY,
-} from './webhooks/index.ts';
+import { createDeliveryJobs, TABLES_BY_DAY } from './webhooks/index.ts';
 
 const CLEAN_NONCES_JOB = 'stores.delete-old-nonces';
 const CLEAN_NONCES_EVERY_MS = 60_000;
@@ -77,9 +63,7 @@ const ENDPOINTS_AT_ONCE = 10_000;
 /** The handlers of all job kinds, except deliveries. */
 export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
   return new Map<string, JobHandler>([
-    [PROCESS_JOB, (job, run) => processBatch(app, job, run)],
-    [SETTLE_JOB, (job, run) => settleBatch(app, job, run)],
-    [EXPIRE_APPROVAL_JOB, (job, run) => expireApproval(app, job, run)],
+    ...payoutJobs(app),
     [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
     [CREDITED_JOB, (job, run) => sweepDeposits(app, job, run)],
     [AUDIT_JOB, (job) => auditNetwork(app, job)],
@@ -135,13 +119,7 @@ export async function startWorkers(app: App): Promise<JobWorker> {
       { ...own, kind: MAINTAIN_DAYS_JOB },
     ]),
   );
-  const deliverer = new Deliverer(app);
-  const publisher = new Publisher(app);
-  const deliveries = new Map<string, JobHandler>([
-    [PUBLISH_JOB, (job) => publisher.run(job)],
-    [DELIVER_JOB, (job, run) => deliverer.run(job, run)],
-    [ALIGN_JOB, (job, run) => alignDeliveries(app, job, run)],
-  ]);
+  const delivery = createDeliveryJobs(app);
   const common = { db: app.db, fastDb: app.claimsDb, url: app.databaseUrl, clock: app.clock, log: app.log };
   const worker = startWorker({
     ...common,
@@ -152,13 +130,13 @@ export async function startWorkers(app: App): Promise<JobWorker> {
   });
   const sender = startWorker({
     ...common,
-    handlers: observeJobs(deliveries, app.metrics),
+    handlers: observeJobs(delivery.handlers, app.metrics),
     runningMax: ENDPOINTS_AT_ONCE,
     sharedPart: 0.9,
   });
   return {
     stop: async (graceMs) => {
-      deliverer.stop();
+      delivery.stop();
       await Promise.all([worker.stop(graceMs), sender.stop(graceMs)]);
     },
     wake: () => {

@@ -4,14 +4,7 @@ import { loseCharge, type PaymentDeps, regainCharge, rescanBlocks } from '../pay
 import type { Job, JobOutcome } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime, readSettings } from '../tenancy/index.ts';
-import {
-  type ChargeBooks,
-  checkFinalBlocks,
-  deleteReplacedBlocks,
-  findReplacedBlocks,
-  type ReplacedBlocks,
-  recheckFinal,
-} from '../transfers/index.ts';
+import { auditFinalBlocks } from '../transfers/index.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 
 const INTERVAL_MS = 60_000;
@@ -22,42 +15,28 @@ const INTERVAL_MS = 60_000;
  */
 export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
+  const { merchantId } = merchant;
   const network = job.payload.network as Network;
   const { auditBlocks } = await readSettings(deps.db, merchant, CUSTODY_SETTINGS);
   const again = { againAtMs: deps.clock.nowMs() + INTERVAL_MS };
   try {
-    const { finalHeight: upTo } = await deps.chains.of(merchant, network).head();
-    await checkFinalBlocks(deps, merchant, { network, newest: upTo });
-    const replaced = await findReplacedBlocks(deps.db, { merchantId: merchant.merchantId, network });
-    const blocks = { network, above: auditFrom(upTo, BigInt(auditBlocks), replaced), upTo };
-    const { known: incoming } = await rescanBlocks(deps, merchant, blocks);
-    const nowSeconds = merchantTime(deps, merchant).seconds;
-    const books = chargeBooks(merchant.merchantId, nowSeconds);
-    const { known: outgoing } = await recheckFinal(deps, merchant, { ...blocks, nowSeconds }, books);
-    if (replaced !== undefined) {
-      // The replacing blocks are not as high as the replaced ones yet: their transfers may still appear.
-      if (replaced.highest > upTo) return again;
-      await deleteReplacedBlocks(deps.db, { merchantId: merchant.merchantId, network }, replaced);
-    }
-    return incoming + outgoing === 0 ? 'done' : again;
+    const seconds = merchantTime(deps, merchant).seconds;
+    const isDone = await auditFinalBlocks(
+      deps,
+      merchant,
+      { network, depth: BigInt(auditBlocks), nowSeconds: seconds },
+      {
+        readDeposits: async (blocks) => (await rescanBlocks(deps, merchant, blocks)).known,
+        // A charge that a reorganisation took is the operator's loss, until the same bytes are final again.
+        books: {
+          lose: (tx, paymentId) => loseCharge(tx, { merchantId, paymentId }, { seconds }),
+          regain: (tx, paymentId) => regainCharge(tx, { merchantId, paymentId }, { seconds }),
+        },
+      },
+    );
+    return isDone ? 'done' : again;
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     return again;
   }
-}
-
-/** The audit starts after this block: before all blocks that are known to be replaced. */
-function auditFrom(upTo: bigint, depth: bigint, replaced: ReplacedBlocks | undefined): bigint {
-  const usual = upTo - depth;
-  if (replaced === undefined) return usual;
-  const before = replaced.intact ?? replaced.lowest - depth;
-  return before < usual ? before : usual;
-}
-
-/** A charge lost to a reorganisation is the operator's loss until the same transaction is final again. */
-function chargeBooks(merchantId: string, seconds: number): ChargeBooks {
-  return {
-    lose: (tx, paymentId) => loseCharge(tx, { merchantId, paymentId }, { seconds }),
-    regain: (tx, paymentId) => regainCharge(tx, { merchantId, paymentId }, { seconds }),
-  };
 }

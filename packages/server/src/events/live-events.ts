@@ -41,7 +41,7 @@ export class LiveEvents {
   }
 
   /** Streams everything after a position. @throws Fail `rate_limited` where the key has ten streams open */
-  open(caller: Caller, place: StreamPosition): OpenStream {
+  open(caller: Caller, start: StreamPosition): OpenStream {
     const { merchantId, storeId, keyId } = caller;
     const ofKey = [...this.#listeners].filter((listener) => listener.keyId === keyId).length;
     if (ofKey >= STREAMS_PER_KEY_MAX || this.#listeners.size >= STREAMS_MAX) {
@@ -53,7 +53,7 @@ export class LiveEvents {
     return (signal) => {
       signal.addEventListener('abort', () => listener.leaving.abort(), { once: true });
       const feed = this.#join({ merchantId, storeId }, listener);
-      return this.#stream(feed, place, listener.leaving.signal);
+      return this.#stream(feed, start, listener.leaving.signal);
     };
   }
 
@@ -72,10 +72,10 @@ export class LiveEvents {
     return feed;
   }
 
-  async *#stream(feed: StoreFeed, place: StreamPosition, leaving: AbortSignal): AsyncGenerator<string> {
-    yield `retry: ${RETRY_MS}\nid: ${place.id}\n\n`;
+  async *#stream(feed: StoreFeed, start: StreamPosition, leaving: AbortSignal): AsyncGenerator<string> {
+    yield `retry: ${RETRY_MS}\nid: ${start.id}\n\n`;
     try {
-      for (let position = place.at; !leaving.aborted; ) {
+      for (let position = start.at; !leaving.aborted; ) {
         const { end } = feed;
         if (typeof position === 'object') {
           position = (await findNumber(this.#platform.db, feed.merchantId, position.eventId)) ?? position;

@@ -134,16 +134,16 @@ function publishJobs(prepared: readonly Prepared[]): JobSpec[] {
 /** The number of events of each resource; and for each event, how many of its resource come after it. */
 function countByResource(prepared: readonly Prepared[]) {
   const counted = new Map<string, number>();
-  const places = prepared.map(({ resource }) => {
-    const place = (counted.get(resource) ?? 0) + 1;
-    counted.set(resource, place);
-    return place;
+  const positions = prepared.map(({ resource }) => {
+    const position = (counted.get(resource) ?? 0) + 1;
+    counted.set(resource, position);
+    return position;
   });
   // A fixed lock order, so that transactions with the same resources wait instead of deadlocking.
   const rows = [...counted].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     resources: rows.map(([resource]) => resource),
     counts: rows.map(([, count]) => count),
-    behind: prepared.map(({ resource }, i) => (counted.get(resource) ?? 0) - (places[i] ?? 0)),
+    behind: prepared.map(({ resource }, i) => (counted.get(resource) ?? 0) - (positions[i] ?? 0)),
   };
 }

@@ -13,8 +13,10 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../../test/service.ts';
 import { send } from '../../../../test/signed-request.ts';
-import { PROCESS_JOB, SETTLE_JOB } from '../payouts/index.ts';
 import { SEND_JOB } from '../transfers/index.ts';
+
+const PROCESS_JOB = 'payouts.process';
+const SETTLE_JOB = 'payout_item.decided';
 
 interface Recorded {
   name: string;

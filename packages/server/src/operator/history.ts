@@ -3,13 +3,7 @@ import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { verifyLedger } from '../reconciliation/index.ts';
 import { castVote, identifyApprover, listMerchants, type VoteCount } from '../stores/index.ts';
-import {
-  claimHolders,
-  decideAdoption,
-  hasHistoryChanged,
-  historyToAdopt,
-  isAdoptionOpen,
-} from '../transfers/index.ts';
+import { adoptHistory, type HistoryAdoption } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 
 /** An approver's vote that nothing is missing, or that the differences are settled. */
@@ -33,32 +27,38 @@ export function historyCommands(app: App) {
      * @throws Fail `conflict` if there are differences and `unchecked` is not set
      */
     adoptHistory: async ({ unchecked }: { unchecked?: AdoptionVote | undefined } = {}): Promise<Adoption> => {
-      if (!(await hasHistoryChanged(app.db))) return { adopted: false };
-      const votes = (await isAdoptionOpen(app.db)) ? {} : await decideHistory(app, unchecked);
-      const isDecided = await isAdoptionOpen(app.db);
-      if (isDecided) await claimHolders(app.db, app.chains, await listMerchants(app.db));
-      return { adopted: isDecided, ...votes };
+      let votes: Omit<Adoption, 'adopted'> = {};
+      const adopted = await adoptHistory(app, {
+        listMerchants: () => listMerchants(app.db),
+        decide: async (adoption) => {
+          votes = await decide(app, adoption, unchecked);
+        },
+      });
+      return { adopted, ...votes };
     },
   };
 }
 
-async function decideHistory(app: App, cast: AdoptionVote | undefined): Promise<Omit<Adoption, 'adopted'>> {
-  const history = await historyToAdopt(app.db);
-  if (cast !== undefined) return await vote(app, history, cast);
+async function decide(
+  app: App,
+  adoption: HistoryAdoption,
+  cast: AdoptionVote | undefined,
+): Promise<Omit<Adoption, 'adopted'>> {
+  if (cast !== undefined) return await vote(app, adoption, cast);
   await assertAgreement(app);
-  await transact(app.db, (tx) => decideAdoption(tx, history));
+  await transact(app.db, (tx) => adoption.apply(tx));
   return {};
 }
 
 /** The subject of the vote names this database, so a vote that was copied with it does not count in the copy. */
-async function vote(app: App, history: string, { merchant: id, as: name, token }: AdoptionVote) {
+async function vote(app: App, adoption: HistoryAdoption, { merchant: id, as: name, token }: AdoptionVote) {
   const { merchantId, clockOffset } = await merchantBy(app, id);
   const { approverId } = await identifyApprover(app, merchantId, { name, token });
-  const cast = { action: 'ledger.adopt_history', subject: history, approverId, decision: 'adopt' };
+  const cast = { action: 'ledger.adopt_history', subject: adoption.subject, approverId, decision: 'adopt' };
   const nowSeconds = app.clock.nowSeconds() + clockOffset;
   return await transact(app.db, async (tx) => {
     const { agreed, required, isDone } = await castVote(tx, merchantId, cast, nowSeconds);
-    if (isDone) await decideAdoption(tx, history);
+    if (isDone) await adoption.apply(tx);
     return { agreed, required };
   });
 }

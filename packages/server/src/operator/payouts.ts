@@ -1,13 +1,12 @@
 import { PAYOUT_BATCH_STATUSES, type PayoutBatchStatus } from '@florin/contract/schemas';
 import type { App } from '../app.ts';
 import {
-  batchIdOf,
   decideApproval,
   decideLost,
   type LostVerdict,
   listBatches,
+  locateBatch,
   locateItem,
-  merchantOfBatch,
   presentBatch,
 } from '../payouts/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -38,8 +37,7 @@ function statusOf(text: string): PayoutBatchStatus {
 
 export function payoutCommands(app: App) {
   const decide = (decision: 'approved' | 'rejected') => async (verdict: Verdict) => {
-    const batchId = batchIdOf(verdict.batch);
-    const merchantId = await merchantOfBatch(app.db, batchId);
+    const { merchantId, batchId } = await locateBatch(app.db, verdict.batch);
     const merchant = await getMerchant(app.db, merchantId);
     const credentials = { name: verdict.as, token: verdict.token };
     const { approverId } = await identifyApprover(app, merchantId, credentials);

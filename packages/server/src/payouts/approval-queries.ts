@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { APPROVAL_WINDOW_SECONDS } from '../stores/index.ts';
+
 import './tables.ts';
 
 /**
- * Sum that a merchant has submitted without approval in the last 24 hours of its clock, over all tokens. Canceled batches
- * do not count; failed items do, as in the quota.
+ * Sum that a merchant has submitted without approval after a time of its clock, over all tokens. Canceled batches do not
+ * count; failed items do, as in the quota.
  */
-export async function sumUnapproved(tx: Tx, merchantId: string, nowSeconds: number): Promise<bigint> {
+export async function sumUnapproved(tx: Tx, merchantId: string, after: number): Promise<bigint> {
   const { rows } = await sql<{ amount: string }>`
     select coalesce(sum(requested_amount), 0)::text as amount from payout_batch
-    where merchant_id = ${merchantId} and submitted_at > ${nowSeconds - APPROVAL_WINDOW_SECONDS}
+    where merchant_id = ${merchantId} and submitted_at > ${after}
       and required_approvals = 0 and status <> 'canceled'`.execute(tx);
   return BigInt(rows[0]?.amount ?? 0);
 }

@@ -36,7 +36,7 @@ async function lockForEdit(
   const batch = await lockBatch(tx, caller.merchantId, batchId);
   const item = await getItem(tx, caller.merchantId, batchId, itemId);
   if (mayEdit(batch.status)) return { batch, item };
-  throw new Fail('invalid_request', `The items of a batch that is ${batch.status} cannot be changed.`);
+  throw new Fail('invalid_request', `The items of a batch with status ${batch.status} cannot be changed.`);
 }
 
 /** Recalculates the totals and refuses an edit that violates the batch's limits. */

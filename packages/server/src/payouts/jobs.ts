@@ -1,7 +1,7 @@
 import { checkAddress } from '../chains/index.ts';
 import { post } from '../ledger/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import type { Job, JobHandler, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
@@ -27,6 +27,13 @@ export const OWNER_TYPE = 'payout_item';
 export const PROCESS_JOB = 'payouts.process';
 export const EXPIRE_APPROVAL_JOB = 'payouts.expire-approval';
 export const SETTLE_JOB = decidedJob(OWNER_TYPE);
+
+/** The handlers of this module's jobs, by kind. */
+export const payoutJobs = (deps: PayoutDeps): [kind: string, handler: JobHandler][] => [
+  [PROCESS_JOB, (job, run) => processBatch(deps, job, run)],
+  [SETTLE_JOB, (job, run) => settleBatch(deps, job, run)],
+  [EXPIRE_APPROVAL_JOB, (job, run) => expireApproval(deps, job, run)],
+];
 
 /** How often a batch checks whether its merchant is still suspended. */
 const SUSPENDED_RETRY_MS = 60_000;

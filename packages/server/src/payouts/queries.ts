@@ -331,12 +331,16 @@ export async function writeSettled(tx: Tx, batch: BatchRow, items: readonly Sett
 }
 
 /** Finds the merchant of a batch by its public id, for operators. @throws Fail `resource_not_found` */
-export async function merchantOfBatch(db: Db, batchId: string): Promise<string> {
+export async function locateBatch(
+  db: Db,
+  batchText: string,
+): Promise<{ merchantId: string; batchId: string }> {
+  const batchId = batchIdOf(batchText);
   const row = await db
     .selectFrom('payout_batch')
     .select('merchant_id')
     .where('batch_id', '=', batchId)
     .executeTakeFirst();
   if (row === undefined) throw batchNotFound();
-  return row.merchant_id;
+  return { merchantId: row.merchant_id, batchId };
 }

@@ -106,7 +106,7 @@ function lifeRoutes(deps: PayoutDeps): Route[] {
       tag,
       summary: 'Submit a payout batch',
       description:
-        'Checks every item anew, reserves the balance and hands the batch on, above a limit of approval to the approvers.',
+        'Checks every item again, reserves the balance and queues the batch for sending, above a limit for approval.',
       scope: 'payouts',
       alwaysCommits: true,
       params: PayoutBatchPath,

@@ -1,7 +1,6 @@
 import type { PayoutBatchStatus, PayoutItemStatus, ValidationError } from '@florin/contract/schemas';
 import { Moves } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { type ApprovalLimits, needsApproval } from '../stores/index.ts';
 
 // A batch: draft → (needs_fix ⇄ submit) → pending_approval → pending → processing → completed | partially_completed |
 // failed. Until a worker takes it, it can be canceled; while it waits for approval it can be rejected.
@@ -112,20 +111,19 @@ export function checkMaySubmit(status: PayoutBatchStatus): void {
  * Decides a submit, after every item was checked again.
  *
  * @param before the stored findings: an address that was listed since has an error code of its own
- * @param approval the limits of approval, and the sum submitted without approval in the last 24 hours
+ * @param needsApproval whether the sum of the batch needs approval
  */
 export function decideSubmit(
   before: readonly ValidationError[],
   now: Totals,
-  approval: { limits: ApprovalLimits; unapproved: bigint },
+  needsApproval: boolean,
 ): SubmitDecision {
   if (now.invalid > 0) {
     const known = new Set(before.filter((e) => e.code === 'address_risk').map((e) => e.field));
     const newlyListed = now.errors.some((e) => e.code === 'address_risk' && !known.has(e.field));
     return { to: 'needs_fix', refusal: newlyListed ? 'address_risk_rejected' : 'batch_cannot_submit' };
   }
-  const isHeld = needsApproval(now.requested, approval.unapproved, approval.limits);
-  return { to: isHeld ? 'pending_approval' : 'pending' };
+  return { to: needsApproval ? 'pending_approval' : 'pending' };
 }
 
 /** The final status of a batch; undefined while an item is undecided. */

@@ -5,7 +5,7 @@ import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
-import { approvalLimitsOf, dependsOnWindow, lockApprovals } from '../stores/index.ts';
+import { decideNeedsApproval } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { isPaused } from '../transfers/index.ts';
 import { sumUnapproved } from './approval-queries.ts';
@@ -83,7 +83,8 @@ async function submitIn(
   const batch = await lockBatch(tx, submit.caller.merchantId, batchId);
   checkMaySubmit(batch.status);
   const { checked, totals } = await recheck(tx, submit, batch);
-  const decision = decideSubmit(batch.validation_errors, totals, await readApproval(tx, submit, totals));
+  const isHeld = totals.invalid === 0 && (await needsApproval(tx, submit, totals.requested));
+  const decision = decideSubmit(batch.validation_errors, totals, isHeld);
   if (decision.to !== 'needs_fix') {
     await checkNotPaused(tx, submit, batch);
     await writeFindings(tx, batch, checked);
@@ -112,12 +113,10 @@ async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchR
   return { checked, totals: totalsOf(quoted) };
 }
 
-/** Reads the limits of approval and the sum used up; locks, so that concurrent submits wait, only where the sum matters. */
-async function readApproval(tx: Tx, { caller: { merchantId }, settings, time }: Submit, totals: Totals) {
-  const limits = approvalLimitsOf(settings);
-  if (totals.invalid > 0 || !dependsOnWindow(totals.requested, limits)) return { limits, unapproved: 0n };
-  await lockApprovals(tx, merchantId, 'payouts');
-  return { limits, unapproved: await sumUnapproved(tx, merchantId, time.seconds) };
+async function needsApproval(tx: Tx, { caller, settings, time }: Submit, amount: bigint): Promise<boolean> {
+  const { merchantId } = caller;
+  const outflow = { merchantId, kind: 'payouts', amount, nowSeconds: time.seconds } as const;
+  return await decideNeedsApproval(tx, outflow, settings, sumUnapproved);
 }
 
 /** @throws Fail `service_unavailable` while the network or token is paused; the batch stays as it is */

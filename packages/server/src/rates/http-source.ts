@@ -84,7 +84,7 @@ export class HttpAnswers {
       await entry.underWay;
     }
     if (entry.answer !== undefined) return entry.answer;
-    throw entry.failure ?? new SourceFailed('no_rate', 'not asked');
+    throw entry.failure ?? new SourceFailed('no_rate', 'no answer yet');
   }
 
   #entryOf(url: string): Entry {

@@ -1,18 +1,18 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { APPROVAL_WINDOW_SECONDS } from '../stores/index.ts';
+
 import type { RefundRow } from './queries.ts';
 import './tables.ts';
 
 /**
- * Sums a merchant's refunds without approval of the last 24 hours of its clock, over all tokens and stores, each counted
- * from when its address was known. Failed and canceled refunds do not count.
+ * Sums a merchant's refunds without approval after a time of its clock, over all tokens and stores, each counted from when
+ * its address was known. Failed and canceled refunds do not count.
  */
-export async function unapprovedRefunds(tx: Tx, merchantId: string, nowSeconds: number): Promise<bigint> {
+export async function unapprovedRefunds(tx: Tx, merchantId: string, after: number): Promise<bigint> {
   const { rows } = await sql<{ amount: string }>`
     select coalesce(sum(amount), 0)::text as amount from refund
-    where merchant_id = ${merchantId} and addressed_at > ${nowSeconds - APPROVAL_WINDOW_SECONDS}
+    where merchant_id = ${merchantId} and addressed_at > ${after}
       and required_approvals = 0 and status not in ('failed', 'canceled')`.execute(tx);
   return BigInt(rows[0]?.amount ?? 0);
 }

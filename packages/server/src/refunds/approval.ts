@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
-import { approvalLimitsOf, dependsOnWindow, lockApprovals, needsApproval } from '../stores/index.ts';
+import { decideNeedsApproval } from '../stores/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
 import { unapprovedRefunds } from './approval-queries.ts';
 import type { RefundSettings } from './deps.ts';
@@ -48,13 +48,8 @@ export async function addressColumns(
   { settings, time }: { settings: RefundSettings; time: MerchantTime },
 ): Promise<AddressColumns> {
   const { merchant_id: merchantId, amount, address } = refund;
-  const limits = approvalLimitsOf(settings);
-  let unapproved = 0n;
-  if (dependsOnWindow(amount, limits)) {
-    await lockApprovals(tx, merchantId, 'refunds');
-    unapproved = await unapprovedRefunds(tx, merchantId, time.seconds);
-  }
-  const isHeld = needsApproval(amount, unapproved, limits);
+  const outflow = { merchantId, kind: 'refunds', amount, nowSeconds: time.seconds } as const;
+  const isHeld = await decideNeedsApproval(tx, outflow, settings, unapprovedRefunds);
   return {
     address,
     addressed_at: time.seconds,

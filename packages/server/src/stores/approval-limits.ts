@@ -13,13 +13,43 @@ export interface ApprovalLimits {
   perDay: bigint | null;
 }
 
-export const APPROVAL_WINDOW_SECONDS = 86_400;
+const WINDOW_SECONDS = 86_400;
 
-/** Translates settings to limits. */
-export function approvalLimitsOf(settings: {
+interface ApprovalSettings {
   approvalAbove: bigint | 'off';
   unapprovedPerDay: bigint | 'off' | 'threshold';
-}): ApprovalLimits {
+}
+
+/** An amount that is about to leave a merchant. */
+interface Outflow {
+  merchantId: string;
+  kind: 'payouts' | 'refunds';
+  amount: bigint;
+  /** The merchant's clock. */
+  nowSeconds: number;
+}
+
+/**
+ * Decides whether an amount needs approval. Where the unapproved total of the last 24 hours matters, concurrent decisions
+ * of the merchant are serialised until commit, and the total is read after the lock.
+ *
+ * @param sumUnapproved sums what left without approval after a time of the merchant's clock
+ */
+export async function decideNeedsApproval(
+  tx: Tx,
+  { merchantId, kind, amount, nowSeconds }: Outflow,
+  settings: ApprovalSettings,
+  sumUnapproved: (tx: Tx, merchantId: string, after: number) => Promise<bigint>,
+): Promise<boolean> {
+  const limits = approvalLimitsOf(settings);
+  if (!dependsOnWindow(amount, limits)) return needsApproval(amount, 0n, limits);
+  await lockApprovals(tx, merchantId, kind);
+  const unapproved = await sumUnapproved(tx, merchantId, nowSeconds - WINDOW_SECONDS);
+  return needsApproval(amount, unapproved, limits);
+}
+
+/** Translates settings to limits. */
+export function approvalLimitsOf(settings: ApprovalSettings): ApprovalLimits {
   const above = settings.approvalAbove === 'off' ? null : settings.approvalAbove;
   const { unapprovedPerDay: perDay } = settings;
   if (perDay === 'threshold') return { above, perDay: above };
@@ -36,16 +66,16 @@ export function needsApproval(
   return perDay !== null && unapproved + amount > perDay;
 }
 
-/** Whether the unapproved total decides: then the caller takes the lock and reads it. */
+/** Whether the unapproved total decides. */
 export function dependsOnWindow(amount: bigint, limits: ApprovalLimits): boolean {
   return limits.perDay !== null && !needsApproval(amount, 0n, limits);
 }
 
 /**
- * Serialises concurrent decisions about approvals of one merchant until commit. Read the unapproved total in a statement
+ * Serialises concurrent decisions about approvals of one merchant until commit. The unapproved total is read in a statement
  * after this one, so that its snapshot includes the commit before.
  */
-export async function lockApprovals(tx: Tx, merchantId: string, kind: 'payouts' | 'refunds'): Promise<void> {
+async function lockApprovals(tx: Tx, merchantId: string, kind: 'payouts' | 'refunds'): Promise<void> {
   await sql`
     insert into approval_lock (merchant_id, kind) values (${merchantId}, ${kind})
     on conflict (merchant_id, kind) do update set kind = excluded.kind`.execute(tx);

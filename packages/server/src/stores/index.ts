@@ -1,11 +1,4 @@
-export {
-  APPROVAL_WINDOW_SECONDS,
-  type ApprovalLimits,
-  approvalLimitsOf,
-  dependsOnWindow,
-  lockApprovals,
-  needsApproval,
-} from './approval-limits.ts';
+export { decideNeedsApproval } from './approval-limits.ts';
 export { createAuthentication, listAdmittedKeys } from './authenticate.ts';
 export { createMerchant, moveClock, setMerchantStatus } from './create-merchant.ts';
 export { macOf } from './credentials.ts';

@@ -1,20 +1,15 @@
+export { adoptHistory, type HistoryAdoption } from './adopt-history.ts';
 export { adoptSequence } from './adopt-sequence.ts';
+export { auditFinalBlocks } from './audit-final-blocks.ts';
 export { AUDIT_JOB, auditJob } from './audit-job.ts';
 export { strayRows, transferRows } from './book-queries.ts';
 export { type ChargedWallet, findDecidedCharge, openChargesOf, sumOpenCharges } from './charge-queries.ts';
 export { checkRecipient } from './check-recipient.ts';
 export { cancelQueued, listQueuedFromDeposits, sumPendingFromDeposit } from './deposit-queries.ts';
-export { deleteReplacedBlocks, findReplacedBlocks, type ReplacedBlocks } from './final-block-queries.ts';
+
 export { checkFinalBlocks } from './final-blocks.ts';
 export { type TransferHealth, transferHealth } from './health.ts';
-export {
-  claimHolders,
-  decideAdoption,
-  hasHistoryChanged,
-  historyToAdopt,
-  isAdoptionOpen,
-  recordHistory,
-} from './history.ts';
+export { hasHistoryChanged, recordHistory } from './history.ts';
 export { type LostDecision, lostChange, voteOnLost } from './lost.ts';
 export { listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
 export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
@@ -22,11 +17,10 @@ export { isPaused, TRANSFER_SETTINGS } from './pauses.ts';
 export {
   listDecided,
   listUnsettled,
-  signedOf,
   sumPaidByTransfers,
   type TransferOrder,
 } from './queries.ts';
-export { type ChargeBooks, recheckFinal } from './recheck-final.ts';
+
 export { refuseCharges } from './refuse-charges.ts';
 export { requestTransfers } from './request-transfers.ts';
 export { type Screen, screen } from './screen.ts';

@@ -290,7 +290,8 @@ export async function listUnsettled(db: Db, merchantId: string, network: Network
   return attempts.map((attempt) => {
     const items = attempt.item_ids.map((id) => known.get(id));
     const counted = items.reduce((sum, item) => sum + (item?.is_counted === true ? item.amount : 0n), 0n);
-    return { ...attempt, amounts: items.map((item) => item?.amount ?? 0n), counted };
+    const amounts = items.map((item) => item?.amount ?? 0n);
+    return { currency: attempt.currency, signed: signedOf(attempt), amounts, counted };
   });
 }
 

@@ -97,7 +97,7 @@ async function readStatuses(chain: Chain, attempts: readonly AttemptRow[]): Prom
 const STATES = { succeeded: 'final', failed: 'failed', dead: 'dead' } as const;
 
 const isUnchanged = ({ status }: AttemptRow, { state }: TxStatus) =>
-  Object.entries(STATES).some(([known, said]) => known === status && said === state);
+  Object.entries(STATES).some(([known, shown]) => known === status && shown === state);
 
 /** Nearly all attempts are unchanged: nothing is read or locked for them. */
 function matchesBooks({ attempt, status }: StatusCheck): boolean {

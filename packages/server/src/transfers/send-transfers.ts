@@ -250,7 +250,10 @@ function nextRunOf(
   const ageSeconds = nowSeconds - Math.max(...transfers.map((transfer) => Number(transfer.created_at)));
   const open = transfers.filter((transfer) => transfer.completed_at === null).length;
   if (open > 0 && ageSeconds > ALARM_AFTER_SECONDS) {
-    deps.log.warn({ group_id: groupId, transfers: open, age_seconds: ageSeconds }, 'undecided for long');
+    deps.log.warn(
+      { group_id: groupId, transfers: open, age_seconds: ageSeconds },
+      'transfers are undecided for long',
+    );
   }
   const nowMs = deps.clock.nowMs();
   const unsigned = attempts.filter((attempt) => attempt.status === 'reserved').length;

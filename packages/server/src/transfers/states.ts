@@ -98,11 +98,11 @@ export function planAttempts<T extends { alone: boolean }>(
   queued: readonly T[],
   maxItemsPerTx: number,
 ): T[][] {
-  const lone = queued.filter((transfer) => transfer.alone).map((transfer) => [transfer]);
+  const single = queued.filter((transfer) => transfer.alone).map((transfer) => [transfer]);
   const together = queued.filter((transfer) => !transfer.alone);
   const groups: T[][] = [];
   for (let i = 0; i < together.length; i += maxItemsPerTx) groups.push(together.slice(i, i + maxItemsPerTx));
-  return [...groups, ...lone];
+  return [...groups, ...single];
 }
 
 /** The groups that the coins cover, in order; a group that is too large is skipped and blocks none behind it. */

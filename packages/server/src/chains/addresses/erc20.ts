@@ -11,11 +11,11 @@ const TO_CAPITAL = -0x20;
 
 /** The EIP-55 spelling of an account of 20 bytes. */
 export function formatErc20Address(account: Uint8Array): string {
-  return spell(Buffer.from(account).toString('hex'));
+  return toChecksumCase(Buffer.from(account).toString('hex'));
 }
 
 /** `hex` is the account in 40 small digits. */
-function spell(hex: string): string {
+function toChecksumCase(hex: string): string {
   const spelled = Buffer.from(hex, 'latin1');
   const hash = keccak256(spelled);
   // Two digits a byte, the high one first. A loop over bytes: a batch has 200 of these.
@@ -42,7 +42,7 @@ export function checkErc20Address(address: string): AddressCheck {
   if (!FORM.test(address)) return refuse('format');
   const digits = address.slice(2);
   const account = digits.toLowerCase();
-  const canonical = spell(account);
+  const canonical = toChecksumCase(account);
   const oneCase = digits === account || digits === digits.toUpperCase();
   if (!oneCase && address !== canonical) return refuse('checksum');
   const reserved = findReservedAccount(account);

@@ -187,9 +187,9 @@ export class SimulatedAdapter implements Chain {
   }
 
   async broadcast(signed: SignedTx): Promise<Broadcast> {
-    const said = await this.#batched.broadcast(this.id, signed, (list) => this.#send(list));
-    if (typeof said === 'string') throw new ChainUnavailable(this.network, said);
-    return said;
+    const answer = await this.#batched.broadcast(this.id, signed, (list) => this.#send(list));
+    if (typeof answer === 'string') throw new ChainUnavailable(this.network, answer);
+    return answer;
   }
 
   /** @returns the answer to each; a string is the reason of a missing answer */
@@ -199,12 +199,12 @@ export class SimulatedAdapter implements Chain {
       this.#assertReachable(view);
       const { effects, ...left } = takeFaults(view.row, list.length);
       const good = list.filter((_, i) => faults[i] === undefined && effects[i]?.accepts !== false);
-      const { said, nextArrival } = await admit(tx, this.id, good, {
+      const { answers, nextArrival } = await admit(tx, this.id, good, {
         nextArrival: view.row.next_arrival,
         clock: view.clock,
       });
       await updateChain(tx, this.id, { ...left, next_arrival: nextArrival });
-      const honest = new Map(good.map((signed, i) => [signed, said[i]]));
+      const honest = new Map(good.map((signed, i) => [signed, answers[i]]));
       return list.map((signed, i) => {
         const refused = faults[i];
         if (refused !== undefined) return { result: 'rejected', code: refused, retryable: false };

@@ -51,14 +51,14 @@ export async function admit(
   id: ChainId,
   list: readonly SignedTx[],
   { nextArrival, clock }: { nextArrival: bigint; clock: BlockClock },
-): Promise<{ said: Broadcast[]; nextArrival: bigint }> {
+): Promise<{ answers: Broadcast[]; nextArrival: bigint }> {
   const candidates = list.map((signed) => ({ signed, body: readBody(signed.raw) }));
   const pool = await loadMempool(tx, id, candidates, nextArrival);
-  const said: Broadcast[] = [];
-  for (const candidate of candidates) said.push(await admitOne(tx, id, candidate, { pool, clock }));
+  const answers: Broadcast[] = [];
+  for (const candidate of candidates) answers.push(await admitOne(tx, id, candidate, { pool, clock }));
   await markGone(tx, id, pool.replaced);
   await upsertTransactions(tx, id, [...pool.arriving.values()]);
-  return { said, nextArrival: pool.nextArrival };
+  return { answers, nextArrival: pool.nextArrival };
 }
 
 async function loadMempool(

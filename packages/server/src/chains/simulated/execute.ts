@@ -182,8 +182,8 @@ function executeOne(
   for (const [index, item] of tx.body.items.entries()) {
     if (!itemOk[index]) continue;
     const amount = BigInt(item.amount);
-    const place = { txId: tx.txId, index, itemId: item.id, height };
-    const movement = { ...place, asset, sender, recipient: item.to, amount };
+    const position = { txId: tx.txId, index, itemId: item.id, height };
+    const movement = { ...position, asset, sender, recipient: item.to, amount };
     result.movements.push(window === undefined ? movement : { ...movement, charge: window });
   }
 }

@@ -87,7 +87,7 @@ export async function rememberSigned(
     for (const [k, { i }] of late.entries()) answers[i] = given[k] ?? '';
   }
   return answers.map((answer) =>
-    isGap(answer) ? 'the holder of the wallet was not told what comes before this attempt' : answer,
+    isGap(answer) ? 'the holder of the wallet does not know the attempts before this one' : answer,
   );
 }
 
@@ -224,7 +224,7 @@ interface NumberRow {
 
 async function readMemory(tx: Tx, id: ChainId, requests: readonly SignatureRequest[]): Promise<Memory> {
   const { merchantId, network } = id;
-  const places = requests.flatMap(({ signing, signed: { sender }, before }) =>
+  const ordinals = requests.flatMap(({ signing, signed: { sender }, before }) =>
     Array.from({ length: before.length + 1 }, (_, i) => ({
       sender,
       history: signing.history,
@@ -233,13 +233,13 @@ async function readMemory(tx: Tx, id: ChainId, requests: readonly SignatureReque
   );
   const numbers = await sql<NumberRow>`${kept}
     select n.sender, n.history, n.ordinal, n.attempt_id
-    from unnest(${places.map((p) => p.sender)}::text[], ${places.map((p) => p.history)}::text[],
-                ${places.map((p) => p.ordinal)}::bigint[]) as u (sender, history, ordinal)
+    from unnest(${ordinals.map((p) => p.sender)}::text[], ${ordinals.map((p) => p.history)}::text[],
+                ${ordinals.map((p) => p.ordinal)}::bigint[]) as u (sender, history, ordinal)
     join simchain.numbering n on n.merchant_id = ${merchantId} and n.network = ${network} and n.sender = u.sender
       and n.history = u.history and n.ordinal = u.ordinal
     union
     select u.sender, u.history, n.ordinal, n.attempt_id
-    from (select distinct * from unnest(${places.map((p) => p.sender)}::text[], ${places.map((p) => p.history)}::text[])) as u (sender, history)
+    from (select distinct * from unnest(${ordinals.map((p) => p.sender)}::text[], ${ordinals.map((p) => p.history)}::text[])) as u (sender, history)
     cross join lateral (
       select ordinal, attempt_id from simchain.numbering n
       where n.merchant_id = ${merchantId} and n.network = ${network} and n.sender = u.sender and n.history = u.history

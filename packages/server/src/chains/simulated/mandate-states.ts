@@ -27,10 +27,10 @@ export async function readMandateStates(
   const { windowCap } = NETWORK_RULES[id.network].caps;
   return mandates.map(({ mandateId, payer, asset }) => {
     const key = balanceKey(payer, asset);
-    const said = allowed.get(key);
+    const granted = allowed.get(key);
     // Without a collector the allowance is the mandate.
-    const plain = said && (said.isRevoked ? ('revoked' as const) : ('active' as const));
-    const state = (windowCap ? mandateStatuses.get(mandateId) : plain) ?? 'missing';
-    return { state, balance: balances.get(key) ?? 0n, allowance: said?.amount ?? 0n };
+    const withoutCollector = granted && (granted.isRevoked ? ('revoked' as const) : ('active' as const));
+    const state = (windowCap ? mandateStatuses.get(mandateId) : withoutCollector) ?? 'missing';
+    return { state, balance: balances.get(key) ?? 0n, allowance: granted?.amount ?? 0n };
   });
 }

@@ -28,8 +28,8 @@ export type Placement =
  * continue from the same ordinal differ at that ordinal. No ordinal is signed before all lower ones are known, so the copy
  * that comes second finds it taken, whichever attempt it requests first.
  */
-export function placeAttempt({ last, known }: Numbering, asked: NumberedAttempt): Placement {
-  const { ordinal, attemptId, before, isWhole } = asked;
+export function placeAttempt({ last, known }: Numbering, attempt: NumberedAttempt): Placement {
+  const { ordinal, attemptId, before, isWhole } = attempt;
   if (known.get(ordinal) === attemptId) return { is: 'placed', added: [] };
   const lowest = ordinal - BigInt(before.length);
   const numbers = [...before, attemptId].map((id, i) => [lowest + BigInt(i), id] as const);

@@ -15,7 +15,7 @@ export async function insertPermissions(
   tx: Tx,
   { merchantId, network }: ChainId,
   permissions: readonly Permission[],
-  place: { txId: string; owner: string; height: bigint; firstNumber: bigint },
+  origin: { txId: string; owner: string; height: bigint; firstNumber: bigint },
 ): Promise<void> {
   await tx
     .insertInto('simchain.permission')
@@ -23,15 +23,15 @@ export async function insertPermissions(
       permissions.map((one, i) => ({
         merchant_id: merchantId,
         network,
-        number: place.firstNumber + BigInt(i),
-        tx_id: place.txId,
+        number: origin.firstNumber + BigInt(i),
+        tx_id: origin.txId,
         kind: one.kind,
-        owner: place.owner,
+        owner: origin.owner,
         currency: one.asset,
         spender: one.kind === 'approve' ? one.spender : null,
         amount: one.kind === 'approve' ? one.amount : null,
         mandate_id: one.kind === 'approve' ? null : one.mandateId,
-        height: place.height,
+        height: origin.height,
       })),
     )
     .execute();

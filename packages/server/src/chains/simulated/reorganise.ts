@@ -64,9 +64,10 @@ async function movePermissions(
   { merchantId, network }: ChainId,
   { keptHeight, newestHeight, remine }: Reorganisation,
 ): Promise<void> {
-  const place = sql`merchant_id = ${merchantId} and network = ${network} and height > ${keptHeight}`;
-  if (remine) await sql`update simchain.permission set height = ${newestHeight} where ${place}`.execute(tx);
-  else await sql`delete from simchain.permission where ${place}`.execute(tx);
+  const replaced = sql`merchant_id = ${merchantId} and network = ${network} and height > ${keptHeight}`;
+  if (remine)
+    await sql`update simchain.permission set height = ${newestHeight} where ${replaced}`.execute(tx);
+  else await sql`delete from simchain.permission where ${replaced}`.execute(tx);
 }
 
 /** Deletes the transfers in replaced blocks; those that `remineForeign` moved stay. */

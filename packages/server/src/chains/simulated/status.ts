@@ -57,8 +57,8 @@ async function findSequenceWinner(
   clock: BlockClock,
 ): Promise<string | undefined> {
   if (signed.sequence === undefined) return undefined;
-  const place = { sender: signed.sender, sequence: BigInt(signed.sequence) };
-  const [holder] = await findBySequences(db, id, [place]);
+  const slot = { sender: signed.sender, sequence: BigInt(signed.sequence) };
+  const [holder] = await findBySequences(db, id, [slot]);
   const isFinal = holder?.height != null && holder.height <= clock.finalHeight;
   return isFinal && holder.tx_id !== signed.txId ? `sequence used by ${holder.tx_id}` : undefined;
 }

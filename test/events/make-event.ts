@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { recordEvent } from '../../packages/server/src/events/index.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job } from '../../packages/server/src/platform/jobs/index.ts';
-import { Publisher } from '../../packages/server/src/webhooks/index.ts';
+import { Publisher } from '../../packages/server/src/webhooks/publish.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
-/** Takes what a merchant's store has recorded into its stream, as the job of each event does. */
+/** Publishes the recorded events of a merchant's store, as the job of each event does. */
 export function publisherOf({ app }: TestService): (merchant: TestMerchant) => Promise<void> {
   const outbound = { post: () => Promise.reject(new Error('nothing is sent here')) };
   const publisher = new Publisher({ ...app, outbound, disableAfterSeconds: 432_000 });
@@ -16,8 +16,8 @@ export function publisherOf({ app }: TestService): (merchant: TestMerchant) => P
 
 class RolledBack extends Error {}
 
-/** Records an event of a resource in a transaction of its own, which may stay open for a while or be given up. */
-export async function makeNews(
+/** Records an event of a resource in a transaction of its own, which may stay open for a while or be rolled back. */
+export async function makeEvent(
   { app }: TestService,
   { merchantId, storeId }: TestMerchant,
   how: { resource?: string; object?: object; waitMs?: number; rollBack?: boolean } = {},
