@@ -65,6 +65,7 @@ const route =
 const server = createHttpServer({
   routes: [route],
   pages: [],
+  errorFormats: [],
   authenticate,
   knowsKey: async () => true,
   clock: new Clock(),

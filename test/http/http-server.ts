@@ -1,4 +1,5 @@
 import { apiRoutes } from '../../packages/server/src/app.ts';
+import { payoutErrors } from '../../packages/server/src/payouts/index.ts';
 import {
   type BodyBudget,
   createHttpServer,
@@ -24,6 +25,7 @@ export async function serveWith(
   const server = createHttpServer({
     routes: options.routes ?? apiRoutes(app),
     pages: [],
+    errorFormats: [payoutErrors],
     ...createAuthentication(app),
     clock: app.clock,
     log: options.log ?? app.log,

@@ -21,7 +21,7 @@ import {
   paymentMethodRoutes,
 } from './payment-methods/index.ts';
 import { ownAddressFinder, type PaymentDeps } from './payments/index.ts';
-import { payoutRoutes } from './payouts/index.ts';
+import { payoutErrors, payoutRoutes } from './payouts/index.ts';
 import {
   Clock,
   connect,
@@ -53,6 +53,7 @@ import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index
 
 /** API versions that a caller may request; the first is the current one. */
 const API_VERSIONS = ['2026-04-20'] as const;
+const ERROR_FORMATS = [payoutErrors];
 const NONCE_POOL_SIZE = 4;
 /** Connections of this process's workers, so that bursts of requests do not delay claims, nor the other way round. */
 const CLAIM_POOL_SIZE = 4;
@@ -225,6 +226,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
     log: app.log,
     observer: app.metrics,
     versions: API_VERSIONS,
+    errorFormats: ERROR_FORMATS,
     rate: options.rate,
     trustedProxy: options.trustedProxy ?? false,
     publicUrl: options.publicUrl,
@@ -261,5 +263,6 @@ export function describeApi(routes: readonly Route[], serverUrl: string): object
       `Every error code has [a page](${serverUrl}/docs/errors) with its cause and what to do.`,
     ].join('\n\n'),
     serverUrl,
+    errorFormats: ERROR_FORMATS,
   });
 }

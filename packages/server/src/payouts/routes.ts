@@ -19,11 +19,11 @@ import { cancelPayoutBatch } from './cancel-payout-batch.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
 import type { PayoutDeps } from './deps.ts';
 import { deletePayoutItem, updatePayoutItem } from './edit-payout-items.ts';
+import { PAYOUT_PATH } from './error-format.ts';
 import { presentBatch, presentItem } from './present.ts';
 import { batchIdOf, getBatch, getItem, listBatches, listItems } from './queries.ts';
 import { submitPayoutBatch } from './submit-payout-batch.ts';
 
-const PATH = '/api/v1/payout-batches';
 const tag = 'Payouts';
 
 /** The only invalid body with an error code of its own. */
@@ -38,7 +38,7 @@ function draftRoutes(deps: PayoutDeps): Route[] {
   return [
     defineRoute({
       method: 'POST',
-      path: PATH,
+      path: PAYOUT_PATH,
       operationId: 'createPayoutBatch',
       tag,
       summary: 'Create a payout batch',
@@ -60,7 +60,7 @@ function batchReadRoutes(deps: PayoutDeps): Route[] {
   return [
     defineRoute({
       method: 'GET',
-      path: PATH,
+      path: PAYOUT_PATH,
       operationId: 'listPayoutBatches',
       tag,
       summary: 'List payout batches, newest first',
@@ -82,7 +82,7 @@ function batchReadRoutes(deps: PayoutDeps): Route[] {
     }),
     defineRoute({
       method: 'GET',
-      path: `${PATH}/{batch_id}`,
+      path: `${PAYOUT_PATH}/{batch_id}`,
       operationId: 'retrievePayoutBatch',
       tag,
       summary: 'Read a payout batch',
@@ -101,7 +101,7 @@ function lifeRoutes(deps: PayoutDeps): Route[] {
   return [
     defineRoute({
       method: 'POST',
-      path: `${PATH}/{batch_id}/submit`,
+      path: `${PAYOUT_PATH}/{batch_id}/submit`,
       operationId: 'submitPayoutBatch',
       tag,
       summary: 'Submit a payout batch',
@@ -126,7 +126,7 @@ function lifeRoutes(deps: PayoutDeps): Route[] {
     }),
     defineRoute({
       method: 'POST',
-      path: `${PATH}/{batch_id}/cancel`,
+      path: `${PAYOUT_PATH}/{batch_id}/cancel`,
       operationId: 'cancelPayoutBatch',
       tag,
       summary: 'Cancel a payout batch',
@@ -148,7 +148,7 @@ function itemReadRoutes(deps: PayoutDeps): Route[] {
   return [
     defineRoute({
       method: 'GET',
-      path: `${PATH}/{batch_id}/items`,
+      path: `${PAYOUT_PATH}/{batch_id}/items`,
       operationId: 'listPayoutItems',
       tag,
       summary: 'List the items of a batch, in its order',
@@ -171,7 +171,7 @@ function itemReadRoutes(deps: PayoutDeps): Route[] {
     }),
     defineRoute({
       method: 'GET',
-      path: `${PATH}/{batch_id}/items/{item_id}`,
+      path: `${PAYOUT_PATH}/{batch_id}/items/{item_id}`,
       operationId: 'retrievePayoutItem',
       tag,
       summary: 'Read an item of a batch',
@@ -193,7 +193,7 @@ function itemEditRoutes(deps: PayoutDeps): Route[] {
   return [
     defineRoute({
       method: 'PUT',
-      path: `${PATH}/{batch_id}/items/{item_id}`,
+      path: `${PAYOUT_PATH}/{batch_id}/items/{item_id}`,
       operationId: 'updatePayoutItem',
       tag,
       summary: 'Replace an item of a batch in draft or needs_fix',
@@ -212,7 +212,7 @@ function itemEditRoutes(deps: PayoutDeps): Route[] {
     }),
     defineRoute({
       method: 'DELETE',
-      path: `${PATH}/{batch_id}/items/{item_id}`,
+      path: `${PAYOUT_PATH}/{batch_id}/items/{item_id}`,
       operationId: 'deletePayoutItem',
       tag,
       summary: 'Drop an item of a batch in draft or needs_fix',

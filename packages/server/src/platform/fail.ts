@@ -1,4 +1,4 @@
-/** What can go wrong for a caller. `platform/http` gives each code its status and its words in both error families. */
+/** What can go wrong for a caller. `platform/http` gives each code its status and writes it in the format of its path. */
 export type FailCode =
   | 'invalid_request'
   | 'parameter_missing'

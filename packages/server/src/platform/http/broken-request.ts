@@ -2,13 +2,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Fail } from '../fail.ts';
 import type { Logger } from '../observability/log.ts';
-import { errorBody, familyOf, statusOf } from './error-body.ts';
+import { type ErrorFormat, errorBody, formatOf, statusOf } from './error-body.ts';
 import { type HttpObserver, UNMATCHED } from './observe.ts';
 import { newRequestId } from './request-id.ts';
 
 export interface BrokenRequestOptions {
   clock: { nowSeconds(): number };
   publicUrl: () => string;
+  errorFormats: readonly ErrorFormat[];
   log: Pick<Logger, 'info'>;
   observer: Pick<HttpObserver, 'answered'>;
   /** Headers that every answer has. */
@@ -18,15 +19,15 @@ export interface BrokenRequestOptions {
 type ParseError = Error & { code?: string; rawPacket?: unknown };
 
 const REQUEST_LINE = /^[A-Z-]+ (\S+) HTTP\/1\.[01]\r?\n/;
-/** Where nothing could be read. */
+/** The method of requests that could not be parsed. */
 const NO_METHOD = 'other';
-/** A request line lies in the first bytes of a packet; the rest is not looked at. */
+/** The request line is searched in the first bytes of a packet only. */
 const REQUEST_LINE_BYTES_MAX = 16_384;
 
-/** Answers of a connection that are not finished, oldest first. */
+/** Unfinished answers of a connection, oldest first. */
 const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
 
-/** Remembers which requests of a connection wait for their answers: a broken one may be pipelined behind them. */
+/** Tracks the unanswered requests of each connection, as a broken one may be pipelined behind them. */
 export function followRequests(server: Server): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
@@ -37,15 +38,15 @@ export function followRequests(server: Server): void {
 }
 
 /**
- * Bytes that are no HTTP request, or one that never ended: answered once, and closed. Requests that came whole before
- * them get their own answers first, so that nobody takes the refusal for theirs.
+ * Answers bytes that are no HTTP request, or one that never ended, once and closes the connection. Complete requests
+ * before them get their answers first, so that no caller takes the refusal for its own answer.
  */
 export function answerBrokenRequest(error: ParseError, socket: Socket, options: BrokenRequestOptions): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  // What follows broken bytes means nothing; unread, it cannot be taken for a request.
+  // Bytes after broken ones must not be read as a request.
   socket.pause();
   const earlier = [...(unanswered.get(socket) ?? [])].filter((response) => response.req.complete).at(-1);
   if (earlier === undefined) refuse(error, socket, options);
@@ -64,7 +65,7 @@ function refuse(error: ParseError, socket: Socket, options: BrokenRequestOptions
   const requestId = newRequestId();
   const body = JSON.stringify(
     errorBody(fail, {
-      family: familyOf(pathOf(error)),
+      format: formatOf(pathOf(error), options.errorFormats),
       requestId,
       nowSeconds: options.clock.nowSeconds(),
       publicUrl: options.publicUrl(),
@@ -78,10 +79,10 @@ function refuse(error: ParseError, socket: Socket, options: BrokenRequestOptions
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  // No request came of it, so no hook tells of it. What the bytes said may be anything: it is neither logged nor counted.
-  options.observer.answered({ method: NO_METHOD, route: UNMATCHED, status: statusOf(fail), seconds: 0 });
+  // No request exists, so no hook counts it. Its bytes may be anything, so neither log nor metrics quote them.
+  options.observer.answered({ method: NO_METHOD, route: UNMATCHED, status: statusOf(fail.code), seconds: 0 });
   options.log.info(
-    { request_id: requestId, route: UNMATCHED, status: statusOf(fail), reason: error.code },
+    { request_id: requestId, route: UNMATCHED, status: statusOf(fail.code), reason: error.code },
     'request',
   );
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroySoon());

@@ -1,25 +1,106 @@
 import {
-  type PayoutErrorCode,
   PERMISSION_DENIED,
   STRUCTURED_ERRORS,
   type StructuredCode,
   type StructuredType,
 } from '@florin/contract/errors';
+import { StructuredError } from '@florin/contract/schemas';
+import type { TSchema } from 'typebox';
 import type { Fail, FailCode } from '../fail.ts';
 import { redact } from '../secrets/redact.ts';
 import { shorten } from '../secrets/shorten.ts';
 
-export const PAYOUT_PATH = '/api/v1/payout-batches';
-export type Family = 'structured' | 'payout';
+/** How errors of some paths are written. Paths that no format matches have the structured one. */
+export interface ErrorFormat {
+  /** @param path percent-decoded, without scheme, host and query */
+  matches(path: string): boolean;
+  /** Schema of the body, for the OpenAPI document. */
+  schema: TSchema;
+  /** The code that the body carries, which is the name of its page of documentation. */
+  codeOf(code: FailCode): string;
+  body(error: PresentedError): object;
+}
+
+/** A failure as its caller may see it: texts are cut and free of secrets. */
+export interface PresentedError {
+  code: FailCode;
+  status: number;
+  message: string;
+  param: string | undefined;
+  declineCode: string | undefined;
+  charge: string | undefined;
+  requestId: string;
+  nowSeconds: number;
+  publicUrl: string;
+}
+
+const words = (code: StructuredCode) => {
+  const { status, type } = STRUCTURED_ERRORS[code];
+  return { status, type, code };
+};
 
 /**
- * Payout paths, unknown ones below them too, answer in the payout format; all others in the structured one.
+ * Status, type and code of each failure in the structured format (design: API, section 1); the code is null where the
+ * specification has none (403). Exhaustive by type.
+ */
+const WORDS: Record<FailCode, { status: number; type: StructuredType; code: StructuredCode | null }> = {
+  invalid_request: words('invalid_request_error'),
+  parameter_missing: words('parameter_missing'),
+  authentication_required: words('invalid_api_key'),
+  forbidden: { status: PERMISSION_DENIED.status, type: PERMISSION_DENIED.type, code: null },
+  resource_not_found: words('resource_not_found'),
+  method_not_allowed: words('method_not_allowed'),
+  request_timeout: words('request_timeout'),
+  conflict: words('conflict'),
+  body_too_large: words('body_too_large'),
+  unsupported_media_type: words('unsupported_media_type'),
+  rate_limited: words('RATE_LIMIT_EXCEEDED'),
+  service_unavailable: words('service_unavailable'),
+  internal_error: words('internal_error'),
+  daily_refund_limit_exceeded: words('DAILY_REFUND_LIMIT_EXCEEDED'),
+  insufficient_balance: words('insufficient_balance'),
+  // A format with codes of its own has names for these.
+  address_risk_rejected: words('invalid_request_error'),
+  batch_amount_limit_exceeded: words('invalid_request_error'),
+  batch_amount_too_low: words('invalid_request_error'),
+  batch_cannot_submit: words('invalid_request_error'),
+  batch_empty_items: words('invalid_request_error'),
+  custody_balance_insufficient: words('invalid_request_error'),
+  quota_blocked: words('invalid_request_error'),
+};
+
+const structuredCode = (code: FailCode) => WORDS[code].code ?? 'forbidden';
+
+const STRUCTURED: ErrorFormat = {
+  matches: () => true,
+  schema: StructuredError,
+  codeOf: structuredCode,
+  body: ({ code: failCode, message, param, declineCode, charge, requestId, nowSeconds, publicUrl }) => {
+    const { type, code } = WORDS[failCode];
+    return {
+      error: {
+        type,
+        ...(code === null ? {} : { code }),
+        message,
+        ...(param === undefined ? {} : { param }),
+        ...(declineCode === undefined ? {} : { decline_code: declineCode }),
+        ...(charge === undefined ? {} : { charge }),
+        doc_url: `${publicUrl}/docs/errors/${structuredCode(failCode)}`,
+      },
+      request_id: requestId,
+      timestamp: nowSeconds,
+    };
+  },
+};
+
+/**
+ * The format of a path's errors.
  *
  * @param url as received: percent-encoded, and with scheme and host where a proxy is spoken to
  */
-export function familyOf(url: string): Family {
+export function formatOf(url: string, formats: readonly ErrorFormat[]): ErrorFormat {
   const path = decoded(url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '');
-  return path === PAYOUT_PATH || path.startsWith(`${PAYOUT_PATH}/`) ? 'payout' : 'structured';
+  return formats.find((format) => format.matches(path)) ?? STRUCTURED;
 }
 
 function decoded(path: string): string {
@@ -30,91 +111,33 @@ function decoded(path: string): string {
   }
 }
 
-interface Words {
-  status: number;
-  type: StructuredType;
-  /** Code in the structured format; null where the specification has none (403). */
-  code: StructuredCode | null;
-  /** `errorCode` in the payout format. */
-  payout: PayoutErrorCode;
-}
-
-const words = (code: StructuredCode, payout: PayoutErrorCode): Words => {
-  const { status, type } = STRUCTURED_ERRORS[code];
-  return { status, type, code, payout };
-};
-/** Only payout calls refuse with it: elsewhere it would be a wrong request. */
-const payoutOnly = (payout: PayoutErrorCode): Words => words('invalid_request_error', payout);
-
-/** Each way to fail in both formats (design: API, section 1). Exhaustive by type. */
-export const WORDS: Record<FailCode, Words> = {
-  invalid_request: words('invalid_request_error', 'invalid_request'),
-  parameter_missing: words('parameter_missing', 'invalid_request'),
-  authentication_required: words('invalid_api_key', 'authentication_required'),
-  forbidden: {
-    status: PERMISSION_DENIED.status,
-    type: PERMISSION_DENIED.type,
-    code: null,
-    payout: 'forbidden',
-  },
-  resource_not_found: words('resource_not_found', 'resource_not_found'),
-  method_not_allowed: words('method_not_allowed', 'invalid_request'),
-  request_timeout: words('request_timeout', 'invalid_request'),
-  conflict: words('conflict', 'conflict'),
-  body_too_large: words('body_too_large', 'invalid_request'),
-  unsupported_media_type: words('unsupported_media_type', 'invalid_request'),
-  rate_limited: words('RATE_LIMIT_EXCEEDED', 'rate_limited'),
-  service_unavailable: words('service_unavailable', 'service_unavailable'),
-  internal_error: words('internal_error', 'payout_error'),
-  // Refunds alone refuse with it, and none of their paths is a payout's.
-  daily_refund_limit_exceeded: words('DAILY_REFUND_LIMIT_EXCEEDED', 'rate_limited'),
-  insufficient_balance: words('insufficient_balance', 'insufficient_balance'),
-  address_risk_rejected: payoutOnly('address_risk_rejected'),
-  batch_amount_limit_exceeded: payoutOnly('batch_amount_limit_exceeded'),
-  batch_amount_too_low: payoutOnly('batch_amount_too_low'),
-  batch_cannot_submit: payoutOnly('batch_cannot_submit'),
-  batch_empty_items: payoutOnly('batch_empty_items'),
-  custody_balance_insufficient: payoutOnly('custody_balance_insufficient'),
-  quota_blocked: payoutOnly('quota_blocked'),
-};
-
 /** Longer than any message of ours with what it quotes. */
 const MESSAGE_LENGTH_MAX = 1_000;
 
 export interface ErrorContext {
-  family: Family;
+  format: ErrorFormat;
   requestId: string;
   nowSeconds: number;
   publicUrl: string;
 }
 
-/** The body of an error answer in the family of its path. */
-export function errorBody(fail: Fail, context: ErrorContext): object {
-  const { status, type, code, payout } = WORDS[fail.code];
-  // A name that the caller made up is quoted; one who puts a key there gets it back masked.
-  const message = redact(shorten(fail.details.message, MESSAGE_LENGTH_MAX));
-  const param = fail.details.param === undefined ? undefined : redact(shorten(fail.details.param));
-  const { declineCode, charge } = fail.details;
-  if (context.family === 'payout') {
-    return { code: status, message, errorCode: payout, data: null };
-  }
-  return {
-    error: {
-      type,
-      ...(code === null ? {} : { code }),
-      message,
-      ...(param === undefined ? {} : { param }),
-      ...(declineCode === undefined ? {} : { decline_code: declineCode }),
-      ...(charge === undefined ? {} : { charge }),
-      doc_url: `${context.publicUrl}/docs/errors/${code ?? 'forbidden'}`,
-    },
-    request_id: context.requestId,
-    timestamp: context.nowSeconds,
-  };
+/** The body of an error answer in the format of its path. */
+export function errorBody(fail: Fail, { format, ...context }: ErrorContext): object {
+  const { message, param, declineCode, charge } = fail.details;
+  return format.body({
+    code: fail.code,
+    status: statusOf(fail.code),
+    // A name that the caller made up is quoted; one who puts a key there gets it back masked.
+    message: redact(shorten(message, MESSAGE_LENGTH_MAX)),
+    param: param === undefined ? undefined : redact(shorten(param)),
+    declineCode,
+    charge,
+    ...context,
+  });
 }
 
-export function statusOf(fail: Fail): number {
-  return WORDS[fail.code].status;
+export function statusOf(code: FailCode): number {
+  return WORDS[code].status;
 }
 
 /** Headers that some failures carry. */

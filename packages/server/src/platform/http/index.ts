@@ -1,5 +1,5 @@
 export { BodyBudget } from './body.ts';
-export { type Family, familyOf, PAYOUT_PATH, WORDS } from './error-body.ts';
+export type { ErrorFormat } from './error-body.ts';
 export { EVENT_STREAM, type OpenStream } from './event-stream.ts';
 export { formOf } from './form.ts';
 export { type HtmlDocument, htmlAnswer, pageHeaders } from './html.ts';

@@ -1,7 +1,6 @@
-import { PayoutError, StructuredError } from '@florin/contract/schemas';
 import type { TSchema } from 'typebox';
 import type { FailCode } from '../fail.ts';
-import { familyOf, WORDS } from './error-body.ts';
+import { type ErrorFormat, formatOf, statusOf } from './error-body.ts';
 import { EVENT_STREAM } from './event-stream.ts';
 import type { Route } from './route.ts';
 
@@ -107,21 +106,22 @@ function codesOf(route: Route): readonly FailCode[] {
   ];
 }
 
-function refusalsOf(route: Route, components: Map<string, Json>, serverUrl: string): Json {
-  const family = familyOf(route.path);
-  const schema = reference(family === 'payout' ? PayoutError : StructuredError, components);
+function refusalsOf(route: Route, components: Map<string, Json>, options: OpenApiOptions): Json {
+  const format = formatOf(route.path, options.errorFormats);
+  const schema = reference(format.schema, components);
   const byStatus = new Map<number, Set<string>>();
   for (const code of codesOf(route)) {
-    const words = WORDS[code];
-    const name = family === 'payout' ? words.payout : (words.code ?? 'forbidden');
-    byStatus.set(words.status, (byStatus.get(words.status) ?? new Set()).add(name));
+    const status = statusOf(code);
+    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(format.codeOf(code)));
   }
   const entries = [...byStatus].sort(([a], [b]) => a - b);
   return Object.fromEntries(
     entries.map(([status, names]) => [
       String(status),
       {
-        description: [...names].map((name) => `[${name}](${serverUrl}/docs/errors/${name})`).join(', '),
+        description: [...names]
+          .map((name) => `[${name}](${options.serverUrl}/docs/errors/${name})`)
+          .join(', '),
         content: { 'application/json': { schema } },
       },
     ]),
@@ -151,7 +151,7 @@ function operationOf(route: Route, components: Map<string, Json>, options: OpenA
         description: 'Done.',
         content: { [answerType(route)]: { schema: reference(route.answer, components) } },
       },
-      ...refusalsOf(route, components, options.serverUrl),
+      ...refusalsOf(route, components, options),
     },
   };
 }
@@ -161,6 +161,7 @@ export interface OpenApiOptions {
   version: string;
   description: string;
   serverUrl: string;
+  errorFormats: readonly ErrorFormat[];
 }
 
 /** The OpenAPI 3.1 document, made from the route table: what is documented is what is served. */

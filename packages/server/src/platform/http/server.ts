@@ -8,7 +8,7 @@ import type { Logger } from '../observability/log.ts';
 import { shorten } from '../secrets/shorten.ts';
 import { BODY_BYTES_MAX, BodyBudget, rawOf, readBodies, whileHeld } from './body.ts';
 import { answerBrokenRequest, followRequests } from './broken-request.ts';
-import { errorBody, errorHeaders, familyOf, statusOf } from './error-body.ts';
+import { type ErrorFormat, errorBody, errorHeaders, formatOf, statusOf } from './error-body.ts';
 import { EVENT_STREAM, EventStreams, type OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
@@ -38,7 +38,7 @@ export interface HttpTimeouts {
   headersMs: number;
   /** From the end of the headers on. */
   bodyMs: number;
-  /** How long a caller may leave a stream unread before it is cut. */
+  /** How long a caller may leave a stream unread before the connection is cut. */
   unreadMs: number;
 }
 
@@ -46,6 +46,8 @@ export interface HttpOptions extends PipelineOptions {
   routes: readonly Route[];
   /** Unsigned: health, the OpenAPI document, documentation. */
   pages: readonly PublicPage[];
+  /** Formats of errors, each for some paths; the first that matches counts, and the structured one where none does. */
+  errorFormats: readonly ErrorFormat[];
   /** Address that callers see; error answers link to its documentation. A function, as the port may be chosen late. */
   publicUrl: () => string;
   tls?: { certFile: string; keyFile: string };
@@ -62,7 +64,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const standardHeaders = standardHeadersOf(options);
   const app = Fastify({
-    // A request that came just before the end is answered like all others; Fastify's own answer has no body of ours.
+    // A request that arrives during the shutdown is answered normally; Fastify's own 503 would lack our error body.
     return503OnClosing: false,
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
@@ -73,11 +75,11 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     genReqId: (raw) => readRequestId(raw.headers['x-request-id']) ?? newRequestId(),
     requestTimeout: timeouts.headersMs + timeouts.bodyMs + 5_000,
     http: {
-      // Less than one piece of a body, so that a connection that nobody reads yet holds one piece and not two.
+      // Less than one piece of a body, so that a connection that is not read yet holds one piece and not two.
       highWaterMark: 16_384,
       headersTimeout: timeouts.headersMs,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS_MAX, timeouts.headersMs / 2),
-      // Node would refuse with an empty body; `rawOf` does it with an error that says why.
+      // Node would refuse with an empty body; `rawOf` refuses with an error.
       requireHostHeader: false,
     },
     forceCloseConnections: 'idle',
@@ -114,7 +116,7 @@ function readTls(tls: { certFile: string; keyFile: string }) {
   };
 }
 
-/** `100-continue` is told only to a body that may come; what else is expected is ignored, as HTTP allows. */
+/** Sends `100 Continue` unless the body is too large. Other expectations are ignored, as HTTP allows. */
 function answerExpectations(server: Server): void {
   server.on('checkContinue', (request, response) => {
     if (Number(request.headers['content-length'] ?? 0) <= BODY_BYTES_MAX) response.writeContinue();
@@ -123,7 +125,7 @@ function answerExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
-/** A page says how much it reads; everything else is for those whose key we know. */
+/** A page declares how much it reads; all other bodies are kept for known keys only. */
 function keepSignedBodies(app: FastifyInstance, options: HttpOptions): void {
   const limits = bodyLimitsOf(options.pages);
   readBodies(app, options.bodyBudget ?? new BodyBudget(), ({ routeOptions }) => {
@@ -151,7 +153,7 @@ function addStandardHeaders(app: FastifyInstance, headers: Record<string, string
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.headers(headers);
-    // What follows such a body on its connection is not waited for.
+    // The connection is closed after the answer, as the rest of such a body is not read.
     if (BODYLESS_METHODS.has(request.method) && announcesBody(request.raw.headers)) {
       reply.header('connection', 'close');
     }
@@ -178,8 +180,7 @@ function limitUploadTime(app: FastifyInstance, bodyMs: number): void {
 }
 
 /**
- * What was asked for where there is nothing may be anything, a secret in the wrong place too; and who knows a page's
- * parameter may open the page.
+ * An unknown path may contain anything, even a misplaced secret, and the parameter of a page's path opens the page.
  */
 const hidesPath = (request: FastifyRequest) =>
   request.is404 || (routeOf(request).includes('{') && !request.originalUrl.startsWith('/api/'));
@@ -202,7 +203,7 @@ function logRequests(app: FastifyInstance, log: Logger): void {
 
 const nothingHere = () => new Fail('resource_not_found', 'There is nothing at this path.');
 
-/** The router takes the nothing behind the last slash of `/events/` for an id. */
+/** The router reads the empty text after the last slash of `/events/` as an id. */
 const lacksId = (raw: RawRequest) => Object.values(raw.params).includes('');
 
 function addRoute(app: FastifyInstance, pipeline: Pipeline, streams: EventStreams, route: Route): void {
@@ -251,7 +252,7 @@ function addRefusals(app: FastifyInstance, pipeline: Pipeline, routes: readonly 
   });
 }
 
-/** What the caller may know of an error; the rest goes to the log. */
+/** The failure that the caller sees; details of unexpected errors go to the log only. */
 function failOf(error: unknown): Fail {
   if (error instanceof Fail) return error;
   if (error instanceof CommitUnknown || isUnavailable(error)) {
@@ -269,12 +270,12 @@ function failOf(error: unknown): Fail {
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, options: HttpOptions) {
   const fail = failOf(error);
-  const status = statusOf(fail);
-  // What was not read of a body is not waited for.
+  const status = statusOf(fail.code);
+  // The rest of the body is not read.
   if (fail.code === 'body_too_large') reply.header('connection', 'close');
   if (status >= 500) options.log.error({ request_id: request.id, err: error }, fail.message);
   const body = errorBody(fail, {
-    family: familyOf(request.originalUrl),
+    format: formatOf(request.originalUrl, options.errorFormats),
     requestId: request.id,
     nowSeconds: options.clock.nowSeconds(),
     publicUrl: options.publicUrl(),
