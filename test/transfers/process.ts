@@ -208,7 +208,7 @@ export class Process {
       nowMs: nowMs + AHEAD_MS,
       kinds: [...this.#handlers.keys()],
       deadOwners: this.#options.deadOwners ?? [],
-      patientKinds: [],
+      lowPriorityKinds: [],
       owner: this.owner,
       fence: newFence(),
       leaseUntilMs: nowMs + LEASE_MS,

@@ -55,7 +55,7 @@ const JOBS_AT_ONCE = 200;
 const ROOM_MIN = JOBS_AT_ONCE / 20;
 
 /** Low priority: all renewals of a merchant may be due in one second, and its deposits, payouts and charges go first. */
-const PATIENT_KINDS = [DUE_JOB];
+const LOW_PRIORITY_KINDS = [DUE_JOB];
 
 /** Concurrent endpoints: a run lasts as long as its slowest response, and most runs only wait. */
 const ENDPOINTS_AT_ONCE = 10_000;
@@ -126,7 +126,7 @@ export async function startWorkers(app: App): Promise<JobWorker> {
     handlers: observeJobs(jobHandlers(app), app.metrics),
     runningMax: JOBS_AT_ONCE,
     roomMin: ROOM_MIN,
-    patientKinds: PATIENT_KINDS,
+    lowPriorityKinds: LOW_PRIORITY_KINDS,
   });
   const sender = startWorker({
     ...common,

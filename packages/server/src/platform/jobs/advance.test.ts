@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => bench.clear());
 afterAll(() => bench.close());
 
-test('a planned look may leave the clock and come back to it; one that does not say keeps to it', async () => {
+test('a planned run may stop following the clock and follow it again; by default it keeps doing what it did', async () => {
   await bench.add({ kind: 'a', followsClock: true });
   const plans = [{}, { followsClock: false }, {}, { followsClock: true }];
   const followed: boolean[] = [];
@@ -25,7 +25,7 @@ test('a planned look may leave the clock and come back to it; one that does not 
   expect(followed).toEqual([true, false, false, true]);
 });
 
-test('a clock that is moved brings nearer what follows it, and makes due what waits for the new time', async () => {
+test('moving the clock moves the jobs that follow it, and makes due those that wait for the new time', async () => {
   const nowMs = bench.clock.nowMs();
   const dueAtMs = nowMs + 10_000;
   const kinds = ['follows', 'held', 'real'] as const;
@@ -40,7 +40,7 @@ test('a clock that is moved brings nearer what follows it, and makes due what wa
   ]);
 });
 
-test('what the clock would bring is due now, of the kinds that are named, and nothing else', async () => {
+test('jobs of the named kinds that the clock would make due are due now, and no others', async () => {
   const nowMs = bench.clock.nowMs();
   const dueAtMs = nowMs + 10_000;
   await bench.add(

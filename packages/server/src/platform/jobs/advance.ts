@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../db/db.ts';
-import { callWorkers } from './calls.ts';
+import { notifyWorkers } from './worker-notifier.ts';
 
 /**
  * When the next job that follows the merchant's clock is due (real Unix milliseconds); undefined: there is none. Jobs of
@@ -32,7 +32,7 @@ export async function hasDueJobs(
 }
 
 /**
- * Has jobs of these kinds that the merchant's clock would bring by `untilMs` (real Unix milliseconds) run now.
+ * Makes jobs of these kinds that follow the merchant's clock and are due by `untilMs` (real Unix milliseconds) due now.
  *
  * @returns whether there are any
  */
@@ -46,14 +46,14 @@ export async function hastenClockJobs(
     where merchant_id = ${merchantId} and follows_clock and kind = any(${kinds}::text[])
       and due_at_ms <= ${untilMs}`.execute(tx);
   if (numAffectedRows === 0n) return false;
-  callWorkers(tx, [{ merchantId, kind: undefined, dueAtMs: 0 }]);
+  notifyWorkers(tx, [{ merchantId, kind: undefined, dueAtMs: 0 }]);
   return true;
 }
 
 /**
- * Brings what follows the merchant's clock nearer by as much as the clock is moved, and calls the workers. Jobs of the
- * kinds in `lookAnew` that wait in real time are due now: what holds them up may be over by the new time. The new
- * revision keeps a job that runs meanwhile from going by the time it was told before.
+ * Moves the due times of jobs that follow the merchant's clock by as much as the clock, and notifies the workers. Jobs of
+ * the kinds in `lookAnew` that wait in real time become due now, as their reason to wait may be over at the new time. The
+ * new revision keeps a job that is running from writing the due time that it computed before.
  */
 export async function advanceClockJobs(
   tx: Tx,
@@ -65,5 +65,5 @@ export async function advanceClockJobs(
       due_at_ms = case when follows_clock then due_at_ms - ${ms}::bigint else least(due_at_ms, ${nowMs}::bigint) end,
       revision = revision + 1
     where merchant_id = ${merchantId} and (follows_clock or kind = any(${lookAnew}::text[]))`.execute(tx);
-  callWorkers(tx, [{ merchantId, kind: undefined, dueAtMs: 0 }]);
+  notifyWorkers(tx, [{ merchantId, kind: undefined, dueAtMs: 0 }]);
 }

@@ -7,7 +7,7 @@ interface Armed {
   signal: 'SIGKILL' | 'SIGSTOP';
 }
 
-/** Read once, as the process starts: only a test build obeys, whatever else the environment says. */
+/** Read once at the start of the process. Without FLORIN_TEST_BUILD=1 crash points do nothing. */
 const armed = readArmed(processEnvironment());
 
 function readArmed(env: Readonly<Record<string, string | undefined>>): Armed | undefined {
@@ -18,9 +18,9 @@ function readArmed(env: Readonly<Record<string, string | undefined>>): Armed | u
 }
 
 /**
- * A named place at which a test lets this process die as by a power failure: no handler runs, nothing is flushed.
+ * A named place at which a test kills this process as a power failure would: no handler runs, nothing is flushed.
  * FLORIN_CRASH_POINT=`name` dies at the first pass, `name:k` at the k-th. Without it this compares one variable.
- * FLORIN_CRASH_SIGNAL=SIGSTOP lets it stand still instead, until somebody lets it go on.
+ * FLORIN_CRASH_SIGNAL=SIGSTOP freezes it instead, until it gets SIGCONT.
  */
 export function crashPoint(name: string): void {
   if (armed === undefined || armed.name !== name) return;

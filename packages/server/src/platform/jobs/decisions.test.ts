@@ -5,7 +5,7 @@ import {
   deadOwners,
   describeError,
   endingOf,
-  nextLookMs,
+  nextPollMs,
   reconnectMs,
   settle,
   settleOutcome,
@@ -45,16 +45,16 @@ describe('back-off', () => {
     expect([1, 2, 3, 4, 5, 6, 60].map(reconnectMs)).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
   });
 
-  test('looking for work takes at most a twentieth of the time', () => {
-    expect(nextLookMs(500, 3)).toBe(500);
-    expect(nextLookMs(500, 200)).toBe(4_000);
-    expect(nextLookMs(500, 1_000)).toBe(5_000);
-    expect(nextLookMs(3_600_000, 1_000)).toBe(3_600_000);
+  test('polling takes at most a twentieth of the time', () => {
+    expect(nextPollMs(500, 3)).toBe(500);
+    expect(nextPollMs(500, 200)).toBe(4_000);
+    expect(nextPollMs(500, 1_000)).toBe(5_000);
+    expect(nextPollMs(3_600_000, 1_000)).toBe(3_600_000);
   });
 });
 
 describe('owner liveness', () => {
-  test('dead are exactly those with leases and without presence, never oneself', () => {
+  test('exactly the owners of leases without presence are dead, never the worker itself', () => {
     fc.assert(
       fc.property(owners, owners, fc.integer({ min: 1, max: 20 }), (leases, present, own) => {
         const dead = deadOwners(leases, present, own);
@@ -70,7 +70,7 @@ describe('owner liveness', () => {
 describe('outcome', () => {
   const now = { nowMs: 1_000_000, jitter: 1 };
 
-  test('done removes; a planned look resets attempts and yields to news', () => {
+  test('done removes; a planned run resets attempts and yields to a newer revision', () => {
     expect(settleOutcome('done')).toEqual({ act: 'remove' });
     expect(settleOutcome({ againAtMs: 5.2 })).toEqual({
       act: 'release',
@@ -88,7 +88,7 @@ describe('outcome', () => {
     },
   );
 
-  test('a throw counts one attempt more and is due later, whatever news came', () => {
+  test('a throw counts one attempt more and is due later, whatever the revision', () => {
     fc.assert(
       fc.property(job, (before) => {
         const after = settle(before, { type: 'threw', error: new RangeError('too far') }, now);

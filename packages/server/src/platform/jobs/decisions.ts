@@ -3,10 +3,10 @@ import { type ClaimedJob, type JobOutcome, LeaseLost } from './job.ts';
 
 const BACK_OFF_FIRST_MS = 1_000;
 const BACK_OFF_MAX_MS = 300_000;
-const LOOK_APART_MAX_MS = 5_000;
+const POLL_APART_MAX_MS = 5_000;
 const LAST_ERROR_LENGTH_MAX = 500;
 
-/** How a run ended. `interrupted`: stopped or overtaken, which is nobody's failure. */
+/** How a run ended. `interrupted`: stopped or overtaken, which does not count as a failure. */
 export type Ending =
   | { type: 'returned'; settlement: Settlement }
   | { type: 'threw'; error: unknown }
@@ -22,13 +22,13 @@ export interface Release {
   dueAtMs: number | undefined;
   /** Whether it moves with the merchant's clock; undefined: as the row has it. */
   followsClock: boolean | undefined;
-  /** Whether news that came during the run make it due at once, whatever `dueAtMs` says. */
+  /** Whether a newer revision (the job was enqueued again during the run) makes it due at once instead of at `dueAtMs`. */
   newsFirst: boolean;
   attempts: number;
   lastError: string | null;
 }
 
-/** For a job that is done, while news of it came during the run: it runs once more, at once. */
+/** For a job that is done but was enqueued again during the run: it runs once more at once. */
 export const RUN_AGAIN: Release = {
   act: 'release',
   dueAtMs: undefined,
@@ -50,7 +50,7 @@ export function backOffMs(failures: number, jitter: number): number {
   return Math.round(longestMs * (0.5 + jitter / 2));
 }
 
-/** The owners of leases who hold no presence lock: their workers are gone. */
+/** Owners of leases without a presence lock: their workers are dead. */
 export function deadOwners(
   leaseOwners: readonly number[],
   present: readonly number[],
@@ -60,7 +60,7 @@ export function deadOwners(
   return leaseOwners.filter((owner) => !alive.has(owner));
 }
 
-/** What to do with a job whose run ended so. */
+/** Decides what becomes of the row of a job whose run has ended. */
 export function settle(
   job: Pick<ClaimedJob, 'attempts' | 'lastError'>,
   ending: Ending,
@@ -75,18 +75,18 @@ export function settle(
       const attempts = job.attempts + 1;
       const dueAtMs = now.nowMs + backOffMs(attempts, now.jitter);
       const lastError = describeError(ending.error);
-      // News do not shorten it: a handler that asks for itself and then fails would spin.
+      // A newer revision does not shorten it: a handler that enqueues its own job and then fails would spin.
       return { ...RUN_AGAIN, dueAtMs, newsFirst: false, attempts, lastError };
     }
   }
 }
 
-/** Due as it was, no attempt counted. */
+/** Releases the job with its due time and without counting an attempt. */
 export function giveBack(job: Pick<ClaimedJob, 'attempts' | 'lastError'>): Release {
   return { ...RUN_AGAIN, attempts: job.attempts, lastError: job.lastError };
 }
 
-/** What to do with a job whose handler says so. @throws TypeError for a time that no row can hold. */
+/** Turns a handler's outcome into a settlement. @throws TypeError for a time that no row can hold. */
 export function settleOutcome(outcome: JobOutcome): Settlement {
   if (outcome === 'done') return { act: 'remove' };
   const dueAtMs = Math.ceil(outcome.againAtMs);
@@ -94,7 +94,7 @@ export function settleOutcome(outcome: JobOutcome): Settlement {
   return { ...RUN_AGAIN, dueAtMs, followsClock: outcome.followsClock };
 }
 
-/** How a throw counts: one from a run that had been told to stop is no failure of the job. */
+/** A throw of a run that was aborted or overtaken counts as an interruption, not as a failure. */
 export function endingOf(error: unknown, aborted: boolean): Ending {
   return aborted || error instanceof LeaseLost ? { type: 'interrupted' } : { type: 'threw', error };
 }
@@ -106,11 +106,11 @@ export function describeError(error: unknown): string {
 }
 
 /**
- * Milliseconds until the next look for due work: looking takes no more than a twentieth of the time, unless that made
- * looks rarer than every 5 s, as most of what a look takes on a loaded machine is waiting.
+ * Milliseconds until the next poll: at least 20 times the duration of the last one, so that polling takes 1/20 of the
+ * time, but at most 5 s, as on a loaded machine most of a poll is waiting.
  */
-export function nextLookMs(pollEveryMs: number, lastLookTookMs: number): number {
-  return Math.max(pollEveryMs, Math.min(lastLookTookMs * 20, LOOK_APART_MAX_MS));
+export function nextPollMs(pollEveryMs: number, lastPollTookMs: number): number {
+  return Math.max(pollEveryMs, Math.min(lastPollTookMs * 20, POLL_APART_MAX_MS));
 }
 
 /** Milliseconds to wait before the nth try to reach a database that is away: 0.2 s doubling to 5 s. */

@@ -68,12 +68,12 @@ test('one call may name a key twice', async () => {
   expect(await bench.rows()).toMatchObject([{ due_at_ms: 7n }]);
 });
 
-test('nothing to add is no statement that fails', async () => {
+test('enqueuing nothing does not fail', async () => {
   await bench.add();
   expect(await bench.rows()).toEqual([]);
 });
 
-test('a change that rolls back leaves no job and calls no worker; one that commits calls once a merchant and kind', async () => {
+test('a rollback leaves no job and notifies no worker; a commit notifies once for each merchant and kind', async () => {
   const session = await openSession(bench.url);
   const calls: (string | undefined)[] = [];
   session.on('notification', (message) => calls.push(message.payload));
@@ -87,7 +87,7 @@ test('a change that rolls back leaves no job and calls no worker; one that commi
   expect(await bench.rows()).toEqual([]);
   await bench.add(spec, { ...spec, dueAtMs: 2 });
   await expect.poll(() => calls.length).toBeGreaterThan(0);
-  // Calls come in the order in which they are sent: had the first transaction called, that would be here too.
+  // Notifications keep their order: one of the first transaction would have arrived before this one.
   expect(calls).toEqual([expect.stringMatching(new RegExp(`^${MERCHANT} 1 \\d+ a$`))]);
   await session.end();
 });

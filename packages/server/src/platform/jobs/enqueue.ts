@@ -3,9 +3,9 @@ import type { Tx } from '../db/db.ts';
 import { newId } from '../db/ids.ts';
 import { unawaited } from '../db/kept-plans.ts';
 import { activeTrace } from '../observability/tracing.ts';
-import { callWorkers } from './calls.ts';
+import { notifyWorkers } from './worker-notifier.ts';
 
-/** Something that must happen later, written in the transaction of its cause. */
+/** Work to do later, written in the transaction of its cause. */
 export interface JobSpec {
   /** `NIL_ID` for a job of the installation itself. */
   merchantId: string;
@@ -17,7 +17,7 @@ export interface JobSpec {
   dueAtMs: number;
   /** Whether the due time moves with the merchant's clock. */
   followsClock?: boolean;
-  /** JSON values only. Where the job is already there, the newest payload stands. */
+  /** JSON values only. It replaces the payload of a job that exists already. */
   payload?: Record<string, unknown>;
   /** The trace that it continues, where one transaction does the work of several jobs; else the active one. */
   trace?: string | null | undefined;
@@ -34,16 +34,16 @@ interface Row {
 }
 
 /**
- * Adds jobs, one statement a merchant; workers are called as soon as the transaction has committed. A job that is already there
- * is due at the earlier of both times, and if it is running it will run once more afterwards.
+ * Adds jobs, one statement for each merchant, and notifies workers after the commit. A job that exists already becomes
+ * due at the earlier of both times; if it is running it runs once more afterwards.
  *
- * @param cause `with …`, which writes what the jobs of one merchant follow from in the same statement
+ * @param cause `with …` that writes the cause of the jobs of one merchant in the same statement
  */
 export async function enqueue(tx: Tx, specs: readonly JobSpec[], cause = NO_CAUSE): Promise<void> {
   // A fixed order of merchants and keys, so that two transactions with the same jobs wait instead of deadlocking.
   const merchants = [...Map.groupBy(specs, (spec) => spec.merchantId)].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [merchantId, own] of merchants) await insert(tx, { merchantId, rows: mergeByKey(own), cause });
-  callWorkers(
+  notifyWorkers(
     tx,
     specs.map(({ merchantId, kind, dueAtMs }) => ({ merchantId, kind, dueAtMs: Math.ceil(dueAtMs) })),
   );

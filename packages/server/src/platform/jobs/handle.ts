@@ -2,13 +2,13 @@ import { describeError, type Ending, endingOf, settleOutcome } from './decisions
 import type { JobHandler, JobLog } from './job.ts';
 import type { ActiveRun } from './run.ts';
 
-/** Runs the handler. The one broad catch of the jobs: whatever a handler throws is recorded with its job. */
+/** Runs the handler and records whatever it throws with its job: the only broad catch around jobs. */
 export async function handle(run: ActiveRun, handler: JobHandler | undefined, log: JobLog): Promise<Ending> {
   const { merchantId, jobId, kind, payload, attempts, dueAtMs, trace } = run.job;
   try {
     if (handler === undefined) throw new Error(`no handler for ${kind}`);
     const outcome = await handler({ merchantId, jobId, kind, payload, attempts, dueAtMs, trace }, run);
-    // Not looked at after `finish`, so that it need not make sense then.
+    // Ignored after `finish`, so that it need not be valid then.
     const settlement = run.state === 'running' ? settleOutcome(outcome) : ({ act: 'remove' } as const);
     return { type: 'returned', settlement };
   } catch (error) {

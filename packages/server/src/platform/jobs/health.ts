@@ -9,17 +9,17 @@ const FAILING_ATTEMPTS_MIN = 3;
 /** The state of one kind of job. */
 export interface JobKindHealth {
   kind: string;
-  /** Jobs that are there, due or not, running or not. */
+  /** All jobs: due or not, running or not. */
   waiting: number;
-  /** Due for more than 5 s and run by nobody. */
+  /** Due for more than 5 s and not running. */
   late: number;
-  /** When the longest-waiting job that nobody runs is or was due; undefined where all are running. */
+  /** The earliest due time of a job that is not running; undefined where all are. */
   oldestDueMs: number | undefined;
   /** Failed three times or more in a row; `last_error` of the row says why. */
   failing: number;
 }
 
-/** Counts jobs by kind, over all merchants. It reads the whole table: for a metric every so often, not for requests. */
+/** Counts jobs by kind, over all merchants. Reads the whole table: for metrics, not for requests. */
 export async function jobHealth(db: Db, nowMs: number): Promise<JobKindHealth[]> {
   const { rows } = await sql<
     Record<'waiting' | 'late' | 'failing', bigint> & { kind: string; oldest: bigint | null }

@@ -35,13 +35,13 @@ export interface Job {
   attempts: number;
   /** Real time in Unix milliseconds. */
   dueAtMs: number;
-  /** The trace of who asked for it last, as a W3C `traceparent`; null where nothing was traced. */
+  /** The trace that enqueued it last, as a W3C `traceparent`; null without one. */
   trace: string | null;
 }
 
 /**
- * `done` removes the job; a time (real, Unix milliseconds) is a planned next look, which is no failure. `followsClock`:
- * whether that time moves with the merchant's clock from now on; where it is left out, as before.
+ * `done` removes the job; `againAtMs` (real Unix milliseconds) plans its next run and counts as a success. `followsClock`:
+ * whether that time moves with the merchant's clock from now on; left out, it stays as it was.
  */
 export type JobOutcome = 'done' | { againAtMs: number; followsClock?: boolean };
 
@@ -56,22 +56,22 @@ export interface JobRun {
   step<T>(change: (tx: Tx) => Promise<T>): Promise<T>;
   /**
    * The last step: the job's outcome (`done` unless `outcome` says otherwise) is written in the same transaction.
-   * What the handler returns afterwards is not looked at.
+   * What the handler returns afterwards is ignored.
    *
    * @throws LeaseLost, CommitUnknown as `step`.
    */
   finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T>;
   /**
-   * Calls `listener` when the job was asked for again while it runs. A handler that then looks anew has seen those
-   * news, and they do not make the job run once more. Before it decides that nothing is left it says so, in the same
-   * turn, by `undefined`: what comes from then on makes the job run again.
+   * Calls `listener` when the job is enqueued again while it runs. A handler that then reads its work anew has seen that
+   * revision, which does not make the job run once more. Before a handler decides that nothing is left, it passes
+   * `undefined` in the same turn of the loop: later revisions make the job run again.
    */
   onNews(listener: (() => void) | undefined): void;
-  /** Aborted when the worker stops, or may no longer have the job: begin nothing new outside the database. */
+  /** Aborted when the worker stops or may have lost the job: begin nothing new outside the database. */
   signal: AbortSignal;
 }
 
-/** Runs one job. A throw is recorded and tried again later, without end. */
+/** Runs one job. A throw is recorded and the job tried again later, without a limit. */
 export type JobHandler = (job: Job, run: JobRun) => Promise<JobOutcome>;
 
 /** The job belongs to another worker now: whatever this one would write must not be written. */
@@ -82,14 +82,14 @@ export class LeaseLost extends Error {
 }
 
 /**
- * The token of one claim, which each write under it must match: drawn, not counted, so that a claim which a crash of
- * the database undid does not share its token with the next one.
+ * The token of one claim, which each write under it must match. It is random, not counted, so that a claim that a crash
+ * of the database undid does not share its token with the next one.
  */
 export function newFence(): bigint {
   return randomBytes(8).readBigUInt64BE() >> 1n;
 }
 
-/** A hold on one row: what a write must match, and the news that its holder has seen. */
+/** A hold on one row: the token that each write must match, and the revision that its holder has seen. */
 export interface Lease {
   jobId: string;
   fence: bigint;

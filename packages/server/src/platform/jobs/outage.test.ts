@@ -26,7 +26,7 @@ function listen() {
   return { log: pino({ base: null, formatters }, { write }), lines };
 }
 
-test('an outage is told once when it begins and once when it ends, however many parts notice', () => {
+test('an outage is logged once when it begins and once when it ends, however many parts notice', () => {
   const { log, lines } = listen();
   const outage = new Outage(log);
   outage.worked('claims');
@@ -40,7 +40,7 @@ test('an outage is told once when it begins and once when it ends, however many 
   expect(lines.map((line) => line.level)).toEqual(['error', 'info', 'error']);
 });
 
-test('a worker outlives a database that is away: what ran is recorded, what waited runs, each outage is told once', async () => {
+test('a worker outlives a database that is away: outcomes are recorded, waiting jobs run, each outage is logged once', async () => {
   const proxy = await openProxy(bench.url);
   const db = connect({ url: proxy.url, poolSize: 4 });
   const { log, lines } = listen();

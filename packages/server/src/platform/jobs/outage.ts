@@ -1,10 +1,10 @@
 import { describeError } from './decisions.ts';
 import type { JobLog } from './job.ts';
 
-/** The parts of a worker that notice a database that is away. */
+/** Parts of a worker whose statements may fail. */
 type Part = 'session' | 'claims' | 'results' | 'leases';
 
-/** Says once that the database went away and once that it is back, however many parts notice. */
+/** Logs one line when the database stops answering and one when it answers again, however many parts notice. */
 export class Outage {
   readonly #log: JobLog;
   readonly #failing = new Set<Part>();

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { openSession, type Session } from '../db/db.ts';
-import { CHANNEL } from './calls.ts';
 import { reconnectMs } from './decisions.ts';
 import type { Outage } from './outage.ts';
 import { pause } from './waiting.ts';
+import { CHANNEL } from './worker-notifier.ts';
 
 /** Class of the workers' advisory locks; any number that no other lock of the product uses. */
 export const LOCK_CLASS = 1_181_502_039;
@@ -14,18 +14,18 @@ const PING_TIMEOUT_MS = 10_000;
 export interface PresenceOptions {
   url: string;
   outage: Outage;
-  /** A new session stands, under a number never used before. */
+  /** A new session is up, under a new number. */
   onUp: () => void;
   /** The session is gone: others see this worker as dead. */
   onDown: () => void;
   /** A message on the channel. */
-  onCall: (message: string) => void;
+  onNotice: (message: string) => void;
 }
 
 /**
- * One session that says "this worker lives": an advisory lock under a random number, which vanishes with the session,
- * and the ear for calls. A session that breaks is replaced by one with another number, so that the leases of the
- * old number are free for everybody.
+ * Keeps one session that marks this worker as alive by an advisory lock under a random number, and that listens for
+ * notices. The lock ends with the session. A broken session is replaced by one with another number, and leases of the
+ * old number are free for all workers.
  */
 export class Presence {
   readonly #options: PresenceOptions;
@@ -64,16 +64,16 @@ export class Presence {
     }
   }
 
-  /** From the lock to the end of the session. Throws what ended it, unless it was `close`. */
+  /** Holds lock and LISTEN until the session ends. Throws what ended it, unless `close` did. */
   async #live(session: Session, onUp: () => void): Promise<void> {
     const ended = new Promise<never>((_, reject) => {
       session.on('error', reject);
       session.on('end', () => reject(new Error('the session ended')));
     });
-    // It may end before anybody waits for it.
+    // It may end before it is awaited.
     ended.catch(() => {});
     this.#stop.signal.addEventListener('abort', () => void session.end().catch(() => {}), { once: true });
-    session.on('notification', (message) => this.#options.onCall(message.payload ?? ''));
+    session.on('notification', (message) => this.#options.onNotice(message.payload ?? ''));
     try {
       this.#owner = await Promise.race([takeNumber(session), ended]);
       await Promise.race([session.query(`listen ${CHANNEL}`), ended]);
@@ -88,7 +88,7 @@ export class Presence {
     }
   }
 
-  /** Notices a host that vanished without closing the connection. Returns when the worker stops. */
+  /** Detects a host that vanished without closing the connection. Returns when the worker stops. */
   async #ping(session: Session): Promise<void> {
     for (;;) {
       await pause(PING_EVERY_MS, this.#stop.signal);

@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterEach(() => bench.clear());
 afterAll(() => bench.close());
 
-function claim(limit: number, owner = 1, patientKinds: string[] = []): Promise<ClaimedJob[]> {
+function claim(limit: number, owner = 1, lowPriorityKinds: string[] = []): Promise<ClaimedJob[]> {
   const nowMs = bench.clock.nowMs();
-  const claimable = { nowMs, kinds: ['a', 'patient'], deadOwners: [], patientKinds };
+  const claimable = { nowMs, kinds: ['a', 'patient'], deadOwners: [], lowPriorityKinds };
   return claimJobs(bench.db, MERCHANT, {
     ...claimable,
     owner,
@@ -34,7 +34,7 @@ test('a claim takes no more than its limit, the longest due first, and never wha
   expect(await claim(3)).toEqual([]);
 });
 
-test('jobs of patient kinds come after those that are due later, and each claim is filled up with them', async () => {
+test('jobs of low-priority kinds come after those that are due later, and fill up each claim', async () => {
   const now = bench.clock.nowMs();
   const specs = [9, 8, 7, 3, 2].map((age) => ({
     kind: age > 5 ? 'patient' : 'a',

@@ -5,10 +5,10 @@ import type { Release } from './decisions.ts';
 import { RUN_AGAIN } from './decisions.ts';
 import type { ClaimedJob, Lease } from './job.ts';
 
-/** Merchants found by one look. */
+/** Merchants that one poll returns at most. */
 export const DUE_MERCHANTS_MAX = 1_000;
 
-/** What a worker can run, and whose leases no longer count. */
+/** Which jobs a worker may claim: due ones of these kinds that are free or leased by a dead owner. */
 export interface Claimable {
   nowMs: number;
   kinds: readonly string[];
@@ -25,8 +25,7 @@ export interface DueMerchant {
 }
 
 /**
- * Step one of a claim, over all merchants and without a lock: who has work that is due by `untilMs`, longest waiting
- * first.
+ * Step one of a claim, without a lock: merchants with work that is due by `untilMs`, longest waiting first.
  */
 export async function listDueMerchants(
   db: Db,
@@ -42,14 +41,14 @@ export async function listDueMerchants(
   return rows.map((row) => ({ merchantId: row.merchant_id, dueAtMs: Number(row.first_ms) }));
 }
 
-/** Who takes a batch, how much of it, and until when. */
+/** Who claims a batch, of what size and until when. */
 export interface Claimer extends Claimable {
   owner: number;
   fence: bigint;
   leaseUntilMs: number;
   limit: number;
-  /** Kinds that come after all others. */
-  patientKinds: readonly string[];
+  /** Kinds that are claimed after all others. */
+  lowPriorityKinds: readonly string[];
 }
 
 interface ClaimedRow {
@@ -63,7 +62,7 @@ interface ClaimedRow {
   revision: number;
 }
 
-/** Free jobs of these kinds in due order, which is the index's: reading ends with the last one that is taken. */
+/** Free jobs of these kinds in due order, which is the index's order: the scan ends with the last one claimed. */
 const firstDue = (merchantId: string, claimer: Claimer, kinds: readonly string[]) => sql`
   select job_id from job
   where merchant_id = ${merchantId}::uuid and due_at_ms <= ${claimer.nowMs}
@@ -72,24 +71,24 @@ const firstDue = (merchantId: string, claimer: Claimer, kinds: readonly string[]
 
 /** Ids of the jobs that a claim takes, locked. */
 function takenBy(merchantId: string, claimer: Claimer): RawBuilder<unknown> {
-  const { kinds, patientKinds, limit } = claimer;
+  const { kinds, lowPriorityKinds, limit } = claimer;
   const first = firstDue(merchantId, claimer, kinds);
-  if (patientKinds.length === 0) return sql`${first} limit ${limit} for update skip locked`;
-  const others = kinds.filter((kind) => !patientKinds.includes(kind));
+  if (lowPriorityKinds.length === 0) return sql`${first} limit ${limit} for update skip locked`;
+  const others = kinds.filter((kind) => !lowPriorityKinds.includes(kind));
   return sql`
     with others as (
       ${firstDue(merchantId, claimer, others)} limit ${limit} for update skip locked
-    ), patient as (
-      ${firstDue(merchantId, claimer, patientKinds)}
+    ), low_priority as (
+      ${firstDue(merchantId, claimer, lowPriorityKinds)}
       limit ${limit} - (select count(*) from others) for update skip locked
     )
-    select job_id from others union all select job_id from patient`;
+    select job_id from others union all select job_id from low_priority`;
 }
 
 /**
- * Step two: takes a batch of one merchant's due jobs, in due order but for the patient ones. A job whose last holder did
- * not give it back counts an attempt, so that one which kills its workers shows. `for update` also keeps out of a step in
- * flight.
+ * Step two: claims a batch of one merchant's due jobs in due order, low-priority kinds last. A job whose last holder did
+ * not give it back counts an attempt, so that a job that kills its workers is seen. `for update` also waits for no step
+ * in flight: it skips the job.
  */
 export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): Promise<ClaimedJob[]> {
   const { rows } = await sql<ClaimedRow>`${kept}
@@ -101,9 +100,9 @@ export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): P
     where merchant_id = ${merchantId}::uuid and job_id = any(array(${takenBy(merchantId, claimer)}))
     returning job_id, kind, payload, attempts, last_error, due_at_ms, trace, revision`.execute(db);
   const jobs = rows.map((row) => toClaimedJob(row, merchantId, claimer.fence));
-  const isPatient = ({ kind }: ClaimedJob) => Number(claimer.patientKinds.includes(kind));
+  const isLowPriority = ({ kind }: ClaimedJob) => Number(claimer.lowPriorityKinds.includes(kind));
   return jobs.sort(
-    (a, b) => isPatient(a) - isPatient(b) || a.dueAtMs - b.dueAtMs || (a.jobId < b.jobId ? -1 : 1),
+    (a, b) => isLowPriority(a) - isLowPriority(b) || a.dueAtMs - b.dueAtMs || (a.jobId < b.jobId ? -1 : 1),
   );
 }
 
@@ -123,8 +122,8 @@ function toClaimedJob(row: ClaimedRow, merchantId: string, fence: bigint): Claim
 }
 
 /**
- * Whether the lease still stands, and keeps it so until the transaction ends. The key-share lock shuts claimers out
- * but not enqueuers: news never wait for a running step, nor can they deadlock with it.
+ * Checks that the lease still holds and keeps it until the transaction ends. The key-share lock blocks claimers but not
+ * enqueuers, which therefore never wait for a running step or deadlock with it.
  */
 export async function lockLease(tx: Tx, merchantId: string, lease: Lease): Promise<boolean> {
   const { rows } = await sql`${kept}
@@ -144,8 +143,8 @@ export async function lockLeases(tx: Tx, merchantId: string, leases: readonly Le
   return new Set(rows.map((row) => row.job_id));
 }
 
-/** Revisions of jobs that were asked for again since their holders last looked, by id. */
-export async function listNews(
+/** Revisions of jobs that were enqueued again since their holders last read them, by id. */
+export async function listNewRevisions(
   db: Db,
   merchantId: string,
   leases: readonly Lease[],
@@ -164,10 +163,10 @@ const leasesOf = (leases: readonly Lease[]) => sql`
   ) as held (job_id, fence, revision)`;
 
 /**
- * Plain `is not null` would tell the planner that there are next to none of them, as statistics are mostly made while
- * nothing is leased: it would then compare each of a merchant's jobs with each held one. The range holds for every id:
- * PostgreSQL counts on a two-hundredth of what lies in one that it knows nothing of, and so looks each held job up by its
- * key, where it would read all jobs of a merchant that has more than others.
+ * Both odd conditions steer the planner. With a plain `is not null` it expects next to no leased jobs, as statistics are
+ * mostly gathered while nothing is leased, and would compare each job of the merchant with each held one. The range is
+ * true for every id: PostgreSQL estimates 1/200 of the rows for a range it knows nothing about, and therefore finds each
+ * held job by its key instead of reading all jobs of a merchant that has more than others.
  */
 const isHeld = (merchantId: string) => sql<boolean>`
   job.merchant_id = ${merchantId}::uuid and job.job_id = held.job_id and job.fence = held.fence
@@ -189,14 +188,14 @@ export async function renewLeases(
   return new Set(rows.map((row) => row.job_id));
 }
 
-/** What came of leases that were given up: jobs that were the caller's no more, and those that wait again. */
+/** Result of giving leases up: jobs that the caller no longer held, and jobs that wait again. */
 export interface Settled {
   lost: Set<string>;
   /** By the job's id, when it is due (real Unix milliseconds). */
   waiting: Map<string, number>;
 }
 
-/** Removes jobs that are done; those of which news came while they ran are released instead, due at once. */
+/** Removes jobs that are done. Jobs that were enqueued again while they ran are released instead, due at once. */
 export async function removeJobs(db: Db, merchantId: string, leases: readonly Lease[]): Promise<Settled> {
   const { rows } = await sql<{ job_id: string }>`${kept}
     with removed as (
@@ -211,7 +210,7 @@ export async function removeJobs(db: Db, merchantId: string, leases: readonly Le
   const changes = leases
     .filter((lease) => remaining.has(lease.jobId))
     .map((lease) => ({ lease, release: RUN_AGAIN }));
-  // A second statement, as it must see news that were committed while the first one waited for their row.
+  // A second statement, as it must see revisions that were committed while the first one waited for the row.
   return await releaseJobs(db, merchantId, changes);
 }
 
@@ -249,7 +248,7 @@ export async function releaseJobs(
   return { lost: new Set(lost), waiting };
 }
 
-/** Numbers of the workers that hold leases, dead or alive. What is leased is due, and only that is read. */
+/** Numbers of the workers that hold leases, dead or alive. Reads due jobs only, as every leased job is due. */
 export async function listLeaseOwners(db: Db, nowMs: number): Promise<number[]> {
   const { rows } = await sql<{ lease_owner: number }>`
     select distinct lease_owner from job
@@ -257,7 +256,7 @@ export async function listLeaseOwners(db: Db, nowMs: number): Promise<number[]> 
   return rows.map((row) => row.lease_owner);
 }
 
-/** Numbers of the workers whose session is up: each holds an advisory lock of this class. */
+/** Numbers of the workers whose session is up, each of which holds an advisory lock of this class. */
 export async function listPresentOwners(db: Db, lockClass: number): Promise<number[]> {
   const { rows } = await sql<{ owner: number }>`
     select objid::bigint::integer as owner from pg_locks

@@ -8,19 +8,19 @@ export interface RenewalOptions {
   outage: Outage;
   leaseMs: number;
   nowMs: () => number;
-  /** Also those that were renewed lately: after a change of the owner's number. */
+  /** Renews fresh leases too: after a change of the owner's number. */
   all: boolean;
 }
 
 const MERCHANTS_AT_ONCE = 4;
 
-/** A lease is renewed once a third of it has passed: most jobs are over before, and long ones cost few writes. */
+/** A lease is renewed after a third of its time: most jobs end earlier, and long ones cost few writes. */
 const FRESH_PART = 2 / 3;
 
 /**
- * Extends the leases of these runs under the owner's number, one statement a merchant: with `all` every lease, else
- * those that are not fresh. A run whose row is another's is lost; one whose lease ran out unrenewed is told to begin
- * nothing new.
+ * Extends the leases of these runs under the owner's number, one statement for each merchant: all leases with `all`, else
+ * those that are not fresh. A run whose row belongs to another worker is lost; a run whose lease ran out is aborted, so
+ * that it begins nothing new.
  */
 export async function renewRuns(
   runs: ReadonlySet<ActiveRun>,
@@ -32,7 +32,7 @@ export async function renewRuns(
   const held = [...runs].filter((run) => run.state === 'running');
   const stale = held.filter((run) => all || run.leaseUntilMs < freshUntilMs);
   const merchants = Map.groupBy(stale, (run) => run.job.merchantId).entries();
-  // Each takes the next merchant off the same list.
+  // All take merchants from the same iterator.
   const renewing = Array.from({ length: MERCHANTS_AT_ONCE }, async () => {
     for (const [merchantId, own] of merchants) {
       try {
@@ -58,7 +58,7 @@ async function renewMerchant(
   const renewed = await renewLeases(db, merchantId, jobs, { owner, leaseUntilMs });
   for (const run of runs) {
     if (renewed.has(run.job.jobId)) run.leaseUntilMs = leaseUntilMs;
-    // A run that ended meanwhile has no row either, and is no loss.
+    // A run that ended meanwhile has no row either, but was not lost.
     else if (isActive(run) && run.state === 'running') run.lose();
   }
 }

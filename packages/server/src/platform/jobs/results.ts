@@ -10,7 +10,7 @@ interface Result {
   settlement: Settlement;
 }
 
-/** What became of a run's row. */
+/** What became of the row of a run. */
 export interface Fate {
   /** False where it was another worker's already. */
   wasHeld: boolean;
@@ -27,8 +27,8 @@ export interface ResultsOptions {
 const LOST: Fate = { wasHeld: false, nextDueMs: undefined };
 
 /**
- * Writes outcomes in batches: while one statement of a merchant is under way, its next results gather. A batch that
- * the database did not take is tried again until it does; meanwhile its leases are renewed like those of running jobs.
+ * Writes outcomes in batches: results of a merchant wait while its previous statement runs. A failed batch is repeated
+ * until it succeeds; meanwhile its leases are renewed like those of running jobs.
  */
 export class Results {
   readonly #options: ResultsOptions;
@@ -51,7 +51,7 @@ export class Results {
     setImmediate(() => void this.#drain(merchantId));
   }
 
-  /** Stops trying: what is not written by now is left to the leases' end. */
+  /** Stops retrying: leases of outcomes that are not written yet run out. */
   close(): void {
     this.#closed = true;
   }
@@ -75,7 +75,7 @@ export class Results {
     this.#writing.delete(merchantId);
   }
 
-  /** What gathered, without runs that were lost meanwhile: those have no row to write to. */
+  /** Takes the waiting results, without runs whose lease was lost meanwhile. */
   #take(merchantId: string): Result[] {
     const all = this.#waiting.get(merchantId) ?? [];
     this.#waiting.delete(merchantId);

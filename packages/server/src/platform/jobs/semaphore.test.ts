@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { BatchLoader } from '../db/batch-loader.ts';
 import { Semaphore } from './semaphore.ts';
 
-test('so many are in at a time, lower ranks go first, and leaving twice lets nobody else in', async () => {
+test('at most as many as there are permits hold it, lower ranks go first, and a second release does nothing', async () => {
   const semaphore = new Semaphore(2);
   const order: string[] = [];
   const come = (name: string, rank?: number) =>
@@ -25,7 +25,7 @@ test('so many are in at a time, lower ranks go first, and leaving twice lets nob
   expect(order).toEqual(['first', 'second', 'fourth', 'third', 'a', 'b']);
 });
 
-test('one place in eight goes to the last rank, however many of the first ones wait', async () => {
+test('every eighth release serves the last rank, however many of the first wait', async () => {
   const semaphore = new Semaphore(1);
   const order: number[] = [];
   const release = await semaphore.acquire();
@@ -41,7 +41,7 @@ test('one place in eight goes to the last rank, however many of the first ones w
   expect(order.indexOf(1)).toBe(15);
 });
 
-test('a place that is taken where none is free is given back before anybody enters', async () => {
+test('a permit taken beyond the limit is released before any waiter is served', async () => {
   const semaphore = new Semaphore(1);
   const release = await semaphore.acquire();
   const leaveTaken = semaphore.take();

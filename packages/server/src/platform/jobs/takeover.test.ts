@@ -148,7 +148,7 @@ test('a completion that comes after another worker took the job hits no row', as
   expect(await bench.rows()).toEqual(before);
 });
 
-test('a claim keeps out of a step in flight, and an enqueue does not wait for it', async () => {
+test('a claim skips a job with a step in flight, and an enqueue does not wait for it', async () => {
   await bench.add({ kind: 'a', uniqueKey: 'k' });
   const inStep = gate();
   const mayEnd = gate();
@@ -207,7 +207,7 @@ test('a running job keeps its lease for as long as it takes', async () => {
   expect(begun).toBe(1);
 });
 
-test('the database drops every connection: the run is told, goes on under a new number, and work continues', async () => {
+test('the database drops every connection: the run is aborted, its lease moves to a new number, and work continues', async () => {
   await bench.add({ kind: 'long' }, { kind: 'mid-step' });
   const mayEnd = gate();
   const inStep = gate();

@@ -12,28 +12,28 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Wakes one sleeper. A ring that comes while nobody sleeps is kept for the next one. */
-export class Bell {
-  #rung = false;
-  #wake: (() => void) | undefined;
+/** Wakes one waiter. A wake-up without a waiter is kept for the next one. */
+export class WakeSignal {
+  #isSet = false;
+  #resume: (() => void) | undefined;
 
-  ring(): void {
-    this.#rung = true;
-    this.#wake?.();
+  wake(): void {
+    this.#isSet = true;
+    this.#resume?.();
   }
 
-  /** Resolves at the next ring, or after the time. */
+  /** Resolves at the next wake-up, or after the time. */
   async wait(ms: number): Promise<void> {
-    if (!this.#rung) {
+    if (!this.#isSet) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
-        this.#wake = () => {
+        this.#resume = () => {
           clearTimeout(timer);
           resolve();
         };
       });
-      this.#wake = undefined;
+      this.#resume = undefined;
     }
-    this.#rung = false;
+    this.#isSet = false;
   }
 }

@@ -82,7 +82,7 @@ test('a merchant with one job does not wait for another with 1,000 that are stuc
   expect(order).toHaveLength(1_001);
 });
 
-test('beside a backlog that moves, another merchant has its turn after a few batches', async () => {
+test('beside a backlog in progress, another merchant is served after a few batches', async () => {
   const small = newId();
   const now = bench.clock.nowMs();
   const order: string[] = [];
@@ -103,7 +103,7 @@ test('beside a backlog that moves, another merchant has its turn after a few bat
   expect(order.indexOf(small)).toBeLessThanOrEqual(100);
 });
 
-test('more merchants than one look finds are all served', async () => {
+test('more merchants than one poll returns are all served', async () => {
   const merchants = DUE_MERCHANTS_MAX + 50;
   const specs = Array.from({ length: merchants }, () => ({ kind: 'a', merchantId: newId() }));
   await bench.add(...specs);
@@ -144,7 +144,7 @@ test('a throw is recorded and the job comes back later, each time later', async 
   expect(Number(late?.due_at_ms)).toBeGreaterThan(bench.clock.nowMs() + 149_000);
 });
 
-test('a planned look that is soon comes on time, without waiting for the poll', async () => {
+test('a planned run that is due soon starts on time, without waiting for the poll', async () => {
   const begun: number[] = [];
   let againAtMs = 0;
   bench.start(
@@ -174,7 +174,7 @@ test('a planned look that is soon comes on time, without waiting for the poll', 
   }
 });
 
-test('one merchant may have thousands of long runs, and a worker of other kinds notices nothing of them', async () => {
+test('thousands of long runs of one merchant do not delay a worker of other kinds', async () => {
   const mayEnd = gate();
   let running = 0;
   const long = bench.start(
@@ -218,7 +218,7 @@ test('a lease is not written again while most of it is left', async () => {
   mayEnd.open();
 });
 
-test('a planned next look keeps the job, forgets failures and waits for its time', async () => {
+test('a planned next run keeps the job, resets failures and waits for its time', async () => {
   await bench.add({ kind: 'a' });
   await sql`update job set attempts = 2, last_error = 'earlier'`.execute(bench.db);
   const againAtMs = bench.clock.nowMs() + 600_000;
@@ -229,7 +229,7 @@ test('a planned next look keeps the job, forgets failures and waits for its time
   ]);
 });
 
-test('news during a run make it run again at once, whether it ends by done or by a later look', async () => {
+test('a job that is enqueued during its run runs again at once, whether it ends by done or by a later run', async () => {
   for (const first of ['done' as const, { againAtMs: bench.clock.nowMs() + 600_000 }]) {
     const seen: unknown[] = [];
     const handler: JobHandler = async (job) => {
@@ -295,7 +295,7 @@ test('a finish that throws changes nothing and counts as a failure', async () =>
   expect(await bench.rows()).toMatchObject([{ attempts: 1, last_error: 'Error: no' }]);
 });
 
-test('news that arrive between the last look of finish and its end make the job run again', async () => {
+test('a job that is enqueued between the last read of finish and its end runs again', async () => {
   const seen: number[] = [];
   const worker = bench.start({
     a: async (_job, run) => {

@@ -1,22 +1,22 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../db/clock.ts';
 import type { Db } from '../db/db.ts';
-import { type Call, Calls } from './calls.ts';
-import { describeError, giveBack, nextLookMs, reconnectMs, settle } from './decisions.ts';
+import { type ClaimGrant, ClaimScheduler } from './claim-scheduler.ts';
+import { DeadOwners } from './dead-owners.ts';
+import { describeError, giveBack, nextPollMs, reconnectMs, settle } from './decisions.ts';
+import { DueTimer } from './due-timer.ts';
 import { handle } from './handle.ts';
 import { type JobHandler, type JobLog, newFence } from './job.ts';
-import { look } from './look.ts';
-import { News } from './news.ts';
 import { Outage } from './outage.ts';
-import { Owners } from './owners.ts';
+import { poll } from './poll.ts';
 import { Presence } from './presence.ts';
 import { claimJobs, releaseJobs } from './queries.ts';
 import { renewRuns } from './renewal.ts';
 import { type Fate, Results } from './results.ts';
+import { RevisionWatcher } from './revision-watcher.ts';
 import { ActiveRun } from './run.ts';
-import { Soon } from './soon.ts';
-import { type Turn, Turns } from './turns.ts';
-import { Bell, pause } from './waiting.ts';
+import { pause, WakeSignal } from './waiting.ts';
+import { type JobNotice, WorkerNotifier } from './worker-notifier.ts';
 
 const DEFAULTS = {
   merchantsAtOnce: 8,
@@ -27,9 +27,9 @@ const DEFAULTS = {
   pollEveryMs: 500,
   leaseMs: 30_000,
   renewEveryMs: 5_000,
-  patientKinds: [] as readonly string[],
+  lowPriorityKinds: [] as readonly string[],
 };
-/** Longer than looks are apart on a machine that others load: what is known to be due then waits for none of them. */
+/** Longer than polls are apart on a loaded machine, so that a job whose due time is known waits for no poll. */
 const REMEMBERED_MS = 10_000;
 const GIVE_BACK_TIMEOUT_MS = 2_000;
 const IDLE_CHECK_EVERY_MS = 20;
@@ -39,11 +39,11 @@ export interface WorkerOptions {
   /** For steps and outcomes; commits synchronously. */
   db: Db;
   /**
-   * For claims and renewals, which may be forgotten in a crash of the database as nothing under them is durable then
-   * either: it may commit asynchronously, so that a job begins without waiting for the disk. Default `db`.
+   * For claims and renewals. It may commit asynchronously, so that a job begins without waiting for the disk: where a
+   * crash of the database loses a claim, no step under it is durable either. Default `db`.
    */
   fastDb?: Db;
-  /** For the worker's one session; must not lead through a pooler that shares sessions. */
+  /** For the worker's own session; must not pass a pooler that shares sessions. */
   url: string;
   clock: Pick<Clock, 'nowMs'>;
   /** By kind. Jobs of other kinds are left to other workers. */
@@ -53,15 +53,15 @@ export interface WorkerOptions {
   merchantsAtOnce?: number;
   /** Jobs that each merchant may have running at once, however many merchants have work. Default 200. */
   batchSize?: number;
-  /** The part of `runningMax` that merchants with work divide among them; one alone gets it whole. Default 0.5. */
+  /** The part of `runningMax` that merchants with work share; a single one gets all of it. Default 0.5. */
   sharedPart?: number;
   /** Jobs running or waiting for their outcome to be written, of all merchants. Default 2,000. */
   runningMax?: number;
-  /** What a claim waits for, of `runningMax`. Default 1. */
+  /** Free room, of `runningMax`, that a claim waits for. Default 1. */
   roomMin?: number;
-  /** Kinds of which a merchant may have thousands due at once: they never hold up its other jobs. Default none. */
-  patientKinds?: readonly string[];
-  /** How often to look for work that nobody called for: due times, retries, dead workers. Default 500. */
+  /** Kinds that are claimed after a merchant's other jobs, as thousands may be due at once. Default none. */
+  lowPriorityKinds?: readonly string[];
+  /** How often to poll for work without a notice: due times, retries, dead workers. Default 500. */
   pollEveryMs?: number;
   /** Default 30,000. */
   leaseMs?: number;
@@ -72,20 +72,20 @@ export interface WorkerOptions {
 export interface JobWorker {
   /** Claims nothing more, lets running jobs end for `graceMs`, then aborts the rest and gives their leases back. */
   stop(graceMs: number): Promise<void>;
-  /** Looks for due work now. */
+  /** Polls for due work now. */
   wake(): void;
   /** Resolves when no job that this worker could take is due and none is running here. */
   idle(): Promise<void>;
 }
 
-/** Starts taking jobs. Never throws and never ends by itself: a database that is away is waited for. */
+/** Starts a worker. It never throws and never ends by itself; while the database is away it retries. */
 export function startWorker(options: WorkerOptions): JobWorker {
   return new Worker(options);
 }
 
 /**
- * Looks for merchants with due work, claims a batch of each in turn, runs the handlers and writes their outcomes.
- * It claims only while its presence session stands and its last look worked.
+ * Polls for merchants with due work, claims batches of them in turn, runs the handlers and writes the outcomes.
+ * It claims only while its presence session is up and its last poll succeeded.
  */
 class Worker implements JobWorker {
   readonly #options: Required<WorkerOptions>;
@@ -93,19 +93,19 @@ class Worker implements JobWorker {
   readonly #outage: Outage;
   readonly #presence: Presence;
   readonly #results: Results;
-  readonly #turns: Turns;
-  readonly #owners = new Owners();
-  readonly #soon: Soon;
+  readonly #scheduler: ClaimScheduler;
+  readonly #owners = new DeadOwners();
+  readonly #dueTimer: DueTimer;
   readonly #endListening: () => void;
   readonly #renewTimer: NodeJS.Timeout;
   readonly #runs = new Set<ActiveRun>();
-  readonly #news: News;
-  readonly #lookBell = new Bell();
-  readonly #quietBell = new Bell();
+  readonly #revisions: RevisionWatcher;
+  readonly #pollSignal = new WakeSignal();
+  readonly #quietSignal = new WakeSignal();
   readonly #stopping = new AbortController();
   #stopped: Promise<void> | undefined;
   #deadOwners: readonly number[] = [];
-  #lookAgain = false;
+  #pollAgain = false;
   #claimsFail = false;
   #adopted = false;
   #renewal: Promise<void> | undefined;
@@ -115,41 +115,41 @@ class Worker implements JobWorker {
     this.#options = { ...DEFAULTS, fastDb: options.db, ...options };
     this.#kinds = [...options.handlers.keys()];
     this.#outage = new Outage(options.log);
-    this.#turns = new Turns(this.#options);
-    this.#news = new News(options.db);
+    this.#scheduler = new ClaimScheduler(this.#options);
+    this.#revisions = new RevisionWatcher(options.db);
     this.#results = new Results({
       db: options.db,
       outage: this.#outage,
       onSettled: (run, fate) => this.#settled(run, fate),
     });
-    this.#soon = new Soon({
+    this.#dueTimer = new DueTimer({
       nowMs: () => options.clock.nowMs(),
       onDue: (merchantId) => this.#offer(merchantId),
     });
-    const calls = Calls.of(options.db);
-    this.#endListening = calls.listen((call) => this.#call(call));
+    const notifier = WorkerNotifier.of(options.db);
+    this.#endListening = notifier.listen((notice) => this.#receive(notice));
     this.#presence = new Presence({
       url: options.url,
       outage: this.#outage,
       onUp: () => void this.#adopt(),
       onDown: () => this.#orphan(),
-      onCall: (message) => {
-        const call = calls.read(message);
-        if (call !== undefined) this.#call(call);
+      onNotice: (message) => {
+        const notice = notifier.read(message);
+        if (notice !== undefined) this.#receive(notice);
       },
     });
     this.#renewTimer = setInterval(() => void this.#renew(false), this.#options.renewEveryMs);
-    void this.#keepLooking();
+    void this.#keepPolling();
   }
 
   wake(): void {
-    this.#lookBell.ring();
+    this.#pollSignal.wake();
   }
 
   async idle(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       if (this.#mayClaim() && !this.#isBusy()) {
-        const found = await this.#look().catch(() => undefined);
+        const found = await this.#poll().catch(() => undefined);
         if (found === 0 && !this.#isBusy()) return;
         this.#pump();
       }
@@ -165,13 +165,13 @@ class Worker implements JobWorker {
   async #stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     this.#endListening();
-    this.#soon.close();
-    this.#lookBell.ring();
+    this.#dueTimer.close();
+    this.#pollSignal.wake();
     await this.#becomeQuiet(graceMs);
     for (const run of this.#runs) run.abort();
     const given = new AbortController();
     await Promise.race([this.#giveBack(), pause(GIVE_BACK_TIMEOUT_MS, given.signal)]);
-    // A timer that nobody waits for any more would keep the process alive.
+    // A timer left over would keep the process alive.
     given.abort();
     this.#results.close();
     clearInterval(this.#renewTimer);
@@ -181,13 +181,13 @@ class Worker implements JobWorker {
   async #becomeQuiet(withinMs: number): Promise<void> {
     const endMs = performance.now() + withinMs;
     for (let leftMs = withinMs; this.#isBusy() && leftMs > 0; leftMs = endMs - performance.now()) {
-      await this.#quietBell.wait(leftMs);
+      await this.#quietSignal.wait(leftMs);
     }
   }
 
   async #giveBack(): Promise<void> {
-    // A claim under way may still bring jobs, which are given back as they come.
-    while (this.#turns.claims > 0) await this.#quietBell.wait(IDLE_CHECK_EVERY_MS);
+    // A claim in progress may still return jobs, which are given back as well.
+    while (this.#scheduler.claims > 0) await this.#quietSignal.wait(IDLE_CHECK_EVERY_MS);
     const left = [...this.#runs].filter((run) => run.state === 'running');
     for (const run of left) run.lose();
     for (const [merchantId, runs] of Map.groupBy(left, (run) => run.job.merchantId)) {
@@ -200,22 +200,22 @@ class Worker implements JobWorker {
   }
 
   #isBusy(): boolean {
-    return this.#runs.size > 0 || this.#turns.claims > 0;
+    return this.#runs.size > 0 || this.#scheduler.claims > 0;
   }
 
   #mayClaim(): boolean {
     return this.#adopted && !this.#claimsFail && !this.#stopping.signal.aborted;
   }
 
-  /** After each new session, before the first claim: running jobs go on under the new number, unless overtaken. */
+  /** After each new session, before the first claim: moves the leases of running jobs to the new number. */
   async #adopt(): Promise<void> {
     const owner = this.#presence.owner;
-    // One that is under way writes the old number.
+    // A renewal in progress writes the old number.
     await this.#renewal;
     await this.#renew(true);
     if (this.#presence.owner !== owner || owner === undefined) return;
     this.#adopted = true;
-    this.#lookBell.ring();
+    this.#pollSignal.wake();
     this.#pump();
   }
 
@@ -224,21 +224,21 @@ class Worker implements JobWorker {
     for (const run of this.#runs) run.abort();
   }
 
-  #call({ merchantId, kind, dueAtMs }: Call): void {
+  #receive({ merchantId, kind, dueAtMs }: JobNotice): void {
     if (kind !== undefined && !this.#options.handlers.has(kind)) return;
-    this.#news.called(merchantId);
+    this.#revisions.check(merchantId);
     this.#expect(merchantId, dueAtMs);
   }
 
-  /** A job of this merchant is due then. Looks find what is due later than this worker remembers. */
+  /** A job of this merchant is due then. Beyond 10 s the poll finds it. */
   #expect(merchantId: string, dueAtMs: number): void {
     const inMs = dueAtMs - this.#options.clock.nowMs();
     if (inMs <= 0) this.#offer(merchantId);
-    else if (inMs <= REMEMBERED_MS && !this.#stopping.signal.aborted) this.#soon.add(merchantId, dueAtMs);
+    else if (inMs <= REMEMBERED_MS && !this.#stopping.signal.aborted) this.#dueTimer.add(merchantId, dueAtMs);
   }
 
   #offer(merchantId: string): void {
-    this.#turns.add(merchantId);
+    this.#scheduler.add(merchantId);
     this.#pump();
   }
 
@@ -250,25 +250,25 @@ class Worker implements JobWorker {
     this.#renewal = renewRuns(this.#runs, owner, options);
     await this.#renewal;
     this.#renewal = undefined;
-    this.#news.lookAll();
+    this.#revisions.checkAll();
   }
 
-  async #keepLooking(): Promise<void> {
+  async #keepPolling(): Promise<void> {
     for (let failures = 0; !this.#stopping.signal.aborted; ) {
       if (!this.#adopted) {
-        await this.#lookBell.wait(this.#options.pollEveryMs);
+        await this.#pollSignal.wait(this.#options.pollEveryMs);
         continue;
       }
       const startedMs = performance.now();
       try {
-        await this.#look();
+        await this.#poll();
         failures = 0;
         this.#claimsFail = false;
         this.#outage.worked('claims');
         this.#pump();
-        await this.#lookBell.wait(nextLookMs(this.#options.pollEveryMs, performance.now() - startedMs));
+        await this.#pollSignal.wait(nextPollMs(this.#options.pollEveryMs, performance.now() - startedMs));
       } catch (error) {
-        // Who stops a worker may close its pool next.
+        // After `stop` the pool may be closed.
         if (this.#stopping.signal.aborted) return;
         failures += 1;
         this.#outage.failed('claims', error);
@@ -277,20 +277,20 @@ class Worker implements JobWorker {
     }
   }
 
-  /** Puts the merchants who have due work into the queue. @returns how many there are. */
-  async #look(): Promise<number> {
+  /** Queues merchants with due work. @returns how many there are. */
+  async #poll(): Promise<number> {
     const { db, clock, pollEveryMs } = this.#options;
     const nowMs = clock.nowMs();
     const asker = { owners: this.#owners, own: this.#presence.owner ?? 0 };
-    const sight = await look(db, asker, { kinds: this.#kinds, nowMs, untilMs: nowMs + pollEveryMs });
-    for (const { merchantId } of sight.due) this.#turns.add(merchantId);
-    for (const { merchantId, dueAtMs } of sight.soon) this.#expect(merchantId, dueAtMs);
-    this.#deadOwners = sight.deadOwners;
-    this.#lookAgain = sight.isCut;
-    return sight.due.length;
+    const found = await poll(db, asker, { kinds: this.#kinds, nowMs, untilMs: nowMs + pollEveryMs });
+    for (const { merchantId } of found.due) this.#scheduler.add(merchantId);
+    for (const { merchantId, dueAtMs } of found.upcoming) this.#expect(merchantId, dueAtMs);
+    this.#deadOwners = found.deadOwners;
+    this.#pollAgain = found.isCut;
+    return found.due.length;
   }
 
-  /** Once for all that happens in this turn of the loop. */
+  /** Pumps once for all events of this turn of the loop. */
   #pumpLater(): void {
     if (this.#pumpIsDue) return;
     this.#pumpIsDue = true;
@@ -300,45 +300,45 @@ class Worker implements JobWorker {
     });
   }
 
-  /** Begins as many claims as there is room for. */
+  /** Starts as many claims as there is room for. */
   #pump(): void {
     while (this.#mayClaim()) {
-      const turn = this.#turns.next();
-      if (turn === undefined) break;
-      void this.#claim(turn);
+      const grant = this.#scheduler.next();
+      if (grant === undefined) break;
+      void this.#claim(grant);
     }
-    if (this.#lookAgain && this.#turns.isEmpty) {
-      this.#lookAgain = false;
-      this.#lookBell.ring();
+    if (this.#pollAgain && this.#scheduler.isEmpty) {
+      this.#pollAgain = false;
+      this.#pollSignal.wake();
     }
   }
 
-  async #claim(turn: Turn): Promise<void> {
-    const { leaseMs, db, fastDb, clock, patientKinds } = this.#options;
+  async #claim(grant: ClaimGrant): Promise<void> {
+    const { leaseMs, db, fastDb, clock, lowPriorityKinds } = this.#options;
     const owner = this.#presence.owner ?? 0;
     const nowMs = clock.nowMs();
     const leaseUntilMs = nowMs + leaseMs;
     const lease = { owner, fence: newFence(), leaseUntilMs };
-    const claimer = { nowMs, kinds: this.#kinds, deadOwners: this.#deadOwners, patientKinds, ...lease };
+    const claimer = { nowMs, kinds: this.#kinds, deadOwners: this.#deadOwners, lowPriorityKinds, ...lease };
     try {
-      const jobs = await claimJobs(fastDb, turn.merchantId, { ...claimer, limit: turn.limit });
-      this.#turns.claimed(turn, jobs.length);
+      const jobs = await claimJobs(fastDb, grant.merchantId, { ...claimer, limit: grant.limit });
+      this.#scheduler.claimed(grant, jobs.length);
       for (const job of jobs) this.#begin(new ActiveRun(db, job, leaseUntilMs));
     } catch (error) {
-      this.#turns.claimed(turn, 0);
-      this.#turns.add(turn.merchantId);
+      this.#scheduler.claimed(grant, 0);
+      this.#scheduler.add(grant.merchantId);
       this.#claimsFail = true;
       this.#outage.failed('claims', error);
-      this.#lookBell.ring();
+      this.#pollSignal.wake();
     }
-    this.#quietBell.ring();
+    this.#quietSignal.wake();
     this.#pump();
   }
 
   #begin(run: ActiveRun): void {
     this.#runs.add(run);
-    this.#news.began(run);
-    // Claimed while the session broke: nobody vouches for it any more.
+    this.#revisions.began(run);
+    // Claimed while the session broke: the lease belongs to a number that is gone.
     if (!this.#adopted) run.abort();
     void this.#execute(run);
   }
@@ -350,7 +350,7 @@ class Worker implements JobWorker {
     const ending = isLate
       ? ({ type: 'interrupted' } as const)
       : await handle(run, handlers.get(job.kind), log);
-    this.#turns.ended(job.merchantId);
+    this.#scheduler.ended(job.merchantId);
     if (run.state === 'running') {
       const jitter = ending.type === 'threw' ? randomInt(JITTER_STEPS + 1) / JITTER_STEPS : 0;
       this.#results.add(run, settle(job, ending, { nowMs: clock.nowMs(), jitter }));
@@ -363,11 +363,11 @@ class Worker implements JobWorker {
   #settled(run: ActiveRun, { wasHeld, nextDueMs }: Fate): void {
     const { merchantId, jobId, kind } = run.job;
     this.#runs.delete(run);
-    this.#news.ended(run);
-    this.#turns.settled();
+    this.#revisions.ended(run);
+    this.#scheduler.settled();
     if (!wasHeld) this.#options.log.warn({ merchantId, jobId, kind }, 'jobs: a run ended without its lease');
     if (nextDueMs !== undefined) this.#expect(merchantId, nextDueMs);
-    if (!this.#isBusy()) this.#quietBell.ring();
+    if (!this.#isBusy()) this.#quietSignal.wake();
     this.#pumpLater();
   }
 }

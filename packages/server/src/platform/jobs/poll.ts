@@ -1,12 +1,12 @@
 import type { Db } from '../db/db.ts';
-import type { Owners } from './owners.ts';
+import type { DeadOwners } from './dead-owners.ts';
 import { DUE_MERCHANTS_MAX, type DueMerchant, listDueMerchants } from './queries.ts';
 
-export interface Sight {
+export interface DueWork {
   /** Merchants with due work, longest waiting first. */
   due: DueMerchant[];
   /** Merchants whose first work is due soon. */
-  soon: DueMerchant[];
+  upcoming: DueMerchant[];
   /** There may be more merchants with due work than these. */
   isCut: boolean;
   /** Workers whose leases no longer count. */
@@ -14,18 +14,18 @@ export interface Sight {
 }
 
 /**
- * Looks over all merchants for work that is due, or will be by `untilMs`.
+ * Finds merchants with work that is due, or becomes due by `untilMs`.
  *
- * @param own the number under which the caller held its leases before this call.
+ * @param own the caller's own number, which always counts as alive
  */
-export async function look(
+export async function poll(
   db: Db,
-  { owners, own }: { owners: Owners; own: number },
+  { owners, own }: { owners: DeadOwners; own: number },
   { kinds, nowMs, untilMs }: { kinds: readonly string[]; nowMs: number; untilMs: number },
-): Promise<Sight> {
+): Promise<DueWork> {
   const dead = await owners.listDead(db, own, nowMs);
   const merchants = await listDueMerchants(db, { kinds, nowMs, deadOwners: dead }, untilMs);
   const due = merchants.filter(({ dueAtMs }) => dueAtMs <= nowMs);
-  const soon = merchants.slice(due.length);
-  return { due, soon, isCut: due.length === DUE_MERCHANTS_MAX, deadOwners: dead };
+  const upcoming = merchants.slice(due.length);
+  return { due, upcoming, isCut: due.length === DUE_MERCHANTS_MAX, deadOwners: dead };
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import { openSession } from '../db/db.ts';
-import { Owners } from './owners.ts';
+import { DeadOwners } from './dead-owners.ts';
 import { LOCK_CLASS } from './presence.ts';
 
 let bench: Workbench;
@@ -12,16 +12,16 @@ beforeAll(async () => {
 afterEach(() => bench.clear());
 afterAll(() => bench.close());
 
-const dead = async (owners: Owners) =>
+const dead = async (owners: DeadOwners) =>
   (await owners.listDead(bench.db, 1, bench.clock.nowMs())).toSorted((a, b) => a - b);
 const leaseTo = (owner: number, kind: string) =>
   sql`update job set lease_owner = ${owner}, lease_until_ms = ${2 ** 50} where kind = ${kind}`.execute(
     bench.db,
   );
 
-test('dead is whoever holds a lease and no lock, however it was noticed, until its leases are gone', async () => {
+test('a worker with a lease and without a lock is dead, however it was found, until its leases are gone', async () => {
   await bench.add({ kind: 'a' }, { kind: 'b' }, { kind: 'c' });
-  const owners = new Owners();
+  const owners = new DeadOwners();
   const session = await openSession(bench.url);
   await session.query('select pg_advisory_lock($1, 2)', [LOCK_CLASS]);
   await leaseTo(1, 'a');

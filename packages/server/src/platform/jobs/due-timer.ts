@@ -1,12 +1,12 @@
 const TIMER_MAX_MS = 2 ** 31 - 1;
-/** What is due within so short a time is told of together, at its end. */
-const TOGETHER_MS = 20;
+/** Due times are rounded up to a multiple of this, so that jobs due close together share one timer. */
+const RESOLUTION_MS = 20;
 
-/** Merchants who have jobs due soon: each is told of when one is, so that nobody waits for the next look. */
-export class Soon {
+/** Calls `onDue` for a merchant when one of its jobs becomes due, so that no job waits for the next poll. */
+export class DueTimer {
   readonly #nowMs: () => number;
   readonly #onDue: (merchantId: string) => void;
-  /** By the end of the time in which they are due: few, however many merchants there are. */
+  /** By rounded due time: few entries, however many merchants there are. */
   readonly #merchants = new Map<number, Set<string>>();
   #timer: NodeJS.Timeout | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
@@ -16,9 +16,9 @@ export class Soon {
     this.#onDue = onDue;
   }
 
-  /** A job of this merchant is due then. */
+  /** Schedules `onDue` for this merchant. */
   add(merchantId: string, dueAtMs: number): void {
-    const atMs = Math.ceil(dueAtMs / TOGETHER_MS) * TOGETHER_MS;
+    const atMs = Math.ceil(dueAtMs / RESOLUTION_MS) * RESOLUTION_MS;
     const merchants = this.#merchants.get(atMs);
     if (merchants !== undefined) merchants.add(merchantId);
     else this.#merchants.set(atMs, new Set([merchantId]));
@@ -33,10 +33,10 @@ export class Soon {
   #arm(atMs: number): void {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
-    this.#timer = setTimeout(() => this.#ring(), Math.min(Math.max(atMs - this.#nowMs(), 0), TIMER_MAX_MS));
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(atMs - this.#nowMs(), 0), TIMER_MAX_MS));
   }
 
-  #ring(): void {
+  #fire(): void {
     this.#timerAtMs = Number.POSITIVE_INFINITY;
     const nowMs = this.#nowMs();
     let nextMs = Number.POSITIVE_INFINITY;
@@ -47,7 +47,7 @@ export class Soon {
         for (const merchantId of merchants) this.#onDue(merchantId);
       }
     }
-    // A timer may ring a little early: then it is set again.
+    // A timer may fire slightly early: it is armed again.
     if (nextMs < this.#timerAtMs) this.#arm(nextMs);
   }
 }

@@ -43,12 +43,12 @@ async function runs(before: (run: JobRun, heard: () => void) => void, heardMost:
   return count;
 }
 
-test('news that a handler has looked at do not make its job run again', async () => {
+test('a revision that a handler has seen does not make its job run again', async () => {
   expect(await runs((run, heard) => run.onNews(heard), 1)).toBe(1);
   expect(Number((await bench.rows())[0]?.due_at_ms)).toBeGreaterThan(bench.clock.nowMs() + DAY_MS / 2);
 });
 
-test('news that come once a handler has looked for the last time make its job run again, at once', async () => {
+test('a revision after the last look of a handler makes its job run again at once', async () => {
   const decided = (run: JobRun, heard: () => void) => {
     run.onNews(heard);
     run.onNews(undefined);
@@ -57,7 +57,7 @@ test('news that come once a handler has looked for the last time make its job ru
   await expect.poll(() => bench.rows(), { timeout: 30_000 }).toEqual([]);
 });
 
-test('news that are on their way while a handler looks for the last time are left for the next run', () => {
+test('a revision that arrives during the last look of a handler is left for the next run', () => {
   const job: ClaimedJob = {
     merchantId: MERCHANT,
     jobId: newId(),

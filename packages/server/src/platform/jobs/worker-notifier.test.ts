@@ -3,8 +3,8 @@ import { MERCHANT, openWorkbench, type Workbench } from '../../../../../test/job
 import { connect, type Db, openSession } from '../db/db.ts';
 import { newId } from '../db/ids.ts';
 import { transact } from '../db/transact.ts';
-import { type Call, Calls, callWorkers } from './calls.ts';
 import { advanceClockJobs, enqueue } from './index.ts';
+import { type JobNotice, notifyWorkers, WorkerNotifier } from './worker-notifier.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -36,7 +36,7 @@ test('a commit in another process wakes a worker that polls seldom', async () =>
   await expect.poll(() => runs, { timeout: 30_000 }).toBe(1);
 });
 
-test('a job that is due soon begins when it is due, whoever asked for it, without a look', async () => {
+test('a job that is due soon begins when it is due, whoever enqueued it, without a poll', async () => {
   const begun: number[] = [];
   const a = async () => {
     begun.push(bench.clock.nowMs());
@@ -52,22 +52,22 @@ test('a job that is due soon begins when it is due, whoever asked for it, withou
   expect(begun[1]).toBeGreaterThanOrEqual(dueAtMs + 300);
 });
 
-test('calls name merchant, kind and the earliest time; those of one turn go out together', async () => {
+test('notices carry merchant, kind and the earliest time; those of one turn of the loop go out together', async () => {
   const session = await openSession(bench.url);
-  const heard: (Call | undefined)[] = [];
-  const [here, there] = [Calls.of(bench.db), Calls.of(otherPool)];
+  const heard: (JobNotice | undefined)[] = [];
+  const [here, there] = [WorkerNotifier.of(bench.db), WorkerNotifier.of(otherPool)];
   session.on('notification', ({ payload = '' }) => heard.push(there.read(payload)));
   await session.query('listen florin_job');
-  const direct: Call[] = [];
+  const direct: JobNotice[] = [];
   const endListening = here.listen((call) => direct.push(call));
   const [a, b] = [newId(), newId()];
   await transact(bench.db, async (tx) => {
-    callWorkers(tx, [
+    notifyWorkers(tx, [
       { merchantId: a, kind: 'x y', dueAtMs: 7 },
       { merchantId: a, kind: 'x y', dueAtMs: 5 },
     ]);
     await advanceClockJobs(tx, b, { ms: 1_000, nowMs: 0, lookAnew: [] });
-    callWorkers(tx, []);
+    notifyWorkers(tx, []);
   });
   const expected = [
     { merchantId: a, kind: 'x y', dueAtMs: 5 },
@@ -79,10 +79,10 @@ test('calls name merchant, kind and the earliest time; those of one turn go out 
   await session.end();
 });
 
-test('a pool does not hear its own echo, and nonsense is no call', () => {
-  const calls = Calls.of(bench.db);
-  expect(calls.read(`${MERCHANT}`)).toEqual({ merchantId: MERCHANT, kind: undefined, dueAtMs: 0 });
+test('a pool ignores its own notices and malformed messages', () => {
+  const notifier = WorkerNotifier.of(bench.db);
+  expect(notifier.read(`${MERCHANT}`)).toEqual({ merchantId: MERCHANT, kind: undefined, dueAtMs: 0 });
   for (const message of ['', 'nonsense', `${MERCHANT}0`, "'; drop table job"]) {
-    expect(calls.read(message)).toBeUndefined();
+    expect(notifier.read(message)).toBeUndefined();
   }
 });

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-test('a job of a merchant with thousands of patient ones runs before most of them', async () => {
+test('a job of a merchant with thousands of low-priority ones runs before most of them', async () => {
   const count = 2_000;
   let before = 0;
   let ended = 0;
@@ -24,7 +24,7 @@ test('a job of a merchant with thousands of patient ones runs before most of the
         return 'done';
       },
     },
-    { patientKinds: ['patient'], batchSize: 20, runningMax: 20, sharedPart: 1 },
+    { lowPriorityKinds: ['patient'], batchSize: 20, runningMax: 20, sharedPart: 1 },
   );
   await worker.idle();
   expect(ended).toBe(count);

@@ -1,16 +1,16 @@
 import type { Db } from '../db/db.ts';
-import { listNews } from './queries.ts';
+import { listNewRevisions } from './queries.ts';
 import type { ActiveRun } from './run.ts';
 
 /**
- * Tells running jobs of a merchant that they were asked for again, those whose handlers listen: one reading a merchant
- * at a time. What a reading misses (a call that was lost, a database that is away) the next one tells.
+ * Passes new revisions of jobs, which were enqueued again while they run, to handlers that listen. One read for each
+ * merchant at a time. What a read misses (a lost notice, a database that is away) the next one finds.
  */
-export class News {
+export class RevisionWatcher {
   readonly #db: Db;
-  /** By merchant: a call of one does not go through the runs of all. */
+  /** By merchant, so that a notice for one does not go through all runs. */
   readonly #runs = new Map<string, Set<ActiveRun>>();
-  /** By merchant: whether a call came while its reading was under way. */
+  /** Merchants that are being read; true where a notice came meanwhile. */
   readonly #reading = new Map<string, boolean>();
 
   constructor(db: Db) {
@@ -30,15 +30,14 @@ export class News {
     if (own?.size === 0) this.#runs.delete(merchantId);
   }
 
-  /** The merchant has new work, perhaps of jobs that run here. */
-  called(merchantId: string): void {
+  /** Reads the revisions of a merchant's running jobs. */
+  check(merchantId: string): void {
     if (this.#reading.has(merchantId)) this.#reading.set(merchantId, true);
     else void this.#read(merchantId);
   }
 
-  /** Looks for all merchants. */
-  lookAll(): void {
-    for (const merchantId of this.#runs.keys()) this.called(merchantId);
+  checkAll(): void {
+    for (const merchantId of this.#runs.keys()) this.check(merchantId);
   }
 
   async #read(merchantId: string): Promise<void> {
@@ -47,7 +46,9 @@ export class News {
       const runs = [...(this.#runs.get(merchantId) ?? [])].filter((run) => run.listens);
       if (runs.length === 0) break;
       const leases = runs.map((run) => run.job);
-      const revisions = await listNews(this.#db, merchantId, leases).catch(() => new Map<string, number>());
+      const revisions = await listNewRevisions(this.#db, merchantId, leases).catch(
+        () => new Map<string, number>(),
+      );
       for (const run of runs) run.tellNews(revisions.get(run.job.jobId) ?? 0);
     } while (this.#reading.get(merchantId) === true);
     this.#reading.delete(merchantId);

@@ -1,42 +1,45 @@
-export interface TurnLimits {
+export interface ClaimLimits {
   /** Claims under way at once. */
   merchantsAtOnce: number;
   /** Handlers of one merchant running at once; more while few merchants have work. */
   batchSize: number;
-  /** The part (0 to 1) of `runningMax` that merchants with work divide among them; the rest is for who comes later. */
+  /** The part (0 to 1) of `runningMax` that merchants with work share; the rest is kept for merchants that come later. */
   sharedPart: number;
   /** Jobs claimed and not yet settled, of all merchants. */
   runningMax: number;
-  /** What a claim waits for, of `runningMax`: where all is taken, jobs that share their statements would come one by one. */
+  /**
+   * Free room, of `runningMax`, that a claim waits for. On a full worker jobs would otherwise be claimed one by one and
+   * could not share statements.
+   */
   roomMin: number;
 }
 
-/** Jobs that one statement takes at most, however much room there is. */
+/** Jobs that one statement claims at most, however much room there is. */
 const CLAIM_MAX = 1_000;
 
-/** A claim that may be made: at most so many jobs of this merchant. */
-export interface Turn {
+/** Permission for one claim: at most `limit` jobs of this merchant. */
+export interface ClaimGrant {
   merchantId: string;
   limit: number;
 }
 
 /**
- * Whose jobs are claimed next. Merchants stand in a queue; one whose batch came back full goes to its end, so that
- * a long backlog delays nobody else by more than a batch. Plain memory: it decides nothing about who holds a job.
+ * Decides which merchant's jobs are claimed next. Merchants wait in a queue; one whose batch came back full goes to its
+ * end, so that a long backlog delays nobody else by more than a batch. It is plain memory and grants no leases.
  */
-export class Turns {
-  readonly #limits: TurnLimits;
+export class ClaimScheduler {
+  readonly #limits: ClaimLimits;
   readonly #queue = new Set<string>();
   readonly #claiming = new Set<string>();
   readonly #running = new Map<string, number>();
   #reserved = 0;
   #held = 0;
 
-  constructor(limits: TurnLimits) {
+  constructor(limits: ClaimLimits) {
     this.#limits = limits;
   }
 
-  /** This merchant may have due work. */
+  /** Queues a merchant that may have due work. */
   add(merchantId: string): void {
     this.#queue.add(merchantId);
   }
@@ -49,8 +52,8 @@ export class Turns {
     return this.#claiming.size;
   }
 
-  /** The next claim, its room reserved; undefined when there is nobody or no room. `claimed` must follow. */
-  next(): Turn | undefined {
+  /** Reserves room for the next claim; undefined when no merchant waits or no room is free. `claimed` must follow. */
+  next(): ClaimGrant | undefined {
     const { merchantsAtOnce, batchSize, runningMax, roomMin } = this.#limits;
     const room = runningMax - this.#held - this.#reserved;
     if (room < roomMin || this.#claiming.size >= merchantsAtOnce) return undefined;
@@ -59,7 +62,7 @@ export class Turns {
     for (const merchantId of this.#queue) {
       const running = this.#running.get(merchantId) ?? 0;
       const free = share - running;
-      // Room for half a batch is filled up; filling after every job would cost a statement a job.
+      // Waits for room for half a batch: claiming after every job would cost a statement a job.
       if (free < Math.min(batchSize, share) / 2 || this.#claiming.has(merchantId)) continue;
       const limit = Math.min(free, room, CLAIM_MAX);
       this.#queue.delete(merchantId);
@@ -79,8 +82,8 @@ export class Turns {
     return Math.max(batchSize, Math.floor(shared / merchants.size));
   }
 
-  /** The claim brought so many jobs, whose handlers begin now. */
-  claimed({ merchantId, limit }: Turn, jobs: number): void {
+  /** Records that the claim returned so many jobs, whose handlers begin now. */
+  claimed({ merchantId, limit }: ClaimGrant, jobs: number): void {
     this.#claiming.delete(merchantId);
     this.#reserved -= limit;
     this.#held += jobs;
@@ -88,14 +91,14 @@ export class Turns {
     if (jobs === limit) this.add(merchantId);
   }
 
-  /** A handler of this merchant ended; its job's outcome may still have to be written. */
+  /** Records that a handler of this merchant ended; the outcome of its job may not be written yet. */
   ended(merchantId: string): void {
     const running = (this.#running.get(merchantId) ?? 1) - 1;
     if (running > 0) this.#running.set(merchantId, running);
     else this.#running.delete(merchantId);
   }
 
-  /** A job's row has been dealt with. */
+  /** Records that the outcome of a job is written. */
   settled(): void {
     this.#held -= 1;
   }

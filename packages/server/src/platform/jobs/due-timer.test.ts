@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { Soon } from './soon.ts';
+import { DueTimer } from './due-timer.ts';
 
-test('merchants are told of each time at which jobs of theirs are due, once for jobs due together', async () => {
+test('onDue is called at each due time of a merchant, once for jobs that are due together', async () => {
   const nowMs = () => Date.now();
   const told: [merchant: string, lateMs: number][] = [];
   const startMs = Math.ceil(nowMs() / 1_000) * 1_000;
-  const soon = new Soon({ nowMs, onDue: (merchant) => told.push([merchant, nowMs() - startMs]) });
+  const soon = new DueTimer({ nowMs, onDue: (merchant) => told.push([merchant, nowMs() - startMs]) });
   soon.add('c', startMs + 220);
   soon.add('b', startMs + 3_600_000);
   soon.add('b', startMs + 180);
