@@ -4,22 +4,22 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Fail } from '../fail.ts';
 import { Flood } from './collect-later.ts';
-import { free, Turns } from './pieces.ts';
+import { free, RoundRobin } from './pieces.ts';
 import type { RawRequest, RequestHead } from './pipeline.ts';
 import { announcesBody, BODYLESS_METHODS, headOf, SIGNED_BODY_METHODS } from './raw-request.ts';
 
 export const BODY_BYTES_MAX = 1_048_576;
-/** Of all requests that are read or answered at one time; an upload beyond it is read past and answered 503. */
+/** Bytes of the bodies of all open requests; an upload beyond it is discarded and answered 503. */
 const HELD_BYTES_MAX = 256 * 1_048_576;
 const ROOM_STEP_BYTES = 16_384;
 const RETRY_AFTER_SECONDS = 5;
-/** A secret that fits nothing: a body that nobody can have signed costs as much time as any other. */
+/** A key for discarded bodies: hashing them too makes a body with an unknown key cost as much time as any other. */
 const DUMMY = createSecretKey(Buffer.from('an unknown key costs the same work'));
 
-/** How much of a request's body is worth keeping; what is longer is read past. */
+/** Bytes of a request's body to keep at most; a longer body is read and discarded. */
 export type BodyRule = (head: RequestHead) => Promise<number>;
 
-/** The bytes that bodies take in this process. */
+/** Counts the bytes that bodies take in this process. */
 export class BodyBudget {
   readonly #max: number;
   #held = 0;
@@ -32,7 +32,7 @@ export class BodyBudget {
     return this.#held;
   }
 
-  /** False where there is no room for them. */
+  /** Reserves bytes; false where the budget is exhausted. */
   take(bytes: number): boolean {
     if (this.#held + bytes > this.#max) return false;
     this.#held += bytes;
@@ -45,8 +45,8 @@ export class BodyBudget {
 }
 
 const NOTHING = Buffer.alloc(0);
-/** Apart, so that whose key we know waits for no stranger. */
-const turns = { kept: new Turns(), past: new Turns() };
+/** Two lines, so that uploads with a known key never wait for uploads without one. */
+const turns = { kept: new RoundRobin(), past: new RoundRobin() };
 const flood = new Flood();
 const tooLarge = () => new Fail('body_too_large', `A body has at most ${BODY_BYTES_MAX} bytes.`);
 const noRoom = () =>
@@ -55,11 +55,11 @@ const noRoom = () =>
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
-/** A body on its way. */
+/** A body that is being received. */
 interface Upload {
   payload: Readable;
   socket: Socket;
-  /** Bytes that its headers announce; 0 where they do not say. */
+  /** Its Content-Length; 0 without one. */
   declared: number;
 }
 
@@ -72,11 +72,14 @@ const uploadOf = ({ raw }: FastifyRequest): Upload => ({
 });
 
 /**
- * Hands on each piece as it comes, and then waits in the line that it is told.
+ * Passes on each piece and then waits for the connection's next turn in the line that `take` returns.
  *
  * @throws Fail for a body that is too long, or broken off
  */
-async function drain({ payload, socket, declared }: Upload, take: (piece: Buffer) => Turns): Promise<void> {
+async function drain(
+  { payload, socket, declared }: Upload,
+  take: (piece: Buffer) => RoundRobin,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let length = 0;
   const onData = (piece: Buffer) => {
@@ -86,14 +89,15 @@ async function drain({ payload, socket, declared }: Upload, take: (piece: Buffer
     free(piece);
     if (length !== declared) line.wait(socket);
   };
-  // Who breaks off hears no answer: it is no fault of ours, and none of the database.
-  const breakOff = () => reject(new Fail('invalid_request', 'The body broke off.'));
+  // A caller that breaks off gets no answer, and the log must not show it as a fault of ours.
+  const breakOff = () =>
+    reject(new Fail('invalid_request', 'The connection was closed before the whole body arrived.'));
   payload.on('data', onData).once('end', resolve).once('error', breakOff).once('close', breakOff);
   if (payload.destroyed) breakOff();
   await promise;
 }
 
-/** Of a body whose end no answer waits for: what comes until the connection is closed. */
+/** Discards a body whose end no answer waits for, until the connection is closed. */
 function discard({ payload, socket }: Upload): void {
   payload.on('data', (piece: Buffer) => {
     free(piece);
@@ -101,7 +105,7 @@ function discard({ payload, socket }: Upload): void {
   });
 }
 
-/** A body as the bytes that were signed. Its room is given back once nobody reads it any more. */
+/** A body as the bytes that were signed. `release` returns its bytes to the budget. */
 class HeldBody {
   readonly #budget: BodyBudget;
   #room: ArrayBuffer | undefined;
@@ -112,7 +116,7 @@ class HeldBody {
     this.#budget = budget;
   }
 
-  /** Undefined where it was read past. */
+  /** Undefined where it was discarded. */
   get bytes(): Buffer | undefined {
     if (this.#state !== 'whole') return undefined;
     return this.#room === undefined ? NOTHING : Buffer.from(this.#room, 0, this.#length);
@@ -139,7 +143,7 @@ class HeldBody {
     if (this.#state === 'reading') this.#state = 'whole';
   }
 
-  /** Copied together as it comes: a body in a million pieces would else take a hundred times its length. */
+  /** Copies each piece into one buffer: as a list, a body of a million pieces would take a hundred times its length. */
   #keep(piece: Buffer, upload: Upload, most: number): void {
     const length = this.#length + piece.length;
     if (length > most) {
@@ -155,7 +159,7 @@ class HeldBody {
     this.#length = length;
   }
 
-  /** Undefined where the budget has none. */
+  /** Undefined where the budget is exhausted. */
   #roomFor(length: number, upload: Upload, most: number): ArrayBuffer | undefined {
     const has = this.#room?.byteLength ?? 0;
     if (this.#room !== undefined && length <= has) return this.#room;
@@ -163,7 +167,7 @@ class HeldBody {
     const steps = Math.ceil(length / ROOM_STEP_BYTES);
     const size = isFixed ? upload.declared : Math.min(most, steps * ROOM_STEP_BYTES);
     if (!this.#budget.take(size - has)) return undefined;
-    // A large one has pages of its own: it grows where it is, and goes back to the system as a whole.
+    // A large buffer has memory pages of its own: it grows in place and returns to the system as a whole.
     this.#room ??= isFixed ? new ArrayBuffer(size) : new ArrayBuffer(0, { maxByteLength: most });
     if (this.#room.resizable) this.#room.resize(size);
     return this.#room;
@@ -185,9 +189,9 @@ class HeldBody {
 
 interface Holding {
   body: HeldBody;
-  /** Something reads it, and gives it back when it ends. */
+  /** A handler reads it and releases it at its end. */
   inUse: boolean;
-  /** Its caller has been answered, or has gone. */
+  /** Its caller was answered or has disconnected. */
   isOver: boolean;
 }
 
@@ -202,7 +206,7 @@ export function rawOf(request: FastifyRequest): RawRequest {
   return { ...head, body: bytes ?? NOTHING, bodyIsPast: isPast };
 }
 
-/** Runs what reads a body; its room is free again when that has ended, which may be after its caller has gone. */
+/** Runs work that reads a body and releases the body afterwards, which may be after its caller has disconnected. */
 export async function whileHeld<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
   const holding = held.get(request);
   if (holding === undefined) return await work();
@@ -215,8 +219,8 @@ export async function whileHeld<T>(request: FastifyRequest, work: () => Promise<
 }
 
 /**
- * Reads every body, whatever its type is called. What nobody can have signed is judged by its headers alone and read past
- * without being kept, so that it costs its sender more than us.
+ * Reads every body, whatever its content type. A body that nobody can have signed (no known key) is read and discarded,
+ * so that it costs its sender more than us.
  */
 export function readBodies(
   app: FastifyInstance,
@@ -229,7 +233,7 @@ export function readBodies(
     if (BODYLESS_METHODS.has(request.method)) discard(uploadOf(request));
     const holding = { body: new HeldBody(budget), inUse: false, isOver: false };
     held.set(request, holding);
-    // No handler runs for a caller who has gone by then.
+    // No handler runs for a caller that has disconnected by then.
     reply.raw.once('close', () => {
       holding.isOver = true;
       if (!holding.inUse) holding.body.release();

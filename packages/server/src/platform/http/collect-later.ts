@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Uploads at once that leave a heap worth looking through. */
+/** Concurrent uploads that leave enough garbage to collect. */
 const MANY = 256;
-/** By then a node that has nothing else to do is quiet, and V8 gives what is free back to the system. */
+/** By then an idle node is quiet, and V8 returns free memory to the system. */
 const QUIET_MS = 15_000;
 
 /**
- * Collects garbage once after many uploads at once. V8 does so when more garbage comes, and on a node that has nothing to
- * do none comes for hours.
+ * Collects garbage once after many concurrent uploads. V8 collects when more garbage comes, which on an idle node takes
+ * hours.
  */
 export class Flood {
   #underWay = 0;
@@ -32,7 +32,7 @@ export class Flood {
 
   #collect(): void {
     this.#isDue = false;
-    // The one way to the collector for a process that was started without the flag.
+    // The only access to the collector for a process that was started without --expose-gc.
     setFlagsFromString('--expose-gc');
     runInNewContext('gc')();
   }

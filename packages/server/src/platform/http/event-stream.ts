@@ -3,24 +3,24 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 
 /**
- * Opens an answer of server-sent events: its text, piece by piece, until it ends or the signal is aborted. The signal
- * is always aborted at last, also where nothing was ever read.
+ * Opens an answer of server-sent events: yields its text until it ends or the signal is aborted. The signal is always
+ * aborted at the end, even if nothing was read.
  */
 export type OpenStream = (signal: AbortSignal) => AsyncIterable<string>;
 
-/** What a route answers that sends server-sent events. */
+/** The answer of a route that sends server-sent events. */
 export const EVENT_STREAM = Type.Unsafe<OpenStream>({ type: 'string', description: 'Server-sent events.' });
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // Proxies that collect an answer before they pass it on would keep it for ever.
+  // A proxy that buffers answers would keep an endless one.
   'x-accel-buffering': 'no',
   connection: 'close',
 };
-/** A peer that is gone without a word is noticed before the next heartbeat is written. */
+/** TCP keep-alive finds a vanished peer before the next heartbeat is written. */
 const PROBE_AFTER_MS = 2_000;
 
-/** The endless answers of a server. */
+/** The open event streams of a server. */
 export class EventStreams {
   readonly #unreadMs: number;
   readonly #open = new Set<AbortController>();
@@ -46,13 +46,13 @@ export class EventStreams {
     return reply.headers(HEADERS).send(Readable.from(pieces, { highWaterMark: 1 }));
   }
 
-  /** Ends them all: a server that closes waits for its answers. */
+  /** Ends all streams, as a server that closes waits for its answers. */
   close(): void {
     this.#isClosing = true;
     for (const ending of this.#open) ending.abort();
   }
 
-  /** Nothing is read ahead for a slow caller, so it costs a connection and no memory; but not for ever. */
+  /** Reads nothing ahead, so that a slow caller costs no memory, and cuts a caller that reads nothing for `unreadMs`. */
   async *#cutUnread(pieces: AsyncIterable<string>, cut: () => void): AsyncGenerator<string> {
     for await (const piece of pieces) {
       const timer = setTimeout(cut, this.#unreadMs);

@@ -4,8 +4,8 @@ const TYPE = 'application/x-www-form-urlencoded';
 const BYTES_MAX = 1_024;
 
 /**
- * The fields of a form that a page of ours sent. What no such page sends is an empty form, which asks for nothing: another
- * type, more than our fields hold, or a post that the browser says another site has made it send.
+ * The fields of a form of one of our pages. Anything else counts as an empty form: another content type, more than 1,024
+ * bytes, or a post that the browser marks as sent by another site.
  */
 export function formOf({ headers, body }: Pick<PageRequest, 'headers' | 'body'>): URLSearchParams {
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
@@ -13,5 +13,5 @@ export function formOf({ headers, body }: Pick<PageRequest, 'headers' | 'body'>)
   return new URLSearchParams(isOurs ? body.toString() : '');
 }
 
-/** Programs and old browsers say nothing of it: what protects a page from them is its secret address. */
+/** Programs and old browsers send no such header; the secret address of a page protects it from them. */
 const isForeign = (site: string | undefined) => site === 'cross-site' || site === 'same-site';

@@ -1,6 +1,6 @@
 import type { PageAnswer } from './page.ts';
 
-/** Headers of every page of ours: nothing foreign, no frame, no address given away. */
+/** Headers of every page of ours: no foreign content, no framing, no referrer. */
 export function pageHeaders(policy: Readonly<Record<string, string>>): Record<string, string> {
   const rules = { 'default-src': "'none'", 'form-action': "'none'", ...policy, 'base-uri': "'none'" };
   return {

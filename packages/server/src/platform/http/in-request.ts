@@ -4,7 +4,7 @@ import type { RawRequest } from './pipeline.ts';
 
 type Known = Pick<RawRequest, 'method' | 'requestId' | 'headers'>;
 
-/** Runs the work of one request in a span, with its id on every line that is logged meanwhile. */
+/** Runs the work of one request in a span, with the request's id on every line logged meanwhile. */
 export async function inRequest<T>(request: Known, route: string, work: () => Promise<T>): Promise<T> {
   const { method, requestId, headers } = request;
   const attributes = { 'http.request.method': method, 'http.route': route, 'florin.request_id': requestId };

@@ -1,21 +1,21 @@
 import { shorten } from '../secrets/shorten.ts';
 
 /**
- * Strict JSON for request bodies. `JSON.parse` decides the grammar and builds the value; one pass over the same
- * text then refuses what JSON.parse lets through and nobody should: duplicate and poisoning keys, depth, NUL,
- * lone surrogates, and numbers whose value or written form is not what the caller would get back.
+ * Strict JSON for request bodies. `JSON.parse` checks the grammar and builds the value. A pass over the same text then
+ * refuses what JSON.parse accepts: duplicate and poisoning keys, more than 32 levels, NUL, lone surrogates, and numbers
+ * that would not be read back as they were written.
  */
 
 const DEPTH_MAX = 32;
 /**
- * Four times what the largest body of any call holds. Without it 1 MiB of small values costs half a second: each is made,
- * named and judged, only to be refused.
+ * Four times as many as the largest body of any call has. Without the limit 1 MiB of small values takes half a second to
+ * build and check, only to be refused.
  */
 const VALUES_MAX = 5_000;
 const PLAIN_INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 const POISON_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor']);
 
-/** V8 keeps a text of more than 1,031,912 bytes outside of its heap, in memory that may never go back to the system. */
+/** V8 keeps a text above 1,031,912 bytes outside its heap, in memory that may never return to the system. */
 const TEXT_BYTES_MAX = 1_000_000;
 
 const TAB = 0x09;
@@ -34,7 +34,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const BYTE_ORDER_MARK = 0xfeff;
 
-/** A body that is not taken. `reason` is a sentence for the caller, `path` names the place (`items[0].quantity`). */
+/** A refused body. `reason` is for the caller, `path` names the place (`items[0].quantity`). */
 export class JsonRefused extends Error {
   readonly reason: string;
   readonly path: string | undefined;
@@ -48,8 +48,8 @@ export class JsonRefused extends Error {
 }
 
 /**
- * The one top-level object in `raw`. Every number in it that has an integral value was written as a plain integer
- * within ±(2^53−1), so that a schema of type integer needs to look at the value only. Throws JsonRefused.
+ * Parses the one top-level object in `raw`. Every integral number in it was written as a plain integer within ±(2^53−1),
+ * so that a schema of type integer only needs to check the value. @throws JsonRefused
  */
 export function parseStrictJson(raw: Uint8Array): Record<string, unknown> {
   const text = decode(raw);
@@ -85,7 +85,7 @@ function firstCode(text: string): number {
   return 0;
 }
 
-/** Counts values by their commas and brackets before any is made; the text may still be no JSON. */
+/** Counts values by commas and brackets before any is built; the text may still be invalid. */
 function refuseCrowds(text: string): void {
   let values = 0;
   for (let at = 0; at < text.length; at++) {
@@ -112,14 +112,14 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-/** An object has its keys so far and the one it stands at; an array (`keys` undefined) the index it stands at. */
+/** An open object with the keys so far and its current one, or an array (`keys` undefined) with its current index. */
 interface Frame {
   readonly keys: Set<string> | undefined;
   key: string;
   index: number;
 }
 
-/** Walks text that is known to be valid JSON; therefore a string in an object's key position is a key. */
+/** Scans text that is valid JSON; therefore a string in an object's key position is a key. */
 function refuseTraps(text: string): void {
   const frames: Frame[] = [];
   let frame: Frame = { keys: undefined, key: '', index: 0 };
@@ -154,7 +154,7 @@ function refuseTraps(text: string): void {
   }
 }
 
-/** Found once and kept until passed: a search from every string would take quadratic time without backslashes. */
+/** The result is kept until the scan passes it: a search from every string would take quadratic time. */
 function nextBackslash(text: string, from: number): number {
   const at = text.indexOf('\\', from);
   return at === -1 ? Number.POSITIVE_INFINITY : at;
@@ -170,7 +170,7 @@ function stringEnd(text: string, open: number): number {
   }
 }
 
-/** Only escapes can smuggle NUL and lone surrogates in: raw ones are no JSON and no UTF-8. */
+/** Only escapes can hold NUL and lone surrogates: raw ones are invalid JSON and invalid UTF-8. */
 function unescaped(token: string, frames: readonly Frame[], isKey: boolean): string {
   const content: string = JSON.parse(token);
   const trouble = content.includes('\0')
@@ -191,7 +191,7 @@ function addKey(frame: Frame, key: string, frames: readonly Frame[]): void {
 }
 
 /**
- * End of the number at `start`. The written form is judged here, since the value no longer shows it: `-0`, an
+ * End of the number at `start`. It checks the written form, which the value does not show: `-0`, an
  * exponent (`1e1`), and a fraction that leaves a whole number (`10.0`, also after rounding) are refused, and so is
  * an integer that a double cannot hold. A real fraction such as 1.5 passes; a schema decides whether it may.
  */

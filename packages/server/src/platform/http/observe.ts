@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Fail } from '../fail.ts';
 
-/** Who counts what the server answers. */
+/** Counts the answers of the server. */
 export interface HttpObserver {
   answered(sample: { method: string; route: string; status: number; seconds: number }): void;
   /** A request was answered 401; the caller does not learn the reason. */
@@ -12,7 +12,7 @@ export interface HttpObserver {
 const DOCS = '/docs';
 export const UNMATCHED = 'unmatched';
 
-/** Tells the observer of every answer, by the template of its route. */
+/** Reports every answer to the observer, by the template of its route. */
 export function observeAnswers(app: FastifyInstance, observer: HttpObserver): void {
   app.addHook('onResponse', async (request, reply) => {
     observer.answered({
@@ -28,7 +28,7 @@ export function observeAnswers(app: FastifyInstance, observer: HttpObserver): vo
   });
 }
 
-/** The template of a request's route as OpenAPI writes it, one for all that there is nothing at. */
+/** The template of a request's route in OpenAPI's notation; `unmatched` for all unknown paths. */
 export function routeOf(request: FastifyRequest): string {
   const { url } = request.routeOptions;
   if (url === undefined || request.is404) return UNMATCHED;

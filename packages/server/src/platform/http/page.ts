@@ -4,7 +4,7 @@ import type { EventStreams, OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
 import type { RawRequest } from './pipeline.ts';
 
-/** What a page may know of its caller, whom nobody has authenticated. */
+/** What a page gets of a request, which is not authenticated. */
 export type PageRequest = Pick<
   RawRequest,
   'headers' | 'repeated' | 'body' | 'remoteAddress' | 'params' | 'url'
@@ -24,7 +24,7 @@ export interface PublicPage {
   method?: 'GET' | 'POST';
   /** With `{name}` for parameters. */
   path: string;
-  /** How much of a body it reads (1,024): a longer one comes as an empty one, as nobody has signed it. */
+  /** Bytes of a body that it reads (1,024); a longer body, which is unsigned like all, is read as an empty one. */
   bodyBytesMax?: number;
   /** @throws Fail answered in the structured format */
   handle(request: PageRequest): Promise<PageAnswer>;
@@ -32,7 +32,7 @@ export interface PublicPage {
 
 const PAGE_BODY_BYTES_MAX = 1_024;
 
-/** How much of a body each page reads, by its path as the router writes it. */
+/** Body limits of the pages, by path in the router's notation. */
 export const bodyLimitsOf = (pages: readonly PublicPage[]): ReadonlyMap<string | undefined, number> =>
   new Map(pages.map(({ path, bodyBytesMax = PAGE_BODY_BYTES_MAX }) => [routerPath(path), bodyBytesMax]));
 
@@ -57,12 +57,12 @@ export function addPage(app: FastifyInstance, streams: EventStreams, page: Publi
 
 const LOOPBACK_ADDRESS = /^(::ffff:)?127(\.\d{1,3}){3}$|^::1$/;
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
-/** Headers that a proxy adds: behind one, every caller seems to sit on this machine. */
+/** Headers that a proxy adds: behind a proxy on this machine every caller has a loopback address. */
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /**
- * Whether a program on this machine asked, by a loopback name. The name matters: a foreign web page can have its own
- * name resolve to 127.0.0.1, and the browser then sends the request from here, but under that name.
+ * Whether a program on this machine sent the request to a loopback name. The name is checked because a foreign web page
+ * can make its own name resolve to 127.0.0.1: the browser then sends the request from here, but under that name.
  */
 export function isLocal({ remoteAddress, headers, repeated }: PageRequest): boolean {
   return (

@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net';
 
-/** At most 1 MB, for about a millisecond: then it is the turn of everything else. */
+/** Pieces read in one turn of the event loop: at most 1 MB, which takes about a millisecond. */
 const PIECES_A_TURN = 16;
 
 /**
- * Gives memory back at once where nothing else lies in it; the collector lets 100 MB of read pieces come together first.
- * Whoever looks at the bytes afterwards sees none.
+ * Frees the memory of a buffer at once, unless it shares it with others; the collector would let 100 MB of read pieces
+ * gather first. The buffer is empty afterwards.
  */
 export function free({ buffer, length }: Buffer): void {
   if (buffer instanceof ArrayBuffer && length === buffer.byteLength) buffer.transferToFixedLength(0);
 }
 
-/** Uploads come in pieces of 64 kB at most. So many uploads get one each in a turn of the event loop, in their order. */
-export class Turns {
+/** Reads uploads in turn: in each turn of the event loop the first 16 that wait get one piece of at most 64 kB each. */
+export class RoundRobin {
   readonly #waiting: Socket[] = [];
 
-  /** Reads nothing more of a connection before its next turn. */
+  /** Pauses a connection until its next turn. */
   wait(socket: Socket): void {
     socket.pause();
     this.#waiting.push(socket);
@@ -24,7 +24,7 @@ export class Turns {
 
   #goOn(): void {
     setImmediate(() => {
-      // A stream that has given a piece away has asked its connection for the next one meanwhile.
+      // A stream that passed a piece on has resumed its connection meanwhile.
       for (const socket of this.#waiting) socket.pause();
       for (const socket of this.#waiting.splice(0, PIECES_A_TURN)) socket.resume();
       if (this.#waiting.length > 0) this.#goOn();

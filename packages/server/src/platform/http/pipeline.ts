@@ -8,11 +8,11 @@ import { TokenBuckets } from './rate-limit.ts';
 import type { Answer, Caller, Route, RouteRequest } from './route.ts';
 import { compileShape, type ShapeCheck } from './validate.ts';
 
-/** One request as it came in, before anything of it is believed: without its body. */
+/** One request as received, unauthenticated and without its body. */
 export interface RequestHead {
   method: string;
   url: string;
-  /** Names in lower case; a name that came twice is in `repeated`. */
+  /** Names in lower case; a repeated name is in `repeated` as well. */
   headers: Readonly<Record<string, string | undefined>>;
   repeated: ReadonlySet<string>;
   /** A body was announced although the method has none. */
@@ -23,17 +23,17 @@ export interface RequestHead {
 }
 
 export interface RawRequest extends RequestHead {
-  /** As it was signed; empty where there is none. */
+  /** As it was signed; empty without one. */
   body: Buffer;
-  /** There was one, which was not kept: nobody can have signed it. */
+  /** A body was received and discarded, as nobody can have signed it. */
   bodyIsPast: boolean;
 }
 
 export interface Authenticated {
   caller: Caller;
   /**
-   * Makes the spent nonce durable. Called before an answer that no effect's synchronous commit precedes, so that a
-   * request refused today is still refused as a replay after a crash of the database.
+   * Makes the spent nonce durable. Called before an answer without a synchronous commit of its own, so that a replay is
+   * refused even after a crash of the database.
    */
   hardenNonce: () => Promise<void>;
 }
@@ -41,14 +41,14 @@ export interface Authenticated {
 /**
  * Checks who sent a request and spends its nonce.
  *
- * @param willCommit an effect's synchronous commit will follow, which flushes the nonce as well.
+ * @param willCommit a synchronous commit will follow, which flushes the nonce as well.
  * @throws Fail `authentication_required`; `forbidden` for a disabled store or a suspended merchant
  */
 export type Authenticate = (request: RawRequest, willCommit: boolean) => Promise<Authenticated>;
 
 export interface Authentication {
   authenticate: Authenticate;
-  /** Whether the headers of a request name a key that is there: only then its body is worth keeping. */
+  /** Whether the headers of a request name an existing key: only then its body is kept. */
   knowsKey(head: RequestHead): Promise<boolean>;
 }
 
@@ -117,7 +117,7 @@ export class Pipeline {
     }
   }
 
-  /** A path or method that is not there: told only to those who are allowed in. @throws Fail always */
+  /** Refuses an unknown path or method after authentication. @throws Fail always */
   async refuse(raw: RawRequest, fail: Fail): Promise<never> {
     const { caller } = await this.#admit(raw, false);
     this.#limit(caller);
@@ -139,7 +139,7 @@ export class Pipeline {
     }
   }
 
-  /** Slows only those who fail: a rightly signed request from the same address is never held back. */
+  /** Delays failed authentications only: a correctly signed request from the same address is never delayed. */
   async #slowGuesses(raw: RawRequest): Promise<void> {
     const waitMs = this.#guesses.take(raw.remoteAddress, this.#options.clock.nowMs());
     if (waitMs === 0) return;
@@ -184,13 +184,13 @@ export class Pipeline {
     const once = !raw.repeated.has('x-service-version');
     if (asked === undefined || (once && this.#options.versions.includes(asked))) return;
     throw new Fail('invalid_request', {
-      message: `X-Service-Version names a version that this service does not have. It has ${this.#options.versions.join(', ')}.`,
+      message: `X-Service-Version must be one of ${this.#options.versions.join(', ')}.`,
       param: 'X-Service-Version',
     });
   }
 }
 
-/** An answer that its own schema refuses is our fault and never the caller's. */
+/** @throws Error (500) for an answer that breaks its own schema */
 function checkAnswer(answer: Answer<unknown>, prepared: PreparedRoute): void {
   try {
     prepared.checkAnswer?.(answer.body);
@@ -199,7 +199,7 @@ function checkAnswer(answer: Answer<unknown>, prepared: PreparedRoute): void {
   }
 }
 
-/** A parameter that the path does not take names nothing. */
+/** @throws Fail `resource_not_found` for a path parameter of the wrong form */
 function checkPath(raw: RawRequest, prepared: PreparedRoute): void {
   try {
     prepared.checkParams?.(raw.params);
@@ -213,7 +213,7 @@ function permit(caller: Caller, route: Route): void {
     throw new Fail('forbidden', `This API key lacks the scope "${route.scope}".`);
   }
   if (route.sandboxOnly && caller.mode !== 'sandbox') {
-    throw new Fail('forbidden', 'Test helpers serve sandbox merchants only.');
+    throw new Fail('forbidden', 'Test helpers are for sandbox merchants only.');
   }
 }
 

@@ -16,12 +16,12 @@ interface Wanted {
   path: string;
 }
 
-/** Marks a thread of ours among those of whoever else starts some in this process. */
+/** Tells our threads from others of this process. */
 const THREAD_NAME = 'florin-plugin-file';
 
 /**
- * Reads one file that a Fastify plugin serves, in a thread of its own that then ends: what the plugin loads (for the
- * API reference 40 MB) does not stay in this process.
+ * Reads one file that a Fastify plugin serves, in a thread that ends afterwards: the plugin's memory (40 MB for the API
+ * reference) does not stay in this process.
  */
 export async function readPluginFile(wanted: Wanted): Promise<PluginFile> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
@@ -36,7 +36,7 @@ export async function readPluginFile(wanted: Wanted): Promise<PluginFile> {
   return { gzip, version: createHash('sha256').update(gzip).digest('hex').slice(0, 16) };
 }
 
-/** The file as it is, for the rare caller that takes no compressed one. */
+/** The uncompressed file, for callers that do not accept gzip. */
 export function uncompressed(file: PluginFile): Buffer {
   return gunzipSync(file.gzip);
 }

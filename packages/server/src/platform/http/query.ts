@@ -26,8 +26,8 @@ function readValue(type: unknown, text: string, param: string): unknown {
 
 /**
  * Reads the query of a URL as its schema declares it. Whole decimal integers are the only text that becomes a number;
- * undeclared, repeated and empty parameters are refused, so that a caller learns that they would do nothing. One that is
- * declared as a list (`expand[]`) may come again.
+ * undeclared, repeated and empty parameters are refused, as they would have no effect. A parameter that is declared as a
+ * list (`expand[]`) may be repeated.
  *
  * @throws Fail `invalid_request` with `param`
  */

@@ -1,6 +1,6 @@
 import { Fail } from '../fail.ts';
 
-/** A bucket of tokens per key: `perSecond` flow in, `burst` fit, each request takes one. In memory, per process. */
+/** A token bucket per key: `perSecond` tokens flow in, `burst` fit, each request takes one. In memory, per process. */
 export class TokenBuckets {
   readonly #perSecond: number;
   readonly #burst: number;
@@ -8,14 +8,14 @@ export class TokenBuckets {
 
   readonly #keysMax: number;
 
-  /** @param keysMax with more keys than these in memory the full buckets are forgotten at each take */
+  /** @param keysMax above this number of keys, each take forgets the full buckets */
   constructor(perSecond: number, burst: number, keysMax = Number.POSITIVE_INFINITY) {
     this.#perSecond = perSecond;
     this.#burst = burst;
     this.#keysMax = keysMax;
   }
 
-  /** Takes a token. @returns 0, or the milliseconds until the next one is there. */
+  /** Takes a token. @returns 0, or milliseconds until the next one. */
   take(key: string, nowMs: number): number {
     if (this.#buckets.size > this.#keysMax) this.sweep(nowMs);
     const bucket = this.#buckets.get(key) ?? { tokens: this.#burst, atMs: nowMs };
@@ -32,7 +32,7 @@ export class TokenBuckets {
     if (waitMs > 0) throw new Fail('rate_limited', { message, retryAfterSeconds: Math.ceil(waitMs / 1000) });
   }
 
-  /** Forgets the full buckets, so that keys that stay away take no memory. */
+  /** Forgets the full buckets, so that unused keys take no memory. */
   sweep(nowMs: number): void {
     const fullAfterMs = (this.#burst * 1000) / this.#perSecond;
     for (const [key, bucket] of this.#buckets) {

@@ -5,10 +5,10 @@ import type { RequestHead } from './pipeline.ts';
 /** Methods whose body the signature covers; on others a body is refused. */
 export const SIGNED_BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Methods whose body nobody reads: it may have no end, so no answer waits for it. */
+/** Methods whose body is not read: it may have no end, so no answer waits for it. */
 export const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
 
-/** A path that cannot be decoded names nothing, like any unknown one: its percent signs stand for themselves. */
+/** Escapes the percent signs of a path that cannot be decoded, so that it is answered like any unknown path. */
 export function decodable(url: string): string {
   const [path = '', ...query] = url.split('?');
   try {
@@ -23,10 +23,10 @@ export function announcesBody(headers: Readonly<Record<string, string | string[]
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The parser lets 0.9 and 2.0 through, which nobody speaks on this connection. */
+/** Node's parser also accepts 0.9 and 2.0, which are not served on this connection. */
 const VERSIONS = new Set(['1.0', '1.1']);
 
-/** @throws Fail for a request that does not name one host: two proxies on its way may have read it differently */
+/** @throws Fail without exactly one Host header, as two proxies on the way may have read the request differently */
 export function headOf(request: FastifyRequest): RequestHead {
   const headers: Record<string, string> = {};
   const repeated = new Set<string>();
@@ -40,7 +40,7 @@ export function headOf(request: FastifyRequest): RequestHead {
     throw new Fail('invalid_request', 'This is not a valid HTTP/1.1 request.');
   }
   if (repeated.has('host') || (headers.host === undefined && request.raw.httpVersion !== '1.0')) {
-    throw new Fail('invalid_request', 'A request names its host exactly once.');
+    throw new Fail('invalid_request', 'A request must have exactly one Host header.');
   }
   return {
     method: request.method,

@@ -3,7 +3,7 @@ import { redact } from '../secrets/redact.ts';
 
 const CALLERS_FORM = /^[A-Za-z0-9_-]{8,64}$/;
 
-/** The caller's own request id, where it has the form that is taken over and is not a key put there by mistake. */
+/** The caller's request id, if it has the accepted form and is not an API key put there by mistake. */
 export function readRequestId(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && CALLERS_FORM.test(header) && redact(header) === header
     ? header

@@ -4,7 +4,7 @@ import type { FailCode } from '../fail.ts';
 export const SCOPES = ['read', 'write', 'payouts', 'refunds'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Who sent a rightly signed request. */
+/** The sender of a correctly signed request. */
 export interface Caller {
   merchantId: string;
   storeId: string;
@@ -22,7 +22,7 @@ export interface RouteRequest<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
-  /** Header `Idempotency-Key` where the route takes it, '' where there is none. */
+  /** Header `Idempotency-Key` where the route takes it; '' without one. */
   idempotencyKey: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
@@ -58,18 +58,18 @@ export interface Route<
   /** 403 for live merchants. */
   sandboxOnly?: boolean;
   /**
-   * A busy write whose every 200, but for a replay, follows a synchronous commit of its own: that takes the nonce to the
-   * disk with it. The nonces of all others are made durable by themselves, as a change may turn out to be none.
+   * For busy writes whose every 200, except replays, follows a synchronous commit, which flushes the nonce too. All other
+   * routes flush their nonce separately, as their change may turn out to be none.
    */
   alwaysCommits?: boolean;
   params?: P;
   query?: Q;
   /** Schema of the body; an empty body is read as `{}` where the schema has no required field. */
   body?: B;
-  /** Refuses, before the shape is judged, what the specification gives a code of its own. @throws Fail */
+  /** Runs before the shape is checked, for refusals that have a code of their own in the specification. @throws Fail */
   precheck?(body: unknown): void;
   answer: A;
-  /** What it may refuse beyond what every call may: for the documentation. */
+  /** Codes that it may refuse with beside those of every call: for the documentation. */
   refusals: readonly FailCode[];
   handle(request: RouteRequest<Shape<P>, Shape<Q>, Shape<B>>): Promise<Answer<Static<A>>>;
 }

@@ -12,7 +12,7 @@ function paramOf(pointer: string): string {
   const steps = pointer.split('/').slice(1);
   const unescaped = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   return unescaped.reduce((path, step) => {
-    // A parameter that may come again (`expand[]`) says so in its name already.
+    // A repeatable parameter (`expand[]`) has its brackets in its name.
     if (/^\d+$/.test(step)) return path.endsWith('[]') ? path : `${path}[${step}]`;
     return path === '' ? step : `${path}.${step}`;
   }, '');
@@ -23,7 +23,7 @@ function listed(names: unknown): string[] {
   return Array.isArray(names) ? names.map(String) : [];
 }
 
-function explain(error: ShapeError): Fail {
+function explain(error: ShapeError, schema: TSchema): Fail {
   const base = shorten(paramOf(error.instancePath));
   const params = error.params as Record<string, unknown>;
   const missing = listed(params.requiredProperties)[0];
@@ -38,40 +38,50 @@ function explain(error: ShapeError): Fail {
   }
   if (error.keyword === 'dependentRequired') {
     const param = within(base, String(params.property));
-    const message = `${param} goes with ${listed(params.dependencies).join(', ')}.`;
+    const message = `${param} requires ${listed(params.dependencies).join(', ')} as well.`;
     return new Fail('invalid_request', { message, param });
   }
   const where = base === '' ? 'the request' : base;
   return new Fail('invalid_request', {
-    message: `${where} ${reason(error, params)}.`,
+    message: `${where} ${reason(error, params, schema)}.`,
     ...(base === '' ? {} : { param: base }),
   });
 }
 
-function reason(error: ShapeError, params: Record<string, unknown>): string {
+function reason(error: ShapeError, params: Record<string, unknown>, schema: TSchema): string {
   if (error.keyword === 'enum') return `must be one of ${listed(params.allowedValues).join(', ')}`;
-  if (error.keyword === 'pattern')
-    return 'has a form that is not allowed here (see the documentation of the field)';
+  if (error.keyword === 'pattern') {
+    const example = exampleAt(schema, error.schemaPath);
+    return `must match ${String(params.pattern)}${example === undefined ? '' : `, for example ${example}`}`;
+  }
   return error.message;
 }
 
+/** The example that a schema gives at a path such as `#/properties/currency`. */
+function exampleAt(schema: TSchema, schemaPath: string): string | undefined {
+  let place: unknown = schema;
+  for (const step of [...schemaPath.split('/').slice(1), 'examples', '0'])
+    place = typeof place === 'object' && place !== null ? Reflect.get(place, step) : undefined;
+  return typeof place === 'string' ? place : undefined;
+}
+
 /**
- * What tells the caller most: what is missing first, then a field that is not known, then the first wrong value.
- * A closed object reports an unknown field twice; the vague one ("schema is false") is dropped.
+ * The most useful error: a missing field first, then an unknown field, then the first wrong value. A closed object
+ * reports an unknown field twice; the vague report ("schema is false") is dropped.
  */
-function mostTelling(errors: readonly ShapeError[]): ShapeError | undefined {
-  const telling = errors.filter((error) => error.keyword !== 'boolean');
-  const byKeyword = (keyword: string) => telling.find((error) => error.keyword === keyword);
-  return byKeyword('required') ?? byKeyword('additionalProperties') ?? telling[0];
+function mostUseful(errors: readonly ShapeError[]): ShapeError | undefined {
+  const specific = errors.filter((error) => error.keyword !== 'boolean');
+  const byKeyword = (keyword: string) => specific.find((error) => error.keyword === keyword);
+  return byKeyword('required') ?? byKeyword('additionalProperties') ?? specific[0];
 }
 
 export function compileShape(schema: TSchema): ShapeCheck {
   const check = Compile(schema);
   return (value) => {
     if (check.Check(value)) return;
-    const error = mostTelling(check.Errors(value));
+    const error = mostUseful(check.Errors(value));
     throw error === undefined
-      ? new Fail('invalid_request', 'The request has a wrong shape.')
-      : explain(error);
+      ? new Fail('invalid_request', 'The request does not fit the schema of this call.')
+      : explain(error, schema);
   };
 }

@@ -1,15 +1,15 @@
 import type { Logger } from './log.ts';
 
 const EVERY_MS = 60_000;
-/** What was told is forgotten beyond so many keys: a line too many is better than memory that grows. */
+/** With more keys than this all are forgotten: a line too many is better than memory that grows. */
 const KEYS_MAX = 10_000;
 
-const told = new WeakMap<Logger, Map<string, number>>();
+const lastLines = new WeakMap<Logger, Map<string, number>>();
 
-/** Whether a line that many jobs have the same reason to write is to be written now: once a minute for each key. */
+/** Limits a line that many jobs would write to one a minute for each key. @returns whether to write it now */
 export function isLineDue(log: Logger, key: string): boolean {
-  const times = told.get(log) ?? new Map<string, number>();
-  told.set(log, times);
+  const times = lastLines.get(log) ?? new Map<string, number>();
+  lastLines.set(log, times);
   const nowMs = performance.now();
   const lastMs = times.get(key);
   if (lastMs !== undefined && nowMs - lastMs < EVERY_MS) return false;

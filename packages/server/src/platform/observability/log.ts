@@ -4,7 +4,7 @@ import { type Logger as PinoLogger, pino } from 'pino';
 import { createRedactor } from '../secrets/redact.ts';
 import { shorten } from '../secrets/shorten.ts';
 
-/** What the product writes to: `log.info({ fields }, 'message')`. */
+/** The logger of the product: `log.info({ fields }, 'message')`. */
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'child' | 'level'>;
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -26,16 +26,16 @@ const SECRET_FIELDS = [
 const redactPaths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
 
 const CAUSES_MAX = 5;
-/** A message that quotes more was given too much to say. */
+/** Longer messages are cut. */
 const MESSAGE_LENGTH_MAX = 2_000;
 /** SQLSTATE class whose messages quote the value that was refused. */
 const DATA_EXCEPTION = /^22/;
-/** The last may have been cut in its middle. */
+/** The last quotation may lack its end, where the message was cut. */
 const QUOTED = /"[^"]*(?:"|$)/g;
 
 /**
- * An error for the log: class, code, message, frames, causes. Its other fields are left out, as a driver puts
- * parameters, rows and addresses with passwords there.
+ * An error for the log: class, code, message, frames, causes. Other fields are left out, as drivers put parameters, rows
+ * and URLs with passwords there.
  */
 function describeFault(error: unknown, depth = 0): object {
   if (!(error instanceof Error))
@@ -55,7 +55,7 @@ function describeFault(error: unknown, depth = 0): object {
   };
 }
 
-/** Where it came from, without the message that a stack begins with. */
+/** The frames of the stack, without the message at its beginning. */
 function framesOf(error: Error): string {
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? [];
   return frames.map((line) => line.trim()).join('\n');
@@ -63,19 +63,19 @@ function framesOf(error: Error): string {
 
 const fields = new AsyncLocalStorage<Readonly<Record<string, unknown>>>();
 
-/** Every line that is logged while `work` runs carries these fields too, whoever logs it. */
+/** Adds these fields to every line that is logged while `work` runs. */
 export function withLogFields<T>(added: Readonly<Record<string, unknown>>, work: () => T): T {
   return fields.run({ ...fields.getStore(), ...added }, work);
 }
 
 export interface LogOptions {
-  /** What is masked wherever it stands, beside all that looks like a secret. */
+  /** Texts to mask everywhere, beside what `redact` finds. */
   secrets?: readonly string[];
   /** Standard error by default: standard output belongs to the banner and the CLI. */
   write?: (line: string) => void;
 }
 
-/** Structured logs, one JSON object a line. Each line is searched for secrets as the last thing before it is written. */
+/** Structured logs, one JSON object a line. Secrets are masked in each line right before it is written. */
 export function createLogger(level: LogLevel, { secrets = [], write }: LogOptions = {}): Logger {
   const redactLine = createRedactor(secrets);
   const out = write === undefined ? pino.destination({ fd: 2, sync: false }) : { write };

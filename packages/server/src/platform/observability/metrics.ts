@@ -3,13 +3,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** One answered request. */
 export interface RequestSample {
   method: string;
-  /** The route's template (`/api/v1/payout-batches/{batch_id}`), never the path that was asked for. */
+  /** The route's template (`/api/v1/events/{event_id}`), never the path of the request. */
   route: string;
   status: number;
   seconds: number;
 }
 
-/** One value of a gauge: its labels, each out of a known set, and the number. */
+/** One value of a gauge with its labels, whose values come from closed sets. */
 export interface GaugeSample {
   labels?: Readonly<Record<string, string>>;
   value: number;
@@ -18,7 +18,7 @@ export interface GaugeSample {
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LATENESS_BUCKETS = [0.1, 1, 5, 30, 60, 300, 600, 3_600, 86_400];
-/** The delay of the event loop is sampled this often: rarely enough that an idle process stays idle. */
+/** Sampling interval of the event loop delay: long enough that an idle process stays idle. */
 const EVENT_LOOP_SAMPLE_MS = 50;
 
 /** The numbers of this process in Prometheus' format. Every label's values come from a closed set. */
@@ -111,7 +111,7 @@ export class Metrics {
     this.#billingLateness.observe(Math.max(0, lateSeconds));
   }
 
-  /** Counts the connections of a pool whenever the metrics are read. */
+  /** Reports the connections of a pool at each read of the metrics. */
   watchPool(name: string, counts: () => Record<'total' | 'idle' | 'waiting', number>): void {
     this.#pools.set(name, counts);
   }

@@ -1,7 +1,7 @@
 import { type Attributes, context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { Fail } from '../fail.ts';
 
-// Only the interface: without an SDK, which an operator loads with `node --import`, every call here does nothing.
+// Only OpenTelemetry's API: without an SDK, which an operator loads with `node --import`, every call is a no-op.
 const tracer = trace.getTracer('florin');
 
 const KINDS = { request: SpanKind.SERVER, job: SpanKind.CONSUMER, call: SpanKind.CLIENT } as const;
@@ -9,7 +9,7 @@ const KINDS = { request: SpanKind.SERVER, job: SpanKind.CONSUMER, call: SpanKind
 export interface SpanOptions {
   kind: keyof typeof KINDS;
   attributes: Attributes;
-  /** Headers of a request, or what a job was written with, whose `traceparent` the span continues. */
+  /** Headers of a request, or the trace of a job: the span continues their `traceparent`. */
   headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -29,7 +29,7 @@ export async function traced<T>(name: string, options: SpanOptions, work: () => 
     try {
       return await work();
     } catch (error) {
-      // A refusal is an answer. Of anything else only its class is told, as its message may quote a secret.
+      // A refusal is no error. Of other errors only the class is recorded, as a message may quote a secret.
       if (error instanceof Fail) span.setAttribute('florin.refusal', error.code);
       else span.setStatus({ code: SpanStatusCode.ERROR });
       span.setAttribute('error.type', error instanceof Error ? error.constructor.name : typeof error);

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** A network in CIDR notation, read. */
+/** A parsed network of CIDR notation. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 export interface AddressPolicy {
@@ -42,13 +42,13 @@ const SPECIAL_V4 = [
   '240.0.0.0/4',
 ].map(read);
 
-/** All that is handed out to the public Internet; what lies outside it is special, known or to come. */
+/** The range assigned to the public Internet; everything outside it is special or reserved. */
 const GLOBAL_V6 = read('2000::/3');
 
-/** The IANA IPv6 special-purpose registry, as far as it lies in the global range. */
+/** Entries of the IANA IPv6 special-purpose registry within the global range. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'].map(read);
 
-/** They carry an IPv4 address that somebody else's router dials: NAT64, 6to4, Teredo. No allow list opens them. */
+/** Ranges that carry an IPv4 address for a foreign router to dial: NAT64, 6to4, Teredo. No allow list opens them. */
 const TRANSLATED = ['64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '2001::/32'].map(read);
 
 function isIn(networks: readonly Network[], address: Address): boolean {
@@ -62,23 +62,23 @@ function isPublic(address: Address): boolean {
   return isIn([GLOBAL_V6], address) && !isIn(SPECIAL_V6, address);
 }
 
-/** Undefined for what is no address, and for one with a zone, which only has a meaning on this machine. */
+/** Undefined for text that is no address, and for addresses with a zone, which mean something on this machine only. */
 function parse(address: string | Uint8Array): Address | undefined {
   if (typeof address !== 'string') {
     return address.length === 4 || address.length === 16 ? ipaddr.fromByteArray([...address]) : undefined;
   }
-  // ipaddr.js takes octal and short forms too, which are not what a resolver answers.
+  // ipaddr.js also accepts octal and short forms, which no resolver answers.
   return isIP(address) === 0 || address.includes('%') ? undefined : ipaddr.parse(address);
 }
 
-/** Whether a connection to this address may be opened: judged by its bytes, however it was spelled. */
+/** Whether a connection to this address may be opened, judged by its bytes and not by its spelling. */
 export function classifyAddress(
   address: string | Uint8Array,
   { allow, sandbox }: AddressPolicy,
 ): 'allowed' | 'denied' {
   const parsed = parse(address);
   if (parsed === undefined || isIn(TRANSLATED, parsed)) return 'denied';
-  // The mapped form is a way around an allow list that names IPv4 networks: it gets no further than a public address.
+  // A mapped address could bypass an allow list of IPv4 networks: it is allowed for public addresses only.
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) {
     return isPublic(parsed.toIPv4Address()) ? 'allowed' : 'denied';
   }
@@ -89,7 +89,7 @@ export function classifyAddress(
 /**
  * Reads networks separated by commas, such as `10.1.0.0/16,fd00::/8`; a single address is a network of its own.
  *
- * @returns undefined where one of them is none
+ * @returns undefined where one of them is invalid
  */
 export function parseNetworks(text: string): Network[] | undefined {
   const networks = text.split(',').map((part) => parseNetwork(part.trim()));

@@ -1,7 +1,7 @@
 const URL_LENGTH_MAX = 2_048;
 const HOST_LENGTH_MAX = 253;
 const LABEL = /^[^.]{1,63}$/;
-// The URL parser deletes or moves some of these in silence: what is saved must be what was meant.
+// The URL parser silently deletes or moves some of these: the saved URL must be the intended one.
 const FORBIDDEN = /[\s\p{White_Space}\p{Cc}\\]/u;
 
 /** The part between `https://` and path, query or fragment, or undefined where the text has none. */
@@ -16,9 +16,9 @@ function isHostName(hostname: string): boolean {
 }
 
 /**
- * Judges a callback URL by its text alone; no name is resolved, as what it resolves to now says nothing about later.
+ * Checks the text of a callback URL. No name is resolved, as it may resolve to another address later.
  *
- * @returns the URL standard's normal form to store, or why the text is refused, to be said after the parameter's name
+ * @returns the normal form of the URL standard to store, or a reason that completes a sentence after the parameter's name
  */
 export function checkCallbackUrl(text: string): { url: string } | { refused: string } {
   if ([...text].length > URL_LENGTH_MAX) return { refused: `is longer than ${URL_LENGTH_MAX} characters` };
@@ -31,7 +31,7 @@ export function checkCallbackUrl(text: string): { url: string } | { refused: str
   if (url === null) return { refused: 'is not a valid URL' };
   if (url.port === '0') return { refused: 'has a port outside 1 to 65535' };
   if (!isHostName(url.hostname)) return { refused: 'has a host name with a label or a length out of bounds' };
-  // Escapes make it longer than what was given.
+  // Escapes may make it longer than the text.
   if (url.href.length > URL_LENGTH_MAX) return { refused: `is longer than ${URL_LENGTH_MAX} characters` };
   return { url: url.href };
 }

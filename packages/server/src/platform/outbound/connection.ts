@@ -5,17 +5,17 @@ import { Exchange, type OutboundAnswer } from './exchange.ts';
 import { InterimAnswers } from './interim-answers.ts';
 
 const HEADER_BYTES_MAX = 65_536;
-/** A receiver that names a longer time to stay is not believed further. */
+/** Longer keep-alive times of receivers are cut to this. */
 const IDLE_MS_MAX = 30_000;
 
 export interface OutboundRequest {
-  /** As `checkCallbackUrl` gave it; judged again here. */
+  /** As `checkCallbackUrl` returned it; checked again here. */
   url: string;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** Of a merchant in the sandbox: an allowed loopback network is for these only. */
+  /** Sent for a sandbox merchant: only these may reach an allowed loopback network. */
   sandbox: boolean;
-  /** Gives the attempt up: `post` then throws the signal's reason. */
+  /** Aborts the attempt: `post` then throws the signal's reason. */
   signal?: AbortSignal;
 }
 
@@ -36,8 +36,8 @@ export class Connection {
     };
     let offered: TLSSocket | undefined = socket;
     this.#client = new Client(origin, {
-      // It gets this socket and no other: a new one would have to be resolved and checked. Not at once, as the client
-      // does not look at what is queued while it is still asking.
+      // The client gets this socket only: a new one would have to be resolved and checked. The callback is deferred, as
+      // the client ignores its queue during `connect`.
       connect: (_options, done) => {
         const given = offered;
         offered = undefined;
@@ -47,7 +47,7 @@ export class Connection {
       },
       allowH2: false,
       maxHeaderSize: HEADER_BYTES_MAX,
-      // The deadline of the attempt counts instead.
+      // The deadline of the attempt applies instead.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: idleMs,
@@ -60,7 +60,7 @@ export class Connection {
     return !this.#socket.destroyed && this.#socket.readable;
   }
 
-  /** Runs once, when it is closed by whichever side. */
+  /** Calls `run` once, when either side closes it. */
   onClose(run: () => void): void {
     if (this.#socket.destroyed) run();
     else this.#socket.once('close', run);
@@ -70,8 +70,8 @@ export class Connection {
   async exchange(url: URL, { headers, body }: OutboundRequest, deadline: Deadline): Promise<OutboundAnswer> {
     const exchange = new Exchange();
     deadline.onEnd(() => exchange.cut());
-    // The end of an idle connection may lie unread in this process. The client looks once before it writes, but not
-    // after another turn of the event loop, which is what it takes to read it.
+    // The end of an idle connection may be unread in this process. Reading it takes a turn of the event loop, which the
+    // client does not wait for before it writes.
     if (this.#isUsed) await new Promise((next) => setImmediate(next));
     this.#isUsed = true;
     this.#interim.begin();

@@ -1,4 +1,4 @@
-/** Ends an attempt when its time is over or it is given up, whatever it is busy with at that moment. */
+/** Ends an attempt at its timeout or when it is aborted, in whatever phase it is. */
 export class Deadline {
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignal | undefined;
@@ -18,7 +18,7 @@ export class Deadline {
     return this.#isOver;
   }
 
-  /** What to stop at the end, in place of what was named before; at once where it is over. */
+  /** Sets what to stop at the end, replacing the last one; stops it at once if the deadline is over. */
   onEnd(cut: () => void): void {
     this.#cut = cut;
     if (this.#isOver) cut();
@@ -30,12 +30,12 @@ export class Deadline {
     this.#end();
   }
 
-  /** @throws the reason where it was not time that ended it */
+  /** @throws the reason of the abort, if an abort ended it and not the timeout */
   throwIfAborted(): void {
     if (this.#aborted !== undefined) throw this.#aborted.reason;
   }
 
-  /** To be called when the attempt is over by itself. */
+  /** Must be called when the attempt has ended by itself. */
   clear(): void {
     clearTimeout(this.#timer);
     this.#signal?.removeEventListener('abort', this.#onAbort);

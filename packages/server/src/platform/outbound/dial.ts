@@ -3,16 +3,16 @@ import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Deadline } from './deadline.ts';
 import { failureOfHandshake, NotSent } from './failures.ts';
 
-/** Of a name with very many addresses no more are tried. */
+/** Addresses of a name that are tried at most. */
 const ADDRESSES_MAX = 8;
-/** An address that says nothing is given up after this while there is another one. */
+/** Timeout of an address while another one is left to try. */
 const ADDRESS_TIMEOUT_MS = 3_000;
 
 export interface Peer {
-  /** Checked addresses, of which the first that answers is taken. */
+  /** Checked addresses; the first that answers is used. */
   addresses: readonly string[];
   port: number;
-  /** What the certificate has to name: the host of the URL, not what it resolved to. */
+  /** The name that the certificate must have: the host of the URL, not its address. */
   host: string;
 }
 
@@ -39,7 +39,7 @@ function connectTo(
   return new Promise((resolve) => {
     const socket = createConnection({ host: address, port, noDelay: true });
     const limit = limitMs === undefined ? undefined : setTimeout(() => socket.destroy(), limitMs);
-    // Stays for as long as the socket lives: an error that nobody hears ends the process.
+    // Stays for the life of the socket: an unhandled error would end the process.
     socket.on('error', () => {});
     socket.once('connect', () => {
       clearTimeout(limit);
@@ -61,10 +61,10 @@ function shakeHands(
   return new Promise((resolve, reject) => {
     const socket = connect({
       socket: raw,
-      // Server name indication knows names only; what a certificate has to name goes by `host` then.
+      // Server name indication has no IP addresses; the certificate is checked against `host` then.
       ...(isIP(peer.host) === 0 ? { servername: peer.host } : { host: peer.host }),
       secureContext: context,
-      // Said because the environment can turn it off.
+      // Explicit, as the environment can turn it off.
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
     });

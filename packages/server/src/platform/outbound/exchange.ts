@@ -4,14 +4,14 @@ import { failureOfExchange, type OutboundFailure } from './failures.ts';
 const BODY_BYTES_MAX = 20_480;
 const KEPT_BYTES_MAX = 1_024;
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export type OutboundAnswer =
   /** The header was complete: `response` is the beginning of the body, at most 1,024 bytes, as they were sent. */
   | { failure: null; status: number; response: Buffer }
-  /** `sent`: bytes of the request may have left, so that the receiver may have acted upon it. */
+  /** `sent`: bytes of the request may have left, so that the receiver may have acted on it. */
   | { failure: OutboundFailure; sent: boolean };
 
-/** One request on one connection: undici's handler, which reads as much of the answer as is wanted. */
+/** One request on one connection: undici's handler, which reads at most 20,480 bytes of the body. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly done: Promise<OutboundAnswer>;
   /** The answer was read to its end, so that the connection may carry another. */
@@ -40,7 +40,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const wanted = KEPT_BYTES_MAX - this.#bytes;
-    // Copied: the rest of the chunk need not stay in memory for it.
+    // Copied, so that the whole chunk does not stay in memory.
     if (wanted > 0) this.#kept.push(Buffer.from(chunk.subarray(0, wanted)));
     this.#bytes += chunk.length;
     if (this.#bytes > BODY_BYTES_MAX) this.#finish('protocol');
@@ -52,17 +52,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    // A request that could not be written down is our mistake and no failure of the receiver.
+    // An invalid request is our mistake and not a failure of the receiver.
     if (error instanceof errors.InvalidArgumentError) this.#fail(error);
     else this.#finish(failureOfExchange(error));
   }
 
-  /** Time is over: what has come until now is the answer. */
+  /** Ends at the timeout with what was received until now. */
   cut(): void {
     this.#finish('timeout');
   }
 
-  /** @param failure what it was where there is no answer */
+  /** @param failure the failure if no answer began */
   #finish(failure: OutboundFailure): void {
     this.#settle(
       this.#status === undefined

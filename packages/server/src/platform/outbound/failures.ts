@@ -1,9 +1,9 @@
 import { errors } from 'undici';
 
-/** Why an attempt got no answer. Nothing more is told: an error's text may name what lies inside a network. */
+/** Why an attempt got no answer. Texts of errors are not passed on, as they may name hosts of an internal network. */
 export type OutboundFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'address_denied' | 'protocol';
 
-/** An attempt that ended before anything of the request was written. */
+/** The attempt ended before any byte of the request was written. */
 export class NotSent extends Error {
   readonly failure: OutboundFailure;
 
@@ -13,7 +13,7 @@ export class NotSent extends Error {
   }
 }
 
-/** Node's codes for a line that broke, whatever was spoken on it. */
+/** Node's codes for a broken connection. */
 const BROKEN_LINE = new Set([
   'ECONNRESET',
   'EPIPE',
@@ -34,9 +34,9 @@ function codeOf(error: Error): string {
 }
 
 /**
- * The failure of a handshake whose TCP connection stood.
+ * The failure of a TLS handshake on an open TCP connection.
  *
- * @param hasAnswered whether the peer had said anything: a line that breaks before that is no matter of TLS
+ * @param hasAnswered whether the peer had sent a byte: a connection that breaks before is no failure of TLS
  */
 export function failureOfHandshake(error: Error, hasAnswered: boolean): OutboundFailure {
   return BROKEN_LINE.has(codeOf(error)) && !hasAnswered ? 'connection' : 'tls';
@@ -45,10 +45,10 @@ export function failureOfHandshake(error: Error, hasAnswered: boolean): Outbound
 /** The failure of an exchange on an open connection that broke off before the header of the answer was complete. */
 export function failureOfExchange(error: Error): OutboundFailure {
   const code = codeOf(error);
-  // With TLS 1.3 a peer refuses the handshake (for want of a client certificate, say) after we hold it for done.
+  // With TLS 1.3 a peer may refuse the handshake (without a client certificate, say) after our side has completed it.
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls';
   if (NO_HTTP.some((kind) => error instanceof kind)) return 'protocol';
-  // undici: "bad response" and "bad upgrade" are answers, its other socket errors say that the line broke.
+  // undici: "bad response" and "bad upgrade" are answers, its other socket errors mean a broken connection.
   const isAnswer = error instanceof errors.SocketError && error.message.startsWith('bad ');
   return isAnswer ? 'protocol' : 'connection';
 }

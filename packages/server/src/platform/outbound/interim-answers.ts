@@ -3,25 +3,25 @@ const LF = 0x0a;
 const ZERO = 0x30;
 const ONE = 0x31;
 const TWO = 0x32;
-/** Where the status stands after `HTTP/1.1 `. */
+/** Position of the status after `HTTP/1.1 `. */
 const STATUS_AT = 9;
 
 /**
- * undici skips interim answers (1xx), but closes the connection at a `100 Continue` that it has not asked for, and some
- * servers send one all the same. In the bytes that go to it such a 100 becomes a 102, which it skips.
+ * undici skips interim answers (1xx), but closes the connection at a `100 Continue` that it did not request, and some
+ * servers send one anyway. This rewrites such a 100 to a 102, which undici skips, in the bytes on their way to it.
  */
 export class InterimAnswers {
-  /** Bytes of the current head so far; none while there is nothing to look for. */
+  /** Bytes of the current head so far; undefined after the status of the final answer. */
   #position: number | undefined;
   #lineLength = 0;
   #isOneHundred = false;
 
-  /** The next bytes are the beginning of an answer. */
+  /** Starts a new answer at the next byte. */
   begin(): void {
     this.#position = 0;
   }
 
-  /** Reads on, as far as the status of the final answer, and changes what has to be changed in place. */
+  /** Scans bytes up to the status of the final answer and rewrites them in place. */
   pass(bytes: Buffer): void {
     for (let at = 0; at < bytes.length && this.#position !== undefined; at++) this.#take(bytes, at);
   }
@@ -29,7 +29,7 @@ export class InterimAnswers {
   #take(bytes: Buffer, at: number): void {
     const byte = bytes[at];
     const position = this.#position ?? 0;
-    // Empty lines before a head belong to none.
+    // Empty lines before a head are skipped.
     if (position === 0 && (byte === CR || byte === LF)) return;
     this.#position = position + 1;
     if (position === STATUS_AT) {

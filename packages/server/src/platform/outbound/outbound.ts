@@ -16,30 +16,30 @@ export interface OutboundOptions extends Names {
   allow?: readonly Network[];
   /** Certificate authorities (PEM) to trust beside the built-in ones. */
   ca?: string | undefined;
-  /** For an attempt in all: resolving, connecting, the answer (30,000). */
+  /** For the whole attempt: resolving, connecting, the answer (30,000). */
   timeoutMs?: number;
   /** Idle connections to one origin, for merchants of either mode (100). */
   idlePerOrigin?: number;
   /** Idle connections to all origins together (500). */
   idleInAll?: number;
-  /** How long an idle connection is kept, unless its receiver names another time (4,000: shorter than most servers'). */
+  /** How long an idle connection is kept, unless its receiver sets another time (4,000: less than most servers). */
   idleMs?: number;
 }
 
 export interface Outbound {
   /**
-   * Posts once to a URL that a merchant named. Nothing of the network throws: what failed is in the answer. Redirects
-   * are answers like any other.
+   * Posts once to a merchant's URL. Failures of the network are in the answer and not thrown. Redirects are answers like
+   * any other.
    *
-   * @throws the reason of `signal` where that ended it, and where `close` did; then nothing is known of the receiver
+   * @throws the reason of `signal`, or an error after `close`; then nothing is known about the receiver
    */
   post(request: OutboundRequest): Promise<OutboundAnswer>;
   /**
-   * Connections now, and origins with idle ones. No more are open than there are posts under way, which the caller
-   * bounds, and idle ones.
+   * Numbers of connections, and of origins with idle ones. Open connections are at most the posts in progress, which the
+   * caller limits, and the idle ones.
    */
   readonly size: { open: number; idle: number; origins: number };
-  /** Ends the posts under way, closes all connections; nothing can be posted any more. */
+  /** Aborts the posts in progress and closes all connections; later posts throw. */
   close(): void;
 }
 
@@ -55,12 +55,12 @@ function trust(ca: string | undefined): SecureContext {
   });
 }
 
-/** What a certificate has to name: the host, without the brackets of a literal or the dot at the end of a name. */
+/** The name that a certificate must have: the host, without brackets of a literal and the dot at the end of a name. */
 function certifiedName(hostname: string): string {
   return hostname.replace(/^\[|\]$|\.$/g, '');
 }
 
-/** The one door to addresses that other people name. */
+/** The only way to addresses that merchants name. */
 class HttpsOutbound implements Outbound {
   readonly #options: OutboundOptions;
   readonly #context: SecureContext;
@@ -85,7 +85,7 @@ class HttpsOutbound implements Outbound {
     this.#attempts.add(deadline);
     try {
       const answer = await this.#attempt(request, deadline);
-      // What the receiver has answered counts, even if nobody waits for the rest of it any more.
+      // An answer counts even if its rest was aborted.
       if (answer.failure !== null) deadline.throwIfAborted();
       return answer;
     } catch (error) {
@@ -108,7 +108,7 @@ class HttpsOutbound implements Outbound {
     const checked = checkCallbackUrl(request.url);
     if ('refused' in checked) throw new NotSent('address_denied');
     const url = new URL(checked.url);
-    // What one mode may reach the other may not: they share no connection.
+    // Sandbox and live merchants may reach different networks, so they share no connection.
     const key = `${request.sandbox ? 'sandbox' : 'live'} ${url.origin}`;
     for (;;) {
       const idle = this.#pool.take(key);
@@ -116,7 +116,7 @@ class HttpsOutbound implements Outbound {
       const answer = await connection.exchange(url, request, deadline);
       if (this.#isClosed) connection.close();
       else this.#pool.give(key, connection);
-      // An idle connection that turned out to be closed before anything was written: another one will do.
+      // The idle connection was closed before anything was written: try another one.
       if (idle !== undefined && answer.failure === 'connection' && !answer.sent) continue;
       return answer;
     }
@@ -136,19 +136,19 @@ class HttpsOutbound implements Outbound {
     return connection;
   }
 
-  /** @throws NotSent `address_denied` unless all that the resolver answered is allowed */
+  /** @throws NotSent `address_denied` unless all addresses that the resolver answered are allowed */
   async #resolve({ url, sandbox }: Destination, deadline: Deadline): Promise<string[]> {
     const addresses = await resolve(url.hostname, this.#options, deadline);
     const policy = { allow: this.#options.allow ?? [], sandbox };
     const allowed = addresses.filter((address) => classifyAddress(address, policy) === 'allowed');
-    // The addresses of a local name are no answer of anybody: one that is allowed is enough.
+    // The addresses of a local name come from no resolver: one that is allowed is enough.
     const isEnough = isLocalName(url.hostname) ? allowed.length > 0 : allowed.length === addresses.length;
     if (!isEnough) throw new NotSent('address_denied');
     return allowed;
   }
 }
 
-/** Opens the door; its TLS context and its connections are shared by all who post. */
+/** Creates the outbound client; its TLS context and connections are shared by all posts. */
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   return new HttpsOutbound(options);
 }

@@ -3,19 +3,19 @@ import type { Connection } from './connection.ts';
 export interface PoolLimits {
   /** Idle connections to one origin. */
   perOrigin: number;
-  /** Idle connections to all origins together; of more, the one that has been idle longest is closed. */
+  /** Idle connections to all origins together; above it the one that is idle longest is closed. */
   total: number;
 }
 
 /**
- * Idle connections by origin. Those in use belong to who uses them, so their number is the caller's: nobody waits here
- * for a connection, or receivers that hang would hold up others behind the same host name.
+ * Idle connections by origin. The pool does not count connections in use, and no caller waits here: otherwise receivers
+ * that hang would delay others behind the same host name.
  */
 export class Pool {
   readonly #limits: PoolLimits;
-  /** The one used last is at the end, and is used first. An origin without any is forgotten. */
+  /** Last in, first out. An origin without connections is forgotten. */
   readonly #byOrigin = new Map<string, Connection[]>();
-  /** In the order in which they became idle. */
+  /** In order of becoming idle. */
   readonly #all = new Map<Connection, string>();
 
   constructor(limits: PoolLimits) {
@@ -48,7 +48,7 @@ export class Pool {
     if (this.#all.size > this.#limits.total) this.#closeOldest();
   }
 
-  /** It is in use or closed now. */
+  /** Removes a connection that is in use or closed now. */
   remove(connection: Connection): void {
     const origin = this.#all.get(connection);
     const idle = origin === undefined ? undefined : this.#byOrigin.get(origin);

@@ -6,7 +6,7 @@ const BYTES_MAX = 262_144;
 const CONNECTIONS_PER_ORIGIN = 4;
 const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/;
 
-/** Why nothing was read. Neither it nor the error names the URL, which may hold a key. */
+/** Why nothing was read. Neither it nor the error contains the URL, which may hold a key. */
 export type UrlFailure = 'timeout' | 'connection' | 'status' | 'too_large' | 'not_utf8';
 
 export class UrlUnread extends Error {
@@ -21,7 +21,7 @@ export class UrlUnread extends Error {
 export interface UrlReaderOptions {
   /** Certificate authorities (PEM) to trust beside the built-in ones. */
   ca?: string | undefined;
-  /** For all of it: resolving, connecting, the answer to its last byte (5,000). */
+  /** For the whole read: resolving, connecting, the answer to its last byte (5,000). */
   timeoutMs?: number | undefined;
 }
 
@@ -50,8 +50,7 @@ function failureOf(error: unknown): UrlFailure {
 }
 
 /**
- * The door to what the operator named, so that it may lie in the operator's own network; what merchants name goes
- * through `outbound`.
+ * Reads URLs of the operator, which may be in the operator's own network; URLs of merchants go through `outbound`.
  */
 export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions = {}): UrlReader {
   const agent = new Agent({
@@ -59,7 +58,7 @@ export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions
     maxResponseSize: BYTES_MAX,
     connect: {
       minVersion: 'TLSv1.2',
-      // Said because the environment can turn it off.
+      // Explicit, as the environment can turn it off.
       rejectUnauthorized: true,
       ...(ca !== undefined && { ca: [...getCACertificates('default'), ca] }),
     },
@@ -69,7 +68,7 @@ export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions
     const options = { dispatcher: agent, signal, headers: { accept: 'application/json' } };
     const { statusCode, body } = await request(url, options);
     if (statusCode === 200) return await body.bytes();
-    // An error that nobody hears ends the process.
+    // An unhandled error would end the process.
     body.on('error', () => {}).destroy();
     throw new UrlUnread('status');
   };

@@ -4,10 +4,10 @@ import { isIP } from 'node:net';
 import type { Deadline } from './deadline.ts';
 import { NotSent } from './failures.ts';
 
-/** A DNS server that says nothing is asked again after so long, longer each time: about 14 s in all. */
+/** Timeout of the first query; retries wait longer each time: about 14 s in all. */
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 3;
-/** The name is there and has no address of this kind. */
+/** The name has no address of this kind, or does not exist. */
 const NO_ADDRESS = new Set(['ENODATA', 'ENOTFOUND']);
 
 export interface Names {
@@ -17,19 +17,19 @@ export interface Names {
   hostsFile?: string | undefined;
 }
 
-/** Names that mean this machine, whatever a resolver would say. */
+/** Names of this machine, which are not resolved. */
 export function isLocalName(host: string): boolean {
   return /^(?:.+\.)?localhost\.?$/.test(host);
 }
 
 /**
- * The addresses of a URL's host: of a literal itself, else every one that the resolver answers, IPv4 first. Asked anew
- * each time, so that the answer that was checked is the one that is dialled.
+ * The addresses of a URL's host: the literal itself, else all that the resolver answers, IPv4 first. Resolved for each
+ * connection, so that exactly the checked addresses are dialled.
  *
- * The queries go out from here and not through getaddrinfo, which occupies one of the process's few threads for as long
- * as somebody's DNS server says nothing: a few dead names would hold up the deliveries to everybody else.
+ * Uses its own queries instead of getaddrinfo, which occupies one of the process's few threads until a DNS server
+ * answers: a few dead names would delay the deliveries to all others.
  *
- * @throws NotSent `dns` unless both kinds of address were answered for; of half an answer nothing can be judged
+ * @throws NotSent `dns` unless both queries were answered, as half an answer cannot be judged
  */
 export async function resolve(host: string, names: Names, deadline: Deadline): Promise<string[]> {
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
@@ -47,7 +47,7 @@ async function findInHostsFile(name: string, file = '/etc/hosts'): Promise<strin
 }
 
 async function ask(name: string, server: string | undefined, deadline: Deadline): Promise<string[]> {
-  // One for each question: it follows changes of the system's settings, and can be given up alone.
+  // One for each name: it follows changes of the system's settings and can be canceled alone.
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (server !== undefined) resolver.setServers([server]);
   deadline.onEnd(() => resolver.cancel());
@@ -59,7 +59,7 @@ async function ask(name: string, server: string | undefined, deadline: Deadline)
         else fail(error);
       });
     });
-  // A name that cannot be asked for at all throws from the call itself.
+  // An invalid name throws from the call itself.
   const answers = await Promise.all([query('resolve4'), query('resolve6')]).catch(() => []);
   if (answers.flat().length === 0) throw new NotSent('dns');
   return answers.flat();

@@ -1,8 +1,8 @@
 const MASK = '[redacted]';
 
 /*
- * Every expression here takes time in proportion to the text, whatever it holds: none may try a long run of characters
- * again from each of them. That is why names and addresses are found by their separators.
+ * Every expression here runs in linear time on any text: none may retry a long run of characters from each of its
+ * positions. Therefore names and addresses are found by their separators.
  */
 
 /** Our own keys, secrets and tokens: see `stores/credentials.ts`. */
@@ -10,18 +10,18 @@ const OWN = /\b(?:fl[sa]?|whsec)_(?:test_|live_)?[1-9A-HJ-NP-Za-km-z]{20,}/g;
 const CREDENTIALS = /\b(Bearer|Basic)\s+[^\s"'\\,]+/gi;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
-/** What an address can be, as far as white space, quotes and escapes separate it from the rest. */
+/** A candidate for an address: a run without white space, quotes and escapes. */
 const WORD = /[^\s"'\\]+/g;
 const SCHEME_END = '://';
 const SCHEME_CHARACTER = /[\w+.-]/;
 const USER_END = /[:/@]/g;
 
-/** A whole name and what stands between it and its value: `password=`, `"secret_key":"`, `\"api_key\": \"`. */
+/** A name and the separator between it and its value: `password=`, `"secret_key":"`, `\"api_key\": \"`. */
 const NAME = /(?<![\w-])([\w-]+)\\*["']?\s*[:=]\s*\\*["']?/g;
 const SECRET_NAME = /password|passwd|secret|token|api[_-]?key|master[_-]?key|signature|authorization$/i;
 const VALUE = /[^\s"'\\,;&}]+/y;
 
-/** Masks whatever looks like a secret. Rather too much than too little: it is for logs and for what errors say. */
+/** Masks what may be a secret, rather too much than too little, in logs and error messages. */
 export function redact(text: string): string {
   const masked = text
     .replaceAll(PRIVATE_KEY, MASK)
@@ -60,11 +60,11 @@ function maskNamed(text: string): string {
 
 const KNOWN_LENGTH_MIN = 6;
 
-/** `redact`, and the given secrets wherever they stand. Very short ones are left: masking them would eat the logs. */
+/** `redact`, and masks the given secrets. Secrets below 6 characters are left, as they would mask ordinary text. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const known = secrets
     .flatMap((secret) => [secret, decoded(secret)])
-    // As they stand in a JSON text and in an address.
+    // As written in JSON and in a URL.
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
     .filter((secret) => secret.length >= KNOWN_LENGTH_MIN);
   const unique = [...new Set(known)].sort((a, b) => b.length - a.length);

@@ -1,8 +1,8 @@
-/** What is quoted of a text that a caller made up, in an answer or in the log. */
+/** Characters of a caller's text that an answer or the log quotes at most. */
 export const QUOTED_LENGTH_MAX = 200;
 const ELLIPSIS = '…';
 
-/** The beginning of a long text, as long as `max` at most with the mark that it goes on. A pair of surrogates stays whole. */
+/** Cuts a text to `max` characters, the ellipsis included, without splitting a surrogate pair. */
 export function shorten(text: string, max = QUOTED_LENGTH_MAX): string {
   if (text.length <= max) return text;
   const kept = text.slice(0, max - ELLIPSIS.length);

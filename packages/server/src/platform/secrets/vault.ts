@@ -12,7 +12,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_BYTES = 16;
-/** The same on every installation: of two nodes that make the first data key at once, the table takes one. */
+/** Fixed, so that of two nodes that create the first data key at once only one succeeds. */
 const FIRST_KEY_ID = '00000000-0000-7000-8000-000000000001';
 
 function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
@@ -33,7 +33,7 @@ function open(key: Uint8Array, sealed: Buffer, context: string): Buffer {
   ]);
 }
 
-/** The master key that was given does not open this installation's data keys. */
+/** The given master key does not open the data keys of this installation. */
 export class WrongMasterKey extends Error {
   constructor() {
     super(
@@ -43,9 +43,9 @@ export class WrongMasterKey extends Error {
 }
 
 /**
- * The one door to secrets that must be read back. A secret is sealed (AES-256-GCM) under a data key; the data key lies
- * in the database wrapped by the master key, which never does. `context` names tenant and record and is authenticated,
- * so that a sealed value moved to another row does not open.
+ * Seals and opens secrets that must be read back; no other code does. A secret is sealed (AES-256-GCM) under a data key,
+ * which is stored in the database wrapped by the master key; the master key is never stored. `context` names tenant and
+ * record and is authenticated, so that a sealed value that is moved to another row does not open.
  */
 export class Vault {
   readonly #keys: ReadonlyMap<string, Buffer>;
@@ -70,7 +70,7 @@ export class Vault {
         .values(first)
         .onConflict((conflict) => conflict.column('data_key_id').doNothing())
         .execute();
-      // Perhaps another node's: a key that this one never read would leave it unable to open that node's secrets.
+      // Reads the winner of a race: this node must use the same first key as the others.
       rows = await read();
     }
     try {
