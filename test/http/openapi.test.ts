@@ -312,7 +312,7 @@ test('TypeBox and Ajv agree on the body of a batch: files, texts, amounts and ke
   }
   expect(seen.taken).toBeGreaterThan(500);
   expect(seen.refused).toBeGreaterThan(500);
-});
+}, 120_000);
 
 function parsed(json: string): unknown {
   try {
