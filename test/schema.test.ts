@@ -47,7 +47,7 @@ test('the committed schema.sql is what the migrations make', async () => {
 });
 
 test.each([PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION, INVOICE, PAYMENT_METHOD, SUBSCRIPTION])(
-  'kept statements know the columns of $table and their types',
+  'prepared statements know the columns of $table and their types',
   async ({ table, types }) => {
     const { rows } = await client.query<{ name: string; type: string }>(
       'select column_name as name, data_type as type from information_schema.columns where table_name = $1',

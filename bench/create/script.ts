@@ -74,11 +74,11 @@ function pairsOf(value: unknown, other: unknown): [unknown, unknown][] {
   return pairs.some(([one, two]) => isFresh(one, two) || isRising(one, two)) ? pairs : [];
 }
 
-/** The ids of a list, which the service sends in PostgreSQL's text form; empty for what is no list of ids. */
+/** The ids of a list; empty for what is no list of ids. */
 function idsOf(value: unknown): string[] {
-  const isList = typeof value === 'string' && value.startsWith('{') && value.endsWith('}');
-  const ids = isList ? value.slice(1, -1).replaceAll('"', '').split(',') : [];
-  return ids.every((id) => UUID.test(id)) ? ids : [];
+  const list: unknown[] = Array.isArray(value) ? value : [];
+  const ids = list.filter((one) => typeof one === 'string').filter((one) => UUID.test(one));
+  return ids.length === list.length ? ids : [];
 }
 
 /** The same in every statement of one request, and others in the next one. */
@@ -115,10 +115,11 @@ export function scriptOf({ first, second }: Recording): Script {
       const value = values[i];
       const other = first[s]?.values[i];
       if (isFresh(value, other)) return freshExpression(String(value), seeds);
-      const ids = idsOf(value);
-      if (ids.length > 0 && value !== other) return freshIds(ids, seeds);
       const pairs = pairsOf(value, other);
-      return pairs.length === 0 ? constantOf(value) : `array[${pairs.map(elementExpression).join(', ')}]`;
+      if (pairs.length > 0) return `array[${pairs.map(elementExpression).join(', ')}]`;
+      const ids = idsOf(value);
+      const isNew = ids.length > 0 && ids.join() !== idsOf(other).join();
+      return isNew ? freshIds(ids, seeds) : constantOf(value);
     }),
   }));
   const session = second.find(({ session }) => !session.includes('synchronous_commit=off'))?.session ?? '';

@@ -130,7 +130,7 @@ test.each(['before', 'after'] as const)(
     await other?.kill();
     let cuts = 0;
     for (let tries = 0; cuts < KILLS && tries < 10 * KILLS; tries++) {
-      // The text of a kept plan is sent on a connection's first use alone: one that was used meanwhile springs nothing.
+      // The text of a prepared statement is sent on a connection's first use alone: one that was used meanwhile springs nothing.
       worker?.database.blink();
       const sprung = worker?.database.ambush({ statement: /update delivery d set/, when })?.then(() => true);
       await makeEvent(3);
