@@ -1,7 +1,6 @@
 import type { Network } from '@florin/contract/money';
-import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
-import { kept } from '../platform/db/index.ts';
+import { prepared } from '../platform/db/index.ts';
 
 declare module '../platform/db/db.ts' {
   interface Tables {
@@ -23,7 +22,7 @@ export interface RiskAddress {
 /** The addresses (canonical form) that are listed on that network. */
 export async function isListed(db: Db, network: Network, addresses: readonly string[]): Promise<Set<string>> {
   if (addresses.length === 0) return new Set();
-  const { rows } = await sql<{ address: string }>`${kept}
+  const { rows } = await prepared<{ address: string }>`
     select address from risk_address
     where network = ${network} and address = any(${[...new Set(addresses)]}::text[])`.execute(db);
   return new Set(rows.map((row) => row.address));

@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
 import { type PaymentRow, UNPAID } from '../payments/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept } from '../platform/db/index.ts';
+import { prepared } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';
@@ -70,7 +69,7 @@ type NewPayment = Pick<
 /** Inserts a session and its payment in one statement. @returns the payment's row */
 export async function insertSession(tx: Tx, session: SessionRow, fresh: NewPayment): Promise<PaymentRow> {
   const { merchant_id: merchantId, session_id: sessionId, payment_id: paymentId } = session;
-  await sql`${kept}
+  await prepared`
     with due as (
       insert into payment (merchant_id, payment_id, store_id, session_id, invoice_id, customer, amount, currency, status,
         metadata, expires_at, created_at)

@@ -1,6 +1,6 @@
-import { type Insertable, type Selectable, sql } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { cursorOf, kept, readNewest } from '../platform/db/index.ts';
+import { cursorOf, prepared, readNewest } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';
@@ -64,7 +64,7 @@ export async function insertCustomer(db: Db, row: NewCustomer): Promise<Customer
 
 /** Inserts the customer, or fills its empty fields. */
 export async function upsertCustomer(tx: Tx, row: NewCustomer): Promise<void> {
-  await sql`${kept}
+  await prepared`
     insert into customer as c
       (merchant_id, customer_id, external_customer_id, email, name, phone, description, created_at)
     values (${row.merchant_id}, ${row.customer_id}, ${row.external_customer_id}, ${row.email}, ${row.name},

@@ -1,7 +1,6 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
-import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, unawaited } from '../platform/db/index.ts';
+import { deferred, prepared } from '../platform/db/index.ts';
 import { notifyPublished } from './publish-notifier.ts';
 import './tables.ts';
 
@@ -19,7 +18,7 @@ export interface PublishedEvent {
 
 /** Locks the stream of a store for publishing. @returns the last number */
 export async function lockStream(tx: Tx, merchantId: string, storeId: string): Promise<bigint> {
-  const { rows } = await sql<{ number: bigint }>`${kept}
+  const { rows } = await prepared<{ number: bigint }>`
     insert into event_stream_end as s (merchant_id, store_id, number) values (${merchantId}, ${storeId}, 0)
     on conflict (merchant_id, store_id) do update set number = s.number
     returning number`.execute(tx);
@@ -44,7 +43,7 @@ export async function numberEvents(
   limit: number,
 ): Promise<PublishedEvent[]> {
   const { merchantId, storeId, last } = store;
-  const { rows } = await sql<FreshRow>`${kept}
+  const { rows } = await prepared<FreshRow>`
     select event_id, type, created_at from event
     where merchant_id = ${merchantId} and store_id = ${storeId} and number is null
     order by event_id limit ${limit}`.execute(tx);
@@ -57,13 +56,13 @@ export async function numberEvents(
     createdAt: Number(row.created_at),
   }));
   // The bounds prune partitions: without them every day's table is read.
-  await sql`${unawaited}
+  await deferred`
     update event e set number = fresh.number
     from unnest(${published.map((e) => e.eventId)}::uuid[], ${published.map((e) => e.number)}::bigint[])
       as fresh (event_id, number)
     where e.merchant_id = ${merchantId} and e.event_id = fresh.event_id
       and e.event_id between ${oldest}::uuid and ${newest}::uuid`.execute(tx);
-  await sql`${unawaited}
+  await deferred`
     update event_stream_end set number = ${last + BigInt(rows.length)}
     where merchant_id = ${merchantId} and store_id = ${storeId}`.execute(tx);
   notifyPublished(tx);
@@ -76,12 +75,12 @@ export async function readStream(
   store: { merchantId: string; storeId: string; after: bigint },
   limit: number,
 ): Promise<{ number: bigint; event_id: string; type: RecordedEventType; body: string }[]> {
-  const { rows } = await sql<{
+  const { rows } = await prepared<{
     number: bigint;
     event_id: string;
     type: RecordedEventType;
     body: string;
-  }>`${kept}
+  }>`
     select number, event_id, type, body from event
     where merchant_id = ${store.merchantId} and store_id = ${store.storeId} and number > ${store.after}
     order by number limit ${limit}`.execute(db);
@@ -93,7 +92,7 @@ export async function readStreamEnds(
   db: Db,
   stores: readonly { merchantId: string; storeId: string }[],
 ): Promise<Map<string, bigint>> {
-  const { rows } = await sql<{ store_id: string; number: bigint }>`${kept}
+  const { rows } = await prepared<{ store_id: string; number: bigint }>`
     select s.store_id, s.number
     from unnest(${stores.map((one) => one.merchantId)}::uuid[], ${stores.map((one) => one.storeId)}::uuid[])
       as asked (merchant_id, store_id)

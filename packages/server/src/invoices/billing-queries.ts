@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { insertRows, kept, updateRows } from '../platform/db/index.ts';
+import { insertRows, prepared, updateRows } from '../platform/db/index.ts';
 import { INVOICE } from './columns.ts';
 import { changingColumns } from './facts.ts';
 import type { InvoiceRow } from './queries.ts';
@@ -10,7 +9,7 @@ import type { InvoiceFacts } from './states.ts';
 export const openInvoicesLock = (
   merchantId: string,
   subscriptionIds: readonly string[],
-) => sql<InvoiceRow>`${kept}
+) => prepared<InvoiceRow>`
   select ${INVOICE.list} from invoice
   where merchant_id = ${merchantId} and subscription_id = any(${subscriptionIds}::uuid[]) and status = 'open'
   order by created_at, invoice_id
@@ -25,7 +24,7 @@ export async function listCovering(
     periodEnd,
   }: { merchantId: string; subscriptionId: string; periodEnd: bigint | number },
 ): Promise<InvoiceRow[]> {
-  const { rows } = await sql<InvoiceRow>`${kept}
+  const { rows } = await prepared<InvoiceRow>`
     select ${INVOICE.list} from invoice
     where merchant_id = ${merchantId} and subscription_id = ${subscriptionId} and status = 'paid'
       and period_end = ${periodEnd}
@@ -68,7 +67,7 @@ export interface CapWindow {
 /** What charges that are on their way or have paid take of each of these windows, in their order. */
 export function capsUsed(merchantId: string, windows: readonly CapWindow[]) {
   const column = <T>(pick: (window: CapWindow) => T) => windows.map(pick);
-  return sql<{ used: bigint }>`${kept}
+  return prepared<{ used: bigint }>`
     select (
       select coalesce(sum(charge_amount), 0)::bigint from invoice i
       where i.merchant_id = ${merchantId} and i.subscription_id = w.subscription_id
@@ -104,7 +103,7 @@ export async function listOpenInvoices(
   merchantId: string,
   subscriptionIds: readonly string[],
 ): Promise<InvoiceRow[]> {
-  const { rows } = await sql<InvoiceRow>`${kept}
+  const { rows } = await prepared<InvoiceRow>`
     select ${INVOICE.list} from invoice
     where merchant_id = ${merchantId} and subscription_id = any(${subscriptionIds}::uuid[]) and status = 'open'
     order by created_at, invoice_id`.execute(db);

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/db/index.ts';
-import { kept, newId, unawaited } from '../platform/db/index.ts';
+import { deferred, newId, prepared } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { type Account, debitSign, mayOverdraw } from './accounts.ts';
 import type { CauseType } from './causes.ts';
@@ -105,14 +105,14 @@ const needsCover = ({ account, delta }: Change) => delta < 0n && !mayOverdraw(ac
 async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<void> {
   const { account, currency, delta } = change;
   if (needsCover(change)) {
-    const { numAffectedRows } = await sql`${kept}
+    const { numAffectedRows } = await prepared`
       update ledger_account set balance = balance + ${delta}
       where merchant_id = ${merchantId} and account = ${account} and currency = ${currency}
         and balance + ${delta} >= floor`.execute(tx);
     if (numAffectedRows === 0n) throw new BelowFloor(account);
     return;
   }
-  await sql`${unawaited} ${addChanges(merchantId, [change])}`.execute(tx);
+  await deferred`${addChanges(merchantId, [change])}`.execute(tx);
 }
 
 /** Changes that cannot violate a floor, locked in the given order. */
@@ -141,7 +141,7 @@ async function insertEntries(
   });
   const column = <T>(pick: (posting: (typeof postings)[number]) => T) => postings.map(pick);
   const changed = changes.length === 0 ? sql`` : sql`with changed as (${addChanges(merchantId, changes)})`;
-  await sql`${unawaited} ${changed}
+  await deferred`${changed}
     insert into ledger_entry (merchant_id, entry_id, journal_id, debit, credit, currency, network, amount,
                               cause_type, cause_id, created_at)
     select ${merchantId}::uuid, e.entry_id, e.journal_id, e.debit, e.credit, e.currency, e.network, e.amount,

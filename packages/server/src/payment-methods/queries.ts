@@ -5,10 +5,10 @@ import type { Mandate } from '../chains/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import {
   cursorOf,
-  kept,
+  deferred,
+  prepared,
   readNewest,
   rowLoaderPerPool,
-  unawaited,
   unknownCursor,
 } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -29,7 +29,7 @@ export async function findPaymentMethod(
   merchantId: string,
   paymentMethodId: string,
 ): Promise<PaymentMethodRow | undefined> {
-  const { rows } = await sql<PaymentMethodRow>`${kept}
+  const { rows } = await prepared<PaymentMethodRow>`
     select ${PAYMENT_METHOD.list} from payment_method
     where merchant_id = ${merchantId} and payment_method_id = ${paymentMethodId}`.execute(db);
   return rows[0];
@@ -37,7 +37,7 @@ export async function findPaymentMethod(
 
 const methods = rowLoaderPerPool<PaymentMethodRow>(
   async (db, merchantId, methodIds) => {
-    const { rows } = await sql<PaymentMethodRow>`${kept}
+    const { rows } = await prepared<PaymentMethodRow>`
       select ${PAYMENT_METHOD.list} from payment_method
       where merchant_id = ${merchantId} and payment_method_id = any(${methodIds}::uuid[])`.execute(db);
     return rows;
@@ -80,7 +80,7 @@ export async function lockPaymentMethods(
   merchantId: string,
   paymentMethodIds: readonly string[],
 ): Promise<PaymentMethodRow[]> {
-  const { rows } = await sql<PaymentMethodRow>`${kept}
+  const { rows } = await prepared<PaymentMethodRow>`
     select ${PAYMENT_METHOD.list} from payment_method
     where merchant_id = ${merchantId} and payment_method_id = any(${paymentMethodIds}::uuid[])
     order by payment_method_id
@@ -105,7 +105,7 @@ export const walletOf = ({
  */
 export function walletsLock(merchantId: string, wallets: readonly ChargedWallet[]) {
   const column = (pick: (wallet: ChargedWallet) => string) => wallets.map(pick);
-  return sql<PaymentMethodRow>`${kept}
+  return prepared<PaymentMethodRow>`
     select ${PAYMENT_METHOD.list} from payment_method
     where merchant_id = ${merchantId} and (network, wallet_address, currency) in (
       select * from unnest(${column((w) => w.network)}::text[], ${column((w) => w.address)}::text[],
@@ -199,7 +199,7 @@ export interface Reading {
 export async function writeReadings(tx: Tx, merchantId: string, readings: readonly Reading[]): Promise<void> {
   if (readings.length === 0) return;
   const column = <T>(pick: (reading: Reading) => T) => readings.map(pick);
-  await sql`${unawaited}
+  await deferred`
     update payment_method m
     set status = v.status, balance = v.balance, allowance = v.allowance, read_at = v.read_at,
         next_read_at = v.next_read_at
@@ -216,7 +216,7 @@ export async function listDueForReading(
   merchantId: string,
   due: { network: Network; now: number; limit: number },
 ): Promise<PaymentMethodRow[]> {
-  const { rows } = await sql<PaymentMethodRow>`${kept}
+  const { rows } = await prepared<PaymentMethodRow>`
     select ${PAYMENT_METHOD.list} from payment_method
     where merchant_id = ${merchantId} and network = ${due.network} and next_read_at <= ${due.now}
     order by next_read_at limit ${due.limit}`.execute(db);
@@ -229,7 +229,7 @@ export async function nextReadingAt(
   merchantId: string,
   network: Network,
 ): Promise<number | undefined> {
-  const { rows } = await sql<{ next_read_at: bigint }>`${kept}
+  const { rows } = await prepared<{ next_read_at: bigint }>`
     select next_read_at from payment_method
     where merchant_id = ${merchantId} and network = ${network} and next_read_at is not null
     order by next_read_at limit 1`.execute(db);
@@ -257,7 +257,7 @@ export async function hastenReading(
   wallets: Pick<ChargedWallet, 'network' | 'currency'> & { addresses: readonly string[] },
   now: number,
 ): Promise<void> {
-  await sql`${unawaited}
+  await deferred`
     update payment_method m set next_read_at = ${now}::bigint
     from (
       select payment_method_id from payment_method

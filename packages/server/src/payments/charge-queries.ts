@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { insertRows, kept, together, updateRows } from '../platform/db/index.ts';
+import { insertRows, pipeline, prepared, updateRows } from '../platform/db/index.ts';
 import type { Coins } from './coin-queries.ts';
 import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from './columns.ts';
 import {
@@ -89,9 +89,9 @@ export async function lockCharges(
   merchantId: string,
   paymentIds: readonly string[],
 ): Promise<ReadonlyMap<string, PaymentView>> {
-  const [payments, options] = await together(
+  const [payments, options] = await pipeline(
     tx,
-    sql<PaymentRow>`${kept}
+    prepared<PaymentRow>`
       select ${PAYMENT.list} from payment
       where merchant_id = ${merchantId} and payment_id = any(${paymentIds}::uuid[])
       order by payment_id

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { type Insertable, sql } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { kept } from '../platform/db/index.ts';
+import { prepared } from '../platform/db/index.ts';
 import { CreditedKeys } from './credited-keys.ts';
 import './tables.ts';
 
@@ -55,7 +55,7 @@ export async function readNetworkState(
   { merchantId, network }: { merchantId: string; network: Network },
   nowSeconds: number,
 ): Promise<NetworkState | undefined> {
-  const { rows } = await sql<NetworkState>`${kept}
+  const { rows } = await prepared<NetworkState>`
     select cursor, read_at, news_at,
       exists (select from payment_transaction t
         where t.merchant_id = c.merchant_id and t.network = c.network and t.status = 'seen') as has_seen,
@@ -79,7 +79,7 @@ export async function findAddresses(
   network: Network,
   watch: readonly string[],
 ): Promise<AddressRow[]> {
-  const { rows } = await sql<AddressRow>`${kept}
+  const { rows } = await prepared<AddressRow>`
     select o.address, d.watch, d.payment_id
     from deposit_address d
     join payment_option o on o.merchant_id = d.merchant_id and o.payment_id = d.payment_id

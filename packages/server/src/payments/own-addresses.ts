@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
 import type { ChainRegistry } from '../chains/index.ts';
-import { kept } from '../platform/db/index.ts';
+import { prepared } from '../platform/db/index.ts';
 import type { FindOwnAddresses } from '../transfers/index.ts';
 import './tables.ts';
 
@@ -13,7 +12,7 @@ export function ownAddressFinder(chains: Pick<ChainRegistry, 'ownWallets'>): Fin
     if (addresses.length === 0) return new Set();
     const candidates = new Set(addresses);
     const wallets = await chains.ownWallets(merchant, network);
-    const { rows } = await sql<{ address: string }>`${kept}
+    const { rows } = await prepared<{ address: string }>`
       select address from payment_option
       where merchant_id = ${merchant.merchantId} and network = ${network} and watch is not null
         and address = any(${[...candidates]}::text[])`.execute(db);

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { type Selectable, sql, type Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { kept } from '../platform/db/index.ts';
+import { prepared } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { PAYMENT_OPTION } from './columns.ts';
 import { listCursors } from './deposit-queries.ts';
@@ -115,7 +115,7 @@ export async function viewsOf(db: Db, payments: readonly PaymentRow[]): Promise<
   }));
 }
 
-export const optionsOf = (merchantId: string, ids: readonly string[]) => sql<OptionRow>`${kept}
+export const optionsOf = (merchantId: string, ids: readonly string[]) => prepared<OptionRow>`
   select ${PAYMENT_OPTION.list} from payment_option
   where merchant_id = ${merchantId} and payment_id = any(${ids}::uuid[])
   order by currency, network`;
@@ -209,7 +209,7 @@ export async function upsertTransactions(
   rows: readonly TransactionChange[],
 ): Promise<void> {
   const column = <K extends keyof TransactionChange>(name: K) => rows.map((row) => row[name]);
-  await sql`${kept}
+  await prepared`
     insert into payment_transaction (merchant_id, network, tx_id, index, payment_id, currency, address, sender, amount,
       kind, status, decision, held_amount, height, seen_at, final_at)
     select ${merchantId}::uuid, t.*

@@ -2,7 +2,7 @@ import { type Asset, formatAmount } from '@florin/contract/money';
 import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
 import { sql, type Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { cursorOf, readNewest, unawaited } from '../platform/db/index.ts';
+import { cursorOf, deferred, readNewest } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import type { CheckedItem } from './check-items.ts';
@@ -142,7 +142,7 @@ export interface NewItem extends CheckedItem {
 export async function insertBatch(tx: Tx, batch: BatchRow, items: readonly NewItem[]): Promise<void> {
   const b = batch;
   const column = (pick: (item: NewItem) => string | number | bigint | null) => items.map(pick);
-  await sql`${unawaited}
+  await deferred`
     with batch as (
       insert into payout_batch (merchant_id, batch_id, store_id, key_id, idempotency_key, currency, network, status,
         description, total_count, valid_count, invalid_count, success_count, failed_count, requested_amount,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, readLoaderPerPool } from '../platform/db/index.ts';
+import { prepared, readLoaderPerPool } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Scope } from '../platform/http/index.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
@@ -59,7 +59,7 @@ export async function findKeyAccess(
   merchantId: string,
   digest: Buffer,
 ): Promise<KeyAccess | undefined> {
-  const { rows } = await sql<KeyAccess>`${kept}
+  const { rows } = await prepared<KeyAccess>`
     ${ACCESS} where k.merchant_id = ${merchantId} and k.digest = ${digest}`.execute(db);
   return rows[0];
 }
@@ -74,7 +74,7 @@ export async function listKeyRights(
   db: Db,
   keys: readonly { merchantId: string; keyId: string }[],
 ): Promise<KeyRights[]> {
-  const { rows } = await sql<KeyRights>`${kept}
+  const { rows } = await prepared<KeyRights>`
     select k.key_id, k.expires_at_ms, k.revoked_at_ms, s.review_status, s.enabled, m.status as merchant_status
     from unnest(${keys.map((key) => key.merchantId)}::uuid[], ${keys.map((key) => key.keyId)}::uuid[])
       as asked (merchant_id, key_id)
@@ -90,7 +90,7 @@ export async function listKeyRights(
  * @returns that time in Unix milliseconds; undefined when the key has spent this nonce before
  */
 export async function spendNonce(db: Db, spent: NonceRow): Promise<number | undefined> {
-  const { rows } = await sql<{ spent_at_ms: bigint }>`${kept}
+  const { rows } = await prepared<{ spent_at_ms: bigint }>`
     insert into nonce (merchant_id, key_id, nonce, spent_at_ms)
     values (${spent.merchantId}, ${spent.keyId}, ${spent.nonce},
             (extract(epoch from statement_timestamp()) * 1000)::bigint)
@@ -120,7 +120,7 @@ export async function spendNonceOfKey(
   db: Db,
   { merchantId, digest, sealed, nonce, nowMs }: VerifiedRequest,
 ): Promise<(KeyAccess & { spent_at_ms: bigint | null }) | undefined> {
-  const { rows } = await sql<KeyAccess & { spent_at_ms: bigint | null }>`${kept}
+  const { rows } = await prepared<KeyAccess & { spent_at_ms: bigint | null }>`
     with access as (${ACCESS} where k.merchant_id = ${merchantId} and k.digest = ${digest}), spent as (
       insert into nonce (merchant_id, key_id, nonce, spent_at_ms)
       select ${merchantId}::uuid, key_id, ${nonce}::text, (extract(epoch from statement_timestamp()) * 1000)::bigint
@@ -214,7 +214,7 @@ export async function findMerchant(db: Db, merchantId: string): Promise<Merchant
 }
 
 async function readMerchant(db: Db, merchantId: string): Promise<Merchant | undefined> {
-  const { rows } = await sql<MerchantRow>`${kept}
+  const { rows } = await prepared<MerchantRow>`
     select ${sql.raw(merchantColumns.join(', '))} from merchant where merchant_id = ${merchantId}`.execute(
     db,
   );

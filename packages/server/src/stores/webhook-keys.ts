@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, transact } from '../platform/db/index.ts';
+import { prepared, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
 import { encodeId } from '../tenancy/index.ts';
@@ -154,7 +153,7 @@ export async function readWebhookSecrets(
   merchantId: string,
   storeIds: readonly string[],
 ): Promise<Map<string, Buffer>> {
-  const { rows } = await sql<SignerRow>`${kept}
+  const { rows } = await prepared<SignerRow>`
     select s.store_id, s.webhook_key_id, s.previous_webhook_key_id, s.previous_webhook_key_until_ms,
            k.key_id, k.secret, k.previous_secret, k.previous_secret_until_ms, k.previous_secret_signs
     from store s

@@ -1,7 +1,7 @@
-import { type Insertable, sql, type Updateable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import { listOpenInvoices } from '../invoices/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { kept, updateRows } from '../platform/db/index.ts';
+import { prepared, updateRows } from '../platform/db/index.ts';
 import { SUBSCRIPTION } from './columns.ts';
 import type { SubscriptionFacts } from './facts.ts';
 import type { SubscriptionRow } from './queries.ts';
@@ -16,7 +16,7 @@ type SubscriptionKey = Pick<SubscriptionRow, 'merchant_id' | 'subscription_id'>;
 export const subscriptionsLock = (
   merchantId: string,
   subscriptionIds: readonly string[],
-) => sql<SubscriptionRow>`${kept}
+) => prepared<SubscriptionRow>`
   select ${SUBSCRIPTION.list} from subscription
   where merchant_id = ${merchantId} and subscription_id = any(${subscriptionIds}::uuid[])
   order by subscription_id
@@ -63,7 +63,7 @@ export async function listOfMethods(
   merchantId: string,
   methodIds: readonly string[],
 ): Promise<SubscriptionRow[]> {
-  const { rows } = await sql<SubscriptionRow>`${kept}
+  const { rows } = await prepared<SubscriptionRow>`
     select ${SUBSCRIPTION.list} from subscription
     where merchant_id = ${merchantId} and payment_method_id = any(${methodIds}::uuid[])
       and status in ('incomplete', 'trialing', 'active', 'past_due')`.execute(db);

@@ -9,7 +9,7 @@ import {
 } from '../invoices/index.ts';
 import type { InvoicePageState } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { together } from '../platform/db/index.ts';
+import { pipeline } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
@@ -50,7 +50,7 @@ export async function lockBillings(
   merchantId: string,
   subscriptionIds: readonly string[],
 ): Promise<Billing[]> {
-  const [subscriptions, rows] = await together(
+  const [subscriptions, rows] = await pipeline(
     tx,
     subscriptionsLock(merchantId, subscriptionIds),
     openInvoicesLock(merchantId, subscriptionIds),

@@ -19,7 +19,7 @@ import {
   quoteCharge,
 } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { together } from '../platform/db/index.ts';
+import { pipeline } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
@@ -133,7 +133,7 @@ async function lockWallets(tx: Tx, merchantId: string, trials: readonly Trial[])
     methodId: read.method.payment_method_id,
     start: windowAt(facts.subscription, draft.now).start,
   }));
-  const [methods, open, caps] = await together(
+  const [methods, open, caps] = await pipeline(
     tx,
     walletsLock(merchantId, wallets),
     openChargesOf(merchantId, wallets),

@@ -1,7 +1,7 @@
 import { formatAmount, NON_NEGATIVE_AMOUNT_PATTERN, parseNonNegativeAmount } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
-import { kept, NIL_ID, readLoaderPerPool } from '../platform/db/index.ts';
+import { NIL_ID, prepared, readLoaderPerPool } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 
 declare module '../platform/db/db.ts' {
@@ -134,7 +134,7 @@ interface Row {
 }
 
 async function readRows(db: Db, merchantId: string, names: readonly string[]): Promise<Row[]> {
-  const { rows } = await sql<Row>`${kept}
+  const { rows } = await prepared<Row>`
     select merchant_id, name, value from setting
     where merchant_id = any(${[merchantId, NIL_ID]}::uuid[]) and name = any(${names}::text[])`.execute(db);
   return rows;

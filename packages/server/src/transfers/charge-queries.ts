@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, rowLoaderPerPool } from '../platform/db/index.ts';
+import { type PreparedStatement, prepared, rowLoaderPerPool } from '../platform/db/index.ts';
 import type { TransferRow } from './queries.ts';
 import './tables.ts';
 
@@ -26,9 +26,9 @@ export async function sumOpenCharges(
 export function openChargesOf(
   merchantId: string,
   wallets: readonly ChargedWallet[],
-): RawBuilder<{ total: string }> {
+): PreparedStatement<{ total: string }> {
   const column = (pick: (wallet: ChargedWallet) => string) => wallets.map(pick);
-  return sql`${kept}
+  return prepared<{ total: string }>`
     select (
       select coalesce(sum(t.amount), 0)::text from transfer t
       where t.merchant_id = ${merchantId} and t.network = w.network and t.address = w.address
@@ -43,7 +43,7 @@ export function openChargesOf(
 /** Batched by merchant: jobs that begin together read in one statement which of their groups are charges. */
 const batchKeys = rowLoaderPerPool<{ group_id: string; network: Network; currency: Asset }>(
   async (db, merchantId, groupIds) => {
-    const { rows } = await sql<{ group_id: string; network: Network; currency: Asset }>`${kept}
+    const { rows } = await prepared<{ group_id: string; network: Network; currency: Asset }>`
       select group_id, network, currency from transfer
       where merchant_id = ${merchantId} and group_id = any(${groupIds}::uuid[]) and charge is not null`.execute(
       db,
@@ -76,7 +76,7 @@ export interface DecidedCharge extends ChargedWallet {
 
 const decided = rowLoaderPerPool<DecidedCharge & { group_id: string }>(
   async (db, merchantId, paymentIds) => {
-    const { rows } = await sql<DecidedCharge & { group_id: string }>`${kept}
+    const { rows } = await prepared<DecidedCharge & { group_id: string }>`
       select group_id, status, tx_id, failure_code, network, address, currency,
         charge ->> 'subscriptionId' as subscription_id
       from transfer

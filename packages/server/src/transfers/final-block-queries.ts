@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept } from '../platform/db/index.ts';
+import { prepared } from '../platform/db/index.ts';
 import './tables.ts';
 
 export interface MerchantNetwork {
@@ -22,7 +22,7 @@ export async function listFinalBlocks(
   db: Db,
   { merchantId, network }: MerchantNetwork,
 ): Promise<FinalBlock[]> {
-  const { rows } = await sql<FinalBlock>`${kept}
+  const { rows } = await prepared<FinalBlock>`
     select height, hash from final_block
     where merchant_id = ${merchantId} and network = ${network} and replaced_at is null
     order by height desc`.execute(db);
@@ -35,7 +35,7 @@ export async function recordFinalBlock(
   { merchantId, network }: MerchantNetwork,
   { height, hash }: FinalBlock,
 ): Promise<void> {
-  await sql`${kept}
+  await prepared`
     with noted as (
       insert into final_block (merchant_id, network, height, hash)
       values (${merchantId}, ${network}, ${height}, ${hash})

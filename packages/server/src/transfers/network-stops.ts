@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, NIL_ID } from '../platform/db/index.ts';
+import { NIL_ID, prepared } from '../platform/db/index.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
 import './tables.ts';
 
@@ -30,7 +30,7 @@ export async function stopNetwork(
 }
 
 export async function isStopped(db: Db, owner: Owner, network: Network): Promise<boolean> {
-  const { rows } = await sql`${kept}
+  const { rows } = await prepared`
     select from network_stop where merchant_id = ${chainOf(owner)} and network = ${network}`.execute(db);
   return rows.length > 0;
 }

@@ -2,7 +2,7 @@ import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { KeyRef, SignedTx } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, newId, unawaited } from '../platform/db/index.ts';
+import { deferred, newId, prepared } from '../platform/db/index.ts';
 import { type ChargeOrder, storedCharge } from './charges.ts';
 import type { MemberVerdict, Verdict } from './states.ts';
 import './tables.ts';
@@ -75,7 +75,7 @@ export async function insertAttempts(
     members.map((member) => ({ attemptId, transferId: member.transfer_id })),
   );
   // An array of arrays has no unnest: the members are gathered from the pairs.
-  await sql`${unawaited}
+  await deferred`
     with bound as (
       select * from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
         with ordinality as b (attempt_id, transfer_id, place)
@@ -90,7 +90,7 @@ export async function insertAttempts(
                 ${column((a) => a.sender)}::text[], ${column((a) => a.sequence)}::bigint[],
                 ${column((a) => a.ordinal)}::bigint[], ${column((a) => a.previous)}::uuid[])
       as a (attempt_id, group_id, key_ref, sender, sequence, ordinal, previous_id)`.execute(tx);
-  await sql`${unawaited}
+  await deferred`
     update transfer t set status = 'sending', attempt_id = b.attempt_id, tries = t.tries + 1
     from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
       as b (attempt_id, transfer_id)
@@ -105,7 +105,7 @@ export async function storeSigned(
 ): Promise<void> {
   if (list.length === 0) return;
   const column = <T>(pick: (signed: SignedTx) => T) => list.map(({ signed }) => pick(signed));
-  await sql`${unawaited}
+  await deferred`
     update transfer_attempt t
     set status = 'signed', tx_id = s.tx_id, raw = s.raw, valid_until_height = s.height, valid_until_ms = s.time_ms
     from unnest(${list.map((entry) => entry.attemptId)}::uuid[], ${column((s) => s.txId)}::text[],
@@ -141,7 +141,7 @@ export function signedOf(attempt: AttemptRow): SignedTx {
 }
 
 export async function markSent(tx: Tx, merchantId: string, attemptIds: readonly string[]): Promise<void> {
-  await sql`${unawaited}
+  await deferred`
     update transfer_attempt set status = 'sent'
     where merchant_id = ${merchantId} and attempt_id = any(${attemptIds}::uuid[]) and status = 'signed'`.execute(
     tx,
@@ -164,7 +164,7 @@ export async function closeAttempts(
   nowSeconds: number,
 ): Promise<AttemptOutcome[]> {
   const column = <T>(pick: (closing: AttemptOutcome) => T) => closings.map(pick);
-  const { rows } = await sql<{ attempt_id: string }>`${kept}
+  const { rows } = await prepared<{ attempt_id: string }>`
     update transfer_attempt t set status = v.status, detail = v.detail, height = v.height, completed_at = ${nowSeconds}::bigint
     from unnest(${column((c) => c.attempt.attempt_id)}::uuid[], ${column((c) => c.verdict.attempt)}::text[],
                 ${column((c) => c.detail)}::text[], ${column((c) => c.height)}::bigint[])
@@ -193,7 +193,7 @@ export async function writeOutcomes(
 ): Promise<void> {
   if (outcomes.length === 0) return;
   const column = <T>(pick: (outcome: TransferOutcome) => T) => outcomes.map(pick);
-  await sql`${unawaited}
+  await deferred`
     update transfer t
     set status = v.status, alone = t.alone or v.alone, attempt_id = null,
         tx_id = case when v.status = 'queued' then null else v.tx_id end,
@@ -234,7 +234,7 @@ export async function insertTransfers(
   nowSeconds: number,
 ): Promise<void> {
   const column = <T>(pick: (order: TransferOrder) => T) => orders.map(pick);
-  await sql`${unawaited}
+  await deferred`
     insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address,
                           amount, memo, charge, status, created_at)
     select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.network, o.currency, o.key_ref, o.address,

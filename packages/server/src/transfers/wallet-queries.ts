@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, unawaited } from '../platform/db/index.ts';
+import { deferred, prepared } from '../platform/db/index.ts';
 import type { AttemptRow } from './queries.ts';
 import './tables.ts';
 
@@ -43,7 +43,7 @@ export interface WalletCounts {
  * @throws WalletBehind when the chain has seen sequences that were never assigned here
  */
 export async function lockWallet(tx: Tx, { network, sender, chainNext }: Wallet): Promise<WalletCounts> {
-  const { rows } = await sql<WalletCounts>`${kept}
+  const { rows } = await prepared<WalletCounts>`
     insert into wallet as w (network, sender, next_sequence) values (${network}, ${sender}, ${chainNext ?? 0n})
     on conflict (sender, network) do update set next_sequence = w.next_sequence
     returning next_sequence as sequence, next_ordinal as ordinal, last_attempt_id as previous`.execute(tx);
@@ -67,7 +67,7 @@ export async function takeNumbers(
   if (attemptIds.length === 0) return [];
   const isSequenced = chainNext !== null;
   const count = BigInt(attemptIds.length);
-  await sql`${unawaited}
+  await deferred`
     update wallet set next_sequence = ${next.sequence + (isSequenced ? count : 0n)}, next_ordinal = ${next.ordinal + count},
       last_attempt_id = ${attemptIds.at(-1) ?? null}
     where sender = ${sender} and network = ${network}`.execute(tx);
@@ -77,7 +77,7 @@ export async function takeNumbers(
   }));
   if (!isSequenced) return ordinals.map((numbers) => ({ sequence: null, ...numbers }));
   const sequences = attemptIds.map((_, i) => next.sequence + BigInt(i));
-  await sql`${unawaited}
+  await deferred`
     insert into wallet_sequence (network, sender, sequence, attempt_id)
     select ${network}, ${sender}, u.* from unnest(${sequences}::bigint[], ${attemptIds}::uuid[]) as u`.execute(
     tx,

@@ -1,7 +1,7 @@
 import type { RecordedEventType, WebhookEventChoice } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { kept, madeAt, unawaited } from '../platform/db/index.ts';
+import { deferred, madeAt, prepared } from '../platform/db/index.ts';
 import type { Health, NextState } from './states.ts';
 import './tables.ts';
 
@@ -23,7 +23,7 @@ export async function lockEndpoints(
   merchantId: string,
   storeId: string,
 ): Promise<EndpointSubscription[]> {
-  const { rows } = await sql<EndpointSubscription>`${kept}
+  const { rows } = await prepared<EndpointSubscription>`
     select endpoint_id, types, status from webhook_endpoint
     where merchant_id = ${merchantId} and store_id = ${storeId}
     order by endpoint_id for share`.execute(tx);
@@ -77,7 +77,7 @@ export async function insertDeliveries(
   store: StoreClock,
   rows: readonly NewDelivery[],
 ): Promise<number> {
-  const result = await sql`${kept} ${deliveryInsert(store, rows)}`.execute(tx);
+  const result = await prepared`${deliveryInsert(store, rows)}`.execute(tx);
   return Number(result.numAffectedRows ?? 0);
 }
 
@@ -87,7 +87,7 @@ export async function publishDeliveries(
   store: StoreClock,
   rows: readonly NewDelivery[],
 ): Promise<void> {
-  await sql`${unawaited} ${deliveryInsert(store, rows)}`.execute(tx);
+  await deferred`${deliveryInsert(store, rows)}`.execute(tx);
 }
 
 /** An endpoint joined with one of its next pending deliveries. */
@@ -125,7 +125,7 @@ export async function listPending(
   merchantId: string,
   endpoints: readonly { endpointId: string; limit: number }[],
 ): Promise<Pending> {
-  const { rows } = await sql<(DueRow & { body: null }) | BodyRow>`${kept}
+  const { rows } = await prepared<(DueRow & { body: null }) | BodyRow>`
     with due as materialized (
       select e.endpoint_id, e.url, e.status, e.failures, d.event_id, d.event_type, d.series_attempts, d.due_at
       from unnest(
@@ -185,7 +185,7 @@ export async function recordAttempts(
   merchantId: string,
   records: readonly AttemptRecord[],
 ): Promise<void> {
-  await sql`${kept} ${writeAttempts(merchantId, records)}`.execute(db);
+  await prepared`${writeAttempts(merchantId, records)}`.execute(db);
 }
 
 function writeAttempts(merchantId: string, records: readonly AttemptRecord[]) {
@@ -224,11 +224,11 @@ export async function recordCounted(
   records: readonly CountedRecord[],
 ): Promise<Map<string, Health>> {
   const counted = records.filter(({ health }) => health !== 'none');
-  const { rows } = await sql<{
+  const { rows } = await prepared<{
     endpoint_id: string;
     failures: number;
     failing_since_ms: bigint | null;
-  }>`${kept}
+  }>`
     with locked as materialized (
       -- Lock order: endpoints by id, as a publisher locks them, and before their deliveries, as an update of an
       -- endpoint does.

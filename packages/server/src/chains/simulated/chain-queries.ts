@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { kept } from '../../platform/db/index.ts';
+import { prepared } from '../../platform/db/index.ts';
 import { FIRST_HEIGHT } from './block-clock.ts';
 import type { ChainId } from './tables.ts';
 
@@ -56,7 +56,7 @@ export async function findChain(
   { merchantId, network }: ChainId,
   { height, number }: TransferPosition,
 ): Promise<ChainSnapshot | undefined> {
-  const { rows } = await sql<ChainSnapshot>`${kept}
+  const { rows } = await prepared<ChainSnapshot>`
     select ${COLUMNS},
       exists (select from simchain.transaction t
         where t.merchant_id = c.merchant_id and t.network = c.network and t.state = 'mempool') as has_mempool,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { kept, transact, unawaited } from '../../platform/db/index.ts';
+import { deferred, prepared, transact } from '../../platform/db/index.ts';
 import type { SignedTx } from '../port.ts';
 import type { HeldFor, SigningRequest, WalletHolder } from '../wallet-holder.ts';
 import { readSealed } from './envelope.ts';
@@ -196,7 +196,7 @@ class Memory {
     const { merchantId, network } = this.#id;
     const number = <T>(pick: (one: NewNumber) => T) => this.#numbers.map(pick);
     if (this.#numbers.length > 0)
-      await sql`${unawaited}
+      await deferred`
         insert into simchain.numbering (merchant_id, network, sender, history, ordinal, attempt_id)
         select ${merchantId}::uuid, ${network}::text, u.*
         from unnest(${number(({ request }) => request.signed.sender)}::text[], ${number(({ request }) => request.signing.history)}::text[],
@@ -204,7 +204,7 @@ class Memory {
         tx,
       );
     if (this.#signatures.length > 0)
-      await sql`${unawaited}
+      await deferred`
         insert into simchain.signature (merchant_id, network, attempt_id, raw)
         select ${merchantId}::uuid, ${network}::text, u.*
         from unnest(${this.#signatures.map((one) => one.attemptId)}::text[],
@@ -231,7 +231,7 @@ async function readMemory(tx: Tx, id: ChainId, requests: readonly SignatureReque
       ordinal: signing.ordinal - BigInt(i),
     })),
   );
-  const numbers = await sql<NumberRow>`${kept}
+  const numbers = await prepared<NumberRow>`
     select n.sender, n.history, n.ordinal, n.attempt_id
     from unnest(${ordinals.map((p) => p.sender)}::text[], ${ordinals.map((p) => p.history)}::text[],
                 ${ordinals.map((p) => p.ordinal)}::bigint[]) as u (sender, history, ordinal)
@@ -246,7 +246,7 @@ async function readMemory(tx: Tx, id: ChainId, requests: readonly SignatureReque
       order by ordinal desc limit 1
     ) n`.execute(tx);
   const ids = requests.map(({ signing }) => signing.attemptId);
-  const signatures = await sql<{ attempt_id: string; raw: string }>`${kept}
+  const signatures = await prepared<{ attempt_id: string; raw: string }>`
     select attempt_id, raw from simchain.signature
     where merchant_id = ${merchantId} and network = ${network} and attempt_id = any(${ids}::text[])`.execute(
     tx,

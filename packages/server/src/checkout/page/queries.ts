@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
-import { kept } from '../../platform/db/index.ts';
+import { prepared } from '../../platform/db/index.ts';
 import '../tables.ts';
 
 const selectSession = (db: Db, merchantId: string, sessionId: string) =>
@@ -32,7 +31,7 @@ export async function readVersions(
   db: Db,
   payments: readonly { merchantId: string; paymentId: string }[],
 ): Promise<Map<string, string>> {
-  const { rows } = await sql<{ payment_id: string; version: string }>`${kept}
+  const { rows } = await prepared<{ payment_id: string; version: string }>`
     select p.payment_id, concat_ws(' ',
       p.status, p.received_amount, p.chosen_currency, p.chosen_network, p.fixed_currency, p.fixed_network, m.clock_offset, m.status,
       (select string_agg(concat_ws(',', o.currency, o.network, o.pay_amount, o.quote_ends_at), ';'

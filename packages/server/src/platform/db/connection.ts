@@ -6,7 +6,6 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import pg from 'pg';
-import { markedStatement } from './kept-plans.ts';
 import { COUNTED, Pipeline, preparedName, type Statement, type StatementResult } from './pipeline.ts';
 
 /** A compiled query that says how it is sent. */
@@ -176,5 +175,5 @@ export const isPipelineQuery = (query: CompiledQuery): query is PipelineQuery =>
 const isStatementQuery = (query: CompiledQuery): query is StatementQuery<unknown> => 'statement' in query;
 
 export function statementOf(query: CompiledQuery): Statement {
-  return isStatementQuery(query) ? query.statement : markedStatement(query);
+  return isStatementQuery(query) ? query.statement : { text: query.sql, values: query.parameters };
 }

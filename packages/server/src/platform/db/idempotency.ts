@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
 import { Fail } from '../fail.ts';
 import type { Tx } from './db.ts';
-import { kept } from './kept-plans.ts';
+import { prepared } from './statement.ts';
 
 declare module './db.ts' {
   interface Tables {
@@ -64,7 +63,7 @@ export function bodyDigest(body: unknown): Buffer {
  * @throws Fail `conflict` when the key stands for other parameters
  */
 export async function claimKey(tx: Tx, claim: IdempotencyClaim): Promise<ClaimedKey> {
-  const inserted = await sql<{ resource_id: string }>`${kept}
+  const inserted = await prepared<{ resource_id: string }>`
     insert into idempotency_key (merchant_id, operation, key, digest, store_id, resource_id, created_at)
     values (${claim.merchantId}, ${claim.operation}, ${claim.key}, ${claim.digest}, ${claim.storeId},
             ${claim.resourceId}, ${claim.nowSeconds})

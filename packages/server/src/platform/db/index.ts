@@ -20,13 +20,11 @@ export {
 export { decodeIdToken, encodeIdToken } from './id-token.ts';
 export { bodyDigest, claimKey } from './idempotency.ts';
 export { decodeUuid, encodeUuid, madeAt, NIL_ID, newId } from './ids.ts';
-export { kept, unawaited } from './kept-plans.ts';
 export { cursorOf, PAGE_LIMIT_DEFAULT, pageOf, readNewest, unknownCursor } from './list-page.ts';
 export { migrate, pendingMigrations } from './migrate.ts';
 export { Moves } from './moves.ts';
 export { UnknownMigrations } from './rename-applied.ts';
 export { columnsOf, insertRows, updateRows } from './rows.ts';
 export { findServiceRole, grantServiceRights } from './service-role.ts';
-export { deferred, pipeline, prepared } from './statement.ts';
-export { together } from './together.ts';
+export { deferred, type PreparedStatement, pipeline, prepared } from './statement.ts';
 export { afterCommit, CommitUnknown, transact } from './transact.ts';

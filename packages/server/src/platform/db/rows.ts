@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { invariant } from '../fail.ts';
 import type { Tables, Tx } from './db.ts';
-import { unawaited } from './kept-plans.ts';
+import { deferred } from './statement.ts';
 
 /** As the database names it: a test compares them. */
 export type ColumnType = 'uuid' | 'text' | 'bigint' | 'integer' | 'boolean' | 'jsonb';
@@ -59,7 +59,7 @@ export async function insertRows<T extends TenantTable>(
   const [first] = rows;
   if (first === undefined) return;
   const names = namesOf(columns.types);
-  await sql`${unawaited}
+  await deferred`
     insert into ${sql.table(columns.table)} (merchant_id, ${listOf(names)})
     select ${merchantOf(rows)}::uuid, r.* from unnest(${arraysOf(columns, names, rows)}) as r`.execute(tx);
 }
@@ -83,7 +83,7 @@ export async function updateRows<T extends TenantTable, Key extends Column<T>>(
   const changed = names.filter((name) => !keys.some((key) => key === name));
   const sets = changed.map((name) => `${quoted(name)} = v.${quoted(name)}`).join(', ');
   const meets = keys.map((name) => `t.${quoted(name)} = v.${quoted(name)}`).join(' and ');
-  await sql`${unawaited}
+  await deferred`
     update ${sql.table(columns.table)} as t set ${sql.raw(sets)}
     from unnest(${arraysOf(columns, names, rows)}) as v (${listOf(names)})
     where t.merchant_id = ${merchantOf(rows)} and ${sql.raw(meets)}`.execute(tx);

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
 import { newId } from '../db/ids.ts';
-import { unawaited } from '../db/kept-plans.ts';
+import { deferred } from '../db/statement.ts';
 import { activeTrace } from '../observability/tracing.ts';
 import { notifyWorkers } from './worker-notifier.ts';
 
@@ -58,7 +58,7 @@ interface Insertion {
 }
 
 async function insert(tx: Tx, { merchantId, rows, cause }: Insertion): Promise<void> {
-  await sql`${unawaited}
+  await deferred`
     ${cause}
     insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload, trace)
     select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb, s.trace

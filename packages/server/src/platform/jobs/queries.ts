@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../db/db.ts';
-import { kept } from '../db/kept-plans.ts';
+import { prepared } from '../db/statement.ts';
 import type { Release } from './decisions.ts';
 import { RUN_AGAIN } from './decisions.ts';
 import type { ClaimedJob, Lease } from './job.ts';
@@ -91,7 +91,7 @@ function takenBy(merchantId: string, claimer: Claimer): RawBuilder<unknown> {
  * in flight: it skips the job.
  */
 export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): Promise<ClaimedJob[]> {
-  const { rows } = await sql<ClaimedRow>`${kept}
+  const { rows } = await prepared<ClaimedRow>`
     update job set
       lease_until_ms = ${claimer.leaseUntilMs},
       lease_owner = ${claimer.owner},
@@ -126,7 +126,7 @@ function toClaimedJob(row: ClaimedRow, merchantId: string, fence: bigint): Claim
  * enqueuers, which therefore never wait for a running step or deadlock with it.
  */
 export async function lockLease(tx: Tx, merchantId: string, lease: Lease): Promise<boolean> {
-  const { rows } = await sql`${kept}
+  const { rows } = await prepared`
     select from job
     where merchant_id = ${merchantId}::uuid and job_id = ${lease.jobId}::uuid and fence = ${lease.fence}
       and lease_owner is not null
@@ -136,7 +136,7 @@ export async function lockLease(tx: Tx, merchantId: string, lease: Lease): Promi
 
 /** As `lockLease`, for many leases of one merchant. @returns ids of the jobs that are still their holder's */
 export async function lockLeases(tx: Tx, merchantId: string, leases: readonly Lease[]): Promise<Set<string>> {
-  const { rows } = await sql<{ job_id: string }>`${kept}
+  const { rows } = await prepared<{ job_id: string }>`
     select job.job_id from job, ${leasesOf(leases)} where ${isHeld(merchantId)} for key share of job`.execute(
     tx,
   );
@@ -180,7 +180,7 @@ export async function renewLeases(
   leases: readonly Lease[],
   renewal: { owner: number; leaseUntilMs: number },
 ): Promise<Set<string>> {
-  const { rows } = await sql<{ job_id: string }>`${kept}
+  const { rows } = await prepared<{ job_id: string }>`
     update job set lease_until_ms = ${renewal.leaseUntilMs}, lease_owner = ${renewal.owner}
     from ${leasesOf(leases)}
     where ${isHeld(merchantId)}
@@ -197,7 +197,7 @@ export interface Settled {
 
 /** Removes jobs that are done. Jobs that were enqueued again while they ran are released instead, due at once. */
 export async function removeJobs(db: Db, merchantId: string, leases: readonly Lease[]): Promise<Settled> {
-  const { rows } = await sql<{ job_id: string }>`${kept}
+  const { rows } = await prepared<{ job_id: string }>`
     with removed as (
       delete from job using ${leasesOf(leases)}
       where ${isHeld(merchantId)} and job.revision = held.revision
@@ -220,7 +220,7 @@ export async function releaseJobs(
   merchantId: string,
   changes: readonly { lease: Lease; release: Release }[],
 ): Promise<Settled> {
-  const { rows } = await sql<{ job_id: string; due_at_ms: bigint }>`${kept}
+  const { rows } = await prepared<{ job_id: string; due_at_ms: bigint }>`
     update job set
       lease_until_ms = null,
       lease_owner = null,

@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
-import { sql } from 'kysely';
 import type { Db, Tx } from '../db/db.ts';
-import { kept } from '../db/kept-plans.ts';
+import { prepared } from '../db/statement.ts';
 import { afterCommit } from '../db/transact.ts';
 
 /** The channel of LISTEN and NOTIFY for workers. */
@@ -104,7 +103,7 @@ export class WorkerNotifier {
     const texts = notices.map(({ merchantId, kind, dueAtMs }) =>
       [merchantId, dueAtMs, this.#sender, ...(kind === undefined ? [] : [kind])].join(' '),
     );
-    await sql`${kept}
+    await prepared`
       select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, notice)
       from unnest(${texts}::text[]) as notice`.execute(this.#db);
   }
