@@ -1,4 +1,4 @@
-import { type DatabaseConnection, DummyDriver, Kysely, PostgresDialect, Transaction } from 'kysely';
+import { Kysely, type Transaction } from 'kysely';
 import pg from 'pg';
 import { pooledDialect } from './driver.ts';
 
@@ -72,13 +72,6 @@ export function connect(options: ConnectOptions): Db {
   const db = new Kysely<Tables>({ dialect: pooledDialect(pool) });
   pools.set(db, pool);
   return db;
-}
-
-/** A transaction that asks `connection` instead of its own. It neither begins nor ends anything. */
-export function over(tx: Tx, connection: DatabaseConnection): Tx {
-  const executor = tx.getExecutor().withConnectionProvider({ provideConnection: (ask) => ask(connection) });
-  const dialect = new PostgresDialect({ pool: async () => await Promise.reject(new Error('has no pool')) });
-  return new Transaction({ config: { dialect }, dialect, driver: new DummyDriver(), executor });
 }
 
 const pools = new WeakMap<object, pg.Pool>();

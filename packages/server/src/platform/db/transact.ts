@@ -1,6 +1,5 @@
-import type { DatabaseConnection } from 'kysely';
 import { isNeverCommitted } from './connection.ts';
-import { type Db, isRetryable, over, type Tx } from './db.ts';
+import { type Db, isRetryable, type Tx } from './db.ts';
 
 const ATTEMPTS_MAX = 8;
 
@@ -52,12 +51,4 @@ export function afterCommit(tx: Tx, act: AfterCommit): void {
   const acts = waiting.get(tx);
   if (acts === undefined) throw new Error('afterCommit: this transaction was not begun by transact');
   acts.push(act);
-}
-
-/** The same transaction, whose statements go through `connection`. */
-export function asSentBy(tx: Tx, connection: DatabaseConnection): Tx {
-  const shared = over(tx, connection);
-  const acts = waiting.get(tx);
-  if (acts !== undefined) waiting.set(shared, acts);
-  return shared;
 }
