@@ -171,9 +171,9 @@ export class PooledConnection implements DatabaseConnection {
   }
 }
 
-export const isPipelineQuery = (query: CompiledQuery): query is PipelineQuery => 'statements' in query;
+const isPipelineQuery = (query: CompiledQuery): query is PipelineQuery => 'statements' in query;
 const isStatementQuery = (query: CompiledQuery): query is StatementQuery<unknown> => 'statement' in query;
 
-export function statementOf(query: CompiledQuery): Statement {
+function statementOf(query: CompiledQuery): Statement {
   return isStatementQuery(query) ? query.statement : { text: query.sql, values: query.parameters };
 }
