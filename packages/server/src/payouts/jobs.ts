@@ -166,7 +166,7 @@ async function count(
 }
 
 /** Rejects a batch that was not approved in time, and releases its money. */
-export async function expireApproval(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+async function expireApproval(deps: PayoutDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   await run.step(async (tx) => {
     const batch = await lockBatch(tx, job.merchantId, String(job.payload.batchId));
