@@ -174,6 +174,7 @@ export class PooledConnection implements DatabaseConnection {
 const isPipelineQuery = (query: CompiledQuery): query is PipelineQuery => 'statements' in query;
 const isStatementQuery = (query: CompiledQuery): query is StatementQuery<unknown> => 'statement' in query;
 
-function statementOf(query: CompiledQuery): Statement {
+/** Any other query of Kysely is sent as it is written, and not prepared. */
+export function statementOf(query: CompiledQuery): Statement {
   return isStatementQuery(query) ? query.statement : { text: query.sql, values: query.parameters };
 }

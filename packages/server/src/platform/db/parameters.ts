@@ -20,7 +20,8 @@ export function encodeParameter(value: unknown): string | Buffer | null {
       return value === null ? null : encodeObject(value);
     case 'undefined':
       return null;
-    default:
+    case 'function':
+    case 'symbol':
       throw new TypeError(`a ${typeof value} is no value of SQL`);
   }
 }

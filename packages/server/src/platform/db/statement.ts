@@ -1,7 +1,7 @@
 import { CompiledQuery, type QueryResult, type RawBuilder, sql } from 'kysely';
-import type { PipelineQuery, StatementQuery } from './connection.ts';
+import { type PipelineQuery, type StatementQuery, statementOf } from './connection.ts';
 import type { Db, Tx } from './db.ts';
-import { preparedName, type Statement, type StatementResult } from './pipeline.ts';
+import { preparedName, type StatementResult } from './pipeline.ts';
 
 /** A statement that each connection parses and plans once, and runs under its name from then on. */
 export class PreparedStatement<Row> {
@@ -13,14 +13,17 @@ export class PreparedStatement<Row> {
     this.#isDeferred = isDeferred;
   }
 
-  async execute(db: Db): Promise<QueryResult<Row>> {
-    const query: StatementQuery<Row> = { ...this.#query.compile(db), statement: this.statementFor(db) };
-    return await db.executeQuery(query);
+  /** For `pipeline`, and for `executeQuery` of Kysely. */
+  compile(db: Db): CompiledQuery<Row> {
+    const compiled = this.#query.compile(db);
+    const { sql: text, parameters: values } = compiled;
+    const statement = { name: preparedName(text), text, values, isDeferred: this.#isDeferred };
+    const query: StatementQuery<Row> = { ...compiled, statement };
+    return query;
   }
 
-  statementFor(db: Db): Statement {
-    const { sql: text, parameters: values } = this.#query.compile(db);
-    return { name: preparedName(text), text, values, isDeferred: this.#isDeferred };
+  async execute(db: Db): Promise<QueryResult<Row>> {
+    return await db.executeQuery(this.compile(db));
   }
 }
 
@@ -49,25 +52,18 @@ export function deferred(text: TemplateStringsArray, ...values: unknown[]): Prep
 }
 
 /**
- * Sends prepared statements of a transaction in one trip. They run in their order, which is also that of what they lock,
- * and each sees what was committed when its turn came.
+ * Sends statements of a transaction in one trip. They run in their order, which is also that of what they lock, and each
+ * sees what was committed when its turn came.
  *
  * @returns the rows of each
+ * @example const [[note], tags] = await pipeline(tx, prepared<Note>`select …`, prepared<Tag>`select …`);
  */
 export async function pipeline<Rows extends unknown[]>(
   tx: Tx,
-  ...statements: { [K in keyof Rows]: PreparedStatement<Rows[K]> }
+  ...statements: { [K in keyof Rows]: { compile(db: Db): CompiledQuery<Rows[K]> } }
 ): Promise<{ [K in keyof Rows]: Rows[K][] }> {
-  const results = await sendPipeline(
-    tx,
-    statements.map((statement) => statement.statementFor(tx)),
-  );
+  const sent = statements.map((statement) => statementOf(statement.compile(tx)));
+  const query: PipelineQuery = { ...CompiledQuery.raw(''), statements: sent };
+  const { rows: results } = await tx.executeQuery<StatementResult>(query);
   return results.map(({ rows }) => rows) as { [K in keyof Rows]: Rows[K][] };
-}
-
-/** @returns the result of each statement, in their order */
-export async function sendPipeline(tx: Tx, statements: readonly Statement[]): Promise<StatementResult[]> {
-  const query: PipelineQuery = { ...CompiledQuery.raw(''), statements };
-  const { rows } = await tx.executeQuery<StatementResult>(query);
-  return rows;
 }
