@@ -1,0 +1,129 @@
+import {
+  type Abi,
+  type Account,
+  type Address,
+  createTestClient,
+  defineChain,
+  encodeDeployData,
+  getAddress,
+  type Hex,
+  http,
+  publicActions,
+  type TransactionReceipt,
+  walletActions,
+} from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import { BatchPayout, Sweeper, TestProxy, TestUSDC, TestUSDT } from '../contracts/artifacts/index.ts';
+import { PUBLIC_TEST_MNEMONIC } from './anvil.ts';
+import type { NetworkEntry } from './networks-file.ts';
+
+/** viem's own list of chains takes seconds to load. */
+const LOCAL_CHAIN = defineChain({
+  id: 31_337,
+  name: 'Local',
+  nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+  rpcUrls: { default: { http: [] } },
+});
+
+/** One of anvil's ten published accounts with 10,000 ether each; from 10 on they have none. */
+export function testAccount(index: number) {
+  return mnemonicToAccount(PUBLIC_TEST_MNEMONIC, { addressIndex: index });
+}
+
+/** Deploys all, and owns the test tokens: mints, pauses, blacklists. */
+export const OWNER = testAccount(0);
+export const PAYER = testAccount(1);
+/** Calls the `Sweeper` and pays for sweeps. */
+export const OPERATOR = testAccount(2);
+/** May exchange USDC's code, and can call nothing else of it. */
+const PROXY_ADMIN = testAccount(9);
+
+/** Each token of the payer's wallet, with 6 decimals: 1,000,000.00. */
+export const PAYER_FUNDS = 1_000_000_000_000n;
+
+export type LocalClient = ReturnType<typeof connect>;
+
+export function connect(url: string) {
+  return createTestClient({
+    mode: 'anvil',
+    chain: LOCAL_CHAIN,
+    transport: http(url, { batch: true, retryCount: 0, timeout: 60_000 }),
+    pollingInterval: 20,
+    cacheTime: 0,
+  })
+    .extend(publicActions)
+    .extend(walletActions);
+}
+
+/** As a write's options: without a limit of its own it is estimated first, and throws where it would revert. */
+export function by(sender: Account, gas?: bigint) {
+  return { account: sender, chain: LOCAL_CHAIN, ...(gas !== undefined && { gas }) };
+}
+
+/** The receipt of a transaction that was sent, also of one that reverted. */
+export async function mined(client: LocalClient, sent: Promise<Hex>): Promise<TransactionReceipt> {
+  return await client.waitForTransactionReceipt({ hash: await sent });
+}
+
+/** By `OWNER`: the address follows from its count of transactions alone. */
+export async function deploy(
+  client: LocalClient,
+  { abi, bytecode }: { abi: Abi; bytecode: Hex },
+  args: readonly unknown[] = [],
+): Promise<Address> {
+  const data = encodeDeployData({ abi, bytecode, args });
+  const { contractAddress } = await mined(client, client.sendTransaction({ ...by(OWNER), data }));
+  if (contractAddress == null) throw new Error('the contract was not deployed');
+  return getAddress(contractAddress);
+}
+
+/** Behind its proxy, as the real one. */
+export async function deployUsdc(client: LocalClient): Promise<Address> {
+  const code = await deploy(client, TestUSDC);
+  const address = await deploy(client, TestProxy, [code, PROXY_ADMIN.address]);
+  await mined(
+    client,
+    client.writeContract({
+      ...by(OWNER),
+      address,
+      abi: TestUSDC.abi,
+      functionName: 'initialize',
+      args: [OWNER.address],
+    }),
+  );
+  return address;
+}
+
+/**
+ * Puts tokens and contracts on a fresh node that mines a block for each transaction, and funds the payer. Addresses are
+ * the same on every fresh node; the genesis hash is not. Everything is final when it returns.
+ */
+export async function furnish(url: string, slotsInAnEpoch: number): Promise<NetworkEntry> {
+  const client = connect(url);
+  const usdt = await deploy(client, TestUSDT);
+  const usdc = await deployUsdc(client);
+  const batchPayout = await deploy(client, BatchPayout);
+  const sweeper = await deploy(client, Sweeper, [OPERATOR.address]);
+  for (const address of [usdt, usdc]) {
+    const mint = { address, abi: TestUSDT.abi, functionName: 'mint' } as const;
+    await mined(client, client.writeContract({ ...by(OWNER), ...mint, args: [PAYER.address, PAYER_FUNDS] }));
+  }
+  await client.mine({ blocks: 2 * slotsInAnEpoch });
+  const genesis = await client.getBlock({ blockNumber: 0n });
+  return {
+    name: 'Ethereum (local node)',
+    test: true,
+    endpoints: [url],
+    chain_id: LOCAL_CHAIN.id,
+    genesis_hash: genesis.hash,
+    tokens: { USDT: { address: usdt, decimals: 6 }, USDC: { address: usdc, decimals: 6 } },
+    contracts: { batch_payout: batchPayout, sweeper },
+    finality: { tag: 'finalized', early_confirmations: 12 },
+    fee_ceilings: {
+      max_fee_per_gas: '200000000000',
+      max_priority_fee_per_gas: '10000000000',
+      gas_per_transaction: 16_777_216,
+    },
+    explorer: null,
+  };
+}
