@@ -1,0 +1,210 @@
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { BaseError, bytesToHex, isAddress, parseUnits } from 'viem';
+import { TestUSDT } from '../contracts/artifacts/index.ts';
+import { type Anvil, startAnvil } from './anvil.ts';
+import { by, connect, furnish, OPERATOR, OWNER, PAYER } from './local-chain.ts';
+import {
+  type NetworkEntry,
+  readNetworksFile,
+  refuseForeignFile,
+  removeNetworksFile,
+  writeNetworksFile,
+} from './networks-file.ts';
+
+const USAGE = `npm run chains -- [options]
+  Starts a local Ethereum node (anvil) with test USDT and USDC, our contracts and a payer with funds, and writes
+  what a server has to know of it into a networks file. Ctrl-C stops it and removes the file.
+
+  --port <n>               of 127.0.0.1 (8545); 0 takes a free one
+  --block-time <seconds>   a block each so many seconds (2)
+  --by-hand                blocks by npm run chains -- mine alone
+  --slots-in-an-epoch <n>  finalized is twice as many blocks behind the newest one (2; mainnet has 32)
+  --file <path>            the networks file (.florin/networks.json)
+  --json                   prints JSON alone
+
+npm run chains -- pay --to <address> --amount <n> [--token USDC] [--file <path>] [--json]
+  Sends tokens (USDT) from the payer's wallet.
+
+npm run chains -- mine [--blocks <n>] [--file <path>] [--json]
+  Mines blocks (1) at once.
+
+npm run chains -- --help`;
+
+/** A refusal: one line, exit code 1. */
+class Refused extends Error {}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        port: { type: 'string', default: '8545' },
+        'block-time': { type: 'string', default: '2' },
+        'by-hand': { type: 'boolean', default: false },
+        'slots-in-an-epoch': { type: 'string', default: '2' },
+        file: { type: 'string', default: '.florin/networks.json' },
+        to: { type: 'string' },
+        amount: { type: 'string' },
+        token: { type: 'string', default: 'USDT' },
+        blocks: { type: 'string', default: '1' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    const [line = ''] = String(error instanceof Error ? error.message : error).split('\n');
+    throw new Refused(`${line} (--help)`);
+  }
+}
+
+type Options = ReturnType<typeof readOptions>['values'];
+
+function wholeNumber(name: string, text: string, [least, most]: [number, number]): number {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new Refused(`--${name} takes a whole number from ${least} to ${most}, not "${text}"`);
+}
+
+async function start(options: Options): Promise<void> {
+  const port = wholeNumber('port', options.port, [0, 65_535]);
+  const blockTime = wholeNumber('block-time', options['block-time'], [1, 3_600]);
+  const slotsInAnEpoch = wholeNumber('slots-in-an-epoch', options['slots-in-an-epoch'], [1, 64]);
+  const file = path.resolve(options.file);
+  refuseForeignFile(file);
+  const anvil = await startAnvil({ port, slotsInAnEpoch }).catch((error: Error) => {
+    throw new Refused(
+      /in use/i.test(error.message) ? `port ${port} is taken: give another --port` : error.message,
+    );
+  });
+  // From here on a signal ends the node first.
+  let stopping = false;
+  const stop = () => {
+    stopping = true;
+    void anvil.stop();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  try {
+    const network = await furnish(anvil.url, slotsInAnEpoch);
+    const client = connect(anvil.url);
+    if (options['by-hand']) await client.setAutomine(false);
+    else await client.setIntervalMining({ interval: blockTime });
+    await serve(anvil, network, options, file);
+  } catch (error) {
+    if (!stopping) throw error;
+  } finally {
+    await anvil.stop();
+  }
+  if (!stopping) throw new Refused('anvil ended by itself');
+}
+
+/** Until the node ends. */
+async function serve(anvil: Anvil, network: NetworkEntry, options: Options, file: string): Promise<void> {
+  writeNetworksFile(file, network);
+  try {
+    console.log(
+      options.json ? JSON.stringify(report(network, file), null, 2) : banner(network, options, file),
+    );
+    await anvil.ended;
+  } finally {
+    removeNetworksFile(file, network);
+  }
+}
+
+function report(network: NetworkEntry, file: string) {
+  return {
+    file,
+    network,
+    test_accounts: { owner: wallet(OWNER), payer: wallet(PAYER), operator: wallet(OPERATOR) },
+  };
+}
+
+function wallet(account: typeof PAYER) {
+  const key = account.getHdKey().privateKey;
+  return { address: account.address, public_test_key: key == null ? null : bytesToHex(key) };
+}
+
+function banner(network: NetworkEntry, options: Options, file: string): string {
+  const { tokens, contracts } = network;
+  const again = options.file === '.florin/networks.json' ? '' : ` --file ${options.file}`;
+  const mining = options['by-hand']
+    ? `by hand: npm run chains -- mine${again}`
+    : `a block each ${options['block-time']} s`;
+  return `Ethereum on this machine, for tests
+  endpoint      ${network.endpoints[0]}   chain id ${network.chain_id}
+  blocks        ${mining}; final ${2 * Number(options['slots-in-an-epoch'])} blocks later
+  networks file ${file}
+
+  USDT          ${tokens.USDT.address}
+  USDC          ${tokens.USDC.address}
+  BatchPayout   ${contracts.batch_payout}
+  Sweeper       ${contracts.sweeper}
+
+  payer         ${PAYER.address}   1,000,000 USDT, 1,000,000 USDC, ether
+  payer's key   ${wallet(PAYER).public_test_key}   PUBLIC TEST KEY: everybody knows it
+  token owner   ${OWNER.address}
+  sweeper's     ${OPERATOR.address}   operator
+
+Pay:  npm run chains -- pay --to 0x… --amount 12.34 --token USDT${again}
+Stop: Ctrl-C. The chain is gone then; the next one has the same addresses and another genesis hash.`;
+}
+
+/** The endpoint of the networks file, if it still is the node that the file was written for. */
+async function running(options: Options) {
+  const network = readNetworksFile(path.resolve(options.file));
+  const client = connect(network.endpoints[0] ?? '');
+  const genesis = await client.getBlock({ blockNumber: 0n }).catch(() => undefined);
+  if (genesis === undefined)
+    throw new Refused(`nothing answers at ${network.endpoints[0]}: start npm run chains`);
+  if (genesis.hash !== network.genesis_hash) {
+    throw new Refused(`${network.endpoints[0]} is another chain than that of ${options.file}`);
+  }
+  return { network, client };
+}
+
+async function pay(options: Options): Promise<void> {
+  const { to = '', amount = '', token } = options;
+  if (!isAddress(to)) throw new Refused(`--to takes an address such as ${OWNER.address}, not "${to}"`);
+  if (!/^\d{1,12}(\.\d{1,6})?$/.test(amount))
+    throw new Refused(`--amount takes a number such as 12.34, not "${amount}"`);
+  if (token !== 'USDT' && token !== 'USDC') throw new Refused(`--token takes USDT or USDC, not "${token}"`);
+  const { network, client } = await running(options);
+  const hash = await client.writeContract({
+    ...by(PAYER),
+    address: network.tokens[token].address,
+    abi: TestUSDT.abi,
+    functionName: 'transfer',
+    args: [to, parseUnits(amount, 6)],
+  });
+  if (options.json) console.log(JSON.stringify({ tx_id: hash, token, amount, to }));
+  else console.log(`${amount} ${token} to ${to}: ${hash}`);
+}
+
+async function mine(options: Options): Promise<void> {
+  const blocks = wholeNumber('blocks', options.blocks, [1, 10_000]);
+  const { client } = await running(options);
+  await client.mine({ blocks });
+  const height = await client.getBlockNumber();
+  console.log(options.json ? JSON.stringify({ height: Number(height) }) : `block ${height}`);
+}
+
+const COMMANDS: Record<string, (options: Options) => Promise<void>> = { start, pay, mine };
+
+async function main(): Promise<void> {
+  const { values, positionals } = readOptions();
+  if (values.help) return console.log(USAGE);
+  const [name = 'start', ...rest] = positionals;
+  const command = COMMANDS[name];
+  if (command === undefined || rest.length > 0)
+    throw new Refused(`there is no "${positionals.join(' ')}" (--help)`);
+  await command(values);
+}
+
+try {
+  await main();
+} catch (error) {
+  const line =
+    error instanceof BaseError ? error.shortMessage.replaceAll('\n', ' ') : String((error as Error).message);
+  console.error(`chains: ${line}`);
+  process.exitCode = 1;
+}
