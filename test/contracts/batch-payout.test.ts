@@ -262,6 +262,8 @@ describe.skipIf(!hasAnvil())('BatchPayout', () => {
       const receipt = await node.mined(payout.write.pay([usdt.address, group, list], by(payer, gas)));
       expect(receipt.status).toBe('reverted');
     }
+    const short = { account: payer, gas: needed - 40_000n };
+    expect(await refusal(payout.simulate.pay([usdt.address, group, list], short))).toBe('TooLittleGas');
     expect(await usdt.read.balanceOf([payer.address])).toBe(FUNDS);
     const receipt = await node.mined(payout.write.pay([usdt.address, group, list], by(payer, needed)));
     expect(payoutOutcomes(receipt).every((one) => one.endsWith('paid'))).toBe(true);
