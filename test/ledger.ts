@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect } from 'vitest';
-import { verifyLedger } from '../packages/server/src/reconciliation/index.ts';
+import { verifyLedger } from '../packages/server/src/reconciliation/verify-ledger.ts';
 import { LEDGER_CHECKS } from './ledger-checks.ts';
 import type { TestService } from './service.ts';
 

@@ -10,7 +10,7 @@ import {
 import { connect } from '../packages/server/src/platform/db/db.ts';
 import { transact } from '../packages/server/src/platform/db/transact.ts';
 import { enqueue } from '../packages/server/src/platform/jobs/index.ts';
-import { verifyLedger } from '../packages/server/src/reconciliation/index.ts';
+import { verifyLedger } from '../packages/server/src/reconciliation/verify-ledger.ts';
 import { exchange } from './http/raw-socket.ts';
 import { type Readiness, readReadiness } from './readiness.ts';
 import { startService, type TestMerchant, type TestService } from './service.ts';

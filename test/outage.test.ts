@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type App, migrateAll, openApp } from '../packages/server/src/app.ts';
 import { SCOPES } from '../packages/server/src/platform/http/index.ts';
 import { createLogger } from '../packages/server/src/platform/observability/log.ts';
-import { fund } from '../packages/server/src/sandbox/index.ts';
+import { fund } from '../packages/server/src/sandbox/fund.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
 import { createDatabase } from './database.ts';
 import { type CuttableProxy, openProxy } from './jobs/cuttable-proxy.ts';

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { getSession } from '../packages/server/src/checkout/index.ts';
-import { chooseOption } from '../packages/server/src/payments/index.ts';
+import { chooseOption } from '../packages/server/src/payments/choose-option.ts';
 import { checkout } from './checkout/requests.ts';
 import type { TestMerchant, TestService } from './service.ts';
 

@@ -9,7 +9,7 @@ import { type App, migrateAll, openApp } from '../packages/server/src/app.ts';
 import { connect as openDatabase } from '../packages/server/src/platform/db/db.ts';
 import { SCOPES } from '../packages/server/src/platform/http/index.ts';
 import { createLogger } from '../packages/server/src/platform/observability/log.ts';
-import { fund } from '../packages/server/src/sandbox/index.ts';
+import { fund } from '../packages/server/src/sandbox/fund.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
 import { createDatabase } from './database.ts';
 import { send, signedHeaders } from './signed-request.ts';

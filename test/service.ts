@@ -5,7 +5,7 @@ import { type App, createApiServer, migrateAll, openApp } from '../packages/serv
 import { SCOPES } from '../packages/server/src/platform/http/index.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
 import { createLogger, type Logger } from '../packages/server/src/platform/observability/log.ts';
-import { fund } from '../packages/server/src/sandbox/index.ts';
+import { fund } from '../packages/server/src/sandbox/fund.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
 import type { WebhookDeps } from '../packages/server/src/webhooks/index.ts';
 import { startWorkers } from '../packages/server/src/workers.ts';

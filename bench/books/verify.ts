@@ -1,6 +1,6 @@
 import { openApp } from '../../packages/server/src/app.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
-import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
+import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { argument, say } from '../child.ts';
 
 const KILOBYTES_PER_MEGABYTE = 1024;

@@ -3,12 +3,12 @@ import { recordEvents } from '../../packages/server/src/events/index.ts';
 import {
   endCharges,
   insertCharges,
-  listUnswept,
   type NewCharge,
-  paymentContext,
   quoteCharge,
-  rescanBlocks,
-} from '../../packages/server/src/payments/index.ts';
+} from '../../packages/server/src/payments/charges.ts';
+import { paymentContext } from '../../packages/server/src/payments/deps.ts';
+import { rescanBlocks } from '../../packages/server/src/payments/rescan.ts';
+import { listUnswept } from '../../packages/server/src/payments/sweep-queries.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';

@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import type { SimulatedChain } from '../../packages/server/src/chains/index.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
-import {
-  chooseOption,
-  type PaymentDeps,
-  type PaymentView,
-  scanDeposits,
-} from '../../packages/server/src/payments/index.ts';
+import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
+import type { PaymentDeps } from '../../packages/server/src/payments/deps.ts';
+import type { PaymentView } from '../../packages/server/src/payments/queries.ts';
+import { scanDeposits } from '../../packages/server/src/payments/scan-deposits.ts';
 import { jobOf } from '../job.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 import { checkout, TOKEN } from './requests.ts';

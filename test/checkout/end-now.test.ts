@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
-import { endPaymentNow } from '../../packages/server/src/payments/index.ts';
+import { endPaymentNow } from '../../packages/server/src/payments/end-payment-now.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { TOKEN } from './requests.ts';

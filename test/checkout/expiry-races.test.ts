@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
-import { expirePayment } from '../../packages/server/src/payments/index.ts';
+import { expirePayment } from '../../packages/server/src/payments/expire-payment.ts';
 import { jobOf } from '../job.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';

@@ -1,20 +1,17 @@
 import type { CheckoutView } from '@florin/pages';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
+import { type InvoicePageIds, openInvoicePage } from '../../packages/server/src/checkout/invoice-pages.ts';
+import { recordEvents } from '../../packages/server/src/events/index.ts';
+import { decideSeizure } from '../../packages/server/src/payments/decide-seizure.ts';
+import { paymentContext } from '../../packages/server/src/payments/deps.ts';
 import {
   closeInvoicePage,
-  type InvoicePageIds,
   lockInvoicePages,
-  openInvoicePage,
   repriceInvoicePage,
-} from '../../packages/server/src/checkout/index.ts';
-import { recordEvents } from '../../packages/server/src/events/index.ts';
-import {
-  decideSeizure,
-  INVOICE_NEWS_JOB,
-  type PageEnd,
-  paymentContext,
-} from '../../packages/server/src/payments/index.ts';
+} from '../../packages/server/src/payments/invoice-pages.ts';
+import { INVOICE_NEWS_JOB } from '../../packages/server/src/payments/jobs.ts';
+import type { PageEnd } from '../../packages/server/src/payments/states.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { RATE_SETTINGS } from '../../packages/server/src/rates/index.ts';

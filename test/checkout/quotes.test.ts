@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
-import { chooseOption } from '../../packages/server/src/payments/index.ts';
+import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { RATE_SETTINGS } from '../../packages/server/src/rates/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';

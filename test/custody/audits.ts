@@ -1,5 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import { auditNetwork } from '../../packages/server/src/custody/index.ts';
+import { auditNetwork } from '../../packages/server/src/custody/audit.ts';
 import { openPayment, scanOnce, sendAs } from '../checkout/deposits-by-hand.ts';
 import { jobOf } from '../job.ts';
 import { asOwner } from '../ledger.ts';

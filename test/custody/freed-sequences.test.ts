@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { auditNetwork } from '../../packages/server/src/custody/index.ts';
+import { auditNetwork } from '../../packages/server/src/custody/audit.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { signedOf } from '../../packages/server/src/transfers/queries.ts';

@@ -1,6 +1,6 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { CUSTODY_SETTINGS } from '../../packages/server/src/custody/index.ts';
+import { CUSTODY_SETTINGS } from '../../packages/server/src/custody/settings.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';

@@ -5,7 +5,7 @@ import { type SimulatedChain, testAddresses } from '../../packages/server/src/ch
 import { type Operator, openOperator, readConfig } from '../../packages/server/src/operator.ts';
 import { SCOPES } from '../../packages/server/src/platform/http/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
-import { fund } from '../../packages/server/src/sandbox/index.ts';
+import { fund } from '../../packages/server/src/sandbox/fund.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import type { Credentials } from '../signed-request.ts';
 import {

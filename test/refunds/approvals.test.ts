@@ -4,7 +4,7 @@ import { createStateReader } from '../../packages/server/src/monitoring/state.ts
 import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
 import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
-import { REFUND_SETTINGS } from '../../packages/server/src/refunds/index.ts';
+import { REFUND_SETTINGS } from '../../packages/server/src/refunds/settings.ts';
 import { approvalLimitsOf } from '../../packages/server/src/stores/approval-limits.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';

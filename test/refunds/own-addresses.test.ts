@@ -1,6 +1,6 @@
 import { NETWORKS } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { REFUND_SETTINGS } from '../../packages/server/src/refunds/index.ts';
+import { REFUND_SETTINGS } from '../../packages/server/src/refunds/settings.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { giveOut, ownAddresses } from '../own-addresses.ts';

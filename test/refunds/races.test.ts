@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
-import { REFUND_SETTINGS, shortRefunds } from '../../packages/server/src/refunds/index.ts';
+import { shortRefunds } from '../../packages/server/src/refunds/queries.ts';
+import { REFUND_SETTINGS } from '../../packages/server/src/refunds/settings.ts';
 import { clearSetting, writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { TRANSFER_SETTINGS } from '../../packages/server/src/transfers/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';

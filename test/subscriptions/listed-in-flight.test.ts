@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addRiskAddress } from '../../packages/server/src/chains/index.ts';
 import { paymentCommands } from '../../packages/server/src/operator/payments.ts';
-import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
+import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { addApprover } from '../../packages/server/src/stores/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectLedgerWhole } from '../ledger.ts';

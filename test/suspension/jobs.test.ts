@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { sweepDeposits } from '../../packages/server/src/custody/index.ts';
+import { sweepDeposits } from '../../packages/server/src/custody/sweep.ts';
 import { changeSandboxWallet, readWallet } from '../../packages/server/src/payment-methods/index.ts';
 import { processBatch, settleBatch } from '../../packages/server/src/payouts/jobs.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
-import { sendRefund } from '../../packages/server/src/refunds/index.ts';
+import { sendRefund } from '../../packages/server/src/refunds/send-refund.ts';
 import { getMerchant, setMerchantStatus } from '../../packages/server/src/stores/index.ts';
 import { retryCharges } from '../../packages/server/src/subscriptions/index.ts';
 import { decodeId, encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';

@@ -10,12 +10,8 @@ import {
   type PaymentMethodRow,
   saveMandate,
 } from '../../packages/server/src/payment-methods/index.ts';
-import {
-  bookCharges,
-  endCharges,
-  insertCharges,
-  paymentContext,
-} from '../../packages/server/src/payments/index.ts';
+import { bookCharges, endCharges, insertCharges } from '../../packages/server/src/payments/charges.ts';
+import { paymentContext } from '../../packages/server/src/payments/deps.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';

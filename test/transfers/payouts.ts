@@ -2,7 +2,7 @@ import type { Network } from '@florin/contract/money';
 import { expect } from 'vitest';
 import type { SimulatedChain } from '../../packages/server/src/chains/index.ts';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
-import { fund } from '../../packages/server/src/sandbox/index.ts';
+import { fund } from '../../packages/server/src/sandbox/fund.ts';
 import { findMerchant } from '../../packages/server/src/stores/index.ts';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { asOwner } from '../ledger.ts';

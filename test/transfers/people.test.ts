@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addRiskAddress, testAddresses } from '../../packages/server/src/chains/index.ts';
 import type { Logger } from '../../packages/server/src/platform/observability/log.ts';
-import { verifyLedger } from '../../packages/server/src/reconciliation/index.ts';
+import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { clearSetting, writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { TRANSFER_SETTINGS } from '../../packages/server/src/transfers/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';

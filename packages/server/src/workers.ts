@@ -1,5 +1,5 @@
 import type { App } from './app.ts';
-import { auditNetwork, SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './custody/index.ts';
+import { custodyHandlers } from './custody/index.ts';
 import { EVENT_SETTINGS } from './events/index.ts';
 import { observeJobs } from './monitoring/index.ts';
 import {
@@ -8,17 +8,8 @@ import {
   WATCH_METHODS_JOB,
   watchMethods,
 } from './payment-methods/index.ts';
-import {
-  CREDITED_JOB,
-  EXPIRE_JOB,
-  expirePayment,
-  INVOICE_NEWS_JOB,
-  QUOTE_JOB,
-  requotePayment,
-  SCAN_JOB,
-  scanDeposits,
-} from './payments/index.ts';
-import { payoutJobs } from './payouts/index.ts';
+import { INVOICE_NEWS_JOB, paymentHandlers } from './payments/index.ts';
+import { payoutHandlers } from './payouts/index.ts';
 import { maintainDays, NIL_ID, transact } from './platform/db/index.ts';
 import {
   enqueue,
@@ -27,21 +18,12 @@ import {
   type JobWorker,
   startWorker,
 } from './platform/jobs/index.ts';
-import {
-  EXPIRE_CLAIM_JOB,
-  EXPIRE_REFUND_APPROVAL_JOB,
-  expireClaim,
-  expireRefundApproval,
-  SEND_REFUND_JOB,
-  SETTLE_REFUND_JOB,
-  sendRefund,
-  settleRefund,
-} from './refunds/index.ts';
-import { FUND_JOB, OUTAGE_END_JOB, payFunding } from './sandbox/index.ts';
+import { refundHandlers } from './refunds/index.ts';
+import { sandboxHandlers } from './sandbox/index.ts';
 import { deleteOldNonces } from './stores/index.ts';
 import { billSubscription, DUE_JOB, followPage, retryCharges, settleCharge } from './subscriptions/index.ts';
 import { readSettings } from './tenancy/index.ts';
-import { AUDIT_JOB, recordHistory, SEND_JOB, SHORT_JOB, sendTransfers } from './transfers/index.ts';
+import { recordHistory, SEND_JOB, sendTransfers } from './transfers/index.ts';
 import { createDeliveryJobs, TABLES_BY_DAY } from './webhooks/index.ts';
 
 const CLEAN_NONCES_JOB = 'stores.delete-old-nonces';
@@ -63,26 +45,17 @@ const ENDPOINTS_AT_ONCE = 10_000;
 /** The handlers of all job kinds, except deliveries. */
 export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
   return new Map<string, JobHandler>([
-    ...payoutJobs(app),
+    ...payoutHandlers(app),
     [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
-    [CREDITED_JOB, (job, run) => sweepDeposits(app, job, run)],
-    [AUDIT_JOB, (job) => auditNetwork(app, job)],
-    [SHORT_JOB, (job, run) => sweepAll(app, job, run)],
-    [SWEPT_JOB, (job, run) => settleSweeps(app, job, run)],
     [DUE_JOB, (job, run) => billSubscription(app, job, run)],
     [CHARGE_DECIDED_JOB, (job, run) => settleCharge(app, job, run)],
     [INVOICE_NEWS_JOB, (job, run) => followPage(app, job, run)],
     [METHOD_NEWS_JOB, (job, run) => retryCharges(app, job, run)],
     [WATCH_METHODS_JOB, (job, run) => watchMethods(app, job, run)],
-    [FUND_JOB, (job) => payFunding(app, job)],
-    [OUTAGE_END_JOB, async () => 'done'],
-    [SCAN_JOB, (job, run) => scanDeposits(app, job, run)],
-    [EXPIRE_JOB, (job) => expirePayment(app, job)],
-    [QUOTE_JOB, (job) => requotePayment(app, job)],
-    [SEND_REFUND_JOB, (job, run) => sendRefund(app, job, run)],
-    [SETTLE_REFUND_JOB, (job, run) => settleRefund(app, job, run)],
-    [EXPIRE_CLAIM_JOB, (job, run) => expireClaim(app, job, run)],
-    [EXPIRE_REFUND_APPROVAL_JOB, (job, run) => expireRefundApproval(app, job, run)],
+    ...paymentHandlers(app),
+    ...refundHandlers(app),
+    ...custodyHandlers(app),
+    ...sandboxHandlers(app),
     [
       CLEAN_NONCES_JOB,
       async () => {

@@ -1,11 +1,4 @@
-import {
-  changePayment,
-  lockPayment,
-  type PaymentDeps,
-  type PaymentView,
-  paymentContext,
-} from '../payments/index.ts';
-import { transact } from '../platform/db/index.ts';
+import { cancelPayment, type PaymentDeps, type PaymentView } from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { sessionStatus } from './session-status.ts';
@@ -20,16 +13,10 @@ export async function cancelCheckoutSession(
   caller: Caller,
   paymentId: string,
 ): Promise<PaymentView> {
-  const context = await paymentContext(deps, caller);
-  return await transact(deps.db, async (tx) => {
-    const view = await lockPayment(tx, caller.merchantId, paymentId);
-    if (view.payment.invoice_id !== null)
+  return await cancelPayment(deps, caller, paymentId, ({ invoice_id: invoiceId, status }) => {
+    if (invoiceId !== null)
       throw new Fail('invalid_request', 'The session of an invoice ends with it and cannot be canceled.');
-    if (view.payment.status !== 'pending') {
-      const status = sessionStatus(view.payment.status);
-      throw new Fail('invalid_request', `A session that is ${status} cannot be canceled.`);
-    }
-    const change = { status: 'cancelled', canceled_at: context.time.seconds } as const;
-    return await changePayment(tx, view, change, context);
+    if (status !== 'pending')
+      throw new Fail('invalid_request', `A session that is ${sessionStatus(status)} cannot be canceled.`);
   });
 }

@@ -1,12 +1,5 @@
 export { normalPageUrls } from './create-session.ts';
-export {
-  closeInvoicePage,
-  type InvoicePage,
-  type InvoicePageIds,
-  lockInvoicePages,
-  openInvoicePage,
-  readInvoicePage,
-} from './invoice-pages.ts';
+export { openInvoicePage, readInvoicePage } from './invoice-pages.ts';
 export { paymentLinkPages } from './links/pages.ts';
 export { noticeAnswer, payerAnswer } from './page/answer.ts';
 export { type FoundPage, findPage } from './page/find-page.ts';
@@ -24,6 +17,5 @@ export { qrCodeOf } from './page/qr-code.ts';
 export { dayText, localeOf, NETWORK_NAMES, periodText, timeText } from './page/shown.ts';
 export { newPageSecret } from './page-token.ts';
 export { offeredOptions, payableOptions } from './payable-options.ts';
-export { repriceInvoicePage } from './reprice-invoice-page.ts';
 export { checkoutRoutes } from './routes.ts';
 export { findPaymentId, getSession } from './session-queries.ts';

@@ -1,17 +1,5 @@
-import type { Change } from '../events/index.ts';
 import type { PaymentContext } from '../payments/index.ts';
-import {
-  factsOf,
-  type InvoicePageState,
-  invoicePageState,
-  lockPayment,
-  lockPayments,
-  type PageEnd,
-  paymentChange,
-  readPayment,
-  statusAfterPageEnd,
-  updatePayment,
-} from '../payments/index.ts';
+import { type InvoicePageState, readInvoicePageState } from '../payments/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
 import { findSessionOfPage } from './page/queries.ts';
@@ -79,11 +67,6 @@ export async function openInvoicePage(
   return { sessionId, paymentId };
 }
 
-interface PaymentKey {
-  merchantId: string;
-  paymentId: string;
-}
-
 /** The token of an invoice page's URL, and the page's state. */
 export async function readInvoicePage(
   db: Db,
@@ -92,47 +75,6 @@ export async function readInvoicePage(
 ): Promise<{ token: string; state: InvoicePageState } | undefined> {
   const session = await findSessionOfPage(db, { merchantId, sessionId });
   if (session === undefined) return undefined;
-  const view = await readPayment(db, merchantId, session.payment_id);
-  return { token: pageToken(session), state: invoicePageState(factsOf(view)) };
-}
-
-/**
- * Locks the payments of invoices' pages, in the order of their ids.
- *
- * @returns their states by payment: an invoice must not end while its page is `busy`
- */
-export async function lockInvoicePages(
-  tx: Tx,
-  merchantId: string,
-  paymentIds: readonly string[],
-): Promise<ReadonlyMap<string, InvoicePageState>> {
-  if (paymentIds.length === 0) return new Map();
-  const views = await lockPayments(tx, merchantId, paymentIds);
-  return new Map(views.map((view) => [view.payment.payment_id, invoicePageState(factsOf(view))]));
-}
-
-/**
- * Closes the page of an invoice that another payment has paid (`paid`: it expires without an event), or that is void. Money
- * that arrives later is only held. A frozen page, or one with seen money for a paid invoice, keeps its status until that
- * money is decided, and never completes.
- *
- * @returns the events, for the caller to record in order with its own; false, without a change, if a void invoice has seen
- * money that is not final, or the page has been paid
- */
-export async function closeInvoicePage(
-  tx: Tx,
-  { merchantId, paymentId }: PaymentKey,
-  end: PageEnd,
-  context: PaymentContext,
-): Promise<Change[] | false> {
-  const before = await lockPayment(tx, merchantId, paymentId);
-  const { seconds } = context.time;
-  const status = statusAfterPageEnd(factsOf(before), end);
-  if (status === undefined) return false;
-  if (before.payment.closed_at !== null) return [];
-  const canceled = status === 'cancelled' ? { canceled_at: seconds } : {};
-  const payment = await updatePayment(tx, before.payment, { status, closed_at: seconds, ...canceled });
-  if (end === 'paid' || status === before.payment.status) return [];
-  const type = status === 'cancelled' ? 'payment.cancelled' : 'payment.expired';
-  return [paymentChange({ before, after: { ...before, payment } }, type, context)];
+  const paymentId = session.payment_id;
+  return { token: pageToken(session), state: await readInvoicePageState(db, { merchantId, paymentId }) };
 }

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
-import { loseCharge, type PaymentDeps, regainCharge, rescanBlocks } from '../payments/index.ts';
+import { chargeBooks, type PaymentDeps, rescanBlocks } from '../payments/index.ts';
 import type { Job, JobOutcome } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime, readSettings } from '../tenancy/index.ts';
@@ -27,11 +27,7 @@ export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutc
       { network, depth: BigInt(auditBlocks), nowSeconds: seconds },
       {
         readDeposits: async (blocks) => (await rescanBlocks(deps, merchant, blocks)).known,
-        // A charge that a reorganisation took is the operator's loss, until the same bytes are final again.
-        books: {
-          lose: (tx, paymentId) => loseCharge(tx, { merchantId, paymentId }, { seconds }),
-          regain: (tx, paymentId) => regainCharge(tx, { merchantId, paymentId }, { seconds }),
-        },
+        books: chargeBooks(merchantId, seconds),
       },
     );
     return isDone ? 'done' : again;

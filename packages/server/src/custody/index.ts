@@ -1,3 +1,2 @@
-export { auditNetwork } from './audit.ts';
+export { custodyHandlers } from './handlers.ts';
 export { CUSTODY_SETTINGS } from './settings.ts';
-export { SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './sweep.ts';

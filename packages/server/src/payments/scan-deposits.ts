@@ -2,14 +2,15 @@ import type { Network } from '@florin/contract/money';
 import { ChainUnavailable, type ScanAnswer } from '../chains/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import { BatchLoader, transact } from '../platform/db/index.ts';
-import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
+import type { Job, JobOutcome, JobRun, JobSpec } from '../platform/jobs/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import { checkFinalBlocks } from '../transfers/index.ts';
 import { applyScan } from './apply-scan.ts';
-import { type NetworkState, readNetworkState, saveCursor } from './deposit-queries.ts';
+import { listCursors, type NetworkState, readNetworkState, saveCursor } from './deposit-queries.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
+import { scanJob } from './jobs.ts';
 import { WatchedAddresses } from './watched-addresses.ts';
 
 // A scan reads twice: final blocks from a durable cursor, and the newer blocks up to the tip each time. After a crash the
@@ -24,6 +25,12 @@ const INTERVAL_OPEN_MAX_MS = 5_000;
 const INTERVAL_WATCH_MAX_MS = 600_000;
 /** `read_at` is saved this often, or at once if a payment waits for it. */
 const RECORD_READ_SECONDS = 60;
+
+/** Jobs that scan all networks on which the merchant has an address. */
+export async function listScanJobs(db: Db, merchantId: string, dueAtMs: number): Promise<JobSpec[]> {
+  const cursors = await listCursors(db, merchantId);
+  return cursors.map(({ network }) => scanJob(merchantId, network, dueAtMs));
+}
 
 /** Handles `SCAN_JOB`. */
 export async function scanDeposits(deps: PaymentDeps, job: Job, run: JobRun): Promise<JobOutcome> {

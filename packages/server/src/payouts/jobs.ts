@@ -29,7 +29,7 @@ export const EXPIRE_APPROVAL_JOB = 'payouts.expire-approval';
 export const SETTLE_JOB = decidedJob(OWNER_TYPE);
 
 /** The handlers of this module's jobs, by kind. */
-export const payoutJobs = (deps: PayoutDeps): [kind: string, handler: JobHandler][] => [
+export const payoutHandlers = (deps: PayoutDeps): [kind: string, handler: JobHandler][] => [
   [PROCESS_JOB, (job, run) => processBatch(deps, job, run)],
   [SETTLE_JOB, (job, run) => settleBatch(deps, job, run)],
   [EXPIRE_APPROVAL_JOB, (job, run) => expireApproval(deps, job, run)],

@@ -1,15 +1,14 @@
 export { countAwaitingApproval, findByOwnId, listAwaitingApproval } from './approval-queries.ts';
 export { refundRows } from './book-queries.ts';
-export { cancelRefund, expireClaim } from './cancel-refund.ts';
 export { claimRefund } from './claim-refund.ts';
-export { decideRefund, expireRefundApproval } from './decide-approval.ts';
+export { decideRefund } from './decide-approval.ts';
 export { decideLostRefund, type LostRefundVerdict } from './decide-lost.ts';
 export type { RefundDeps } from './deps.ts';
-export { EXPIRE_CLAIM_JOB, EXPIRE_REFUND_APPROVAL_JOB, SEND_REFUND_JOB, SETTLE_REFUND_JOB } from './jobs.ts';
+export { refundHandlers } from './handlers.ts';
+export { SEND_REFUND_JOB } from './jobs.ts';
 export { claimPages } from './page/pages.ts';
 export { presentRefund } from './present.ts';
 export { getRefund, type RefundRow, refundNames, shortRefunds } from './queries.ts';
 export { refundRoutes, showRefund } from './routes.ts';
-export { sendRefund, settleRefund } from './send-refund.ts';
 export { REFUND_SETTINGS } from './settings.ts';
 export type { RefundVerdict } from './states.ts';

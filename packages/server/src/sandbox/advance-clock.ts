@@ -1,6 +1,6 @@
 import { PUBLISH_JOB } from '../events/index.ts';
 import { WATCH_METHODS_JOB } from '../payment-methods/index.ts';
-import { EXPIRE_JOB, listCursors, scanJob } from '../payments/index.ts';
+import { EXPIRE_JOB, listScanJobs } from '../payments/index.ts';
 import { transact } from '../platform/db/index.ts';
 import {
   advanceClockJobs,
@@ -63,11 +63,7 @@ export async function advanceClock(
       const nowMs = deps.clock.nowMs();
       await advanceClockJobs(tx, merchantId, { ms: step * 1000, nowMs, lookAnew: RETRIED_AT_EACH_STOP });
       // The step has produced blocks, which are scanned before anything later happens.
-      const cursors = await listCursors(tx, merchantId);
-      await enqueue(
-        tx,
-        cursors.map(({ network }) => scanJob(merchantId, network, nowMs)),
-      );
+      await enqueue(tx, await listScanJobs(tx, merchantId, nowMs));
     });
     left -= step;
     quiet = await becomeQuiet(deps, merchantId, endsAtMs);

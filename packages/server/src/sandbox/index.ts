@@ -1,6 +1,5 @@
-export { FUND_JOB, fund, payFunding, type SandboxDeps } from './fund.ts';
+export { sandboxHandlers } from './handlers.ts';
 export { type InboxOwner, inboxPages } from './inbox/pages.ts';
-export { OUTAGE_END_JOB } from './outage-end.ts';
 export { payerPages } from './payer-pages.ts';
 export { sandboxRoutes } from './routes.ts';
 export { type SandboxCredentials, seedSandbox } from './seed.ts';

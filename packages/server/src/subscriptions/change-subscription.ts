@@ -1,4 +1,3 @@
-import { lockInvoicePages } from '../checkout/index.ts';
 import { type Change, recordEvents } from '../events/index.ts';
 import {
   factsOfInvoice,
@@ -7,7 +6,7 @@ import {
   openInvoicesLock,
   type PageState,
 } from '../invoices/index.ts';
-import type { InvoicePageState } from '../payments/index.ts';
+import { type InvoicePageState, lockInvoicePages } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { pipeline } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';

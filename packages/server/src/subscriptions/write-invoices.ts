@@ -1,4 +1,4 @@
-import { closeInvoicePage, openInvoicePage, repriceInvoicePage } from '../checkout/index.ts';
+import { openInvoicePage } from '../checkout/index.ts';
 import { readCustomer } from '../customers/index.ts';
 import type { Change } from '../events/index.ts';
 import {
@@ -11,7 +11,7 @@ import {
   updateInvoices,
 } from '../invoices/index.ts';
 import { defaultPaymentMethods } from '../payment-methods/index.ts';
-import type { PaymentContext } from '../payments/index.ts';
+import { closeInvoicePage, type PaymentContext, repriceInvoicePage } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { SubscriptionRow } from './queries.ts';

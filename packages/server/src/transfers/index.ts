@@ -6,7 +6,6 @@ export { strayRows, transferRows } from './book-queries.ts';
 export { type ChargedWallet, findDecidedCharge, openChargesOf, sumOpenCharges } from './charge-queries.ts';
 export { checkRecipient } from './check-recipient.ts';
 export { cancelQueued, listQueuedFromDeposits, sumPendingFromDeposit } from './deposit-queries.ts';
-
 export { checkFinalBlocks } from './final-blocks.ts';
 export { type TransferHealth, transferHealth } from './health.ts';
 export { hasHistoryChanged, recordHistory } from './history.ts';
@@ -20,6 +19,7 @@ export {
   sumPaidByTransfers,
   type TransferOrder,
 } from './queries.ts';
+export type { ChargeBooks } from './recheck-final.ts';
 
 export { refuseCharges } from './refuse-charges.ts';
 export { requestTransfers } from './request-transfers.ts';
