@@ -1,5 +1,5 @@
 import { isCurrency } from '@florin/contract/currencies';
-import { ASSETS, type Asset } from '@florin/contract/money';
+import { ASSETS, type Asset, NETWORKS } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
 import {
   type MerchantRef,
@@ -59,10 +59,15 @@ function optionsOf(price: Price, offered: readonly string[]): PaymentOption[] {
 
 /** All options that a store offers for prices in a currency. @param offered such as `USDT:erc20` */
 export function offeredOptions(priceCurrency: string, offered: readonly string[]): PaymentOption[] {
-  const all = offered.map((token) => {
-    const [currency, network] = token.split(':');
-    return { currency, network } as PaymentOption;
-  });
+  const all = offered.flatMap((token) => parseOption(token) ?? []);
   const own = ASSETS.find((asset: Asset) => asset === priceCurrency);
   return own === undefined ? all : all.filter(({ currency }) => currency === own);
+}
+
+/** Parses `USDT:erc20`. @returns undefined for any other text */
+export function parseOption(text: string): PaymentOption | undefined {
+  const [token, chain] = text.split(':');
+  const currency = ASSETS.find((asset) => asset === token);
+  const network = NETWORKS.find((known) => known === chain);
+  return currency === undefined || network === undefined ? undefined : { currency, network };
 }

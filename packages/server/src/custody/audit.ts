@@ -1,6 +1,5 @@
-import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
-import { chargeBooks, type PaymentDeps, rescanBlocks } from '../payments/index.ts';
+import { chargeBooks, networkOf, type PaymentDeps, rescanBlocks } from '../payments/index.ts';
 import type { Job, JobOutcome } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime, readSettings } from '../tenancy/index.ts';
@@ -16,7 +15,7 @@ const INTERVAL_MS = 60_000;
 export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const { merchantId } = merchant;
-  const network = job.payload.network as Network;
+  const network = networkOf(job);
   const { auditBlocks } = await readSettings(deps.db, merchant, CUSTODY_SETTINGS);
   const again = { againAtMs: deps.clock.nowMs() + INTERVAL_MS };
   try {

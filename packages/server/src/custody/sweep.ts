@@ -4,6 +4,7 @@ import {
   claimUnswept,
   creditedJob,
   listUnswept,
+  networkOf,
   reassignLostParts,
   releaseSweeps,
   type UnsweptAddress,
@@ -70,7 +71,7 @@ async function sweep(
   { job, run, minimum }: { job: Job; run: JobRun; minimum: bigint },
 ): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const network = job.payload.network as Network;
+  const network = networkOf(job);
   const { step, signal } = { step: run.step.bind(run), signal: run.signal };
   const again = { againAtMs: deps.clock.nowMs() + UNREACHABLE_RETRY_MS, followsClock: false };
   const own: Sweep = { deps, merchant, network, minimum, step, signal };

@@ -40,6 +40,7 @@ export {
   EXPIRE_JOB,
   expireJob,
   INVOICE_NEWS_JOB,
+  networkOf,
   scanJob,
 } from './jobs.ts';
 export { ownAddressFinder } from './own-addresses.ts';

@@ -1,5 +1,5 @@
-import type { Network } from '@florin/contract/money';
-import type { JobSpec } from '../platform/jobs/index.ts';
+import { NETWORKS, type Network } from '@florin/contract/money';
+import type { Job, JobSpec } from '../platform/jobs/index.ts';
 
 interface InvoicePayment {
   merchant_id: string;
@@ -60,4 +60,11 @@ export function creditedJob(merchantId: string, network: Network, dueAtMs: numbe
     followsClock: true,
     payload: { network },
   };
+}
+
+/** The network of a job with payload `{ network }`. */
+export function networkOf({ kind, payload }: Pick<Job, 'kind' | 'payload'>): Network {
+  const network = NETWORKS.find((known) => known === payload.network);
+  if (network === undefined) throw new Error(`a ${kind} job must name a network`);
+  return network;
 }

@@ -10,7 +10,7 @@ import { checkFinalBlocks } from '../transfers/index.ts';
 import { applyScan } from './apply-scan.ts';
 import { listCursors, type NetworkState, readNetworkState, saveCursor } from './deposit-queries.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
-import { scanJob } from './jobs.ts';
+import { networkOf, scanJob } from './jobs.ts';
 import { WatchedAddresses } from './watched-addresses.ts';
 
 // A scan reads twice: final blocks from a durable cursor, and the newer blocks up to the tip each time. After a crash the
@@ -35,7 +35,7 @@ export async function listScanJobs(db: Db, merchantId: string, dueAtMs: number):
 /** Handles `SCAN_JOB`. */
 export async function scanDeposits(deps: PaymentDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const network = job.payload.network as Network;
+  const network = networkOf(job);
   const target = { merchant, network, seconds: merchantTime(deps, merchant).seconds };
   const state = await readNetworkState(deps.db, { ...merchant, network }, target.seconds);
   // The first address of a network enqueues the job again.

@@ -1,8 +1,9 @@
-import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
+import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Balances, FundInput } from '@florin/contract/schemas';
 import type { Static } from 'typebox';
 import { ChainUnavailable } from '../chains/index.ts';
 import { coinsOn, post, presentBalances, readBalances } from '../ledger/index.ts';
+import { networkOf } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { newId, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -81,12 +82,14 @@ async function payNow(deps: SandboxDeps, funding: Funding): Promise<void> {
 }
 
 export async function payFunding(deps: SandboxDeps, job: Job): Promise<JobOutcome> {
-  const { fundId, currency, network, amount } = job.payload as Record<string, string>;
+  const { fundId, amount } = job.payload;
+  const currency = ASSETS.find((asset) => asset === job.payload.currency);
+  if (currency === undefined) throw new Error('a funding must name a currency');
   await pay(deps, {
     merchantId: job.merchantId,
     fundId: String(fundId),
-    currency: currency as Asset,
-    network: network as Network,
+    currency,
+    network: networkOf(job),
     amount: BigInt(String(amount)),
   });
   return 'done';

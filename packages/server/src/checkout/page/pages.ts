@@ -1,4 +1,3 @@
-import { ASSETS, NETWORKS } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
 import { builtPages, type CheckoutView } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
@@ -7,6 +6,7 @@ import { isUnavailable } from '../../platform/db/index.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
 import { formOf, pageHeaders, TokenBuckets } from '../../platform/http/index.ts';
+import { parseOption } from '../payable-options.ts';
 import { noticeAnswer, payerAnswer } from './answer.ts';
 import { acceptsGzip, compressed } from './compressed.ts';
 import { type FoundPage, findPage } from './find-page.ts';
@@ -136,10 +136,8 @@ function jsonAnswer(request: PageRequest, view: CheckoutView | undefined): PageA
 
 /** `USDT:trc20`, as forms send it. @throws Fail `invalid_request` */
 export function readOption(text: string): PaymentOption {
-  const [token, chain] = text.split(':');
-  const currency = ASSETS.find((asset) => asset === token);
-  const network = NETWORKS.find((known) => known === chain);
-  if (currency !== undefined && network !== undefined) return { currency, network };
+  const option = parseOption(text);
+  if (option !== undefined) return option;
   throw new Fail('invalid_request', { message: 'Choose one of the options.', param: 'option' });
 }
 
