@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium())('the webhook inbox in a browser', () => {
     merchant = await service.createMerchant({ funds: 0n });
     await serveFor(merchant);
     const [page] = await open();
-    await page.getByText('Live: it looks').waitFor();
+    await page.getByText('Live: updated').waitFor();
     const { port } = new URL(baseUrl);
     await server.close();
     await page.getByText('does not answer').waitFor();

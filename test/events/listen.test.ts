@@ -202,7 +202,7 @@ test('a stored position that was deleted is replaced by the oldest one; a reques
   const listener = await listen();
   await until(() => lines(listener).length === 1, SOON_MS);
   expect(lines(listener)[0]).toContain(ids[0]);
-  expect(listener.printed.stderr).toContain('not kept any more');
+  expect(listener.printed.stderr).toContain('no longer stored');
   await listener.stop('SIGTERM');
   const refused = await florin(['listen', '--after', unknown, '--json'], { env: envOf(merchant) });
   expect(refused.code).toBe(1);
