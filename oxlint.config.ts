@@ -79,22 +79,46 @@ const rootRules = {
   ),
 };
 
+function forbiddenIn(module: string, lower: readonly string[]): string[] {
+  return [
+    ...foreignPackages('server'),
+    ...foreignDoors(module),
+    ...ROOTS,
+    ...lower.flatMap(insideOf),
+    ...MODULES.filter((other) => other !== module && !lower.includes(other)).map((m) => `**/${m}/**`),
+  ];
+}
+
 const moduleRules = LEVELS.flatMap((row, level) => {
   const lower = LEVELS.slice(0, level).flat();
   return row.map((module) => ({
     files: [`packages/server/src/${module}/**/*.ts`],
     rules: restrictImports(
-      [
-        ...foreignPackages('server'),
-        ...foreignDoors(module),
-        ...ROOTS,
-        ...lower.flatMap(insideOf),
-        ...MODULES.filter((other) => other !== module && !lower.includes(other)).map((m) => `**/${m}/**`),
-      ],
+      forbiddenIn(module, lower),
       `${module} (level ${level}) may import only the public faces of: ${lower.join(', ') || 'nothing'}`,
     ),
   }));
 });
+
+/** Decisions without I/O: they reach neither the database nor the files that do. */
+const decisionRules = {
+  files: ['packages/server/src/subscriptions/decide/*.ts'],
+  rules: restrictImports(
+    [
+      ...forbiddenIn(
+        'subscriptions',
+        LEVELS.slice(
+          0,
+          LEVELS.findIndex((row) => row.includes('subscriptions')),
+        ).flat(),
+      ),
+      '**/platform/{db,http,jobs,outbound}/**',
+      '../*.ts',
+      '!../states.ts',
+    ],
+    'decisions of subscriptions take facts and give facts: no I/O',
+  ),
+};
 
 function functionLines(max: number) {
   return {
@@ -127,6 +151,7 @@ export default defineConfig({
     ...packageRules,
     rootRules,
     ...moduleRules,
+    decisionRules,
     {
       files: ['packages/server/src/**/*.ts'],
       rules: {

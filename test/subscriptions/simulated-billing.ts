@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type InvoiceFacts, isLive } from '../../packages/server/src/invoices/index.ts';
-import { decideCancel } from '../../packages/server/src/subscriptions/cancellation.ts';
+import { sumWithin } from '../../packages/server/src/subscriptions/decide/billed-ranges.ts';
+import { decideCancel } from '../../packages/server/src/subscriptions/decide/cancellation.ts';
 import {
   chargeFailed,
   chargeSeized,
@@ -8,16 +9,23 @@ import {
   orderedCharge,
   type Reading,
   tryCharge,
-} from '../../packages/server/src/subscriptions/charge.ts';
-import { type Creation, decideCreation } from '../../packages/server/src/subscriptions/creation.ts';
-import { type DecisionContext, Draft } from '../../packages/server/src/subscriptions/draft.ts';
-import { decideDue } from '../../packages/server/src/subscriptions/due.ts';
-import type { Decision, Facts, SubscriptionFacts } from '../../packages/server/src/subscriptions/facts.ts';
-import { sumWithin } from '../../packages/server/src/subscriptions/levels.ts';
-import { decideMandate, decideTopUp, payNow } from '../../packages/server/src/subscriptions/mandate.ts';
-import { boundary, periodIndex } from '../../packages/server/src/subscriptions/periods.ts';
+} from '../../packages/server/src/subscriptions/decide/charge.ts';
+import { type Creation, decideCreation } from '../../packages/server/src/subscriptions/decide/creation.ts';
+import { type DecisionContext, Draft } from '../../packages/server/src/subscriptions/decide/draft.ts';
+import { decideDue } from '../../packages/server/src/subscriptions/decide/due.ts';
+import type {
+  Decision,
+  Facts,
+  SubscriptionFacts,
+} from '../../packages/server/src/subscriptions/decide/facts.ts';
+import {
+  decideMandate,
+  decideTopUp,
+  payNow,
+} from '../../packages/server/src/subscriptions/decide/mandate.ts';
+import { boundary, periodIndex } from '../../packages/server/src/subscriptions/decide/periods.ts';
+import { decideUpdate, type Update } from '../../packages/server/src/subscriptions/decide/update.ts';
 import { isFinal, SUBSCRIPTION_MOVES } from '../../packages/server/src/subscriptions/states.ts';
-import { decideUpdate, type Update } from '../../packages/server/src/subscriptions/update.ts';
 
 const RULES = { dunningDays: [1, 3, 5, 7], pageDueSeconds: 3 * 86_400 };
 export const START = Date.UTC(2026, 0, 31, 13, 5, 7) / 1000;

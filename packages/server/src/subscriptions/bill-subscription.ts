@@ -14,12 +14,12 @@ import {
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
-import { billingAfter, lockBillings, type Written, writeDecisions } from './change-subscription.ts';
 import { type ChargeReading, readForCharge, type Trial, tryCharges } from './charge-invoice.ts';
+import { Draft } from './decide/draft.ts';
+import { decideDue } from './decide/due.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
-import { Draft } from './draft.ts';
-import { decideDue } from './due.ts';
 import { lookJob, realMsOf } from './jobs.ts';
+import { billingAfter, lockBillings, type Written, writeDecisions } from './write-decisions.ts';
 
 /** More changes than these at one instant are left to another run, so that no run holds a worker for long. */
 const CHANGES_MAX = 50;

@@ -3,8 +3,8 @@ import { type InvoiceRow, presentInvoice } from '../invoices/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { Billing, ChangedBilling } from './billing.ts';
+import type { DecidedEvent, Decision } from './decide/facts.ts';
 import type { BillingContext } from './deps.ts';
-import type { DecidedEvent, Decision } from './facts.ts';
 import { presentSubscription } from './present.ts';
 
 interface Told {

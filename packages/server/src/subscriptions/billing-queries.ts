@@ -3,7 +3,7 @@ import { listOpenInvoices } from '../invoices/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import { prepared, updateRows } from '../platform/db/index.ts';
 import { SUBSCRIPTION } from './columns.ts';
-import type { SubscriptionFacts } from './facts.ts';
+import type { SubscriptionFacts } from './decide/facts.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { subscriptionColumns } from './rows.ts';
 

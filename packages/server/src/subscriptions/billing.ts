@@ -1,5 +1,5 @@
 import type { InvoiceRow } from '../invoices/index.ts';
-import type { Facts } from './facts.ts';
+import type { Facts } from './decide/facts.ts';
 import type { SubscriptionRow } from './queries.ts';
 
 /** A subscription under its lock, with all that decisions about it look at. */

@@ -1,12 +1,12 @@
 import type { SubscriptionCancelInput } from '@florin/contract/schemas';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { decideCancel, periodEndAt } from './cancellation.ts';
-import { lockBilling, writeDecision } from './change-subscription.ts';
+import { decideCancel, periodEndAt } from './decide/cancellation.ts';
+import type { SubscriptionFacts } from './decide/facts.ts';
 import { billingContext, decisionContextOf, type StoreCaller, type SubscriptionDeps } from './deps.ts';
-import type { SubscriptionFacts } from './facts.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
+import { lockBilling, writeDecision } from './write-decisions.ts';
 
 /** @throws Fail `resource_not_found`, `forbidden`, `invalid_request` */
 export async function cancelSubscription(

@@ -25,10 +25,10 @@ import { crashPoint } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { openChargesOf } from '../transfers/index.ts';
 import type { Billing } from './billing.ts';
-import type { Additions, Written } from './change-subscription.ts';
-import { type Attempt, orderedCharge, type Reading, tryCharge, windowAt } from './charge.ts';
+import { type Attempt, orderedCharge, type Reading, tryCharge, windowAt } from './decide/charge.ts';
+import type { Draft } from './decide/draft.ts';
 import type { BillingContext, SubscriptionDeps } from './deps.ts';
-import type { Draft } from './draft.ts';
+import type { Additions, Written } from './write-decisions.ts';
 
 /** What is known of a mandate and a price before a charge of it is decided; nothing of it is promised to hold. */
 export interface ChargeReading {

@@ -3,8 +3,8 @@ import type { ChargeNeeds } from '../payment-methods/index.ts';
 import { quoteCharge } from '../payments/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { listOfMethods } from './billing-queries.ts';
+import { takeCredit } from './decide/proration.ts';
 import type { SubscriptionDeps } from './deps.ts';
-import { takeCredit } from './proration.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { sumOf } from './rows.ts';
 

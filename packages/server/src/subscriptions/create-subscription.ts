@@ -10,17 +10,17 @@ import type { Answer, Caller } from '../platform/http/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { insertSubscription } from './billing-queries.ts';
-import { writeDecision } from './change-subscription.ts';
 import { checkItems } from './check-items.ts';
-import { decideCreation } from './creation.ts';
+import { decideCreation } from './decide/creation.ts';
+import { boundary } from './decide/periods.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
 import { methodOf } from './find-method.ts';
 import { subscribeUrl } from './page-token.ts';
-import { boundary } from './periods.ts';
 import { presentSubscription } from './present.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { subscriptionColumns } from './rows.ts';
 import type { StoredItem } from './tables.ts';
+import { writeDecision } from './write-decisions.ts';
 
 const OPERATION = 'subscription.create';
 
@@ -124,10 +124,10 @@ async function make(
     cancelAt: body.cancel_at ?? null,
   };
   const decision = decideCreation(creation, decisionContextOf(context));
-  const { billed_levels: levels, ...columns } = subscriptionColumns(decision.subscription);
+  const { billed_levels: ranges, ...columns } = subscriptionColumns(decision.subscription);
   const subscription = await insertSubscription(tx, {
     ...columns,
-    billed_levels: levels && JSON.stringify(levels),
+    billed_levels: ranges && JSON.stringify(ranges),
     merchant_id: merchantId,
     subscription_id: subscriptionId,
     store_id: storeId,

@@ -10,8 +10,8 @@ import type { Caller } from '../platform/http/index.ts';
 import { activeTrace, type Metrics } from '../platform/observability/index.ts';
 import { getMerchant, type Merchant, type Suspensions, suspendedFor } from '../stores/index.ts';
 import { merchantTime, readSettings } from '../tenancy/index.ts';
-import type { DecisionContext } from './draft.ts';
-import type { BillingRules } from './facts.ts';
+import type { DecisionContext } from './decide/draft.ts';
+import type { BillingRules } from './decide/facts.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
 
 /** Who asks for something of a store's: a key of it, or the page of a payer. */

@@ -3,7 +3,7 @@ export { hasTryUnderWay } from './billing-queries.ts';
 export { creditRows } from './book-queries.ts';
 export { chargeNeeds } from './charge-needs.ts';
 export type { StoreCaller, SubscriptionDeps } from './deps.ts';
-export { followPage, retryCharges } from './hear-news.ts';
+export { followPage, retryCharges } from './follow-page.ts';
 export { DUE_JOB } from './jobs.ts';
 export { findSubscribePage, type SubscribePage } from './page/find-subscribe-page.ts';
 export { mandateCap } from './page/mandate-cap.ts';

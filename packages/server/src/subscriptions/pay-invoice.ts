@@ -4,12 +4,12 @@ import { Fail, invariant } from '../platform/fail.ts';
 import { getMerchant } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { ChangedBilling } from './billing.ts';
-import { lockBilling, writeDecision } from './change-subscription.ts';
 import { type ChargeReading, readForCharge, type Tried, tryCharges } from './charge-invoice.ts';
+import { Draft } from './decide/draft.ts';
+import { payNow } from './decide/mandate.ts';
 import { billingContext, decisionContextOf, type StoreCaller, type SubscriptionDeps } from './deps.ts';
-import { Draft } from './draft.ts';
-import { payNow } from './mandate.ts';
 import { getSubscription } from './queries.ts';
+import { lockBilling, writeDecision } from './write-decisions.ts';
 
 /**
  * Charges the mandate of an invoice's subscription now, outside of its schedule. A charge that could only fail is recorded

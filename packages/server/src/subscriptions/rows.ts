@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Updateable } from 'kysely';
 import type { Tables } from '../platform/db/index.ts';
-import type { SubscriptionFacts } from './facts.ts';
-import { type Level, type Levels, levelsTo } from './levels.ts';
+import { type Range, type Ranges, rangesTo } from './decide/billed-ranges.ts';
+import type { SubscriptionFacts } from './decide/facts.ts';
 import type { SubscriptionRow } from './queries.ts';
 import type { StoredItem, StoredLevel } from './tables.ts';
 
@@ -13,15 +13,15 @@ export function sumOf(items: readonly Pick<StoredItem, 'unit_amount' | 'quantity
   return items.reduce((sum, item) => sum + BigInt(item.unit_amount) * BigInt(item.quantity), 0n);
 }
 
-const readLevel = ([from, to]: StoredLevel): Level => ({ from: BigInt(from), to: BigInt(to) });
-const writeLevel = ({ from, to }: Level): StoredLevel => [String(from), String(to)];
-const isAll = (billed: Levels, amount: bigint) => isDeepStrictEqual(billed, levelsTo(amount));
+const readLevel = ([from, to]: StoredLevel): Range => ({ from: BigInt(from), to: BigInt(to) });
+const writeLevel = ({ from, to }: Range): StoredLevel => [String(from), String(to)];
+const isAll = (billed: Ranges, amount: bigint) => isDeepStrictEqual(billed, rangesTo(amount));
 
 export function factsOfSubscription(row: SubscriptionRow): SubscriptionFacts {
   return {
     status: row.status,
     amount: row.amount,
-    billed: row.billed_levels === null ? levelsTo(row.amount) : row.billed_levels.map(readLevel),
+    billed: row.billed_levels === null ? rangesTo(row.amount) : row.billed_levels.map(readLevel),
     pendingAmount: row.pending_items && sumOf(row.pending_items),
     interval: row.interval,
     anchor: Number(row.billing_cycle_anchor),

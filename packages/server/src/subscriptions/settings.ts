@@ -1,5 +1,5 @@
 import { integerSetting, listSetting } from '../tenancy/index.ts';
-import { DUNNING_DAYS_DEFAULT } from './dunning.ts';
+import { DUNNING_DAYS_DEFAULT } from './decide/dunning.ts';
 
 const DUNNING_DAYS_MAX = 60;
 const DAY_SECONDS = 86_400;

@@ -6,11 +6,11 @@ import type { Tx } from '../platform/db/index.ts';
 import { batchStep, crashPoint, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import type { Billing } from './billing.ts';
-import { lockBillings, type Written, writeDecisions } from './change-subscription.ts';
-import { chargeFailed, chargeSeized, chargeSucceeded } from './charge.ts';
+import { chargeFailed, chargeSeized, chargeSucceeded } from './decide/charge.ts';
+import { Draft } from './decide/draft.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
-import { Draft } from './draft.ts';
 import { isWalletListed } from './screen-wallets.ts';
+import { lockBillings, type Written, writeDecisions } from './write-decisions.ts';
 
 /** A charge that is final. */
 interface Settlement {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { InvoiceFacts } from '../invoices/index.ts';
-import { decideCancel } from './cancellation.ts';
-import { chargeFailed, chargeSucceeded, orderedCharge, tryCharge } from './charge.ts';
-import { decideCreation } from './creation.ts';
-import { type DecisionContext, Draft } from './draft.ts';
-import { decideDue } from './due.ts';
-import type { Decision, Facts } from './facts.ts';
-import { decideMandate } from './mandate.ts';
-import { decideUpdate } from './update.ts';
+import { decideCancel } from './decide/cancellation.ts';
+import { chargeFailed, chargeSucceeded, orderedCharge, tryCharge } from './decide/charge.ts';
+import { decideCreation } from './decide/creation.ts';
+import { type DecisionContext, Draft } from './decide/draft.ts';
+import { decideDue } from './decide/due.ts';
+import type { Decision, Facts } from './decide/facts.ts';
+import { decideMandate } from './decide/mandate.ts';
+import { decideUpdate } from './decide/update.ts';
 
 const T0 = Date.UTC(2027, 0, 31) / 1000;
 const HOUR = 3_600;

@@ -2,11 +2,11 @@ import { type GivenMandate, saveMandate } from '../payment-methods/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Merchant } from '../stores/index.ts';
-import { lockBilling, writeDecision } from './change-subscription.ts';
+import { decideMandate } from './decide/mandate.ts';
 import { billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
-import { decideMandate } from './mandate.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
+import { lockBilling, writeDecision } from './write-decisions.ts';
 
 /** A mandate that the chain has shown. */
 export type ShownOnChain = Pick<GivenMandate, 'network' | 'mandate' | 'reading'>;

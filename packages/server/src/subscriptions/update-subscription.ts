@@ -5,8 +5,8 @@ import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
-import { type Additions, lockBilling, writeDecision } from './change-subscription.ts';
 import { checkItems, isSameItems } from './check-items.ts';
+import { decideUpdate, previewUpdate, type Update } from './decide/update.ts';
 import {
   type BillingContext,
   billingContext,
@@ -17,7 +17,7 @@ import {
 import { methodOf } from './find-method.ts';
 import { getSubscription, type SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
-import { decideUpdate, previewUpdate, type Update } from './update.ts';
+import { type Additions, lockBilling, writeDecision } from './write-decisions.ts';
 
 interface UpdateRequest {
   id: string;

@@ -4,7 +4,7 @@ import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
 import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/index.ts';
 import type { InvoicePageState, PaymentDeps } from '../../payments/index.ts';
 import { encodeId, merchantTime } from '../../tenancy/index.ts';
-import { periodEndAt } from '../cancellation.ts';
+import { periodEndAt } from '../decide/cancellation.ts';
 import { type SubscriptionRow, subscriptionPage } from '../queries.ts';
 import { factsOfSubscription } from '../rows.ts';
 import { isFinal } from '../states.ts';

@@ -1,6 +1,6 @@
 import type { BillingInterval, SubscriptionStatus } from '@florin/contract/schemas';
-import type { InvoiceFacts } from '../invoices/index.ts';
-import type { Levels } from './levels.ts';
+import type { InvoiceFacts } from '../../invoices/index.ts';
+import type { Ranges } from './billed-ranges.ts';
 
 /** What decisions about a subscription look at, and what they write. Times are Unix seconds of the merchant's clock. */
 export interface SubscriptionFacts {
@@ -8,7 +8,7 @@ export interface SubscriptionFacts {
   /** The sum of the items, in the smallest unit of the currency. */
   amount: bigint;
   /** What the period billed last was billed for, with what changes within it added and gave back. */
-  billed: Levels;
+  billed: Ranges;
   /** The sum of the items from the next period on; null: the same. */
   pendingAmount: bigint | null;
   interval: BillingInterval;

@@ -1,12 +1,12 @@
-import { type InvoiceFacts, isBusy, isLive, isPageInvoice } from '../invoices/index.ts';
-import { fallBehind, pagePaid } from './charge.ts';
+import { type InvoiceFacts, isBusy, isLive, isPageInvoice } from '../../invoices/index.ts';
+import { isFinal, isRunning } from '../states.ts';
+import { markPastDue, pagePaid } from './charge.ts';
 import { type DecisionContext, Draft } from './draft.ts';
 import { dunningOffsets, FIRST_PAYMENT_SECONDS, nextTry, overdueSince, scheduleEnd } from './dunning.ts';
 import { cancel, cancelUnpaid, expireIncomplete } from './end.ts';
 import type { BillingRules, Decision, Facts } from './facts.ts';
 import { takeOff } from './give-back.ts';
 import { nextPeriodStart, openCycle, skipCycle } from './open-invoice.ts';
-import { isFinal, isRunning } from './states.ts';
 import { movedBySuspension } from './suspension.ts';
 
 /** How often open invoices of a suspended merchant are looked at: whether they may go on. */
@@ -134,7 +134,7 @@ function dueUnpaid(draft: Draft, invoiceId: string): void {
   const offsets = dunningOffsets(draft.rules.dunningDays);
   draft.put({ ...invoice, overdueFrom: from, nextTryAt: nextTryAt ?? nextTry({ from, offsets }, 0) });
   draft.tell('invoice.payment_failed', invoiceId);
-  fallBehind(draft, invoiceId);
+  markPastDue(draft, invoiceId);
 }
 
 /** When a mandate is charged for it; null: only its page can pay it now. */

@@ -1,4 +1,4 @@
-import { type CapUse, type InvoiceFacts, isBusy, isPageInvoice } from '../invoices/index.ts';
+import { type CapUse, type InvoiceFacts, isBusy, isPageInvoice } from '../../invoices/index.ts';
 import type { Draft } from './draft.ts';
 import {
   dunningOffsets,
@@ -149,7 +149,7 @@ function tryFailed(draft: Draft, invoiceId: string, code: string, taken: CapUse 
     daysSpent,
     nextTryAt: isOfLast ? schedule && nextTry(schedule, daysSpent) : draft.now,
   });
-  fallBehind(draft, invoiceId);
+  markPastDue(draft, invoiceId);
   const isOver = isOfLast && overdueFrom !== null && daysSpent === draft.rules.dunningDays.length;
   if (isOver && !draft.isAnyLive) cancelUnpaid(draft);
   else {
@@ -174,7 +174,7 @@ function scheduleOf({ subscription, rules }: Draft, overdueFrom: number | null):
 }
 
 /** The subscription is past due once an invoice of it is overdue. */
-export function fallBehind(draft: Draft, invoiceId: string): void {
+export function markPastDue(draft: Draft, invoiceId: string): void {
   const { status } = draft.subscription;
   if (draft.invoice(invoiceId).overdueFrom === null) return;
   if (status !== 'trialing' && status !== 'active') return;

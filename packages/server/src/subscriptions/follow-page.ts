@@ -8,11 +8,11 @@ import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import type { Billing } from './billing.ts';
 import { listOfMethods } from './billing-queries.ts';
-import { lockBilling, writeDecision } from './change-subscription.ts';
-import { chargeSucceeded, pagePaid } from './charge.ts';
+import { chargeSucceeded, pagePaid } from './decide/charge.ts';
+import { Draft } from './decide/draft.ts';
+import { decideTopUp } from './decide/mandate.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
-import { Draft } from './draft.ts';
-import { decideTopUp } from './mandate.ts';
+import { lockBilling, writeDecision } from './write-decisions.ts';
 
 /**
  * A payment of an invoice stands differently: its page has paid it, or money is on its way there, or no more; or people have

@@ -1,4 +1,4 @@
-import { type InvoiceFacts, isPageInvoice } from '../invoices/index.ts';
+import { type InvoiceFacts, isPageInvoice } from '../../invoices/index.ts';
 
 /** How a merchant's suspensions stand at the time of a decision. */
 export interface Suspension {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hold, START, type Step, World } from '../../../../test/subscriptions/simulated-billing.ts';
+import { hold, START, type Step, World } from '../../../../../test/subscriptions/simulated-billing.ts';
+import { isFinal } from '../states.ts';
 import type { Creation } from './creation.ts';
 import { boundary, periodIndex } from './periods.ts';
-import { isFinal } from './states.ts';
 
 const YEARS_10 = 10 * 365.25 * 86_400;
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hold, type Step, World } from '../../../../test/subscriptions/simulated-billing.ts';
-import type { InvoiceFacts } from '../invoices/index.ts';
+import { hold, type Step, World } from '../../../../../test/subscriptions/simulated-billing.ts';
+import type { InvoiceFacts } from '../../invoices/index.ts';
+import { isFinal } from '../states.ts';
 import type { Creation } from './creation.ts';
-import { isFinal } from './states.ts';
 
 const DAY = 86_400;
 

@@ -1,8 +1,8 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
-import { type InvoiceFacts, isLive, openPaymentStatus } from '../invoices/index.ts';
-import { invariant } from '../platform/fail.ts';
+import { type InvoiceFacts, isLive, openPaymentStatus } from '../../invoices/index.ts';
+import { invariant } from '../../platform/fail.ts';
+import { SUBSCRIPTION_MOVES } from '../states.ts';
 import type { BillingRules, DecidedEvent, Decision, Facts, SubscriptionFacts } from './facts.ts';
-import { SUBSCRIPTION_MOVES } from './states.ts';
 import { movedBySuspension, type Suspension } from './suspension.ts';
 
 /** One change while it is decided: what has been said so far is what the rest of it goes by. */

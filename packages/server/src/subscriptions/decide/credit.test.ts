@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Step, World } from '../../../../test/subscriptions/simulated-billing.ts';
+import { type Step, World } from '../../../../../test/subscriptions/simulated-billing.ts';
+import { isFinal } from '../states.ts';
 import { chargeFailed } from './charge.ts';
 import type { Creation } from './creation.ts';
 import { decideMandate } from './mandate.ts';
-import { isFinal } from './states.ts';
 
 const DAY = 86_400;
 const creation: Creation = {

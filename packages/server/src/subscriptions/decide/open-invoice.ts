@@ -1,9 +1,9 @@
 import type { BillingReason } from '@florin/contract/schemas';
-import { type InvoiceFacts, voidInvoice } from '../invoices/index.ts';
+import { type InvoiceFacts, voidInvoice } from '../../invoices/index.ts';
+import { rangesTo } from './billed-ranges.ts';
 import type { Draft } from './draft.ts';
 import { FIRST_PAYMENT_SECONDS } from './dunning.ts';
 import type { SubscriptionFacts } from './facts.ts';
-import { levelsTo } from './levels.ts';
 import { invoicePaid } from './pay.ts';
 import { type Period, periodAt, periodIndex } from './periods.ts';
 import { takeCredit } from './proration.ts';
@@ -102,7 +102,7 @@ export function openCycle(draft: Draft): InvoiceFacts {
     draft.tell('subscription.updated');
   }
   const { amount } = draft.subscription;
-  draft.change({ billed: levelsTo(amount) });
+  draft.change({ billed: rangesTo(amount) });
   recordSkipped(draft, first, current);
   const period = periodAt(anchor, interval, current);
   return openInvoice(draft, { reason: 'subscription_cycle', amount, period });

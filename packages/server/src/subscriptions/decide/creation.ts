@@ -1,7 +1,7 @@
 import type { BillingInterval } from '@florin/contract/schemas';
+import { rangesTo } from './billed-ranges.ts';
 import { type DecisionContext, Draft } from './draft.ts';
 import type { Decision, SubscriptionFacts } from './facts.ts';
-import { levelsTo } from './levels.ts';
 import { openInvoice } from './open-invoice.ts';
 import { boundary } from './periods.ts';
 import { stubAmount } from './proration.ts';
@@ -41,7 +41,7 @@ function fresh({ trialDays, anchor: given, ...rest }: Creation, now: number): Su
   return {
     ...rest,
     status: 'incomplete',
-    billed: levelsTo(0n),
+    billed: rangesTo(0n),
     pendingAmount: null,
     anchor,
     trialEnd,
@@ -59,7 +59,7 @@ function fresh({ trialDays, anchor: given, ...rest }: Creation, now: number): Su
 function openFirst(draft: Draft): void {
   const { now } = draft;
   const { amount: sum, anchor, interval, periodStart, periodEnd } = draft.subscription;
-  draft.change({ billed: levelsTo(sum) });
+  draft.change({ billed: rangesTo(sum) });
   openInvoice(draft, {
     reason: 'subscription_create',
     amount: anchor > now ? stubAmount(sum, now, { anchor, interval }) : sum,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Levels, levelsTo, sumWithin } from './levels.ts';
+import { type Ranges, rangesTo, sumWithin } from './billed-ranges.ts';
 import { boundary, periodAt, periodIndex } from './periods.ts';
 import { prorate, stubAmount, takeCredit } from './proration.ts';
 
@@ -20,10 +20,10 @@ test('a stub costs its part of a whole interval, by the second and rounded up', 
 
 test('what is dearer is due rounded up, what is cheaper is a credit rounded down', () => {
   const changed = (before: bigint, after: bigint) =>
-    prorate({ before, after, billed: levelsTo(before) }, PERIOD, GRID, MIDDLE);
-  expect(changed(1_000n, 2_001n)).toEqual({ billed: levelsTo(2_001n), due: 501n, credit: 0n });
-  expect(changed(2_001n, 1_000n)).toEqual({ billed: levelsTo(1_000n), due: 0n, credit: 500n });
-  expect(changed(7n, 7n)).toEqual({ billed: levelsTo(7n), due: 0n, credit: 0n });
+    prorate({ before, after, billed: rangesTo(before) }, PERIOD, GRID, MIDDLE);
+  expect(changed(1_000n, 2_001n)).toEqual({ billed: rangesTo(2_001n), due: 501n, credit: 0n });
+  expect(changed(2_001n, 1_000n)).toEqual({ billed: rangesTo(1_000n), due: 0n, credit: 500n });
+  expect(changed(7n, 7n)).toEqual({ billed: rangesTo(7n), due: 0n, credit: 0n });
 });
 
 test('in a stub the rest is a part of the whole interval, as the stub was', () => {
@@ -31,7 +31,7 @@ test('in a stub the rest is a part of the whole interval, as the stub was', () =
   const stub = { start: anchor - 10 * DAY, end: anchor };
   const grid = { anchor, interval: 'month' as const };
   const adjustment = prorate({ before: 0n, after: 3_100n, billed: [] }, stub, grid, stub.start);
-  expect(adjustment).toEqual({ billed: levelsTo(3_100n), due: 1_000n, credit: 0n });
+  expect(adjustment).toEqual({ billed: rangesTo(3_100n), due: 1_000n, credit: 0n });
 });
 
 const amounts = fc.bigInt({ min: 0n, max: 2n ** 53n - 1n });
@@ -51,8 +51,8 @@ test('a stub never costs more than the interval; there and back gives the payer 
         const period = periodAt(created, interval, periodIndex(created, interval, anchor));
         const grid = { anchor: created, interval };
         const now = Math.min(Math.max(anchor, period.start), period.end - 1);
-        const there = prorate({ before, after, billed: levelsTo(before) }, period, grid, now);
-        const back = prorate({ before: after, after: before, billed: levelsTo(after) }, period, grid, now);
+        const there = prorate({ before, after, billed: rangesTo(before) }, period, grid, now);
+        const back = prorate({ before: after, after: before, billed: rangesTo(after) }, period, grid, now);
         const gain = there.credit + back.credit - there.due - back.due;
         expect(gain <= 0n && gain >= -1n).toBe(true);
         expect(there.due <= (after > before ? after - before : 0n)).toBe(true);
@@ -75,7 +75,7 @@ test('credit is used up first and never below zero', () => {
 
 test('what was given without a sum is not given back, and what was billed is billed once', () => {
   const played = (steps: readonly [after: bigint, isBilled: boolean][]) => {
-    let [before, billed] = [1_000n, levelsTo(1_000n)];
+    let [before, billed] = [1_000n, rangesTo(1_000n)];
     return steps.map(([after, isBilled]) => {
       const { due, credit, ...next } = prorate({ before, after, billed }, PERIOD, GRID, MIDDLE);
       if (isBilled) billed = next.billed;
@@ -122,11 +122,11 @@ test('however often items change within a period: each change costs what it adds
     fc.record({ after: few, isBilled: fc.boolean(), hours: fc.integer({ min: 0, max: 40 }) }),
     { maxLength: 20 },
   );
-  const sizeOf = (levels: Levels) => sumWithin(levels, { from: 0n, to: 10_000n });
+  const sizeOf = (ranges: Ranges) => sumWithin(ranges, { from: 0n, to: 10_000n });
   const whole = BigInt(PERIOD.end - PERIOD.start);
   fc.assert(
     fc.property(few, changes, (first, played) => {
-      let [before, billed, paid, now] = [first, levelsTo(first), first, PERIOD.start];
+      let [before, billed, paid, now] = [first, rangesTo(first), first, PERIOD.start];
       for (const { after, isBilled, hours } of played) {
         now = Math.min(PERIOD.end - 1, now + hours * 3_600);
         const { due, credit, ...next } = prorate({ before, after, billed }, PERIOD, GRID, now);

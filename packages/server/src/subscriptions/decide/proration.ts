@@ -1,5 +1,5 @@
 import type { BillingInterval } from '@florin/contract/schemas';
-import { type Levels, sumWithin, withAll, without } from './levels.ts';
+import { type Ranges, sumWithin, withAll, without } from './billed-ranges.ts';
 import { boundary, type Period, periodIndex } from './periods.ts';
 
 const ceilDivision = (a: bigint, b: bigint) => (a + b - 1n) / b;
@@ -24,12 +24,12 @@ export interface Sums {
   before: bigint;
   after: bigint;
   /** What the period has been billed for: not all of `before`, or more, where a change was made without a sum. */
-  billed: Levels;
+  billed: Ranges;
 }
 
 export interface Adjustment {
   /** What the period has been billed for from now on. */
-  billed: Levels;
+  billed: Ranges;
   /** What the rest of the period costs more; 0n: nothing. */
   due: bigint;
   /** What it costs less: later invoices use it up first. */
