@@ -15,7 +15,7 @@ const ANALYZE_FROM = 1_000;
 const RUN: JobRun = {
   step: () => Promise.reject(new Error('unused')),
   finish: () => Promise.reject(new Error('unused')),
-  onNews: () => {},
+  onRevision: () => {},
   signal: new AbortController().signal,
 };
 

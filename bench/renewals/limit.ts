@@ -19,7 +19,9 @@ export interface Limit {
   close(): Promise<void>;
 }
 
-/** Records what two renewals send, the queue's own statements and the chain's aside, and prepares rows for many more. */
+/**
+ * Records what two renewals send, the queue's own statements and the chain's aside, and prepares rows for many more.
+ */
 export async function recordRenewals(server: BenchServer, clients: number): Promise<Limit> {
   const company = await Company.open(server, 1, 1);
   try {
@@ -60,7 +62,7 @@ async function renew(company: Company, subscriptionId: string): Promise<Statemen
   const run: JobRun = {
     step: change,
     finish: change,
-    onNews: () => {},
+    onRevision: () => {},
     signal: new AbortController().signal,
   };
   const job = (payload: Record<string, unknown>): Job => {

@@ -17,7 +17,7 @@ export async function scanOnce(deps: PaymentDeps, merchantId: string, network: N
   const run = {
     step: () => Promise.reject(new Error('unused')),
     finish: () => Promise.reject(new Error('unused')),
-    onNews: () => {},
+    onRevision: () => {},
     signal: new AbortController().signal,
   };
   await scanDeposits(deps, jobOf(merchantId, { network }), run);

@@ -21,7 +21,7 @@ const HUNDRED = 100n * BigInt(TOKEN);
 const RUN: JobRun = {
   step: () => Promise.reject(new Error('unused')),
   finish: () => Promise.reject(new Error('unused')),
-  onNews: () => {},
+  onRevision: () => {},
   signal: new AbortController().signal,
 };
 

@@ -32,7 +32,7 @@ export function byHand({ app }: TestService, { merchantId }: TestMerchant) {
         await beforeCommit(tx);
         return result;
       });
-    return { step, finish: step, onNews: () => {}, signal: new AbortController().signal };
+    return { step, finish: step, onRevision: () => {}, signal: new AbortController().signal };
   };
   const job = (payload: Job['payload']) => jobOf(merchantId, payload, app.clock.nowMs());
   const uuid = (subscription: string) => decodeId('subscription', subscription) ?? '';

@@ -3,11 +3,11 @@ import { type InvoiceFacts, isLive } from '../../packages/server/src/invoices/in
 import { sumWithin } from '../../packages/server/src/subscriptions/decide/billed-ranges.ts';
 import { decideCancel } from '../../packages/server/src/subscriptions/decide/cancellation.ts';
 import {
+  type ChargeCheck,
   chargeFailed,
   chargeSeized,
   chargeSucceeded,
   orderedCharge,
-  type Reading,
   tryCharge,
 } from '../../packages/server/src/subscriptions/decide/charge.ts';
 import { type Creation, decideCreation } from '../../packages/server/src/subscriptions/decide/creation.ts';
@@ -238,7 +238,7 @@ export class World {
     return Math.floor((this.#random / 2 ** 31) * below);
   }
 
-  reading(invoice: InvoiceFacts): Reading {
+  reading(invoice: InvoiceFacts): ChargeCheck {
     const roll = this.random(20);
     if (roll === 0) return { kind: 'unavailable' };
     if (roll < 4) return { kind: 'declined', code: 'insufficient_balance' };

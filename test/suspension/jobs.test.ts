@@ -33,7 +33,7 @@ const resume = ({ merchantId }: TestMerchant) => setMerchantStatus(service.app, 
 function jobsOf({ merchantId }: TestMerchant) {
   const { app } = service;
   const step = <T>(change: Parameters<typeof transact<T>>[1]) => transact(app.db, change);
-  const run: JobRun = { step, finish: step, onNews: () => {}, signal: new AbortController().signal };
+  const run: JobRun = { step, finish: step, onRevision: () => {}, signal: new AbortController().signal };
   const job = (payload: Job['payload']) => jobOf(merchantId, payload, app.clock.nowMs());
   return {
     process: (batchId: string) => processBatch(app, job({ batchId }), run),

@@ -124,7 +124,7 @@ class BorderedRun extends ActiveRun {
     return this.#border.around('step', () => super.finish(change, outcome));
   }
 
-  override onNews(): void {}
+  override onRevision(): void {}
 }
 
 export interface ProcessOptions {

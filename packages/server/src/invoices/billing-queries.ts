@@ -15,7 +15,10 @@ export const openInvoicesLock = (
   order by created_at, invoice_id
   for update`;
 
-/** The paid invoices of a period, newest first. They change only under their subscription's lock, which the caller holds. */
+/**
+ * The paid invoices of a period, newest first. They change only under their subscription's lock, which the caller
+ * holds.
+ */
 export async function listCovering(
   tx: Tx,
   {
@@ -37,14 +40,14 @@ export async function insertInvoices(tx: Tx, rows: readonly InvoiceRow[]): Promi
   await insertRows(tx, INVOICE, rows);
 }
 
-/** What a decision and what followed from it have made of an open invoice. */
+/** An open invoice with the changes of a decision and of its effects. */
 export interface InvoiceChange {
   known: InvoiceRow;
   facts: InvoiceFacts;
   payments: Partial<Pick<InvoiceRow, 'session_id' | 'page_payment_id' | 'charge_payment_id'>>;
 }
 
-/** Changes invoices of a merchant, whose locks the caller has. @returns them as they are from now on */
+/** Updates invoices of a merchant. The caller holds their locks. @returns the updated rows */
 export async function updateInvoices(tx: Tx, changes: readonly InvoiceChange[]): Promise<InvoiceRow[]> {
   const changed = changes.map(({ known, facts, payments }) => {
     const { session_id, page_payment_id, charge_payment_id } = { ...known, ...payments };
@@ -64,7 +67,7 @@ export interface CapWindow {
   start: number;
 }
 
-/** What charges that are on their way or have paid take of each of these windows, in their order. */
+/** The part of each window's cap that pending and successful charges use, in the order of `windows`. */
 export function capsUsed(merchantId: string, windows: readonly CapWindow[]) {
   const column = <T>(pick: (window: CapWindow) => T) => windows.map(pick);
   return prepared<{ used: bigint }>`
@@ -79,7 +82,7 @@ export function capsUsed(merchantId: string, windows: readonly CapWindow[]) {
     order by w.place`;
 }
 
-/** Frees the cap of a failed charge that its invoice no longer waited for. */
+/** Frees the cap of a failed charge whose invoice is no longer open for it. */
 export async function freeCap(
   tx: Tx,
   {

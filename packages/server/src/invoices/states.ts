@@ -3,11 +3,11 @@ import { Moves } from '../platform/db/index.ts';
 
 // An invoice: open → paid | void. `payment_status`: pending ⇄ processing → completed | failed (open, tried again) |
 // canceled | expired.
-// Invariant: an open invoice has at most one live charge (`liveAttempt`), any other has none, and no invoice becomes void
-// while a charge or a deposit for it is not final. A void or paid invoice never changes again, except for the credited amount
-// of a paid one, which callers do not see.
-// Every change holds the lock of its subscription. After a crash between two changes, the subscription's job continues from
-// the last committed one.
+// Invariant: an open invoice has at most one live charge (`liveAttempt`), any other has none, and no invoice becomes
+// void while a charge or a deposit for it is not final. A void or paid invoice never changes again, except for the
+// credited amount of a paid one, which the API does not show.
+// Every change holds the lock of its subscription. After a crash between two changes, the subscription's job continues
+// from the last committed one.
 
 /** All allowed moves. */
 export const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
@@ -17,8 +17,8 @@ export const INVOICE_MOVES = new Moves<InvoiceStatus>('an invoice', {
 });
 
 /**
- * State of the payment page. `money`: money was seen and is not final · `frozen`: a person must decide · `paid`: it has paid
- * the invoice, which is not updated yet · `expired`, `canceled`: ended.
+ * State of the payment page. `money`: money was seen and is not final · `frozen`: a person must decide · `paid`: it has
+ * paid the invoice, which is not updated yet · `expired`, `canceled`: ended.
  */
 export type PageState = 'none' | 'open' | 'money' | 'frozen' | 'paid' | 'expired' | 'canceled';
 

@@ -8,8 +8,8 @@ import type { PaymentMethodRow } from './queries.ts';
 export type MerchantRef = Pick<Merchant, 'merchantId' | 'mode' | 'clockOffset'>;
 
 /**
- * What each of these payment methods has to pay next, in units of its token, by its id: its next open or due invoice. One
- * without any is absent. Given by whoever bills.
+ * Computes the next amount that each payment method has to pay, in units of its token, by payment method id: its next
+ * open or due invoice. Methods without one are absent. `subscriptions` provides the function.
  */
 export type ChargeNeeds = (
   db: Db,

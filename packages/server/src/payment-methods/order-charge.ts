@@ -6,25 +6,25 @@ import { hastenReading, mandateOf, type PaymentMethodRow, walletOf } from './que
 import { watchJob } from './watch-job.ts';
 
 const OWNER_TYPE = 'charge';
-/** A charge is over: `chargeOutcome` says how; payload `{ groupId }`, the id of its payment. */
+/** A charge has ended; `chargeOutcome` returns the result. Payload `{ groupId }`, the id of its payment. */
 export const CHARGE_DECIDED_JOB = decidedJob(OWNER_TYPE);
 
 export interface OrderedCharge {
-  /** The charge's id on the chain too: it pulls once. */
+  /** Also the charge's id on the chain, so it pulls only once. */
   paymentId: string;
   /** Active, and locked by this transaction. */
   method: PaymentMethodRow;
   /** Units of the method's token. */
   amount: bigint;
   subscriptionId: string;
-  /** The window that the cap counts it in, Unix seconds. */
+  /** Start of the cap window that includes this charge, Unix seconds. */
   windowStart: number;
   windowEnd: number;
   /** As of a `JobSpec`. */
   trace?: string | null | undefined;
 }
 
-/** Orders charges of a merchant in the transaction of their cause. The outcome of each comes as `CHARGE_DECIDED_JOB`. */
+/** Orders charges of a merchant in the caller's transaction. Each outcome enqueues a `CHARGE_DECIDED_JOB`. */
 export async function orderCharges(
   tx: Tx,
   merchantId: string,
@@ -41,7 +41,7 @@ export async function orderCharges(
   await requestTransfers(tx, merchantId, orders, now);
 }
 
-/** What a charge was of. */
+/** The payment, wallet and amount of a charge. */
 interface Charged {
   subscriptionId: string;
   wallet: ChargedWallet;
@@ -50,11 +50,14 @@ interface Charged {
 export type ChargeOutcome = Charged &
   (
     | { status: 'succeeded'; txId: string }
-    /** `failureCode`: why the network refused it, `address_risk`, or `transfer_failed` where it gave no reason of ours. */
+    /**
+     * `failureCode`: the network's reason, `address_risk`, or `transfer_failed` if the network's reason is not one of
+     * ours.
+     */
     | { status: 'failed'; txId: string | null; failureCode: string }
   );
 
-/** What became of a charge; undefined while it is on its way. Never in a transaction. */
+/** The outcome of a charge; undefined while it is pending. Do not call it in a transaction. */
 export async function chargeOutcome(
   db: Db,
   merchantId: string,
@@ -71,9 +74,9 @@ export async function chargeOutcome(
 }
 
 /**
- * Called in the transaction that books charges of one network and token: what they left in their wallets may be too little
- * for what those pay next, by these methods or others, so that all of them are read now. The job that reads them is one
- * row for all charges of a network, so this comes late.
+ * Call it in the transaction that books charges of one network and token. The wallets may now hold too little for their
+ * next payments, so all methods of these wallets become due for reading. All charges of a network share the row of the
+ * reading job, so call this last in the transaction.
  */
 export async function readAfterCharges(
   tx: Tx,

@@ -45,7 +45,7 @@ const methods = rowLoaderPerPool<PaymentMethodRow>(
   (row) => row.payment_method_id,
 );
 
-/** As `findPaymentMethod`, for jobs, of which many begin at once. Never in a transaction. */
+/** As `findPaymentMethod`, batched for jobs, because many start at once. Do not call it in a transaction. */
 export async function readPaymentMethod(
   db: Db,
   merchantId: string,
@@ -54,7 +54,7 @@ export async function readPaymentMethod(
   return await methods(db).load(merchantId, paymentMethodId);
 }
 
-/** @param id as callers know it. @throws Fail `resource_not_found` */
+/** @param id the public id. @throws Fail `resource_not_found` */
 export async function getPaymentMethod(db: Db, merchantId: string, id: string): Promise<PaymentMethodRow> {
   const paymentMethodId = decodeId('paymentMethod', id);
   const row = paymentMethodId && (await findPaymentMethod(db, merchantId, paymentMethodId));
@@ -62,7 +62,7 @@ export async function getPaymentMethod(db: Db, merchantId: string, id: string): 
   return row;
 }
 
-/** Locks one that exists, behind the subscription, invoices and payments of the change. */
+/** Locks an existing method. Lock order: subscription, invoices, payments, then payment methods. */
 export async function lockPaymentMethod(
   tx: Tx,
   merchantId: string,
@@ -74,7 +74,7 @@ export async function lockPaymentMethod(
     .executeTakeFirstOrThrow();
 }
 
-/** In the order of their ids, which all who lock several keep to. */
+/** Locks methods in the order of their ids, as every transaction that locks several does. */
 export async function lockPaymentMethods(
   tx: Tx,
   merchantId: string,
@@ -100,8 +100,8 @@ export const walletOf = ({
 });
 
 /**
- * Locks all methods of these wallets, in the order of their ids, so that what one of them may take out of its wallet is
- * decided by one transaction at a time. Behind the subscriptions, invoices and payments of the change.
+ * Locks all methods of these wallets, in the order of their ids, so that only one transaction at a time decides charges
+ * of a wallet. Lock order: subscriptions, invoices, payments, then payment methods.
  */
 export function walletsLock(merchantId: string, wallets: readonly ChargedWallet[]) {
   const column = (pick: (wallet: ChargedWallet) => string) => wallets.map(pick);
@@ -129,7 +129,7 @@ export async function listPaymentMethods(
   return await readNewest(query, 'payment_method_id', { after, limit: page.limit });
 }
 
-/** The newest active method of each of these customers that has one. */
+/** The newest active method of each of these customers; customers without one are absent. */
 export async function defaultPaymentMethods(
   db: Db,
   merchantId: string,
@@ -146,7 +146,7 @@ export async function defaultPaymentMethods(
   return new Map(rows.map((row) => [row.customer_id, row.payment_method_id]));
 }
 
-/** @returns undefined where the merchant has this mandate already */
+/** @returns undefined if the merchant already has this mandate */
 export async function insertPaymentMethod(
   tx: Tx,
   row: Insertable<Tables['payment_method']>,
@@ -185,8 +185,8 @@ export async function updatePaymentMethod(
     .executeTakeFirstOrThrow();
 }
 
-/** What a reading makes of a method. */
-export interface Reading {
+/** The new state of a method after a reading. */
+export interface MethodReading {
   paymentMethodId: string;
   status: PaymentMethodStatus;
   balance: bigint;
@@ -195,10 +195,14 @@ export interface Reading {
   nextReadAt: number | null;
 }
 
-/** Writes many readings in one statement. The caller has the rows' locks. */
-export async function writeReadings(tx: Tx, merchantId: string, readings: readonly Reading[]): Promise<void> {
+/** Writes many readings in one statement. The caller holds the rows' locks. */
+export async function writeReadings(
+  tx: Tx,
+  merchantId: string,
+  readings: readonly MethodReading[],
+): Promise<void> {
   if (readings.length === 0) return;
-  const column = <T>(pick: (reading: Reading) => T) => readings.map(pick);
+  const column = <T>(pick: (reading: MethodReading) => T) => readings.map(pick);
   await deferred`
     update payment_method m
     set status = v.status, balance = v.balance, allowance = v.allowance, read_at = v.read_at,
@@ -210,7 +214,7 @@ export async function writeReadings(tx: Tx, merchantId: string, readings: readon
     where m.merchant_id = ${merchantId} and m.payment_method_id = v.payment_method_id`.execute(tx);
 }
 
-/** Those that the health watch has to read by now, the longest overdue first. */
+/** Methods due for reading by the health watch, the longest overdue first. */
 export async function listDueForReading(
   db: Db,
   merchantId: string,
@@ -223,7 +227,7 @@ export async function listDueForReading(
   return rows;
 }
 
-/** When the next one is due, Unix seconds of the merchant's clock. */
+/** When the next reading is due, Unix seconds of the merchant's clock. */
 export async function nextReadingAt(
   db: Db,
   merchantId: string,
@@ -236,7 +240,7 @@ export async function nextReadingAt(
   return rows[0] && Number(rows[0].next_read_at);
 }
 
-/** All methods of a wallet that may be read: what one of them pays, the others cannot. */
+/** All readable methods of a wallet. They share one balance: money that one spends is gone for the others. */
 export async function listOfWallet(
   db: Db,
   merchantId: string,
@@ -269,7 +273,7 @@ export async function hastenReading(
     where m.merchant_id = ${merchantId} and m.payment_method_id = own.payment_method_id`.execute(tx);
 }
 
-/** As the chain knows it. */
+/** The mandate in the form of the chain adapter. */
 export function mandateOf(row: PaymentMethodRow): Mandate {
   return {
     mandateId: row.mandate_id,

@@ -11,9 +11,9 @@ import { presentPaymentMethod } from './present.ts';
 import {
   listOfWallet,
   lockPaymentMethods,
+  type MethodReading,
   mandateOf,
   type PaymentMethodRow,
-  type Reading,
   walletOf,
   writeReadings,
 } from './queries.ts';
@@ -29,15 +29,20 @@ import {
 } from './states.ts';
 import { watchJob } from './watch-job.ts';
 
-/** News for whoever bills: money or allowance came back, or the status changed; payload `{ paymentMethodId }`. */
+/**
+ * Enqueued for `subscriptions` when money or allowance came back or the status changed. Payload `{ paymentMethodId }`.
+ */
 export const METHOD_NEWS_JOB = 'payment_methods.news';
-/** What cannot be read is tried again after a tenth of the time for which it was not. */
+/**
+ * An unreadable method is read again after a tenth of the time since its last reading, but 60 s at least and 900 s at
+ * most.
+ */
 const UNREAD_AGAIN = { share: 10, least: 60, most: 900 };
 
-/** What the chain said of each method, by its id. */
+/** The chain's reading of each method, by payment method id. */
 type Readings = ReadonlyMap<string, MandateReading>;
 
-/** Reads methods of one network in one call. Never inside a transaction. */
+/** Reads methods of one network in one call. Do not call it in a transaction. */
 export async function readChain(
   deps: Pick<PaymentMethodDeps, 'chains'>,
   merchant: MerchantRef,
@@ -64,7 +69,7 @@ export async function readChain(
 
 export interface ReadingContext {
   merchant: MerchantRef;
-  /** What each method has to pay next and is not on its way. */
+  /** The next amount that each method has to pay, less its wallet's pending charges. */
   needs: ReadonlyMap<string, bigint>;
   everySeconds: number;
   now: MerchantTime;
@@ -90,7 +95,7 @@ async function openNeeds(
 ): Promise<ReadingContext['needs']> {
   const needs = await deps.chargeNeeds(deps.db, merchant, methods);
   const onTheirWay = await chargesOnTheirWay(deps, merchant, methods);
-  // What is on its way is being paid: a wallet that is emptied by it lacks nothing for it.
+  // A pending charge is already being paid: a wallet that it empties does not lack money for it.
   return new Map(
     methods.map(({ payment_method_id: id }, i) => [id, less(needs.get(id) ?? 0n, onTheirWay[i] ?? 0n)]),
   );
@@ -111,7 +116,7 @@ function decide(
   row: PaymentMethodRow,
   reading: MandateReading,
   { needs, everySeconds, now }: ReadingContext,
-): Reading {
+): MethodReading {
   const status = statusAfter(row.status, reading, needs.get(row.payment_method_id) ?? 0n);
   const isRead = reading !== 'unavailable';
   const readAt = isRead ? now.seconds : Number(row.read_at);
@@ -131,12 +136,14 @@ function unreadWait(ageSeconds: number): number {
   return Math.min(most, Math.max(least, Math.ceil(ageSeconds / share)));
 }
 
-/** Writes what readings make of their methods, with the events of those whose status changed and the news for above. */
+/**
+ * Writes the methods' new states, an event for each changed status, and a `METHOD_NEWS_JOB` where billing is affected.
+ */
 export async function applyReadings(tx: Tx, readings: Readings, context: ReadingContext): Promise<void> {
   const { merchant, now } = context;
   const { merchantId } = merchant;
   const rows = await lockPaymentMethods(tx, merchantId, [...readings.keys()]);
-  // A method that was revoked while the chain was asked stays so, and is read no more.
+  // A method that was revoked during the reading stays revoked and is not read again.
   const decided = rows
     .filter((row) => row.status !== 'revoked')
     .map((row) => ({
@@ -162,10 +169,10 @@ export async function applyReadings(tx: Tx, readings: Readings, context: Reading
   );
 }
 
-/** What is read sooner than it was to be needs the watch by then. */
+/** Makes the watch job due earlier for methods whose next reading has moved forward. */
 async function wakeWatch(
   tx: Tx,
-  decided: readonly { row: PaymentMethodRow; next: Reading }[],
+  decided: readonly { row: PaymentMethodRow; next: MethodReading }[],
   now: MerchantTime,
 ): Promise<void> {
   const sooner = decided.flatMap(({ row, next: { nextReadAt } }) =>
@@ -208,10 +215,10 @@ async function apply(
 }
 
 /**
- * What the chain shows now of a method, before a charge of it; the method's status follows. Never inside a transaction.
+ * Reads a method from the chain before a charge and updates its status. Do not call it in a transaction.
  *
- * @param amount what is to be charged, where that is known. A reading that covers it and is the one before again writes
- *   nothing: once the charge is final its wallet is read anyway
+ * @param amount the amount to charge, if it is known. A reading that covers it and equals the stored one is not
+ *   written: the wallet is read again anyway once the charge is final
  */
 export async function readMandate(
   deps: PaymentMethodDeps,
@@ -227,7 +234,7 @@ export async function readMandate(
   return reading;
 }
 
-/** Reads every method of a wallet of which it is known that something changed. Never inside a transaction. */
+/** Reads every method of a wallet after a known change of it. Do not call it in a transaction. */
 export async function readWallet(
   deps: PaymentMethodDeps,
   merchant: MerchantRef,

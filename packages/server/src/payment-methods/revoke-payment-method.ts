@@ -14,10 +14,10 @@ import {
 import { changeOf, newsJob } from './read-mandate.ts';
 
 /**
- * Ends a payment method for good: nothing is charged to it any more. A charge that may be on the chain is kept, and so is
- * what the payer's wallet allows, which only the payer can take back.
+ * Revokes a payment method for good: it is never charged again. A charge that may already be on the chain goes on. The
+ * allowance of the payer's wallet stays, because only the payer can withdraw it.
  *
- * @throws Fail `resource_not_found`; `invalid_request` for one that is revoked
+ * @throws Fail `resource_not_found`; `invalid_request` if it is already revoked
  */
 export async function revokePaymentMethod(
   deps: PaymentMethodDeps,

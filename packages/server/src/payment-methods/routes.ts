@@ -48,7 +48,7 @@ function readRoutes(deps: PaymentMethodDeps): Route[] {
       handle: async ({ caller, query, url }) => {
         const { merchantId } = caller;
         const { customer, starting_after: after, limit = PAGE_LIMIT_DEFAULT } = query;
-        // Who is not known has none, as nobody has the nil id.
+        // An unknown customer becomes the nil id, which matches no method.
         const customerId = customer && ((await findCustomerId(deps.db, merchantId, customer)) ?? NIL_ID);
         const rows = await listPaymentMethods(deps.db, merchantId, { limit, customerId, after });
         return { body: pageOf(rows, { limit, url }, presentPaymentMethod) };

@@ -7,11 +7,11 @@ import { mandateOf, type PaymentMethodRow } from './queries.ts';
 import type { GivenMandate } from './save-mandate.ts';
 import { readingOf } from './states.ts';
 
-// Wallets of payers on the simulated chains. Callers know that the merchant is a sandbox one.
+// Payers' wallets on the simulated chains. Callers check that the merchant is a sandbox merchant.
 
 /** 1,000,000 tokens. */
 const BALANCE = 1_000_000_000_000n;
-/** What a wallet allows that sets no limit of its own: the most that the chain counts. */
+/** The allowance of a wallet without a limit of its own: the highest number on the chain. */
 const UNLIMITED = 2n ** 63n - 1n;
 
 export interface SandboxMandate {
@@ -20,13 +20,13 @@ export interface SandboxMandate {
   /** Most units in each window. */
   cap: bigint;
   period: MandatePeriod;
-  /** What the wallet holds; 1,000,000 tokens by default. */
+  /** The wallet's balance; 1,000,000 tokens by default. */
   balance?: bigint | undefined;
 }
 
 /**
- * A payer gives a mandate from a new wallet, in a final block at once. The allowance is without a limit: the cap is what
- * holds charges back.
+ * Gives a mandate from a new wallet, in a block that is final at once. The allowance is unlimited, so only the cap
+ * limits charges.
  *
  * @throws ChainUnavailable
  */
@@ -43,7 +43,7 @@ export async function giveSandboxMandate(
   await chain.hold(wallet, balance, { final: true });
   await chain.authorize(setup, { final: true });
   const { mandate } = setup;
-  // As signed: an outage of the node hides it from us, and does not undo it.
+  // The state as signed: during an outage of the node we cannot read it, but the mandate still exists.
   const state = { state: 'active', balance, allowance: UNLIMITED } as const;
   return { network, mandate, reading: readingOf(state, mandate, seconds) };
 }
@@ -55,7 +55,7 @@ export interface WalletChange {
 }
 
 /**
- * The payer changes the wallet behind a payment method, in final blocks at once.
+ * Changes the payer's wallet behind a payment method, in blocks that are final at once.
  *
  * @throws ChainUnavailable
  */

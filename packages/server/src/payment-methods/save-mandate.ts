@@ -14,13 +14,13 @@ export interface GivenMandate {
   customerId: string;
   network: Network;
   mandate: Mandate;
-  /** What a final block shows of it. */
+  /** Its state in a final block. */
   reading: ShownMandate;
 }
 
 /**
- * Stores a mandate that the chain has shown, once however often it is told. Whether its wallet can pay what is due is
- * found by the health watch, which reads it right away, and before each charge.
+ * Stores a mandate that was read from the chain. Repeated calls store it once. The health watch reads it right away to
+ * check that its wallet can pay the next amount; each charge checks it again.
  */
 export async function saveMandate(
   tx: Tx,

@@ -2,11 +2,12 @@ import type { PaymentMethodStatus } from '@florin/contract/schemas';
 import type { ChargeFault, MandateState } from '../chains/index.ts';
 import { Moves } from '../platform/db/index.ts';
 
-// active ⇄ inactive as its wallet and its term can pay what is due next or not; active, inactive ⇄ unknown while the
-// network cannot be read; any → revoked, by the payer on the network or by the merchant's call, which is final.
-// Invariant: `status` is what the last reading, the need known then and that call make of it; only `active` is charged.
+// active ⇄ inactive: its wallet and its term can, or cannot, pay the next amount due; active, inactive ⇄ unknown while
+// the network cannot be read; any → revoked, by the payer on the network or by the merchant's call. `revoked` is final.
+// Invariant: `status` follows from the last reading, the amount due at that time and the revoke call; only `active`
+// methods are charged.
 
-/** Every allowed move, and no other. */
+/** All allowed moves. */
 export const METHOD_MOVES = new Moves<PaymentMethodStatus>('a payment method', {
   active: ['inactive', 'unknown', 'revoked'],
   inactive: ['active', 'unknown', 'revoked'],
@@ -14,18 +15,18 @@ export const METHOD_MOVES = new Moves<PaymentMethodStatus>('a payment method', {
   revoked: [],
 });
 
-/** What the chain shows of a mandate; `unavailable`: nobody knows. */
+/** A mandate's state on the chain; `unavailable`: the chain cannot be read. */
 export type MandateReading = 'unavailable' | ShownMandate;
 
 export interface ShownMandate {
-  /** What the wallet holds, and what of it may still be pulled; both are shared by all mandates of the wallet. */
+  /** The wallet's balance and remaining allowance; all mandates of the wallet share both. */
   balance: bigint;
   allowance: bigint;
   isRevoked: boolean;
   isEnded: boolean;
 }
 
-/** Why a charge is not even sent; `network_unavailable` is no fault of the payer's and counts as no try. */
+/** Why a charge is not sent. `network_unavailable` is not the payer's fault and does not count as a try. */
 export type DeclineCode = ChargeFault | 'network_unavailable';
 
 /** @param now the merchant's clock, Unix seconds */
@@ -36,14 +37,14 @@ export function readingOf(
 ): ShownMandate {
   return {
     balance,
-    // A mandate that is on the chain no more allows nothing, whatever its wallet allows others of it.
+    // A mandate that is no longer on the chain allows nothing, even if its wallet still has an allowance for others.
     allowance: state === 'missing' ? 0n : allowance,
     isRevoked: state === 'revoked',
     isEnded: endsAt !== null && now >= endsAt,
   };
 }
 
-/** Why a charge of that amount would fail; undefined where nothing speaks against it. */
+/** Why a charge of that amount would fail; undefined if it should succeed. */
 export function declineCode(reading: MandateReading, amount: bigint): DeclineCode | undefined {
   if (reading === 'unavailable') return 'network_unavailable';
   if (reading.isRevoked) return 'mandate_revoked';
@@ -52,8 +53,8 @@ export function declineCode(reading: MandateReading, amount: bigint): DeclineCod
 }
 
 /**
- * Whether a charge has to wait for those of the same wallet that are on their way: with them the wallet cannot pay it,
- * and until they are final nobody knows what is left.
+ * Whether a charge has to wait for pending charges of the same wallet: the wallet cannot pay them all, and what
+ * remains is not known before they are final.
  */
 export function mustWait(reading: MandateReading, amount: bigint, onTheirWay: bigint): boolean {
   if (onTheirWay === 0n || declineCode(reading, amount) !== undefined) return false;
@@ -71,7 +72,7 @@ export function statusAfter(
   return declineCode(reading, need) === undefined ? 'active' : 'inactive';
 }
 
-/** Whether a reading that lets a charge go says what is stored already. */
+/** Whether a reading that allows a charge equals the stored one. */
 export function isAsStored(
   stored: { status: PaymentMethodStatus; balance: bigint; allowance: bigint },
   reading: MandateReading,
@@ -82,16 +83,16 @@ export function isAsStored(
   return stored.status === 'active' && stored.balance === balance && stored.allowance === allowance;
 }
 
-/** Readings of a day or an hour come together in so many parts of it, rather than each at a second of its own. */
+/** The reading interval is divided into this many slots. All readings of a slot happen together. */
 const READING_SLOTS = 24;
 
-/** When a method is read again: up to a slot sooner than asked, with all others of that slot. */
+/** When a method is read again: with all others of its slot, up to one slot earlier than `everySeconds` from now. */
 export function nextReading(now: number, everySeconds: number): number {
   const slot = Math.max(1, Math.floor(everySeconds / READING_SLOTS));
   return Math.max(now + 1, Math.floor((now + everySeconds) / slot) * slot);
 }
 
-/** Whether whoever bills should look again: money or allowance came back, or it is otherwise than before. */
+/** Whether `subscriptions` should retry charges: money or allowance came back, or the status changed. */
 export function isNews(
   before: { status: PaymentMethodStatus; balance: bigint; allowance: bigint },
   after: { status: PaymentMethodStatus; balance: bigint; allowance: bigint },

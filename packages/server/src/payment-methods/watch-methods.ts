@@ -6,10 +6,10 @@ import type { PaymentMethodDeps } from './deps.ts';
 import { listDueForReading, nextReadingAt } from './queries.ts';
 import { applyReadings, contextOf, readChain } from './read-mandate.ts';
 
-/** Methods of one read of the chain and of one transaction. */
+/** Methods per chain call and per transaction. */
 const BATCH = 500;
 
-/** Handles `WATCH_METHODS_JOB`: a batch a run, so that the charges of a merchant with many methods come between. */
+/** Handles `WATCH_METHODS_JOB`: one batch per run, so that a merchant's charges are not delayed by many methods. */
 export async function watchMethods(deps: PaymentMethodDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const { merchantId } = job;
   const network = job.payload.network as Network;

@@ -29,7 +29,10 @@ export interface NewChargeRow
     | 'wallet_address'
     | 'created_at'
   > {
-  /** What is pulled; no one watches where to, and the payer chooses nothing. */
+  /**
+   * The amount to pull and its recipient. The address is not scanned for deposits, and the payer has no choice of
+   * options.
+   */
   option: {
     currency: Asset;
     network: Network;
@@ -39,7 +42,7 @@ export interface NewChargeRow
   } | null;
 }
 
-/** The payments of charges, each with its one option, which is fixed from the start. @returns them in their order */
+/** Inserts the payments of charges, each with its only option, fixed from the start. @returns them in their order */
 export async function insertCharges(tx: Tx, rows: readonly NewChargeRow[]): Promise<PaymentView[]> {
   const views = rows.map(newCharge);
   await insertRows(
@@ -71,7 +74,7 @@ function newCharge({ option, ...row }: NewChargeRow): PaymentView {
   return viewOfCharge(payment, [{ ...option, ...quoted, merchant_id, payment_id, watch: null }]);
 }
 
-/** As long as it is on its way, and where it took nothing, a charge has no transaction. */
+/** A charge has no transaction while it is pending, or if it took nothing. */
 const viewOfCharge = (payment: PaymentRow, options: readonly OptionRow[]): PaymentView => ({
   payment,
   options,
@@ -80,9 +83,9 @@ const viewOfCharge = (payment: PaymentRow, options: readonly OptionRow[]): Payme
 });
 
 /**
- * Locks the payments of charges, in the order of their ids. One that is over is shown without its transaction.
+ * Locks the payments of charges, in the order of their ids. An ended one is returned without its transaction.
  *
- * @returns them by their ids
+ * @returns the payments by id
  */
 export async function lockCharges(
   tx: Tx,
@@ -107,21 +110,21 @@ export async function lockCharges(
   );
 }
 
-/** What the end of a charge changes in its payment. */
+/** The columns of the payment that the end of a charge changes. */
 type ChargeEnd = Pick<PaymentRow, 'status'> &
   Partial<
     Pick<PaymentRow, 'received_amount' | 'held_amount' | 'decline_code' | 'closed_at' | 'completed_at'>
   >;
 
-/** A charge that ends, whose lock the caller has. */
+/** A charge that ends. The caller holds its lock. */
 export interface ChargeChange {
   before: PaymentView;
   end: ChargeEnd;
-  /** The transaction that it was pulled by, once that is final. */
+  /** The final transaction that pulled it. */
   pulled?: PulledRow;
 }
 
-/** Ends charges. @returns them as they are from now on, in their order */
+/** Ends charges. @returns the updated payments, in their order */
 export async function writeEnds(tx: Tx, changes: readonly ChargeChange[]): Promise<PaymentView[]> {
   const views = changes.map(({ before, end, pulled }) => ({
     ...before,
@@ -154,7 +157,7 @@ type PulledRow = Pick<
   | 'seen_at'
 >;
 
-/** It carries nothing but the charge. */
+/** The transaction of a charge carries only this charge. */
 const pulledTransaction = (row: PulledRow): TransactionRow => ({
   ...row,
   index: 0,
@@ -166,13 +169,13 @@ const pulledTransaction = (row: PulledRow): TransactionRow => ({
   refunding_amount: 0n,
   sweep_id: null,
   swept_amount: 0n,
-  // Its attempt knows its block: whoever looks at that again begins there.
+  // The transfer attempt stores the block; a later check of the transaction starts from it.
   height: 0,
   final_at: row.seen_at,
   lost_at: null,
 });
 
-/** What charges have brought into the merchant's wallet on a network, as it is booked. */
+/** The sum that charges brought into the merchant's wallet on a network, as booked. */
 export async function sumPulled(
   db: Db,
   merchantId: string,
@@ -186,7 +189,11 @@ export async function sumPulled(
   return BigInt(rows[0]?.total ?? 0);
 }
 
-/** Notes when the transaction of a charge was found in no block any more, or that it is in one again. @returns its coins where that is news */
+/**
+ * Stores when the transaction of a charge was no longer found in any block, or that it is in one again.
+ *
+ * @returns its coins if that changed; else undefined
+ */
 export async function markPulled(
   tx: Tx,
   { merchantId, paymentId }: { merchantId: string; paymentId: string },

@@ -22,10 +22,10 @@ import { lockPayment, type PaymentView } from './queries.ts';
 import { type Quote, quoteOf, readRate } from './quote.ts';
 import { afterCharge, type ChargeOutcome } from './states.ts';
 
-// The payment of a charge is made with the order to pull and ends with what became of that. Its events are returned
-// instead of recorded: payment, invoice and subscription change together, and their events have one order.
+// The payment of a charge is created together with the order to pull, and ends with the outcome of that. Its events are
+// returned instead of recorded: payment, invoice and subscription change together, and their events have one order.
 
-/** What a charge takes, in the token of the payer's mandate. */
+/** Rate and amount of a charge, in the token of the payer's mandate. */
 export type ChargeQuote = Pick<Quote, 'exchange_rate' | 'pay_amount'>;
 
 export interface NewCharge {
@@ -36,18 +36,19 @@ export interface NewCharge {
   customer: string;
   amount: bigint;
   currency: string;
-  /** The wallet that is charged, proven by its mandate, and the wallet that it is pulled into. */
+  /** The charged wallet, proven by its mandate, and the wallet that receives the money. */
   method: { currency: Asset; network: Network; wallet: string; recipient: string };
-  /** Null: none was asked for, as the charge is recorded as failed without having been sent. */
+  /** Null: the charge is recorded as failed without being sent, so no rate was needed. */
   quote: ChargeQuote | null;
-  /** Why it failed without having been sent; null: it is sent now. */
+  /** Why it failed without being sent; null: it is sent now. */
   declineCode: string | null;
 }
 
 /**
- * Asked before the transaction, anew for each attempt. @returns undefined while there is no rate to charge at
+ * Quotes a charge. Call it before the transaction, for each attempt anew.
  *
- * @throws Fail `invalid_request` where the price is too large to be paid in a token
+ * @returns undefined while there is no rate
+ * @throws Fail `invalid_request` if the price is too large to be paid in a token
  */
 export async function quoteCharge(
   deps: Pick<PaymentDeps, 'rates'>,
@@ -57,7 +58,7 @@ export async function quoteCharge(
 ): Promise<ChargeQuote | undefined> {
   try {
     const rate = await readRate(deps, merchant, price.currency, token);
-    // It is taken at once.
+    // The charge follows at once, so the quote has no lifetime.
     const { exchange_rate, pay_amount } = quoteOf(price, token, rate, { quotedAt: 0, seconds: 0 });
     return { exchange_rate, pay_amount };
   } catch (error) {
@@ -66,14 +67,14 @@ export async function quoteCharge(
   }
 }
 
-/** A charge's payment that is made; its id is the transfer's owner and group. */
+/** The created payment of a charge. Its id is the owner and the group of the transfer. */
 export interface MadeCharge {
   paymentId: string;
-  /** The event of one that failed without having been sent. */
+  /** The event of a charge that failed without being sent. */
   change: Change | undefined;
 }
 
-/** Makes the payments of charges of a merchant. @returns them in their order */
+/** Creates the payments of a merchant's charges. @returns them in their order */
 export async function insertCharges(
   tx: Tx,
   charges: readonly { charge: NewCharge; context: PaymentContext }[],
@@ -118,37 +119,39 @@ interface ChargeKey {
   paymentId: string;
 }
 
-/** What the chain says of a charge that was made. */
+/** A successful charge as the chain shows it. */
 export interface Pulled {
   txId: string;
-  /** False: its invoice is paid otherwise or void, so that its money lies in `held`, refundable, and completes nothing. */
+  /**
+   * False: the invoice is already paid or void. The money is booked in `held`, can be refunded, and completes nothing.
+   */
   isNeeded: boolean;
-  /** Its wallet was listed while it was on its way: what it took is seized, and pays nothing until people decide. */
+  /** Its wallet was listed while it was pending: the money is seized and pays nothing until people decide. */
   isListed: boolean;
 }
 
-/** How a charge that was sent has ended. */
+/** The end of a charge that was sent. */
 export interface EndedCharge {
   paymentId: string;
-  /** What it pulled, or why it took nothing. */
+  /** The pulled money, or why nothing was pulled. */
   outcome: Pulled | { declineCode: string };
   context: PaymentContext;
 }
 
-/** A charge that ends in a transaction, and what that is to book before it commits. */
+/** A charge that ends in a transaction, with the postings that the transaction has to book before it commits. */
 export interface SettledCharge {
   change: Change;
-  /** Empty for one that took nothing. */
+  /** Empty if it took nothing. */
   journal: readonly Posting[];
   /** The merchant's clock. */
   seconds: number;
 }
 
 /**
- * Writes how charges of a merchant have ended, each once; `bookCharges` follows in the same transaction.
+ * Writes the ends of a merchant's charges, each once. Call `bookCharges` in the same transaction afterwards.
  *
- * @returns the event of each and what it books, in their order; undefined where that was written before
- * @throws where there is no such charge
+ * @returns the event and the postings of each, in their order; undefined for a charge that had ended before
+ * @throws if there is no such charge
  */
 export async function endCharges(
   tx: Tx,
@@ -182,7 +185,7 @@ export async function endCharges(
   });
 }
 
-/** Undefined where it was decided before. */
+/** Undefined if it was decided before. */
 function decideEnd(
   before: PaymentView,
   { paymentId, outcome, context }: EndedCharge,
@@ -221,7 +224,7 @@ const EVENTS: Partial<Record<PaymentStatus, EventType>> = {
   frozen: 'payment.failed',
 };
 
-/** Undefined where it was decided before: one that was released is on its way again, but not on the chain. */
+/** Undefined if it was decided before: a released charge is pending again, but not on the chain. */
 function outcomeOf({ payment }: PaymentView, outcome: ChargeOutcome): PaymentStatus | undefined {
   return payment.received_amount > 0n ? undefined : afterCharge(payment.status, outcome);
 }
@@ -231,11 +234,12 @@ function endOf(isNeeded: boolean, amount: bigint, seconds: number) {
 }
 
 /**
- * A charge that two people have released pays its invoice as if it arrived now, or lies in `held` where that needs it no
- * more, or asks for another amount by now; `bookCharges` follows in the same transaction.
+ * Completes a charge that two people have released. It pays its invoice as if it arrived now. If the invoice no longer
+ * needs it or has another amount by now, the money goes to `held`. Call `bookCharges` in the same transaction
+ * afterwards.
  *
- * @param asked what the invoice asks for; undefined where none needs it
- * @returns whether it pays, its event, and what it books; undefined where there is nothing released to decide
+ * @param asked the amount of the invoice; undefined if no invoice needs the money
+ * @returns whether it pays, its event and its postings; undefined if nothing was released
  */
 export async function completeReleased(
   tx: Tx,
@@ -258,7 +262,7 @@ export async function completeReleased(
   return { change, journal, seconds, isNeeded };
 }
 
-/** Books charges of a merchant, last of all: whoever else books waits for these rows until the transaction ends. */
+/** Books a merchant's charges. Call it last: other bookings wait for these rows until the transaction ends. */
 export async function bookCharges(
   tx: Tx,
   merchantId: string,
@@ -271,10 +275,10 @@ export async function bookCharges(
 }
 
 /**
- * A reorganisation deeper than finality took the transaction of a charge that is credited: the merchant keeps it, the
- * operator bears it.
+ * Books the loss of a credited charge whose transaction was removed by a reorganisation deeper than finality. The
+ * merchant keeps the money, the operator bears the loss.
  *
- * @returns false where it is not credited, or known to be lost
+ * @returns false if it is not credited, or already known to be lost
  */
 export async function loseCharge(
   tx: Tx,
@@ -287,7 +291,7 @@ export async function loseCharge(
   return coins !== undefined;
 }
 
-/** It is in a final block again. */
+/** Undoes `loseCharge`: the transaction is in a final block again. */
 export async function regainCharge(
   tx: Tx,
   charge: ChargeKey,

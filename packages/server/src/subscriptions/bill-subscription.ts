@@ -18,30 +18,30 @@ import { type ChargeReading, readForCharge, type Trial, tryCharges } from './cha
 import { Draft } from './decide/draft.ts';
 import { decideDue } from './decide/due.ts';
 import { type BillingContext, billingContext, decisionContextOf, type SubscriptionDeps } from './deps.ts';
-import { lookJob, realMsOf } from './jobs.ts';
+import { pollJob, realMsOf } from './jobs.ts';
 import { billingAfter, lockBillings, type Written, writeDecisions } from './write-decisions.ts';
 
-/** More changes than these at one instant are left to another run, so that no run holds a worker for long. */
+/** At most this many changes per run; another run continues, so that no run holds a worker for long. */
 const CHANGES_MAX = 50;
 
-/** A charge that is to be tried: what there is to read of it before it can be decided. */
+/** A charge to try: its mandate and rate have to be read before it is decided. */
 interface ToTry {
   methodId: string | null;
   invoice: InvoiceRow;
 }
 
-/** What comes after a transaction: another change, something to be read before it, or nothing before `wait`. */
+/** The next step after a transaction: another change, a reading that it needs, or nothing before `wait`. */
 type Next =
   | 'change'
   | ToTry
   | DuePages
-  /** `isHeldBack`: a change is due and waits until it is known whether its money came. */
+  /** `isHeldBack`: a change is due, but waits until its payment pages can be polled. */
   | { wait: number | null; isHeldBack: boolean };
 
-/** What was found of pages whose money the next change would give up: there is none, or nobody can say yet. */
-interface Looked {
+/** Pages that were polled before a change that gives up on their money. `retryAt`: a network could not be read. */
+interface PolledPages {
   pages: DuePages;
-  notYet: RetryAt | undefined;
+  retryAt: RetryAt | undefined;
 }
 
 /** One change of a subscription, if one is due. */
@@ -50,13 +50,13 @@ interface Step {
   subscriptionId: string;
   context: BillingContext;
   tried: (ToTry & { read: ChargeReading }) | undefined;
-  looked: Looked | undefined;
+  polled: PolledPages | undefined;
   isDueJob: boolean;
 }
 
-/** What is due of a merchant's subscriptions at the same time is written together. */
+/** Due changes of a merchant's subscriptions are written in batches. */
 const billingStep = batchStep<Step, Next>({
-  // What one of them takes out of a wallet the next one must not count on.
+  // Charges of one wallet go in separate batches, because each reduces the balance for the next.
   locksOf: ({ subscriptionId, tried }) => [subscriptionId, ...(tried ? [walletName(tried.read)] : [])],
   change: takeSteps,
 });
@@ -65,16 +65,17 @@ const walletName = ({ method: { network, currency, wallet_address: wallet } }: C
   `${network} ${currency} ${wallet}`;
 
 /**
- * Does what is due of a subscription, each change in a transaction of its own, and comes back when the next is due. A
- * charge is read between two transactions and decided anew in the second one, and so is the end of what nobody has paid.
- * Where that cannot be read, a job of its own looks again, so that all else keeps its time.
+ * Makes the due changes of a subscription, each in its own transaction, and plans the next run for the next deadline.
+ * Before a charge its mandate and rate are read between two transactions, and the second one decides again. Before the
+ * end of an unpaid invoice its pages are polled in the same way. If a network cannot be read, a separate job polls
+ * again, so that other changes are not delayed.
  */
 export async function billSubscription(deps: SubscriptionDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const subscriptionId = String(job.payload.subscriptionId);
-  const isLook = job.payload.look === true;
+  const isPoll = job.payload.look === true;
   let tried: (ToTry & { read: ChargeReading }) | undefined;
-  let looked: Looked | undefined;
+  let polled: PolledPages | undefined;
   const begun = await billingContext(deps, merchant);
   deps.metrics.billed((begun.time.realMs - job.dueAtMs) / 1000);
   for (let changes = 0; changes < CHANGES_MAX && !run.signal.aborted; changes++) {
@@ -84,22 +85,22 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
       subscriptionId,
       context,
       tried,
-      looked,
-      isDueJob: !isLook,
+      polled,
+      isDueJob: !isPoll,
     };
     const next = await billingStep(deps.db, merchant.merchantId, { run, item });
     crashPoint('billing.step-committed');
     tried = undefined;
     if (next === 'change') continue;
     if ('wait' in next) {
-      const notYet = next.isHeldBack ? looked?.notYet : undefined;
-      if (isLook) return notYet ?? 'done';
-      if (notYet !== undefined)
-        await transact(deps.db, (tx) => enqueue(tx, [lookJob(merchant.merchantId, subscriptionId, notYet)]));
+      const retryAt = next.isHeldBack ? polled?.retryAt : undefined;
+      if (isPoll) return retryAt ?? 'done';
+      if (retryAt !== undefined)
+        await transact(deps.db, (tx) => enqueue(tx, [pollJob(merchant.merchantId, subscriptionId, retryAt)]));
       return next.wait === null ? 'done' : { againAtMs: realMsOf(next.wait, context.time) };
     }
     if ('deadline' in next) {
-      looked = { pages: next, notYet: await pollPages(deps, merchant, next) };
+      polled = { pages: next, retryAt: await pollPages(deps, merchant, next) };
       continue;
     }
     const read = await readForCharge(deps, merchant, next);
@@ -110,7 +111,7 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   return { againAtMs: deps.clock.nowMs() };
 }
 
-/** Locks all subscriptions, decides each, and writes what was decided. What comes after it is seen under the same locks. */
+/** Locks all subscriptions, decides each and writes the decisions. Each next step is found under the same locks. */
 async function takeSteps(tx: Tx, steps: readonly Step[]): Promise<Next[]> {
   const [first] = steps;
   if (first === undefined) return [];
@@ -130,25 +131,25 @@ async function takeSteps(tx: Tx, steps: readonly Step[]): Promise<Next[]> {
   return plans.map(({ step, billing, next }) => next ?? nextOf(billingsAfter.get(billing) ?? billing, step));
 }
 
-/** What one step does under its locks: it writes a decision, or tries a charge, or nothing is due. */
+/** The result of one step under its locks: a decision to write, a charge to try, or neither. */
 interface Plan {
   step: Step;
   billing: Billing;
   written?: Written;
   trial?: Trial;
-  /** What has to be read before anything is decided. */
+  /** Pages to poll before the decision. */
   next?: DuePages;
 }
 
 function planOf(step: Step, billing: Billing | undefined): Plan {
   invariant(billing !== undefined, 'each subscription of a batch is locked');
-  const { context, tried, looked, isDueJob } = step;
+  const { context, tried, polled, isDueJob } = step;
   const decisionContext = decisionContextOf(context);
   const due = decideDue(billing.facts, decisionContext, mayGiveUp(step));
   if (due.do === 'change') {
     const { decision, deadline } = due;
     const pages = deadline === null ? undefined : pagesOf(billing, deadline);
-    if (pages !== undefined && !hasSeen(looked, pages)) return { step, billing, next: pages };
+    if (pages !== undefined && !coversPages(polled, pages)) return { step, billing, next: pages };
     return { step, billing, written: { before: billing, decision, context, additions: { isDueJob } } };
   }
   if (due.do !== 'try' || tried === undefined || !isOf(tried, billing, due.invoiceId))
@@ -158,9 +159,9 @@ function planOf(step: Step, billing: Billing | undefined): Plan {
   return { step, billing, trial: { billing, draft, invoiceId, read: tried.read, context, isDueJob } };
 }
 
-const mayGiveUp = ({ looked }: Step) => looked?.notYet === undefined;
+const mayGiveUp = ({ polled }: Step) => polled?.retryAt === undefined;
 
-/** Whether what was read of a mandate and a rate is of this invoice, as it is under the locks. */
+/** Whether the mandate and rate were read for this invoice in its current state under the locks. */
 function isOf(tried: ToTry, { facts, invoices }: Billing, invoiceId: string): boolean {
   const invoice = invoices.find((row) => row.invoice_id === invoiceId);
   return (
@@ -170,7 +171,7 @@ function isOf(tried: ToTry, { facts, invoices }: Billing, invoiceId: string): bo
   );
 }
 
-/** The pages of a subscription that money may have come to; undefined where it has none. */
+/** The pages of a subscription that may have received money; undefined if it has none. */
 function pagesOf({ facts, invoices }: Billing, deadline: number): DuePages | undefined {
   const hasPage = ({ invoice_id }: InvoiceRow) =>
     facts.invoices.some(({ id, page }) => id === invoice_id && (page === 'open' || page === 'frozen'));
@@ -178,10 +179,10 @@ function pagesOf({ facts, invoices }: Billing, deadline: number): DuePages | und
   return paymentIds.length === 0 ? undefined : { paymentIds, deadline };
 }
 
-const hasSeen = (looked: Looked | undefined, { paymentIds, deadline }: DuePages) =>
-  looked !== undefined &&
-  looked.pages.deadline >= deadline &&
-  paymentIds.every((id) => looked.pages.paymentIds.includes(id));
+const coversPages = (polled: PolledPages | undefined, { paymentIds, deadline }: DuePages) =>
+  polled !== undefined &&
+  polled.pages.deadline >= deadline &&
+  paymentIds.every((id) => polled.pages.paymentIds.includes(id));
 
 function nextOf({ facts, invoices }: Billing, step: Step): Next {
   const decisionContext = decisionContextOf(step.context);
@@ -192,6 +193,6 @@ function nextOf({ facts, invoices }: Billing, step: Step): Next {
   }
   if (due.do === 'change') return 'change';
   const invoice = invoices.find((row) => row.invoice_id === due.invoiceId);
-  invariant(invoice !== undefined, 'what is tried is open');
+  invariant(invoice !== undefined, 'an invoice that is tried is open');
   return { methodId: facts.subscription.methodId, invoice };
 }

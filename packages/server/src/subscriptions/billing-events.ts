@@ -7,27 +7,28 @@ import type { DecidedEvent, Decision } from './decide/facts.ts';
 import type { BillingContext } from './deps.ts';
 import { presentSubscription } from './present.ts';
 
-interface Told {
+/** A written change, for the resources in its events. */
+interface WrittenChange {
   before: Pick<Billing, 'subscription' | 'invoices'>;
   after: ChangedBilling;
-  /** Events of the payments that the change is about, by the invoices that they pay. */
-  paymentNews: readonly { invoiceId: string; change: Change }[];
+  /** Events of the change's payments, with the invoices that they pay. */
+  paymentEvents: readonly { invoiceId: string; change: Change }[];
 }
 
-/** The events of a decision in its order, each with its resource as it stands after the whole change. */
-export function eventsOf({ events }: Decision, told: Told, context: BillingContext): Change[] {
+/** The events of a decision, in its order. Each has its resource as it is after the whole change. */
+export function eventsOf({ events }: Decision, change: WrittenChange, context: BillingContext): Change[] {
   const isMade = events.some(({ type }) => type === 'subscription.created');
   return events.map((event) => {
-    if (event.type.startsWith('payment.')) return paymentChange(event, told);
+    if (event.type.startsWith('payment.')) return paymentChange(event, change);
     return event.invoiceId === undefined
-      ? subscriptionChange(event, told, context, isMade)
-      : invoiceChange(event, told, context);
+      ? subscriptionChange(event, change, context, isMade)
+      : invoiceChange(event, change, context);
   });
 }
 
-function paymentChange({ type, invoiceId }: DecidedEvent, { paymentNews }: Told): Change {
-  const found = paymentNews.find((news) => news.invoiceId === invoiceId && news.change.type === type);
-  invariant(found !== undefined, `the payment of an invoice tells ${type}`);
+function paymentChange({ type, invoiceId }: DecidedEvent, { paymentEvents }: WrittenChange): Change {
+  const found = paymentEvents.find((event) => event.invoiceId === invoiceId && event.change.type === type);
+  invariant(found !== undefined, `the payment of an invoice has an event ${type}`);
   return found.change;
 }
 
@@ -39,7 +40,7 @@ type InvoiceOwner = Pick<InvoiceRow, 'merchant_id' | 'store_id'>;
 
 function subscriptionChange(
   { type }: DecidedEvent,
-  { before, after }: Told,
+  { before, after }: WrittenChange,
   context: BillingContext,
   isMade: boolean,
 ): Change {
@@ -54,11 +55,11 @@ function subscriptionChange(
 
 function invoiceChange(
   { type, invoiceId }: DecidedEvent,
-  { before, after }: Told,
+  { before, after }: WrittenChange,
   context: BillingContext,
 ): Change {
   const row = after.invoices.find(({ invoice_id }) => invoice_id === invoiceId);
-  invariant(row !== undefined, 'an invoice that is told of has changed');
+  invariant(row !== undefined, 'an invoice with an event has changed');
   const known = before.invoices.find(({ invoice_id }) => invoice_id === invoiceId);
   return {
     ...common(row, context),

@@ -10,8 +10,8 @@ import { subscriptionColumns } from './rows.ts';
 type SubscriptionKey = Pick<SubscriptionRow, 'merchant_id' | 'subscription_id'>;
 
 /**
- * First of all locks of a change, in the order of their ids: open invoices, their payments and mandates follow, in this
- * order.
+ * Locks subscriptions, in the order of their ids. Lock order of a change: subscriptions, their open invoices, the
+ * payments of these, then payment methods.
  */
 export const subscriptionsLock = (
   merchantId: string,
@@ -29,7 +29,7 @@ export async function insertSubscription(
   return await tx.insertInto('subscription').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Writes what decisions have made of subscriptions of a merchant, whose locks the caller has. */
+/** Writes decided changes of a merchant's subscriptions. The caller holds their locks. */
 export async function writeFacts(
   tx: Tx,
   changes: readonly { before: SubscriptionRow; facts: SubscriptionFacts }[],
@@ -42,7 +42,7 @@ export async function writeFacts(
   await updateRows(tx, SUBSCRIPTION, rows, ['subscription_id']);
 }
 
-/** What decisions do not look at. */
+/** Writes the columns that decisions do not use. */
 export async function writeContent(
   tx: Tx,
   { merchant_id, subscription_id }: SubscriptionKey,
@@ -57,7 +57,7 @@ export async function writeContent(
     .executeTakeFirstOrThrow();
 }
 
-/** The live ones that are charged to a payment method. */
+/** The live subscriptions that are charged to these payment methods. */
 export async function listOfMethods(
   db: Db,
   merchantId: string,
@@ -70,7 +70,7 @@ export async function listOfMethods(
   return rows;
 }
 
-/** Whether an open invoice is about to be charged, or is being charged. */
+/** Whether a charge of an open invoice is due or pending. */
 export async function hasTryUnderWay(
   db: Db,
   { merchant_id, subscription_id }: SubscriptionKey,
@@ -79,7 +79,7 @@ export async function hasTryUnderWay(
   const open = await listOpenInvoices(db, merchant_id, [subscription_id]);
   if (open.some((invoice) => invoice.live_attempt !== null)) return 'sent';
   const isDue = open.some(
-    // One that money for its page is on its way to is tried only if that is not enough.
+    // While money for an invoice's page is pending, the invoice is charged only if that money is not enough.
     ({ next_try_at: at, charges_ended, payment_status: status }) =>
       !charges_ended && status !== 'processing' && at !== null && Number(at) <= now,
   );

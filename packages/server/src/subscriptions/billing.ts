@@ -2,10 +2,10 @@ import type { InvoiceRow } from '../invoices/index.ts';
 import type { Facts } from './decide/facts.ts';
 import type { SubscriptionRow } from './queries.ts';
 
-/** A subscription under its lock, with all that decisions about it look at. */
+/** A locked subscription with the facts that decisions about it need. */
 export interface Billing {
   subscription: SubscriptionRow;
-  /** The open ones. */
+  /** The open invoices. */
   invoices: readonly InvoiceRow[];
   facts: Facts;
 }
@@ -13,6 +13,6 @@ export interface Billing {
 /** A subscription after a change. */
 export interface ChangedBilling {
   subscription: SubscriptionRow;
-  /** Those that the change made or altered. */
+  /** The invoices that the change created or updated. */
   invoices: InvoiceRow[];
 }

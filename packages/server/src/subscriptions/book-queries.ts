@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** What subscriptions say of money, as a table of a statement, for whoever compares the books. */
+/** Credits of subscriptions as a subquery, for `reconciliation`. */
 export const creditRows = (merchantId: string): RawBuilder<unknown> => sql`(
   select subscription_id, currency, credit_amount from subscription
   where merchant_id = ${merchantId})`;

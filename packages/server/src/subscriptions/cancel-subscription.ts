@@ -37,5 +37,5 @@ function timeOf(body: SubscriptionCancelInput, subscription: SubscriptionFacts, 
   }
   if (body.cancel_at === undefined) return 'now';
   if (body.cancel_at > now) return body.cancel_at;
-  throw new Fail('invalid_request', { message: 'cancel_at must lie in the future.', param: 'cancel_at' });
+  throw new Fail('invalid_request', { message: 'cancel_at must be in the future.', param: 'cancel_at' });
 }

@@ -25,20 +25,24 @@ import { crashPoint } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { openChargesOf } from '../transfers/index.ts';
 import type { Billing } from './billing.ts';
-import { type Attempt, orderedCharge, type Reading, tryCharge, windowAt } from './decide/charge.ts';
+import { type Attempt, type ChargeCheck, orderedCharge, tryCharge, windowAt } from './decide/charge.ts';
 import type { Draft } from './decide/draft.ts';
 import type { BillingContext, SubscriptionDeps } from './deps.ts';
 import type { Additions, Written } from './write-decisions.ts';
 
-/** What is known of a mandate and a price before a charge of it is decided; nothing of it is promised to hold. */
+/** Mandate and quote, read before a charge is decided. They may have changed by then, so the decision checks again. */
 export interface ChargeReading {
   method: PaymentMethodRow;
   mandate: MandateReading;
-  /** Undefined while there is no rate to charge at. */
+  /** Undefined while there is no rate. */
   quote: ChargeQuote | undefined;
 }
 
-/** Asks the chain and the rates, outside of every transaction. @returns undefined where there is nothing to charge */
+/**
+ * Reads the mandate and the rate. Do not call it in a transaction.
+ *
+ * @returns undefined if there is no mandate to charge
+ */
 export async function readForCharge(
   deps: SubscriptionDeps,
   merchant: Merchant,
@@ -66,13 +70,13 @@ async function quoteNow(
       currency,
     );
   } catch (error) {
-    // A price that no token can pay at this rate: a payer's page cannot either, and a better rate may come.
+    // The price is too large to be paid in a token at this rate; the rate may change.
     if (error instanceof Fail) return undefined;
     throw error;
   }
 }
 
-/** A try of an invoice, to be decided under the lock of its subscription. */
+/** A try to charge an invoice, decided under the lock of its subscription. */
 export interface Trial {
   billing: Billing;
   draft: Draft;
@@ -82,17 +86,17 @@ export interface Trial {
   isDueJob: boolean;
 }
 
-/** What came of a try, which `writeDecisions` is to write. */
+/** The result of a try, to be written by `writeDecisions`. */
 export type Tried = { written: Written } & (
   | { did: 'ordered' | 'waits' }
   | { did: 'declined'; code: string; paymentId: string }
 );
 
 /**
- * Decides tries of a merchant's invoices with what was read, under all locks: each charge is ordered, or recorded as failed
- * without being sent, or waits. No two are of one wallet.
+ * Decides tries of a merchant's invoices from their readings, under all locks: each charge is ordered, recorded as
+ * failed without being sent, or waits. Each try must have a different wallet.
  *
- * @returns what came of each, in their order
+ * @returns the results, in the order of the tries
  */
 export async function tryCharges(tx: Tx, trials: readonly Trial[]): Promise<Tried[]> {
   const [first] = trials;
@@ -110,22 +114,22 @@ export async function tryCharges(tx: Tx, trials: readonly Trial[]): Promise<Trie
   const charges = new Map(charged.map(({ trial }, i) => [trial, made[i]]));
   const tried = attempts.map((one) => triedOf(one, charges.get(one.trial)));
   const orders = tried.flatMap(({ order }) => order ?? []);
-  // The one that came last has read the clock last.
+  // The last trial has the latest reading of the clock.
   await orderCharges(tx, merchantId, orders, trials.at(-1)?.context.time ?? first.context.time);
   if (orders.length > 0) crashPoint('billing.charge-ordered');
   return tried.map(({ result }) => result);
 }
 
-/** A method under its lock, and what other charges take. */
+/** A locked method with the amounts that other charges use. */
 interface Taken {
   method: PaymentMethodRow;
-  /** Out of its wallet: what is on its way. */
+  /** Sum of the pending charges of its wallet. */
   onTheirWay: bigint;
-  /** Of its cap in this window. */
+  /** The used part of its cap in this window. */
   used: bigint;
 }
 
-/** Locks methods with all others of their wallets, as what one of them takes the others cannot. */
+/** Locks the methods with all other methods of their wallets, because they share a balance. */
 async function lockWallets(tx: Tx, merchantId: string, trials: readonly Trial[]): Promise<Taken[]> {
   const wallets = trials.map(({ read }) => walletOf(read.method));
   const windows = trials.map(({ billing: { subscription, facts }, read, draft }) => ({
@@ -147,7 +151,7 @@ async function lockWallets(tx: Tx, merchantId: string, trials: readonly Trial[])
   });
 }
 
-/** A try as it is decided, before its payment is made. */
+/** A decided try, before its payment is created. */
 interface Decided {
   trial: Trial;
   attempt: Attempt;
@@ -157,10 +161,10 @@ interface Decided {
 function attemptOf(trial: Trial, taken: Taken | undefined): Decided {
   invariant(taken !== undefined, 'each wallet that is charged is locked');
   const { draft, invoiceId, read } = trial;
-  return { trial, attempt: tryCharge(draft, invoiceId, judge(read, taken)), method: taken.method };
+  return { trial, attempt: tryCharge(draft, invoiceId, checkCharge(read, taken)), method: taken.method };
 }
 
-/** @param charge its payment; undefined where it waits */
+/** @param charge its payment; undefined if the try waits */
 function triedOf(
   { trial, attempt, method }: Decided,
   charge: MadeCharge | undefined,
@@ -188,9 +192,9 @@ function triedOf(
   return { result: { did: 'ordered', written: writtenWith({ charge: { invoiceId, ...charge } }) }, order };
 }
 
-/** What the reading means now that nothing moves: the method's status, and what else is taken from it. */
-function judge({ mandate, quote }: ChargeReading, { method, onTheirWay, used }: Taken): Reading {
-  // By our call: on the chain it may stand yet.
+/** Checks a reading under the locks, against the method's status and the other charges of its wallet and cap. */
+function checkCharge({ mandate, quote }: ChargeReading, { method, onTheirWay, used }: Taken): ChargeCheck {
+  // Revoked by an API call; on the chain the mandate may still be active.
   if (method.status === 'revoked') return { kind: 'declined', code: 'mandate_revoked' };
   if (quote === undefined) return { kind: 'unavailable' };
   const amount = quote.pay_amount;

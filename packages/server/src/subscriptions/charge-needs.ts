@@ -8,7 +8,7 @@ import type { SubscriptionDeps } from './deps.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { sumOf } from './rows.ts';
 
-/** What a subscription has to be paid next, and when. */
+/** The next payment of a subscription. */
 interface Need {
   methodId: string;
   amount: bigint;
@@ -17,8 +17,8 @@ interface Need {
 }
 
 /**
- * What each mandate has to pay next, in units of its token: the oldest open invoice, or the next one, so that who lacks
- * it is told before it is due. Without a rate nothing is said.
+ * The next amount that each mandate has to pay, in units of its token: the oldest open invoice, or else the next one,
+ * so that a customer with too little money is warned before it is due. Without a rate a mandate has no entry.
  */
 export function chargeNeeds(deps: Pick<SubscriptionDeps, 'rates'>): ChargeNeeds {
   return async (db, merchant, methods) => {
@@ -52,7 +52,7 @@ export function chargeNeeds(deps: Pick<SubscriptionDeps, 'rates'>): ChargeNeeds 
 
 type QuotedRates = SubscriptionDeps['rates'];
 
-/** Many methods are charged in few pairs of currencies: a rate is asked once for all of them. */
+/** Many methods share few pairs of currencies, so each rate is read once for all of them. */
 function eachOnce(rates: QuotedRates): QuotedRates {
   const asked = new Map<string, ReturnType<QuotedRates['quote']>>();
   return {
@@ -75,7 +75,7 @@ function needOf(row: SubscriptionRow, open: InvoiceRow | undefined): Need {
   return { methodId, currency, amount: takeCredit(sum, credit).amount, at };
 }
 
-/** A price above what tokens can be counted in. */
+/** A price that is too large to be paid in a token. */
 function ofUnpayable(error: unknown): undefined {
   if (!(error instanceof Fail)) throw error;
 }

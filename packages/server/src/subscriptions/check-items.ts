@@ -12,7 +12,11 @@ type Pace = Pick<SubscriptionInput['items'][number]['price_data'], 'currency'> &
   interval: SubscriptionItemInput['price_data']['recurring']['interval'];
 };
 
-/** Items of one currency and one interval, as they are stored. @throws Fail `invalid_request` with the item's path */
+/**
+ * The items in their stored form; all must have one currency and one interval.
+ *
+ * @throws Fail `invalid_request` with the item's path
+ */
 export function checkItems(
   items: readonly SubscriptionItemInput[],
   { currency, interval }: Pace,
@@ -36,7 +40,7 @@ export function checkItems(
   return { items: stored, amount };
 }
 
-/** Whether they say the same; their ids say nothing. */
+/** Whether the items are equal except for their ids. */
 export function isSameItems(a: readonly StoredItem[], b: readonly StoredItem[]): boolean {
   const words = (items: readonly StoredItem[]) =>
     items.map(({ product, unit_amount, quantity, metadata }) => [

@@ -33,7 +33,8 @@ export interface CreateRequest {
 const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 /**
- * Makes a subscription with its first invoice. What is refused binds no key: the claim is rolled back with it.
+ * Creates a subscription with its first invoice. A refused request does not bind its idempotency key, because the claim
+ * is rolled back too.
  *
  * @throws Fail `invalid_request`, `conflict`
  */
@@ -44,7 +45,7 @@ export async function createSubscription(
   const { caller, body, idempotencyKey } = request;
   const { merchantId, storeId } = caller;
   const context = await billingContext(deps, caller);
-  // Rates are asked before the transaction; whether that matters is known once the key is seen to be new.
+  // Rates are read before the transaction. The result matters only if the idempotency key is new.
   const unpayable = await findUnpayable(deps, request);
   const subscriptionId = newId();
   const claim = {
@@ -72,7 +73,7 @@ export async function createSubscription(
   };
 }
 
-/** Why nobody could pay such a sum now. */
+/** The error if no token can pay such a sum now. */
 async function findUnpayable(
   deps: SubscriptionDeps,
   { caller, body }: CreateRequest,
@@ -158,10 +159,13 @@ function checkTimes(body: SubscriptionInput, interval: SubscriptionRow['interval
   if (anchor !== undefined) {
     if (trialDays > 0) throw refuse('billing_cycle_anchor', 'With a trial, periods begin where it ends.');
     if (anchor <= now || anchor > boundary(now, interval, 1))
-      throw refuse('billing_cycle_anchor', `billing_cycle_anchor lies ahead, by one ${interval} at most.`);
+      throw refuse(
+        'billing_cycle_anchor',
+        `billing_cycle_anchor must be in the future, by one ${interval} at most.`,
+      );
   }
   if (cancelAt !== undefined && cancelAt <= now)
-    throw refuse('cancel_at', 'cancel_at must lie in the future.');
+    throw refuse('cancel_at', 'cancel_at must be in the future.');
 }
 
 async function customerOf(
@@ -177,7 +181,7 @@ async function customerOf(
   return customerId;
 }
 
-/** As its creation answers it: with the page for the first payment, as long as there is something to do there. */
+/** The response to its creation, with the page for the first payment as long as the payer has something to do there. */
 export async function presentCreated(
   db: Db,
   { subscription, replayed }: { subscription: SubscriptionRow; replayed: boolean },
@@ -189,7 +193,7 @@ export async function presentCreated(
     : { body, replayed };
 }
 
-/** Nothing is paid or authorised yet, and no mandate is about to be charged. */
+/** Whether nothing is paid or authorised yet, and no charge of a mandate is due. */
 async function needsPayer(db: Db, row: SubscriptionRow): Promise<boolean> {
   if (row.status !== 'incomplete') return false;
   if (row.payment_method_id === null || row.latest_invoice_id === null) return true;

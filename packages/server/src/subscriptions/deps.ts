@@ -14,7 +14,7 @@ import type { DecisionContext } from './decide/draft.ts';
 import type { BillingRules } from './decide/facts.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';
 
-/** Who asks for something of a store's: a key of it, or the page of a payer. */
+/** The caller of a store's operation: an API key, or a payer's page. */
 export type StoreCaller = Pick<Caller, 'merchantId' | 'storeId' | 'mode' | 'clockOffset'>;
 
 export interface SubscriptionDeps extends PaymentDeps, PaymentMethodDeps {
@@ -23,11 +23,11 @@ export interface SubscriptionDeps extends PaymentDeps, PaymentMethodDeps {
 
 const DAY_SECONDS = 86_400;
 
-/** What a change of a subscription has to know, read before its transaction begins. */
+/** The inputs of a change of a subscription, read before its transaction begins. */
 export interface BillingContext extends PaymentContext {
   rules: BillingRules;
   suspensions: Suspensions;
-  /** Of whoever asked for the change: it may be written with those of others. */
+  /** The trace of the change's cause. Changes in one transaction may have different traces. */
   trace: string | null;
 }
 
@@ -48,7 +48,7 @@ export async function billingContext(
   return { settings, time: merchantTime(deps, merchant), rules, suspensions, trace: activeTrace() };
 }
 
-/** What decisions know of it. */
+/** The part of the context that decisions use. */
 export const decisionContextOf = ({ rules, time, suspensions }: BillingContext): DecisionContext => ({
   rules,
   suspension: {

@@ -6,16 +6,16 @@ import type { Db } from '../platform/db/index.ts';
 import { presentSubscription } from './present.ts';
 import type { SubscriptionRow } from './queries.ts';
 
-/** Both ways of asking, together. */
+/** The expansions of both forms of the query parameter. */
 export function expansionsOf(query: SubscriptionReadQuery): ReadonlySet<SubscriptionExpansion> {
-  // The schema lets nothing else through.
+  // The schema allows no other values.
   const named = (query.expand?.split(',') ?? []) as SubscriptionExpansion[];
   return new Set([...named, ...(query['expand[]'] ?? [])]);
 }
 
 type Expanded = Pick<Subscription, 'latest_invoice_object' | 'customer_object' | 'payment_method_object'>;
 
-/** How each is read; nothing where the subscription has none. */
+/** Reads each expansion; empty if the subscription has none. */
 const EXPANSIONS: Record<SubscriptionExpansion, (db: Db, row: SubscriptionRow) => Promise<Expanded>> = {
   latest_invoice: async (db, row) => {
     const id = row.latest_invoice_id;

@@ -11,13 +11,13 @@ const isShorter = (a: BillingInterval, b: BillingInterval) =>
 interface Payer {
   merchant_id: string;
   customer_id: string;
-  /** Of the subscription that is to be charged to it. */
+  /** The interval of the subscription that it is for. */
   interval: BillingInterval;
 }
 
 /**
- * An active one of the customer, whose period is not longer than the subscription's: the cap of a month counts nothing
- * of what is charged each day.
+ * Finds an active payment method of the customer. Its period must not be longer than the subscription's interval,
+ * because a monthly cap does not limit daily charges.
  *
  * @throws Fail `invalid_request` with param `payment_method_id`
  */

@@ -15,8 +15,8 @@ import { type BillingContext, billingContext, decisionContextOf, type Subscripti
 import { lockBilling, writeDecision } from './write-decisions.ts';
 
 /**
- * A payment of an invoice stands differently: its page has paid it, or money is on its way there, or no more; or people have
- * released what a charge took.
+ * Handles a change of an invoice's payment: its page has paid it, its page has pending money or no longer has it, or
+ * people have released the money of a charge.
  */
 export async function followPage(deps: SubscriptionDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
@@ -39,10 +39,10 @@ export async function followPage(deps: SubscriptionDeps, job: Job, run: JobRun):
 }
 
 /**
- * What a charge took is released: it pays its invoice, in one change with what follows, or lies in `held`.
+ * Settles the released money of a charge: it pays its invoice, in one change with all effects, or goes to `held`.
  *
- * @param released `needing`: the invoice; undefined where none needs the money any more
- * @returns whether the invoice is paid by it
+ * @param released `needing`: the invoice; undefined if no invoice needs the money any more
+ * @returns whether it pays the invoice
  */
 async function settleReleased(
   tx: Tx,
@@ -65,7 +65,7 @@ async function settleReleased(
   return isNeeded;
 }
 
-/** A mandate can pay again: whatever waits for its money is tried at once. */
+/** A mandate can pay again: the invoices that wait for it are tried at once. */
 export async function retryCharges(deps: SubscriptionDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const { merchantId } = job;
   const methodId = String(job.payload.paymentMethodId);

@@ -1,7 +1,10 @@
 import type { JobSpec } from '../platform/jobs/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
 
-/** Does what is due of a subscription; payload `{ subscriptionId }`, and `look` for one that waits for a network. */
+/**
+ * Makes the due changes of a subscription. Payload `{ subscriptionId }`, with `look: true` for a job that waits for a
+ * network.
+ */
 export const DUE_JOB = 'subscriptions.due';
 
 /** Real Unix milliseconds at which the merchant's clock shows a time. */
@@ -9,7 +12,7 @@ export function realMsOf(at: number, { seconds, realMs }: MerchantTime): number 
   return (Math.floor(realMs / 1000) + at - seconds) * 1000;
 }
 
-/** One for each subscription, at the next time at which anything of it is due. */
+/** The job of a subscription, due at its next deadline. */
 export function dueJob(
   {
     merchant_id: merchantId,
@@ -21,8 +24,10 @@ export function dueJob(
   return { merchantId, kind: DUE_JOB, uniqueKey: subscriptionId, dueAtMs, followsClock: true, payload };
 }
 
-/** Looks again for money that would keep a subscription from a change that is due. */
-export function lookJob(
+/**
+ * Polls a network again for money that would prevent a due change. `look` is part of stored jobs, so it keeps its name.
+ */
+export function pollJob(
   merchantId: string,
   subscriptionId: string,
   { againAtMs: dueAtMs, followsClock }: { againAtMs: number; followsClock: boolean },

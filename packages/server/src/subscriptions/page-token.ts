@@ -2,14 +2,14 @@ import { timingSafeEqual } from 'node:crypto';
 import { decodeIdToken, encodeIdToken } from '../platform/db/index.ts';
 import type { SubscriptionRow } from './queries.ts';
 
-/** Where payers find the pages of subscriptions. */
+/** Path of the subscriptions' pages for payers. */
 export const SUBSCRIBE_PATH = '/subscribe';
 
 const SECRET_BYTES = 16;
 
 type TokenOwner = Pick<SubscriptionRow, 'merchant_id' | 'subscription_id' | 'page_token'>;
 
-/** What stands in the address of the page for the first payment: merchant, subscription and secret in one word. */
+/** The token in the address of the page for the first payment. It encodes merchant, subscription and secret. */
 export function subscribeToken(row: TokenOwner): string {
   return encodeIdToken([row.merchant_id, row.subscription_id], Buffer.from(row.page_token, 'hex'));
 }
@@ -24,7 +24,7 @@ export interface ParsedSubscribeToken {
   secret: Buffer;
 }
 
-/** Undefined for what is no token; whether its secret is right is another question. */
+/** Undefined if the text is not a token. `isSubscribeSecret` checks its secret. */
 export function parseSubscribeToken(text: string): ParsedSubscribeToken | undefined {
   const found = decodeIdToken(text, { ids: 2, secretBytes: SECRET_BYTES });
   const [merchantId, subscriptionId] = found?.ids ?? [];
@@ -32,7 +32,7 @@ export function parseSubscribeToken(text: string): ParsedSubscribeToken | undefi
   return { merchantId, subscriptionId, secret: found.secret };
 }
 
-/** Whether the secret of a token is that of the subscription, in a time that tells nothing of where they differ. */
+/** Compares the secret of a token with the subscription's, in constant time. */
 export function isSubscribeSecret({ secret }: ParsedSubscribeToken, pageToken: string): boolean {
   const known = Buffer.from(pageToken, 'hex');
   return known.length === secret.length && timingSafeEqual(known, secret);

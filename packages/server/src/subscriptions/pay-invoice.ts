@@ -12,8 +12,8 @@ import { getSubscription } from './queries.ts';
 import { lockBilling, writeDecision } from './write-decisions.ts';
 
 /**
- * Charges the mandate of an invoice's subscription now, outside of its schedule. A charge that could only fail is recorded
- * as failed, and refused.
+ * Charges the mandate of an invoice's subscription now, outside of its schedule. If the charge would fail, it is
+ * recorded as failed and the request is refused.
  *
  * @throws Fail `resource_not_found`, `forbidden`, `invalid_request`
  */

@@ -3,7 +3,7 @@ import { encodeId } from '../tenancy/index.ts';
 import type { SubscriptionRow } from './queries.ts';
 import type { StoredItem } from './tables.ts';
 
-/** A time under its name; nothing where there is none. */
+/** An object with the named time; empty if the time is null. */
 function at<N extends string>(name: N, value: bigint | number | null): { [K in N]?: number } {
   return (value === null ? {} : { [name]: Number(value) }) as { [K in N]?: number };
 }
@@ -25,7 +25,7 @@ function presentItem(
   };
 }
 
-/** What is expanded, and `checkout_url`, is added by who knows it. */
+/** Callers add expansions and `checkout_url`. */
 export function presentSubscription(row: SubscriptionRow): Subscription {
   const { description, payment_method_id: methodId, latest_invoice_id: invoiceId } = row;
   return {

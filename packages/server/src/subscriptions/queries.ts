@@ -9,7 +9,7 @@ export type SubscriptionRow = Selectable<Tables['subscription']>;
 const selectSubscriptions = (db: Db, merchantId: string) =>
   db.selectFrom('subscription').selectAll().where('merchant_id', '=', merchantId);
 
-/** @throws Fail `resource_not_found`; `forbidden` for one of the merchant's other store */
+/** @throws Fail `resource_not_found`; `forbidden` for a subscription of another store of the merchant */
 export async function getSubscription(db: Db, owner: Owner, id: string): Promise<SubscriptionRow> {
   const subscriptionId = decodeId('subscription', id);
   const row =

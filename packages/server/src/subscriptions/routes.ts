@@ -15,7 +15,7 @@ import { getSubscription, subscriptionPage } from './queries.ts';
 const PATH = '/api/v1/subscriptions';
 const tag = 'Subscriptions';
 
-/** Reading subscriptions: they belong to a store. */
+/** Routes that read subscriptions, which belong to a store. */
 export function subscriptionRoutes(platform: Platform): Route[] {
   return [
     defineRoute({

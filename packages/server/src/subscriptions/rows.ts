@@ -8,7 +8,7 @@ import type { StoredItem, StoredLevel } from './tables.ts';
 
 const seconds = (value: bigint | number | null) => (value === null ? null : Number(value));
 
-/** What items cost a period, in the smallest unit of their currency. */
+/** The price of items per period, in the smallest unit of their currency. */
 export function sumOf(items: readonly Pick<StoredItem, 'unit_amount' | 'quantity'>[]): bigint {
   return items.reduce((sum, item) => sum + BigInt(item.unit_amount) * BigInt(item.quantity), 0n);
 }
@@ -38,7 +38,7 @@ export function factsOfSubscription(row: SubscriptionRow): SubscriptionFacts {
   };
 }
 
-/** What decisions write. */
+/** The columns that decisions write. */
 export function subscriptionColumns(facts: SubscriptionFacts) {
   return {
     status: facts.status,

@@ -3,7 +3,7 @@ import { loaderPer, READ_OVERLAP_AFTER_MS } from '../platform/db/index.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
 import type { SubscriptionDeps } from './deps.ts';
 
-/** By mode and network: charges that become final together are screened together. */
+/** One batch per mode and network, because many charges become final at once. */
 const screens = loaderPer<Pick<SubscriptionDeps, 'db' | 'screen'>, string, boolean>(({ db, screen }) => ({
   overlapAfterMs: READ_OVERLAP_AFTER_MS,
   loadBatch: async (key, addresses) => {
@@ -13,7 +13,7 @@ const screens = loaderPer<Pick<SubscriptionDeps, 'db' | 'screen'>, string, boole
   },
 }));
 
-/** Whether a wallet is listed now. Never in a transaction. */
+/** Whether a wallet is listed now. Do not call it in a transaction. */
 export async function isWalletListed(
   deps: Pick<SubscriptionDeps, 'db' | 'screen'>,
   mode: MerchantMode,

@@ -12,24 +12,24 @@ import { type BillingContext, billingContext, decisionContextOf, type Subscripti
 import { isWalletListed } from './screen-wallets.ts';
 import { lockBillings, type Written, writeDecisions } from './write-decisions.ts';
 
-/** A charge that is final. */
+/** A final charge. */
 interface Settlement {
   merchantId: string;
   paymentId: string;
   outcome: ChargeOutcome;
-  /** The charged wallet, as it was made final. */
+  /** Whether the charged wallet was listed when the charge became final. */
   isListed: boolean;
   context: BillingContext;
 }
 
-/** What becomes final at the same time is settled in one transaction. */
+/** Charges that become final at the same time are settled in one transaction. */
 const settlement = batchStep<Settlement, boolean>({
   isLast: true,
   locksOf: ({ outcome }) => [outcome.subscriptionId],
   change: settleAll,
 });
 
-/** A charge is final: its payment, its invoice and its subscription change together. */
+/** Settles a final charge: its payment, invoice and subscription change in one transaction. */
 export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const { merchantId } = job;
   const paymentId = String(job.payload.groupId);
@@ -39,7 +39,7 @@ export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun
   const merchant = await getMerchant(deps.db, merchantId);
   const context = await billingContext(deps, merchant);
   const isListed = outcome.status === 'succeeded' && (await isWalletListed(deps, merchant.mode, wallet));
-  // They book in the same accounts.
+  // Charges of one merchant, network and token book in the same accounts.
   const key = `${merchantId} ${wallet.network} ${wallet.currency}`;
   await settlement(deps.db, key, { run, item: { merchantId, paymentId, outcome, isListed, context } });
   crashPoint('billing.charge-settled');
@@ -49,13 +49,13 @@ export async function settleCharge(deps: SubscriptionDeps, job: Job, run: JobRun
 /** A charge that has just ended. */
 interface Settled extends Settlement {
   billing: Billing;
-  /** The invoice that waits for it; none, where that is void or paid otherwise, which it may not know yet. */
+  /** The invoice that waits for the charge; undefined if that is void or already paid. */
   invoiceId: string | undefined;
   /** Its event. */
   change: Change;
 }
 
-/** @returns of each whether it is settled now, and not before */
+/** @returns for each whether it is settled now; false if it was settled before */
 async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<boolean[]> {
   const last = settlements.at(-1);
   if (last === undefined) return [];
@@ -79,7 +79,7 @@ async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<bo
           : { txId: outcome.txId, isNeeded: invoiceId !== undefined, isListed },
     })),
   );
-  // Of one that was settled before nothing is left to do.
+  // Charges that were settled before are skipped.
   const settled = ends.flatMap((one, i): Settled[] => {
     const [billing, charge] = [billings[i], charges[i]];
     return billing && charge ? [{ ...one, billing, change: charge.change }] : [];
@@ -93,7 +93,7 @@ async function settleAll(tx: Tx, settlements: readonly Settlement[]): Promise<bo
     merchantId,
     settled.filter(({ invoiceId }) => invoiceId === undefined),
   );
-  // Others wait for these rows too, so they are locked last.
+  // Locked last, because other transactions wait for these rows too.
   const wallets = settled.map(({ outcome }) => outcome.wallet);
   await readAfterCharges(tx, merchantId, wallets, last.context.time);
   await bookCharges(
@@ -109,7 +109,7 @@ function waitingInvoice(billing: Billing | undefined, paymentId: string): string
   return waiting?.page === 'paid' ? undefined : waiting?.id;
 }
 
-/** What follows for the invoice that waits for it, and its subscription. */
+/** The decision for the waiting invoice and its subscription. */
 function decisionOf(settled: Settled): Written | undefined {
   const { billing, invoiceId, paymentId, outcome, isListed, context, change } = settled;
   if (invoiceId === undefined) return undefined;
@@ -121,7 +121,7 @@ function decisionOf(settled: Settled): Written | undefined {
   return { before: billing, decision: draft.decision, context, additions };
 }
 
-/** Charges that no invoice waits for: their events, and the caps of those that took nothing after all. */
+/** Charges without a waiting invoice: records their events, and frees the caps of those that took nothing. */
 async function followUnneeded(tx: Tx, merchantId: string, unneeded: readonly Settled[]): Promise<void> {
   await recordEvents(
     tx,

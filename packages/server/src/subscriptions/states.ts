@@ -5,11 +5,11 @@ import { Moves } from '../platform/db/index.ts';
 // canceled; active ⇄ past_due; active → canceled; past_due → canceled. `canceled` and `incomplete_expired` are final.
 // Invariant: one invoice for each (subscription, period start), none missing but those of skipped periods, which are
 // recorded; at most one cycle invoice is open; periods are counted from the anchor and move when they are paid.
-// Every change locks the subscription, then its open invoices, then their payments, and writes all of it together with
-// its events, in the order in which they are told. A crash between two changes leaves the last one; the job of the
-// subscription, due at the next instant at which anything of it is, decides the next.
+// Every change locks the subscription, then its open invoices, then their payments, and writes all of them together
+// with its events, in their order. After a crash between two changes, the subscription's job, which is due at the next
+// deadline, continues from the last committed one.
 
-/** Every allowed move, and no other. */
+/** All allowed moves. */
 export const SUBSCRIPTION_MOVES = new Moves<SubscriptionStatus>('a subscription', {
   incomplete: ['trialing', 'active', 'incomplete_expired', 'canceled'],
   trialing: ['active', 'past_due', 'canceled'],
@@ -21,6 +21,6 @@ export const SUBSCRIPTION_MOVES = new Moves<SubscriptionStatus>('a subscription'
 
 export const isFinal = (status: SubscriptionStatus) => SUBSCRIPTION_MOVES.isFinal(status);
 
-/** Its periods go on: it has been paid once, or is in its trial. */
+/** Whether its periods continue: it has been paid once, or is in its trial. */
 export const isRunning = (status: SubscriptionStatus) =>
   status === 'trialing' || status === 'active' || status === 'past_due';

@@ -3,7 +3,7 @@ import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
 type Int8 = bigint | number;
 
-/** An item as it is stored: a UUID, and the price as text, as JSON has no integers of that size. */
+/** A stored item: its id as a UUID, and its price as text, because JSON numbers are too small. */
 export interface StoredItem {
   id: string;
   product: string;
@@ -12,7 +12,7 @@ export interface StoredItem {
   metadata: Metadata;
 }
 
-/** From and to, as text. */
+/** `from` and `to` of a range, as text. */
 export type StoredLevel = [from: string, to: string];
 
 declare module '../platform/db/db.ts' {

@@ -8,14 +8,14 @@ import type { SubscriptionRow } from './queries.ts';
 import { isFinal } from './states.ts';
 import { lockBilling, writeDecision } from './write-decisions.ts';
 
-/** A mandate that the chain has shown. */
+/** A mandate read from the chain. */
 export type ShownOnChain = Pick<GivenMandate, 'network' | 'mandate' | 'reading'>;
 
 /**
- * The payer of a subscription has given a mandate: it is kept, and whatever is open is charged to it at once. Told twice,
- * the second time changes nothing.
+ * Stores the mandate that the payer of a subscription has given, and charges the open invoices to it at once. A
+ * repeated call changes nothing.
  *
- * @throws Fail `invalid_request` where the subscription is over
+ * @throws Fail `invalid_request` if the subscription has ended
  */
 export async function takeMandate(
   deps: SubscriptionDeps,

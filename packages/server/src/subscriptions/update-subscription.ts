@@ -36,7 +36,7 @@ export async function updateSubscription(
   });
 }
 
-/** The invoice that an update would open: at once, or else with the next period. Nothing is changed. */
+/** Previews the invoice that an update would open: at once, or else with the next period. Changes nothing. */
 export async function previewSubscriptionUpdate(
   deps: SubscriptionDeps,
   caller: StoreCaller,
@@ -88,7 +88,7 @@ async function withUpdate<T>(
       throw new Fail('invalid_request', `A subscription that is ${status} cannot be changed.`);
     const { cancel_at: cancelAt } = body;
     if (cancelAt !== undefined && cancelAt !== null && cancelAt <= context.time.seconds)
-      throw new Fail('invalid_request', { message: 'cancel_at must lie in the future.', param: 'cancel_at' });
+      throw new Fail('invalid_request', { message: 'cancel_at must be in the future.', param: 'cancel_at' });
     const methodId = await newMethod(tx, locked.subscription, body.payment_method_id);
     const { update: items, additions } = newItems(locked.subscription, body);
     const billing = items === undefined ? locked : await withCovering(tx, locked);
@@ -102,23 +102,23 @@ async function withUpdate<T>(
   });
 }
 
-/** With the paid invoices of its period, of which a smaller sum may give some back. */
+/** Adds the paid invoices of the period, because a smaller sum may credit a part of them. */
 async function withCovering(tx: Tx, billing: Billing): Promise<Billing> {
   const { merchant_id: merchantId, subscription_id: subscriptionId } = billing.subscription;
   const period = { merchantId, subscriptionId, periodEnd: billing.facts.subscription.periodEnd };
   const rows = await listCovering(tx, period);
-  // Their pages are over: nothing of them is read or written.
+  // Paid invoices have no open pages, so the page's state is not read.
   const covering = rows.map((row) => factsOfInvoice(row, 'paid'));
   return { ...billing, invoices: [...billing.invoices, ...rows], facts: { ...billing.facts, covering } };
 }
 
-/** Undefined: it stays as it is. @throws Fail */
+/** @returns undefined if the method does not change. @throws Fail */
 async function newMethod(tx: Tx, row: SubscriptionRow, id: string | undefined): Promise<string | undefined> {
   const methodId = await methodOf(tx, id, row);
   return methodId === null || methodId === row.payment_method_id ? undefined : methodId;
 }
 
-/** Items that say what they said before keep their ids, so that nothing has changed. @throws Fail with param `items` */
+/** Equal items keep their ids, so that they do not count as a change. @throws Fail with param `items` */
 function newItems(
   row: SubscriptionRow,
   { items: given, proration = 'now' }: SubscriptionUpdateInput,

@@ -40,9 +40,9 @@ export async function lockBilling(tx: Tx, merchantId: string, subscriptionId: st
 }
 
 /**
- * As `lockBilling` of several subscriptions of a merchant, each kind of rows in the order of its ids.
+ * As `lockBilling` for several subscriptions of a merchant. Each kind of rows is locked in the order of its ids.
  *
- * @returns them in the order in which they are asked for
+ * @returns them in the order of the given ids
  */
 export async function lockBillings(
   tx: Tx,
@@ -85,20 +85,20 @@ function pageOf(
   return PAGES[state];
 }
 
-/** What a command adds to what is decided. */
+/** Additions of a command to a decision. */
 export interface Additions {
   items?: StoredItem[] | undefined;
   pendingItems?: StoredItem[] | undefined;
   metadata?: SubscriptionRow['metadata'] | undefined;
-  /** The payment of the charge that the change is about, and its event where it has one. */
+  /** The payment of the change's charge, with its event if it has one. */
   charge?: { invoiceId: string; paymentId: string; change: Change | undefined };
-  /** What else follows from the change. */
+  /** Further jobs of the change. */
   jobs?: readonly JobSpec[];
-  /** The due job itself writes: it comes back by itself when the next is due. */
+  /** The change is made by the due job, which plans its next run itself. */
   isDueJob?: boolean;
 }
 
-/** A decision that is to be written. */
+/** A decision to write. */
 export interface Written {
   before: Billing;
   decision: Decision;
@@ -106,13 +106,13 @@ export interface Written {
   additions?: Additions;
 }
 
-/** News of a payment, by the invoice that it pays. */
-export interface PaymentNews {
+/** An event of a payment, with the invoice that it pays. */
+export interface PaymentEvent {
   invoiceId: string;
   change: Change;
 }
 
-/** As a decision that is written leaves it: what `lockBilling` would find in the same transaction. */
+/** The state after a written decision, as `lockBilling` would read it in the same transaction. */
 export function billingAfter(
   before: Billing,
   decision: Decision,
@@ -127,7 +127,7 @@ export function billingAfter(
   };
 }
 
-/** New ones behind those that were open before. */
+/** The open invoices after a change: new ones follow those that were open before. */
 function openAfter<T extends { status: InvoiceFacts['status'] }>(
   before: readonly T[],
   changed: readonly T[],
@@ -137,7 +137,7 @@ function openAfter<T extends { status: InvoiceFacts['status'] }>(
   return [...all.values()].filter(({ status }) => status === 'open');
 }
 
-/** Writes all of a decision, its events in their order, and the job of what is due next. */
+/** Writes a decision, its events in their order, and the job for the next deadline. */
 export async function writeDecision(tx: Tx, written: Written): Promise<ChangedBilling> {
   const [changed] = await writeDecisions(tx, [written]);
   invariant(changed !== undefined, 'each decision that is written has changed its subscription');
@@ -145,10 +145,10 @@ export async function writeDecision(tx: Tx, written: Written): Promise<ChangedBi
 }
 
 /**
- * As `writeDecision` of several subscriptions of a merchant: each kind of rows is one statement. Pages are opened and
+ * As `writeDecision` for several subscriptions of a merchant, with one statement per kind of rows. Pages are opened and
  * closed one by one.
  *
- * @returns the subscriptions after it, in the order of the decisions
+ * @returns the updated subscriptions, in the order of the decisions
  */
 export async function writeDecisions(tx: Tx, list: readonly Written[]): Promise<ChangedBilling[]> {
   if (list.length === 0) return [];
@@ -165,10 +165,10 @@ export async function writeDecisions(tx: Tx, list: readonly Written[]): Promise<
     subscription,
     invoices: invoicesOf.get(subscription.subscription_id) ?? [],
   }));
-  const news = prepared.map(({ written, paymentNews }, i) => {
+  const news = prepared.map(({ written, paymentEvents }, i) => {
     const after = changed[i];
     invariant(after !== undefined, 'each decision that is written has changed its subscription');
-    return newsOf(written, after, paymentNews);
+    return eventsAndJobsOf(written, after, paymentEvents);
   });
   await recordEvents(
     tx,
@@ -182,35 +182,39 @@ export async function writeDecisions(tx: Tx, list: readonly Written[]): Promise<
 /** Closes, opens and reprices the pages of a decision's invoices. */
 async function preparePages(tx: Tx, written: Written) {
   const { before, decision, context, additions: { charge } = {} } = written;
-  const paymentNews: PaymentNews[] = [];
-  if (charge?.change !== undefined) paymentNews.push({ invoiceId: charge.invoiceId, change: charge.change });
+  const paymentEvents: PaymentEvent[] = [];
+  if (charge?.change !== undefined)
+    paymentEvents.push({ invoiceId: charge.invoiceId, change: charge.change });
   const invoices = [];
   for (const facts of decision.invoices) {
     const invoice = { known: before.invoices.find((row) => row.invoice_id === facts.id), facts };
     const change = await closePage(tx, invoice, context);
-    if (change !== undefined) paymentNews.push({ invoiceId: facts.id, change });
+    if (change !== undefined) paymentEvents.push({ invoiceId: facts.id, change });
     const chargePaymentId = charge?.invoiceId === facts.id ? charge.paymentId : undefined;
     invoices.push(await preparePage(tx, invoice, before.subscription, { context, chargePaymentId }));
   }
-  return { written, invoices, paymentNews };
+  return { written, invoices, paymentEvents };
 }
 
-/** The events of a decision in their order, and its jobs, in the trace of whoever asked for it. */
-function newsOf(
+/** The events of a decision in their order, and its jobs, with the trace of its cause. */
+function eventsAndJobsOf(
   { before, decision, context, additions = {} }: Written,
   after: ChangedBilling,
-  paymentNews: readonly PaymentNews[],
+  paymentEvents: readonly PaymentEvent[],
 ): { events: Change[]; jobs: JobSpec[] } {
   const { trace } = context;
   const jobs = [...(additions.jobs ?? [])];
   if (!additions.isDueJob) jobs.push(...nextDue(billingAfter(before, decision, after), context));
   return {
-    events: eventsOf(decision, { before, after, paymentNews }, context).map((event) => ({ ...event, trace })),
+    events: eventsOf(decision, { before, after, paymentEvents }, context).map((event) => ({
+      ...event,
+      trace,
+    })),
     jobs: jobs.map((job) => ({ ...job, trace })),
   };
 }
 
-/** The job of what is due next: now, or at its time. */
+/** The due job: now, or at the next deadline. */
 function nextDue({ subscription, facts }: Billing, context: BillingContext): JobSpec[] {
   const due = decideDue(facts, decisionContextOf(context));
   const { time } = context;
@@ -218,9 +222,9 @@ function nextDue({ subscription, facts }: Billing, context: BillingContext): Job
   return due.at === null ? [] : [dueJob(subscription, realMsOf(due.at, time))];
 }
 
-/** @returns the subscriptions as they are from now on */
+/** @returns the updated subscriptions */
 async function writeSubscriptions(tx: Tx, list: readonly Written[]): Promise<SubscriptionRow[]> {
-  // What a decision does not change it leaves as the same object.
+  // A decision that does not change the subscription returns the same object.
   const changes = list
     .filter(({ before, decision }) => decision.subscription !== before.facts.subscription)
     .map(({ before, decision }) => ({ before: before.subscription, facts: decision.subscription }));
@@ -236,7 +240,7 @@ async function writeSubscriptions(tx: Tx, list: readonly Written[]): Promise<Sub
   return rows;
 }
 
-/** What is planned for the next period becomes the items where the decision says that it has begun. */
+/** The planned items become the items once the next period has begun. */
 function contentOf(
   row: SubscriptionRow,
   { subscription: before }: Facts,

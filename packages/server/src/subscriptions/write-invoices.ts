@@ -16,17 +16,17 @@ import type { Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { SubscriptionRow } from './queries.ts';
 
-/** An invoice of a decision: as it was, if it was, and as it is to be. */
+/** An invoice of a decision: its stored row, if it is not new, and its new facts. */
 interface Invoice {
   known: InvoiceRow | undefined;
   facts: InvoiceFacts;
 }
 
 /**
- * Closes the page of an invoice that needs it no longer. The caller has the lock of its payment and has seen that no money
- * holds it open.
+ * Closes the page of an invoice that no longer needs it. The caller holds the lock of its payment and has checked that
+ * the page has no pending money.
  *
- * @returns its event, if that has one
+ * @returns its event, if there is one
  */
 export async function closePage(
   tx: Tx,
@@ -43,16 +43,16 @@ export async function closePage(
   return changes[0];
 }
 
-/** An invoice with its page as it is from now on, to be written. */
+/** An invoice to write, with its updated page. */
 interface PreparedInvoice extends Invoice {
   owner: SubscriptionRow;
   payments: InvoiceChange['payments'];
 }
 
 /**
- * Opens the page that an invoice gets now, or has it ask for less.
+ * Opens the page that an invoice gets now, or reduces the amount of its page.
  *
- * @param chargePaymentId of its newest charge, if it has a new one
+ * @param chargePaymentId the payment of its newest charge, if there is a new one
  */
 export async function preparePage(
   tx: Tx,
@@ -70,9 +70,9 @@ export async function preparePage(
 }
 
 /**
- * Writes invoices of a merchant. Those that are known come first: what is over by now makes room for a new one.
+ * Writes invoices of a merchant. Updates come before inserts, because an invoice that ends makes room for a new one.
  *
- * @returns them as they are from now on, in their order
+ * @returns the written invoices, in their order
  */
 export async function writeInvoices(tx: Tx, invoices: readonly PreparedInvoice[]): Promise<InvoiceRow[]> {
   const changes = invoices.flatMap(({ known, ...invoice }) => (known ? { known, ...invoice } : []));
@@ -102,7 +102,7 @@ function newInvoice({ facts, owner, payments }: PreparedInvoice): InvoiceRow {
   };
 }
 
-/** An invoice that is reduced asks for less on its page; one that is over has its page closed instead. */
+/** Reduces the amount on the page of a reduced invoice. `closePage` closes the page of an ended one. */
 async function repricePage(tx: Tx, { known, facts }: Invoice, context: PaymentContext): Promise<void> {
   const paymentId = known?.page_payment_id ?? null;
   if (known === undefined || paymentId === null || facts.status !== 'open') return;
@@ -131,6 +131,6 @@ async function openPage(tx: Tx, facts: InvoiceFacts, owner: SubscriptionRow, con
   return { session_id: sessionId, page_payment_id: paymentId };
 }
 
-/** What payers are told that they pay for where the merchant has not said it. */
+/** The default description of a payment for payers. */
 const subjectOf = ({ items }: Pick<SubscriptionRow, 'items'>) =>
   [...new Set(items.map(({ product }) => product))].join(', ');

@@ -21,7 +21,7 @@ import { previewSubscriptionUpdate, updateSubscription } from './update-subscrip
 const PATH = '/api/v1/subscriptions';
 const tag = 'Subscriptions';
 
-/** Changing subscriptions. @param publicUrl where payers find their pages */
+/** Routes that change subscriptions. @param publicUrl the base address of payers' pages */
 export function subscriptionWriteRoutes(deps: SubscriptionDeps, publicUrl: () => string): Route[] {
   return [createRoute(deps, publicUrl), cancelRoute(deps), ...updateRoutes(deps), payRoute(deps)];
 }

@@ -29,7 +29,9 @@ export class EndpointRun {
   readonly #storeId: string;
   /** Event ids of deliveries that are queued or in flight. */
   readonly #taken = new Set<string>();
-  /** Event ids recorded since the last read began, which may show them as still due, with the time of their next try. */
+  /**
+   * Event ids recorded since the last read began, which may show them as still due, with the time of their next try.
+   */
   readonly #recentlyRecorded = new Map<string, number>();
   #work: EndpointWork | undefined;
   #firstTries: DueDelivery[] = [];
@@ -60,7 +62,7 @@ export class EndpointRun {
     this.#merchantId = job.merchantId;
     this.#endpointId = String(job.payload.endpointId);
     this.#storeId = String(job.payload.storeId);
-    run.onNews(() => {
+    run.onRevision(() => {
       this.#isReadComplete = false;
       this.#wake.resolve();
     });
@@ -90,7 +92,7 @@ export class EndpointRun {
   }
 
   async #end(outcome: JobOutcome): Promise<JobOutcome> {
-    this.#run.onNews(undefined);
+    this.#run.onRevision(undefined);
     while (this.#isBusy) await this.#waitForWake();
     if (this.#error !== undefined) throw this.#error;
     return outcome;

@@ -5,14 +5,14 @@ import type { Db } from './db.ts';
 export interface BatchLoaderOptions<Item, Result> {
   /** Loads several items of one key, results in the order of the items. A throw rejects all of them. */
   loadBatch: (key: string, items: readonly Item[]) => Promise<readonly Result[]>;
-  /** Items of one batch at most (200). */
+  /** Maximum number of items in a batch (200). */
   maxBatch?: number;
   /**
-   * Calls join the batch that runs next for their key; while one is running they wait for it up to this long, then start
-   * another beside it, because the first may hang. Undefined: batches of one key never overlap.
+   * Calls join the batch that runs next for their key; while one is running they wait for it up to this long, then
+   * start another beside it, because the first may hang. Undefined: batches of one key never overlap.
    */
   overlapAfterMs?: number;
-  /** Bounds how many batches of all keys run at once; what waits for it keeps collecting items. */
+  /** Limits the number of concurrent batches over all keys. A waiting batch keeps collecting items. */
   semaphore?: Semaphore;
   /**
    * Least time between the starts of two batches of a key (0), up to four times that while batches are slow, unless a
@@ -34,7 +34,7 @@ interface Entry<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** The calls that wait for one key, and how many of its batches run or rest. */
+/** The waiting calls of one key, and the number of its batches that run or wait out their interval. */
 interface Lane<Item, Result> {
   waiting: Entry<Item, Result>[];
   underWay: number;
@@ -42,9 +42,9 @@ interface Lane<Item, Result> {
 }
 
 /**
- * Loads what is asked for at the same time in one batch (a "DataLoader" whose batches may run under a semaphore or at an
- * interval). A batch holds the calls of one turn of the event loop and those that came while a batch of the same key was
- * running. It starts after each of its calls, so no caller gets a result older than a call of its own would return.
+ * Loads concurrent calls in one batch (a "DataLoader" whose batches may run under a semaphore or at an interval). A
+ * batch holds the calls of one turn of the event loop, and the calls made while a batch of the same key was running. It
+ * starts after each of its calls, so no caller gets an older result than from a load of its own.
  * Never call it inside a transaction: the batch could wait for the connection that the transaction holds.
  *
  * @example const merchants = new BatchLoader<string, Row>({ loadBatch: (_key, ids) => readMerchants(db, ids) });
@@ -121,7 +121,7 @@ export class BatchLoader<Item, Result> {
   }
 }
 
-/** One loader for each owner, such as a pool. */
+/** One loader per owner, such as a pool. */
 export function loaderPer<Owner extends object, Item, Result>(
   optionsOf: (owner: Owner) => BatchLoaderOptions<Item, Result>,
 ): (owner: Owner) => BatchLoader<Item, Result> {
@@ -133,14 +133,14 @@ export function loaderPer<Owner extends object, Item, Result>(
   };
 }
 
-/** A loader of reads for each pool. */
+/** One loader of reads per pool. */
 export function readLoaderPerPool<Item, Result>(
   loadFrom: (db: Db) => BatchLoaderOptions<Item, Result>['loadBatch'],
 ): (db: Db) => BatchLoader<Item, Result> {
   return loaderPer((db) => ({ loadBatch: loadFrom(db), overlapAfterMs: READ_OVERLAP_AFTER_MS }));
 }
 
-/** A loader of rows by id for each pool; undefined for an id without a row. */
+/** One loader of rows by id per pool; its result is undefined for an id without a row. */
 export function rowLoaderPerPool<Row>(
   read: (db: Db, key: string, ids: readonly string[]) => Promise<readonly Row[]>,
   idOf: (row: Row) => string,

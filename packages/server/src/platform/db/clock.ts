@@ -3,7 +3,7 @@ import type { Db } from './db.ts';
 
 const MEASURE_EVERY_MS = 10_000;
 
-/** A machine whose clock is further off than this from the database's is out of order. */
+/** If a machine's clock differs from the database's by more than this, the machine is out of order. */
 export const CLOCKS_AGREE_WITHIN_MS = 30_000;
 
 /** `2026-11-21T10:00:00Z`, for people; null stays null. */
@@ -11,7 +11,7 @@ export function isoOf(unixMs: bigint | number | null): string | null {
   return unixMs === null ? null : new Date(Number(unixMs)).toISOString().replace('.000Z', 'Z');
 }
 
-/** Reads an ISO 8601 time with its zone, as others write it; undefined for anything else. */
+/** Parses an ISO 8601 time with a zone; undefined for any other text. */
 export function unixMsOf(iso: string): number | undefined {
   const unixMs = /^\d{4}-\d\d-\d\dT[\d:.]{5,20}(?:Z|[+-]\d\d:?\d\d)$/.test(iso)
     ? Date.parse(iso)
@@ -20,11 +20,11 @@ export function unixMsOf(iso: string): number | undefined {
 }
 
 /**
- * The one door to time. Decisions use the database's time, so that nodes whose clocks differ agree. Between two
- * measurements it goes on with the process's steady counter: somebody who sets the machine's clock moves nothing.
+ * The only source of time. Decisions use the database's time, so that nodes with different clocks agree. Between two
+ * measurements the time advances with the process's monotonic counter, so setting the machine's clock has no effect.
  */
 export class Clock {
-  /** The database's time less the counter. Before the first measurement the machine's clock has to do. */
+  /** The database's time less the counter; before the first measurement, the machine's time less the counter. */
   #baseMs = Date.now() - performance.now();
   #offsetMs = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -47,7 +47,7 @@ export class Clock {
     return this.#offsetMs;
   }
 
-  /** Asks the database for its time; half of the round trip is taken as the way there. */
+  /** Reads the database's time. Half of the round trip counts as the time of the request. */
   async measure(db: Db): Promise<void> {
     const before = performance.now();
     const { rows } = await sql<{ now_ms: number }>`
@@ -59,7 +59,7 @@ export class Clock {
     this.#offsetMs = Math.round(this.#baseMs + performance.now() - Date.now());
   }
 
-  /** Measures now and every 10 s; a measurement that fails keeps the last one. */
+  /** Measures now and every 10 s. If a measurement fails, the last one stays valid. */
   async follow(db: Db): Promise<void> {
     await this.measure(db);
     this.#timer = setInterval(() => void this.measure(db).catch(() => {}), MEASURE_EVERY_MS);

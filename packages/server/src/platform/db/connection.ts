@@ -8,44 +8,44 @@ import {
 import pg from 'pg';
 import { COUNTED, Pipeline, preparedName, type Statement, type StatementResult } from './pipeline.ts';
 
-/** A compiled query that says how it is sent. */
+/** A compiled query with its options for sending. */
 export interface StatementQuery<Row> extends CompiledQuery<Row> {
   readonly statement: Statement;
 }
 
-/** Several statements for one trip, as one query of Kysely: its rows are their results. */
+/** Several statements for one round trip, as one Kysely query. Its rows are their results. */
 export interface PipelineQuery extends CompiledQuery<StatementResult> {
   readonly statements: readonly Statement[];
 }
 
 const neverCommitted = new WeakSet<object>();
 
-/** Whether the error belongs to a transaction whose COMMIT certainly did not take place. */
+/** Whether the error proves that the transaction was not committed. */
 export function isNeverCommitted(error: unknown): boolean {
   return typeof error === 'object' && error !== null && neverCommitted.has(error);
 }
 
-/** What `pg` says of a statement that had no answer within `query_timeout`. */
+/** The error message of `pg` for a statement without an answer within `query_timeout`. */
 const UNANSWERED = 'Query read timeout';
 
 const plain = (text: string): Statement => ({ name: preparedName(text), text, values: [] });
 const COMMIT = plain('commit');
 
 /**
- * A connection of the pool. Within a transaction it sends as few trips as it can: BEGIN goes with the first statement,
- * deferred statements with the next one whose result is awaited, COMMIT at the latest. A transaction that does nothing
- * sends nothing. After an error it sends nothing more but ROLLBACK.
+ * A connection of the pool. A transaction needs as few round trips as possible: BEGIN is sent with the first statement,
+ * deferred statements with the next awaited one, or with COMMIT at the latest. A transaction without statements sends
+ * nothing. After an error only ROLLBACK is sent.
  */
 export class PooledConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient;
   /** Names of its prepared statements. */
   readonly #prepared = new Set<string>();
   #transaction: 'none' | 'unsent' | 'open' = 'none';
-  /** They go with the next statement. In an unsent transaction the first of them is BEGIN. */
+  /** Sent with the next statement. If nothing of the transaction has been sent, the first one is BEGIN. */
   #deferred: Statement[] = [];
   /** The error that ended the transaction. */
   #failure: { error: unknown } | undefined;
-  /** For the pool to close: what is sent now would wait behind a statement without answer, or run in its transaction. */
+  /** The pool must close it: a statement would wait behind an unanswered one, or run in the transaction of that. */
   #isLost = false;
 
   constructor(client: pg.PoolClient) {
@@ -53,11 +53,11 @@ export class PooledConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    // What the rows hold is the caller's word, as everywhere in Kysely.
+    // The caller declares the row type, as everywhere in Kysely.
     return (await this.#execute(query)) as QueryResult<Row>;
   }
 
-  /** Kysely asks for it; nothing here reads streams. */
+  /** Required by Kysely's interface; streams are not used. */
   streamQuery(): AsyncIterableIterator<never> {
     throw new Error('this driver has no streams');
   }
@@ -75,7 +75,7 @@ export class PooledConnection implements DatabaseConnection {
     this.#end();
   }
 
-  /** Never throws: where ROLLBACK fails the pool closes the connection, which is a rollback too. */
+  /** Never throws: if ROLLBACK fails, the pool closes the connection, which also rolls back. */
   async rollback(): Promise<void> {
     const isSent = this.#transaction === 'open';
     this.#end();
@@ -98,7 +98,8 @@ export class PooledConnection implements DatabaseConnection {
       this.#deferred.push(statement);
       return { rows: [] };
     }
-    // Without parameters it may be several statements, such as a migration, which only the simple protocol takes.
+    // A text without parameters may hold several statements, such as a migration. Only the simple protocol accepts
+    // that.
     if (statement.name === undefined && statement.values.length === 0)
       return await this.#sendText(statement.text);
     const [result] = await this.#send([statement]);
@@ -131,7 +132,7 @@ export class PooledConnection implements DatabaseConnection {
       if (isSkipped && error instanceof Error) neverCommitted.add(error);
       throw error;
     }
-    // The server rolled back, as a statement of the transaction had failed.
+    // The server rolled back because a statement of the transaction had failed.
     this.#end();
     const error = new AbortedTransactionError();
     neverCommitted.add(error);
@@ -151,7 +152,7 @@ export class PooledConnection implements DatabaseConnection {
       return await answer;
     } catch (error) {
       if (error instanceof Error) {
-        // From here, instead of from the socket.
+        // The stack of this call, instead of the socket's.
         Error.captureStackTrace(error);
         this.#isLost ||= error.message === UNANSWERED;
       }
@@ -174,7 +175,7 @@ export class PooledConnection implements DatabaseConnection {
 const isPipelineQuery = (query: CompiledQuery): query is PipelineQuery => 'statements' in query;
 const isStatementQuery = (query: CompiledQuery): query is StatementQuery<unknown> => 'statement' in query;
 
-/** Any other query of Kysely is sent as it is written, and not prepared. */
+/** Other Kysely queries are sent unprepared. */
 export function statementOf(query: CompiledQuery): Statement {
   return isStatementQuery(query) ? query.statement : { text: query.sql, values: query.parameters };
 }

@@ -1,28 +1,28 @@
 import { isoOf } from './clock.ts';
 import { codeOf, inSession, type Session } from './db.ts';
 
-// Tables that are divided into days by the time in their `event_id` (UUID version 7): `event` has `event_p20261121` and so on,
-// and a default partition for whatever no day was made for. Only the owner of the tables may add and drop days, so
-// this works on a session that has not stepped into the service's role.
+// Tables partitioned by day, by the time in their `event_id` (UUID version 7): `event` has `event_p20261121` and so on,
+// and a default partition for rows without a partition of their day. Only the owner of the tables may add and drop
+// partitions, so this uses a session that has not taken the service's role.
 
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
-/** Adding or dropping a day locks the whole table for a moment: better late than in anybody's way. */
+/** Adding or dropping a partition locks the whole table for a moment. It gives up soon, so that it blocks nobody. */
 const LOCK_TIMEOUT_MS = 2_000;
-/** What lies in the default partition is deleted row by row. */
+/** Rows of the default partition are deleted one by one, which takes time. */
 const ANSWER_MS = 600_000;
 const ONE_AT_A_TIME_LOCK = 7_003;
-/** The lock was not free; rows of that day lie in the default partition; the user does not own the table. */
+/** The lock was not free; the default partition holds rows of that day; the user does not own the table. */
 const LATER = new Set(['55P03', '23514', '42501']);
 
 export interface DayPartitionsReport {
   added: string[];
   dropped: string[];
-  /** What could not be done now, with the reason; tried again the next time. */
+  /** Partitions that could not be added or dropped, with the reason; tried again the next time. */
   left: { partition: string; reason: string }[];
 }
 
-/** The least UUID of version 7 that is made at that time. */
+/** The smallest UUID of version 7 with that time. */
 export function firstIdAt(unixMs: number): string {
   const hex = unixMs.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
@@ -34,8 +34,8 @@ function partitionOf(table: string, dayStartMs: number): string {
 }
 
 /**
- * Makes the days from today to three days ahead, and drops those that ended more than `keepDays` days ago with all their
- * rows; what lies in the default partition and is that old is deleted.
+ * Adds the partitions from today to three days ahead. Drops partitions that ended more than `keepDays` days ago with
+ * all their rows, and deletes rows of that age from the default partition.
  *
  * @param keepDays undefined: drop nothing.
  */

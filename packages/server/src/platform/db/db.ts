@@ -5,45 +5,51 @@ import { pooledDialect } from './driver.ts';
 // int8 is money or a time: never a float.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 
-/** Every table of the product. A module declares its own by merging into this interface, and queries no other's. */
+/**
+ * All tables of the product. A module declares its own tables by merging into this interface, and queries only these.
+ */
 export interface Tables {
-  /** Kept by the migrator; here so that readiness can ask for it. */
+  /** Written by the migrator; declared here because the readiness check reads it. */
   kysely_migration: { name: string; timestamp: string };
 }
 
-/** A pool, or the transaction one is in. */
+/** A pool or a transaction. */
 export type Db = Kysely<Tables>;
-/** A statement that locks or changes asks for `Tx`, so that it cannot run outside a transaction. */
+/** A function that locks or changes rows takes a `Tx`, so that it cannot run outside a transaction. */
 export type Tx = Transaction<Tables>;
 
 export interface ConnectOptions {
   url: string;
-  /** Connections at most. A transaction never takes a second one, so a pool of any size cannot deadlock itself. */
+  /**
+   * Maximum number of connections. A transaction never takes a second one, so a pool of any size cannot deadlock
+   * itself.
+   */
   poolSize: number;
   /** `off` only for writes that a later synchronous commit makes durable (see `stores/nonces.ts`). */
   synchronousCommit?: 'on' | 'off';
-  /** Milliseconds to wait for a row that somebody else holds, before the caller is told to come back (8,000). */
+  /** Milliseconds to wait for a row lock before the request fails as retryable (8,000). */
   lockTimeoutMs?: number | undefined;
   /**
-   * Milliseconds that a statement may take (9,000): the server ends it then. Where even that is not heard of a second
-   * later, the line is dead. More only for what nobody waits for: schema changes, sums over whole tables.
+   * Maximum duration of a statement in milliseconds (9,000); the server then cancels it. If no answer arrives one
+   * second later, the connection is considered dead. Use more only for work that no caller waits for: schema changes,
+   * sums over whole tables.
    */
   statementMs?: number | undefined;
-  /** A role to step into on every connection: see `platform/db/service-role.ts`. */
+  /** The role that every connection takes: see `platform/db/service-role.ts`. */
   role?: string | undefined;
   onError?: (error: Error) => void;
 }
 
 const LOCK_MS = 8_000;
 const STATEMENT_MS = 9_000;
-/** For a server's word that it ended a statement to arrive. */
+/** Time for the server's cancellation error to arrive. */
 const SILENCE_MS = 1_000;
-/** The server answers within this time in any case, or no more. */
+/** Without an answer within this time the connection is considered dead. */
 const ANSWER_MS = STATEMENT_MS + SILENCE_MS;
-/** Whoever holds locks and says nothing for so long stands still. */
+/** A transaction idle for this long is ended, because it holds locks. */
 const IDLE_MS = 30_000;
 
-/** Opens a pool. Nothing is dialled before the first statement. */
+/** Opens a pool. It connects with the first statement. */
 export function connect(options: ConnectOptions): Db {
   const { statementMs = STATEMENT_MS, lockTimeoutMs = LOCK_MS } = options;
   const session = [
@@ -52,7 +58,7 @@ export function connect(options: ConnectOptions): Db {
     `-c statement_timeout=${statementMs}`,
     `-c idle_in_transaction_session_timeout=${IDLE_MS}`,
     '-c timezone=UTC',
-    // In this form of options a space or a backslash is written with a backslash before it.
+    // The `options` parameter needs a backslash before each space and backslash.
     ...(options.role === undefined ? [] : [`-c role=${options.role.replaceAll(/[\\ ]/g, '\\$&')}`]),
   ];
   const pool = new pg.Pool({
@@ -63,11 +69,11 @@ export function connect(options: ConnectOptions): Db {
     keepAlive: true,
     options: session.join(' '),
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  // One that breaks while the pool ends was left already: the pool's end does not wait for the server's.
+  // The pool replaces an idle connection that breaks. Without a listener the error would end the process.
+  // Errors while the pool ends are ignored: the pool does not wait for the server to close its connections.
   pool.on('error', (error) => pool.ending || options.onError?.(error));
-  // The pool listens to idle connections only: one that breaks between two statements of a transaction would end the
-  // process too. Its next statement fails, which is all that anybody needs to know.
+  // The pool handles errors of idle connections only. A connection that breaks between two statements of a transaction
+  // would end the process too. Its next statement fails, so the error needs no handling here.
   pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({ dialect: pooledDialect(pool) });
   pools.set(db, pool);
@@ -76,21 +82,21 @@ export function connect(options: ConnectOptions): Db {
 
 const pools = new WeakMap<object, pg.Pool>();
 
-/** Connections of a pool that `connect` made, and callers who wait for one. */
+/** Connections of a pool made by `connect`, and the number of callers that wait for one. */
 export function countConnections(db: Db): { total: number; idle: number; waiting: number } {
   const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db) ?? {};
   return { total: totalCount, idle: idleCount, waiting: waitingCount };
 }
 
-/** Of a session of its own. */
+/** Options of a session outside the pool. */
 export interface SessionOptions {
-  /** How long a statement may take, in milliseconds (10,000). */
+  /** Maximum duration of a statement, in milliseconds (10,000). */
   answerMs?: number;
-  /** After how many milliseconds without a statement the server ends it (never). */
+  /** Milliseconds without a statement after which the server ends the session (never). */
   idleMs?: number;
 }
 
-/** One session of its own, for LISTEN and for locks that live as long as the session. */
+/** Opens a session outside the pool, for LISTEN and for session-level locks. */
 export async function openSession(url: string, options: SessionOptions = {}): Promise<pg.Client> {
   const { answerMs = ANSWER_MS, idleMs = 0 } = options;
   const client = new pg.Client({
@@ -100,8 +106,8 @@ export async function openSession(url: string, options: SessionOptions = {}): Pr
     query_timeout: answerMs,
     options: `-c idle_session_timeout=${idleMs} -c idle_in_transaction_session_timeout=${idleMs}`,
   });
-  // Without a listener a line that breaks would end the process; the next statement fails, and whoever must know earlier
-  // listens too.
+  // Without a listener a broken connection would end the process. The next statement fails; a caller that must know
+  // earlier adds its own listener.
   client.on('error', () => {});
   await client.connect();
   return client;
@@ -109,8 +115,8 @@ export async function openSession(url: string, options: SessionOptions = {}): Pr
 export type Session = pg.Client;
 
 /**
- * Does a piece of work in a session of its own, such as a change of the schema. A process that stands still in the midst
- * of it loses the session, and with it the locks that others wait for.
+ * Runs work, such as a schema change, in a session of its own. If the process hangs meanwhile, the server ends the
+ * session and releases its locks.
  */
 export async function inSession<T>(
   url: string,
@@ -144,7 +150,7 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** True where the database is away, full, busy or shutting down: the caller may come back later (503). */
+/** True if the database is unreachable, full, busy or shutting down: the caller may retry later (503). */
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && DRIVER_TEXTS.test(error.message);
@@ -153,7 +159,7 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** True where the transaction lost a race and was rolled back whole: running it again is safe. */
+/** True if the transaction lost a race and was rolled back completely: running it again is safe. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   return code === '40001' || code === '40P01';

@@ -10,7 +10,7 @@ import {
 import type pg from 'pg';
 import { PooledConnection } from './connection.ts';
 
-/** Kysely's PostgreSQL with a driver of our own, which saves trips: see `PooledConnection`. */
+/** Kysely's PostgreSQL dialect with our own driver, which saves round trips: see `PooledConnection`. */
 export function pooledDialect(pool: pg.Pool): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),

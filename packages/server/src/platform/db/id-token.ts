@@ -1,19 +1,19 @@
 import { base58 } from '@scure/base';
 import { uuidBytes, uuidOf } from './ids.ts';
 
-// One word that carries ids, so that whoever comes with it is found by one look-up on the merchant's shard, and perhaps
-// a secret behind them: API keys, and the addresses of payers' pages.
+// A token of ids, optionally followed by a secret: API keys, and the addresses of payers' pages. The ids allow to find
+// its row with one query on the merchant's shard.
 
 const ID_BYTES = 16;
-/** Digits of base58 that a byte takes at most. */
+/** Base58 digits per byte. */
 const DIGITS_PER_BYTE = Math.log(256) / Math.log(58);
 
-/** The word of these ids and a secret. */
+/** Encodes ids and a secret. */
 export function encodeIdToken(ids: readonly string[], secret: Uint8Array = new Uint8Array()): string {
   return base58.encode(Buffer.concat([...ids.map(uuidBytes), secret]));
 }
 
-/** Undefined for a text that is no word of so many ids and bytes; whether its secret is right is another question. */
+/** Undefined for a text that is not a token of so many ids and bytes. The caller checks the secret. */
 export function decodeIdToken(
   text: string,
   { ids: count, secretBytes = 0 }: { ids: number; secretBytes?: number },

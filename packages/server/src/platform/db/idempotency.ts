@@ -19,16 +19,16 @@ declare module './db.ts' {
 
 export interface IdempotencyClaim {
   merchantId: string;
-  /** A space of its own per operation: one key may create a batch and a subscription. */
+  /** Keys are separate for each operation: one key may create a batch and a subscription. */
   operation: string;
   key: string;
-  /** Of the parsed body as sent. */
+  /** Digest of the parsed body as sent. */
   digest: Buffer;
   storeId: string;
-  /** The id that the resource gets if this request is the first. */
+  /** The id of the resource if this request is the first. */
   resourceId: string;
   nowSeconds: number;
-  /** What callers know the key as: the header `Idempotency-Key`, unless it is a field of the body. */
+  /** The key's name in the API: the header `Idempotency-Key`, unless it is a field of the body. */
   param?: string;
 }
 
@@ -38,18 +38,18 @@ export interface ClaimedKey {
   storeId: string;
 }
 
-/** The same with its keys in one order: key order and white space make no other request, array order does. */
+/** The value with sorted keys. Key order and white space do not make a different request; array order does. */
 function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(inOrder);
   const fields = value as Record<string, unknown>;
-  // The reader of bodies refuses the keys that an object could not hold as its own.
+  // The body parser refuses keys that an object cannot hold as its own.
   const ordered: Record<string, unknown> = {};
   for (const key of Object.keys(fields).sort()) ordered[key] = inOrder(fields[key]);
   return ordered;
 }
 
-/** SHA-256 of a parsed body: what binds an idempotency key to its request. */
+/** SHA-256 of a parsed body. It binds an idempotency key to its request. */
 export function bodyDigest(body: unknown): Buffer {
   return createHash('sha256')
     .update(JSON.stringify(inOrder(body)))
@@ -57,10 +57,11 @@ export function bodyDigest(body: unknown): Buffer {
 }
 
 /**
- * Claims a key in the transaction of its effect, so that both stand or neither does. A second request with the same
- * key waits here for the first one's transaction (at most the session's lock timeout: then 503) and gets its resource.
+ * Claims a key in the transaction of its effect, so that both are committed or neither is. A second request with the
+ * same key waits here for the first one's transaction (at most the session's lock timeout: then 503) and gets its
+ * resource.
  *
- * @throws Fail `conflict` when the key stands for other parameters
+ * @throws Fail `conflict` if the key was used with other parameters
  */
 export async function claimKey(tx: Tx, claim: IdempotencyClaim): Promise<ClaimedKey> {
   const inserted = await prepared<{ resource_id: string }>`
@@ -70,7 +71,7 @@ export async function claimKey(tx: Tx, claim: IdempotencyClaim): Promise<Claimed
     on conflict (merchant_id, operation, key) do nothing
     returning resource_id`.execute(tx);
   if (inserted.rows.length > 0) return { first: true, resourceId: claim.resourceId, storeId: claim.storeId };
-  // Read committed: this statement sees the row that the insert above has waited for.
+  // Read committed: this statement sees the row for which the insert above has waited.
   const known = await tx
     .selectFrom('idempotency_key')
     .select(['digest', 'resource_id', 'store_id'])

@@ -4,7 +4,7 @@ import { V7Generator } from 'uuidv7';
 /** System rows (installation-wide settings and jobs) belong to this merchant. */
 export const NIL_ID = '00000000-0000-0000-0000-000000000000';
 
-// Randomness is drawn for hundreds of ids at once: a draw for each costs more than the rest of it.
+// Random bytes are drawn for hundreds of ids at once: one draw per id costs more than the rest of an id.
 const pool = new Uint32Array(1024);
 let drawn = pool.length;
 
@@ -23,7 +23,7 @@ export function newId(): string {
   return generator.generate().toString();
 }
 
-/** When an id was made: Unix seconds of the clock of its process. Of two ids the greater one has no earlier time. */
+/** When an id was made: Unix seconds of its process's clock. A greater id never has an earlier time. */
 export function madeAt(uuid: string): number {
   return Math.floor(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16) / 1000);
 }
@@ -44,13 +44,13 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const DIGITS = new Map([...ALPHABET].map((character, value) => [character, value]));
 const TEXT_LENGTH = 26;
 
-/** Ten bits as two digits: lists have hundreds of ids, and a look-up for each digit shows in their time. */
+/** Ten bits as two digits. Lists have hundreds of ids, and one table access per digit measurably slows them down. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
-/** Where the hexadecimal digits stand in the text of a UUID. */
+/** The positions of the hexadecimal digits in the text of a UUID. */
 const HEX_AT = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((place, at) =>
   place === 'x' ? [at] : [],
 );
-/** What a hexadecimal digit is worth, by its character code. */
+/** The value of a hexadecimal digit, by its character code. */
 const HEX = Uint8Array.from(
   { length: 128 },
   (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,

@@ -11,7 +11,7 @@ export interface Page<T> {
   url: string;
 }
 
-/** Rows read with `limit + 1` → the page: the row too many only says that there is more. */
+/** Makes a page of rows read with `limit + 1`. The extra row only shows that there is more. */
 export function pageOf<Row, T>(
   rows: readonly Row[],
   page: { limit: number; url: string },
@@ -25,7 +25,7 @@ export function pageOf<Row, T>(
   };
 }
 
-/** A `starting_after` that is unknown, foreign or of another list. */
+/** The error for a `starting_after` that is unknown, foreign or of another list. */
 export function unknownCursor(): Fail {
   return new Fail('invalid_request', {
     message: 'starting_after must be the id of an item of this list.',
@@ -33,7 +33,7 @@ export function unknownCursor(): Fail {
   });
 }
 
-/** The row that a `starting_after` names. @throws Fail where there is none that the caller may see */
+/** The row of a `starting_after`. @throws Fail if the caller may see no such row */
 export async function cursorOf<Row>(
   after: string | undefined,
   find: (after: string) => Promise<Row | undefined>,
@@ -47,9 +47,9 @@ export async function cursorOf<Row>(
 }
 
 /**
- * Rows newest first, those behind the cursor if there is one; one more than the limit.
+ * Reads rows newest first, after the cursor if there is one; up to one more than the limit.
  *
- * @param idColumn orders rows of the same second
+ * @param idColumn the order of rows of the same second
  */
 export async function readNewest<Table extends keyof Tables, Row, Id extends keyof Row & string>(
   query: SelectQueryBuilder<Tables, Table, Row>,

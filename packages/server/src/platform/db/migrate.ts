@@ -6,16 +6,16 @@ import { connect } from './db.ts';
 import { renameApplied } from './rename-applied.ts';
 
 /**
- * A folder of numbered SQL files and where the list of those applied is kept. A file `renamed.json` in the folder maps
- * each name of earlier releases to today's, when numbers have changed; names that stayed are in it too.
+ * A folder of numbered SQL files, and the table with the list of applied ones. After numbers have changed, a file
+ * `renamed.json` in the folder maps each name of earlier releases to the current one, including unchanged names.
  */
 export interface MigrationSet {
   folder: URL;
-  /** Schema of the list: a set that may stand in a database of its own keeps it in its own schema. */
+  /** Schema of the list. A set that may have a database of its own uses its own schema. */
   schema?: string;
 }
 
-/** The others wait at their start, and a large table takes its time. */
+/** Other processes wait for the lock at their start, and migrating a large table takes time. */
 const PATIENCE = { lockTimeoutMs: 30_000, statementMs: 3_600_000 };
 
 const PRODUCT: MigrationSet = { folder: new URL('../../../migrations/', import.meta.url) };
@@ -35,11 +35,11 @@ async function readRenamed(folder: URL): Promise<Record<string, string>> {
 }
 
 /**
- * Applies every migration not yet applied, in order, in one transaction; whoever is first does it, others wait. A
- * database that an earlier release made is taken over under today's names first.
+ * Applies all pending migrations, in order, in one transaction. The first process applies them, others wait. In a
+ * database of an earlier release, applied migrations first get their current names.
  *
- * @returns the names of those applied now.
- * @throws UnknownMigrations where the database has migrations of another origin or of a later release
+ * @returns the names of the migrations applied now
+ * @throws UnknownMigrations if the database has migrations of another origin or of a later release
  */
 export async function migrate(url: string, set: MigrationSet = PRODUCT): Promise<string[]> {
   const db = connect({ url, poolSize: 2, ...PATIENCE });
@@ -61,7 +61,7 @@ export async function migrate(url: string, set: MigrationSet = PRODUCT): Promise
   }
 }
 
-/** Names of the migrations this release has and the database lacks: empty when it is ready to serve. */
+/** Names of this release's migrations that the database lacks; empty if it is ready to serve. */
 export async function pendingMigrations(applied: readonly string[]): Promise<string[]> {
   return Object.keys(await readMigrations(PRODUCT.folder)).filter((name) => !applied.includes(name));
 }

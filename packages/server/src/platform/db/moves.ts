@@ -1,8 +1,8 @@
 import { invariant } from '../fail.ts';
 
 /**
- * The moves that the states of a resource allow. Each module keeps its table in `states.ts` and checks it in the
- * statement, or right before the statement, that writes a state. Staying in a state is no move and always allowed.
+ * The allowed moves between the states of a resource. Each module keeps its table in `states.ts`, and checks it in the
+ * statement that writes a state, or right before it. Staying in a state is not a move and always allowed.
  *
  * @example const MOVES = new Moves('a refund', { pending: ['succeeded', 'canceled'], succeeded: [], canceled: [] });
  */
@@ -19,18 +19,18 @@ export class Moves<State extends string> {
     return from === to || this.table[from].includes(to);
   }
 
-  /** No move leads out of it. */
+  /** Whether no move leads out of the state. */
   isFinal(state: State): boolean {
     return this.table[state].length === 0;
   }
 
-  /** The states that may become this one, itself included: for statements that write many rows. */
+  /** The states that may become this one, including itself. For statements that write many rows. */
   into(to: State): State[] {
     const states = Object.keys(this.table) as State[];
     return states.filter((from) => this.allows(from, to));
   }
 
-  /** @throws what rolls the transaction back: the caller has decided what no table allows */
+  /** @throws if the table does not allow the move; the error rolls the transaction back */
   check(from: State, to: State): void {
     invariant(this.allows(from, to), `${this.#resource} goes from ${from} to ${to}`);
   }

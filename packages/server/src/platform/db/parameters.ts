@@ -3,10 +3,10 @@ import { isDate } from 'node:util/types';
 const NEEDS_ESCAPE = /["\\]/;
 
 /**
- * Writes a value as PostgreSQL reads it: arrays as array literals, bytes as they are, times as ISO 8601 in UTC, other
+ * Encodes a value for PostgreSQL: arrays as array literals, bytes as they are, times as ISO 8601 in UTC, other
  * objects as JSON, undefined as null.
  *
- * @throws TypeError of a value without a text form, such as a circular object
+ * @throws TypeError for a value without a text form, such as a circular object
  */
 export function encodeParameter(value: unknown): string | Buffer | null {
   switch (typeof value) {

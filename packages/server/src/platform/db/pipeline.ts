@@ -2,17 +2,17 @@ import type { QueryResult } from 'kysely';
 import pg from 'pg';
 import { encodeParameter } from './parameters.ts';
 
-// Several statements in one trip to the server, as a query class of our own: `pg` takes any object with `submit` and
-// calls its `handle…` methods with the server's messages, as it does for pg-cursor. The driver's own `pipeline: true`
-// ends each statement with a Sync, so a statement would run, and commit by itself, although the BEGIN before it failed;
-// and it costs half as much CPU again (docs/decisions/0011).
+// Sends several statements in one round trip, as a query class of our own: `pg` accepts any object with `submit` and
+// calls its `handle…` methods with the server's messages, as for pg-cursor. The driver's own `pipeline: true` ends each
+// statement with a Sync, so a statement would run and commit by itself although the BEGIN before it failed. It also
+// costs 50 % more CPU (docs/decisions/0011).
 
 export interface Statement {
   text: string;
   values: readonly unknown[];
   /** A prepared statement: each connection parses and plans it once, under this name. */
   name?: string;
-  /** Waits for the next statement of its transaction; its result is not awaited. */
+  /** Sent with the next statement of its transaction; nobody awaits its result. */
   isDeferred?: boolean;
 }
 
@@ -23,12 +23,12 @@ export interface StatementResult extends QueryResult<Row> {
   command: string;
 }
 
-/** Commands whose tag ends with the number of rows that they changed. */
+/** Commands whose tag ends with the number of changed rows. */
 export const COUNTED = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
 const names = new Map<string, string>();
 
-/** The name of a text's prepared statement, the same on every connection. */
+/** The name of the prepared statement of a text; the same on every connection. */
 export function preparedName(text: string): string {
   const name = names.get(text) ?? `prepared_${names.size}`;
   names.set(text, name);
@@ -41,12 +41,12 @@ interface Column {
 }
 
 /**
- * Statements before a single Sync. Where one fails the server skips those behind it, so none runs without those before
- * it. Each sees what was committed when its turn came, changes of those whose locks it waited for included.
+ * Statements with a single Sync at the end. If one fails, the server skips the following ones. Each statement sees
+ * everything committed before it starts, and the changes of transactions for whose locks it has waited.
  */
 export class Pipeline implements pg.Submittable {
   readonly statements: readonly Statement[];
-  /** One for each statement, in their order; rejects with the error of the first that failed. */
+  /** One result per statement, in their order; rejects with the error of the first failed one. */
   readonly results: Promise<readonly StatementResult[]>;
   /** Settles `results`. `pg` wraps it to watch `query_timeout`. */
   callback: (error: Error | null) => void;
@@ -58,9 +58,9 @@ export class Pipeline implements pg.Submittable {
   #rows: Row[] = [];
   #undecodable: Error | null = null;
 
-  /** @param prepared names of the statements that the connection has prepared; kept up to date */
+  /** @param prepared names of the connection's prepared statements; updated here */
   constructor(statements: readonly Statement[], prepared: Set<string>) {
-    // A value that has no text form throws here, before anything is sent.
+    // A value without a text form throws here, before anything is sent.
     this.#parameters = statements.map(({ values }) => values.map(encodeParameter));
     this.#prepared = prepared;
     this.statements = statements;
@@ -69,7 +69,7 @@ export class Pipeline implements pg.Submittable {
     this.callback = (error) => (error === null ? resolve(this.#finished) : reject(error));
   }
 
-  /** Whether the last statement was reached: where an earlier one fails, it never ran. */
+  /** Whether the last statement ran: it does not if an earlier one fails. */
   get reachedLast(): boolean {
     return this.#finished.length >= this.statements.length - 1;
   }
@@ -78,7 +78,7 @@ export class Pipeline implements pg.Submittable {
     connection.stream.cork();
     for (const [i, { text, name = '', isDeferred = false }] of this.statements.entries()) {
       if (!this.#prepared.has(name)) {
-        // It may be there after all, where only its first execution failed. Closing one that is not there is no error.
+        // It may exist if only its first execution failed. Closing a statement that does not exist is no error.
         if (name !== '') connection.close({ type: 'S', name }, true);
         connection.parse({ name, text, types: [] }, true);
       }
@@ -125,7 +125,7 @@ export class Pipeline implements pg.Submittable {
   }
 
   handleError(error: Error): void {
-    // Its name may stand for nothing, or for a plan that fits the table no more: it is prepared anew.
+    // The server may not have this statement, or only an outdated plan for it: prepare it again.
     const { name } = this.statements[this.#finished.length] ?? {};
     if (name !== undefined) this.#prepared.delete(name);
     this.callback(error);

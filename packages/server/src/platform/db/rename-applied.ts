@@ -1,23 +1,23 @@
 import { sql } from 'kysely';
 import type { Db } from './db.ts';
 
-/** The migrations of a release, in order, and the names that earlier releases gave to them, each with today's. */
+/** The migrations of a release, in order, and a map from the names of earlier releases to the current ones. */
 export interface KnownMigrations {
   names: readonly string[];
   renamed: Readonly<Record<string, string>>;
 }
 
-/** The list of applied migrations is no release's. */
+/** The list of applied migrations does not match any release. */
 export class UnknownMigrations extends Error {}
 
-/** On PostgreSQL the migrator's lock is an advisory one with a fixed number; other databases need these names. */
+/** The migrator's interface requires these names; on PostgreSQL its lock is an advisory lock with a fixed number. */
 const LOCK = { lockTable: 'kysely_migration_lock', lockRowId: 'migration_lock' };
 
 /**
- * Gives migrations that were applied under earlier names their names of today: one transaction, under the migrator's
- * lock. Only the list changes.
+ * Renames applied migrations from earlier names to the current ones, in one transaction under the migrator's lock. Only
+ * the list changes.
  *
- * @throws UnknownMigrations and changes nothing, see `planRenames`
+ * @throws UnknownMigrations, with nothing changed, see `planRenames`
  */
 export async function renameApplied(db: Db, table: string, known: KnownMigrations): Promise<void> {
   const { adapter } = db.getExecutor();
@@ -41,10 +41,10 @@ export async function renameApplied(db: Db, table: string, known: KnownMigration
 }
 
 /**
- * Pairs of old and new name for applied migrations, which are in the order in which they were applied.
+ * Pairs of old and new name for the applied migrations, which come in the order of their application.
  *
- * @throws UnknownMigrations unless they are the first of today's names, or the first of the names of before: a name of
- *   neither, a gap, another order or a mixture of both is refused.
+ * @throws UnknownMigrations unless the applied names are a prefix of the current names or of the earlier names. An
+ *   unknown name, a gap, another order or a mixture of both is refused.
  */
 export function planRenames(
   applied: readonly string[],

@@ -3,7 +3,7 @@ import { invariant } from '../fail.ts';
 import type { Tables, Tx } from './db.ts';
 import { deferred } from './statement.ts';
 
-/** As the database names it: a test compares them. */
+/** The database's name of a type; a test compares them with the schema. */
 export type ColumnType = 'uuid' | 'text' | 'bigint' | 'integer' | 'boolean' | 'jsonb';
 
 /** Tables whose rows belong to a merchant. */
@@ -25,16 +25,16 @@ type TypeOf<Value> = [NonNullable<Value>] extends [boolean]
       ? 'bigint' | 'integer'
       : 'jsonb';
 
-/** All columns of a table, which kept statements name. */
+/** All columns of a table, by name, for prepared statements. */
 export interface Columns<T extends TenantTable> {
   readonly table: T;
   readonly types: Readonly<Record<Column<T>, ColumnType>>;
-  /** As in `select …`. */
+  /** The list for `select …`. */
   readonly list: RawBuilder<unknown>;
 }
 
 /**
- * Names all columns of a table with their types. One that is missing, or has a type that does not fit, is a type error.
+ * Names all columns of a table with their types. A missing column or a wrong type is a type error.
  *
  * @example const NOTE = columnsOf('note', { merchant_id: 'uuid', note_id: 'uuid', body: 'text' });
  */
@@ -46,10 +46,10 @@ export function columnsOf<T extends TenantTable>(
 }
 
 /**
- * Inserts rows of one merchant in one statement. Nobody waits for its answer: where it fails, the next statement of the
- * transaction fails.
+ * Inserts rows of one merchant in one deferred statement: its result is not awaited. If it fails, the next statement of
+ * the transaction fails.
  *
- * @param rows with all columns, values as they are read (JSON as objects)
+ * @param rows with all columns, values in the form in which they are read (JSON as objects)
  */
 export async function insertRows<T extends TenantTable>(
   tx: Tx,
@@ -65,10 +65,10 @@ export async function insertRows<T extends TenantTable>(
 }
 
 /**
- * Changes rows of one merchant in one statement, found by `keys` beside the merchant; the caller has their locks. Nobody
- * waits for its answer, as of `insertRows`.
+ * Updates rows of one merchant in one deferred statement, as `insertRows`. The rows are found by the merchant and
+ * `keys`; the caller holds their locks.
  *
- * @param rows all with the same columns: the keys, and what they are to hold from now on. No two have the same keys
+ * @param rows all with the same columns: the keys and the new values. No two have the same keys
  * @example await updateRows(tx, NOTE, [{ merchant_id, note_id, body: 'new' }], ['note_id']);
  */
 export async function updateRows<T extends TenantTable, Key extends Column<T>>(
@@ -89,7 +89,7 @@ export async function updateRows<T extends TenantTable, Key extends Column<T>>(
     where t.merchant_id = ${merchantOf(rows)} and ${sql.raw(meets)}`.execute(tx);
 }
 
-/** All columns but the merchant's, which the rows have in common. */
+/** All columns but the merchant's, which is the same for all rows. */
 const namesOf = (row: object) => Object.keys(row).filter((name) => name !== 'merchant_id');
 
 function merchantOf(rows: readonly OfMerchant[]): string | undefined {
@@ -101,7 +101,7 @@ function merchantOf(rows: readonly OfMerchant[]): string | undefined {
   return first?.merchant_id;
 }
 
-/** An array for each column, as `unnest` takes them. */
+/** One array per column, for `unnest`. */
 function arraysOf(
   { table, types }: { table: string; types: Readonly<Record<string, ColumnType>> },
   names: readonly string[],

@@ -1,35 +1,35 @@
 import { codeOf, inSession, type Session } from './db.ts';
 
-// Rows that are only ever added (a ledger's) are kept so by rights: the service works under a role that may read and
-// add but not change or remove them. The database's owner migrates and then steps down into that role on every
-// connection. The role belongs to one database, as roles are shared by all databases of a server.
+// Database rights protect append-only rows (the ledger's): the service works under a role that may read and add them,
+// but not change or remove them. The database's owner migrates and then takes that role on every connection. Each
+// database has its own role, because all databases of a server share their roles.
 
-/** Two starts at once must not both write the same rights: PostgreSQL refuses the second. */
+/** Prevents that two processes grant the same rights at the same time: PostgreSQL refuses the second. */
 const GRANT_LOCK = 7_002;
 const SIMULATED_SCHEMA = 'simchain';
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** What may be known before anything is changed. Null columns: the tables are not there yet. */
-interface Standing {
+/** The rights before a change. Null: the tables do not exist yet. */
+interface RoleState {
   role: string;
   known: boolean;
-  /** This user may step into the role. */
+  /** This user may take the role. */
   member: boolean;
   may_create: boolean;
   owns: boolean | null;
   schemas: string[];
   /** All tables of the service, as SQL names them. */
   tables: string[];
-  /** Some of them on which the role has too few or too many rights. */
+  /** Number of tables on which the role has too few or too many rights. */
   wrong: number;
-  /** This user itself cannot change the rows: it needs no role. */
+  /** This user itself cannot change the rows, so it needs no role. */
   bound: boolean | null;
-  /** On Citus the connections between nodes are made as the role, which then has to be able to log in. */
+  /** On Citus the role connects between nodes, so it must be able to log in; here it is not. */
   unusable: boolean;
 }
 
-async function lookUp(session: Session, appendOnly: readonly string[]): Promise<Standing> {
-  const { rows } = await session.query<Standing>(
+async function lookUp(session: Session, appendOnly: readonly string[]): Promise<RoleState> {
+  const { rows } = await session.query<RoleState>(
     `with named as (
        select case when octet_length(current_database()) <= 48 then 'florin_service_' || current_database()
                    else 'florin_service_' || md5(current_database()) end as role
@@ -68,13 +68,13 @@ async function lookUp(session: Session, appendOnly: readonly string[]): Promise<
 }
 
 /**
- * Makes the service's role and gives it its rights, after migrations: all of `select, insert, update, delete` on every
- * table, but only `select, insert` on the tables named. Does nothing where they are right already, and where the user
- * of `url` neither owns the tables nor may make roles (`findServiceRole` then says so).
+ * Creates the service's role and grants its rights, after migrations: `select, insert, update, delete` on every table,
+ * but only `select, insert` on the tables in `appendOnly`. Does nothing if the rights are already correct, or if the
+ * user of `url` neither owns the tables nor may create roles (`findServiceRole` then returns a warning).
  */
 export async function grantServiceRights(url: string, appendOnly: readonly string[]): Promise<void> {
   await inSession(url, async (session) => {
-    const isDone = ({ owns, known, member, may_create, wrong }: Standing) =>
+    const isDone = ({ owns, known, member, may_create, wrong }: RoleState) =>
       owns !== true || (!known && !may_create) || (known && wrong === 0 && (member || !may_create));
     if (isDone(await lookUp(session, appendOnly))) return;
     await session.query('begin');
@@ -85,7 +85,7 @@ export async function grantServiceRights(url: string, appendOnly: readonly strin
   });
 }
 
-async function grant(session: Session, standing: Standing, appendOnly: readonly string[]): Promise<void> {
+async function grant(session: Session, standing: RoleState, appendOnly: readonly string[]): Promise<void> {
   const role = session.escapeIdentifier(standing.role);
   const schemas = standing.schemas.map((name) => session.escapeIdentifier(name)).join(', ');
   const kept = appendOnly.map((name) => session.escapeIdentifier(name)).join(', ');
@@ -96,7 +96,7 @@ async function grant(session: Session, standing: Standing, appendOnly: readonly 
   if (!standing.member) await join(session, role);
 }
 
-/** A role that an administrator made may be out of this user's reach: then the administrator grants it as well. */
+/** This user may be unable to join a role created by an administrator; then the administrator has to grant it. */
 async function join(session: Session, role: string): Promise<void> {
   await session.query('savepoint joining');
   try {
@@ -108,13 +108,13 @@ async function join(session: Session, role: string): Promise<void> {
 }
 
 export interface ServiceRole {
-  /** To step into on every connection; undefined: stay who the address says. */
+  /** The role to take on every connection; undefined: keep the user of the URL. */
   role?: string;
-  /** Why the rows are not protected by rights, and what an administrator does about it. */
+  /** Why rights do not protect the rows, and how an administrator can change that. */
   warning?: string;
 }
 
-/** Under which role the service of this database works. */
+/** Finds the role under which the service of this database works. */
 export async function findServiceRole(url: string, appendOnly: readonly string[]): Promise<ServiceRole> {
   const { role, known, member, bound, wrong, unusable } = await inSession(url, (session) =>
     lookUp(session, appendOnly),

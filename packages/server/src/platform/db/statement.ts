@@ -3,7 +3,7 @@ import { type PipelineQuery, type StatementQuery, statementOf } from './connecti
 import type { Db, Tx } from './db.ts';
 import { preparedName, type StatementResult } from './pipeline.ts';
 
-/** A statement that each connection parses and plans once, and runs under its name from then on. */
+/** A statement that each connection parses and plans once, and then runs by its name. */
 export class PreparedStatement<Row> {
   readonly #query: RawBuilder<Row>;
   readonly #isDeferred: boolean;
@@ -28,9 +28,9 @@ export class PreparedStatement<Row> {
 }
 
 /**
- * Writes a prepared statement, as `sql` does any other. For the hot path, and only for statements whose text never
- * changes, which name their columns (a `*` would break in running processes when a migration adds one), and whose one
- * good plan is an index look-up or an insert, however full the tables are.
+ * A tag like `sql`, for prepared statements on the hot path. Conditions: the text never changes; the columns are named
+ * (a `*` would break in running processes when a migration adds one); the best plan is an index scan or an insert for
+ * any table size.
  *
  * @example const { rows } = await prepared<Row>`select a, b from note where id = ${id}`.execute(db);
  */
@@ -42,8 +42,8 @@ export function prepared<Row = unknown>(
 }
 
 /**
- * Writes a prepared statement whose result nobody awaits: it is sent with the next statement of its transaction, and
- * where it fails, that one fails. It resolves at once, without rows and counts.
+ * A prepared statement whose result is not awaited. It is sent with the next statement of its transaction; if it fails,
+ * that one fails. `execute` resolves at once, without rows and counts.
  *
  * @example await deferred`insert into note (id) values (${id})`.execute(tx);
  */
@@ -52,8 +52,8 @@ export function deferred(text: TemplateStringsArray, ...values: unknown[]): Prep
 }
 
 /**
- * Sends statements of a transaction in one trip. They run in their order, which is also that of what they lock, and each
- * sees what was committed when its turn came.
+ * Sends statements of a transaction in one round trip. They run, and take their locks, in their order. Each sees
+ * everything committed before it starts.
  *
  * @returns the rows of each
  * @example const [[note], tags] = await pipeline(tx, prepared<Note>`select …`, prepared<Tag>`select …`);

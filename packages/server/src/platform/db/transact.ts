@@ -3,7 +3,9 @@ import { type Db, isRetryable, type Tx } from './db.ts';
 
 const ATTEMPTS_MAX = 8;
 
-/** COMMIT was sent and its answer was lost: the change may stand or not. The caller reads back before it repeats. */
+/**
+ * COMMIT was sent and its answer was lost: the change may be committed or not. The caller must read before it repeats.
+ */
 export class CommitUnknown extends Error {
   constructor(cause: unknown) {
     super('the answer to COMMIT was lost; read the resource before repeating the request', { cause });
@@ -15,9 +17,9 @@ const waiting = new WeakMap<Tx, AfterCommit[]>();
 
 /**
  * Runs `change` in one transaction; only a throw rolls back. A transaction that lost a race (deadlock, serialisation)
- * is run again whole, so `change` holds no effect outside the database but through `afterCommit`.
+ * is run again from its start, so `change` must have no effect outside the database, except through `afterCommit`.
  *
- * @throws CommitUnknown when the connection broke while committing.
+ * @throws CommitUnknown if the connection broke during COMMIT
  */
 export async function transact<T>(db: Db, change: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -42,10 +44,11 @@ export async function transact<T>(db: Db, change: (tx: Tx) => Promise<T>): Promi
 }
 
 /**
- * Has `act` called with the transaction's pool as soon as the transaction has committed, or may have; never after a
- * rollback. A process that dies in between never calls it: only for what is found without it, though later.
+ * Calls `act` with the transaction's pool as soon as the transaction has committed, or may have; never after a
+ * rollback. If the process dies in between, `act` is never called: use it only for work that is also found later
+ * without it.
  *
- * @param act quick, and never throws.
+ * @param act must be quick and must not throw
  */
 export function afterCommit(tx: Tx, act: AfterCommit): void {
   const acts = waiting.get(tx);

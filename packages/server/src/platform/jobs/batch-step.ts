@@ -5,31 +5,31 @@ import { CommitUnknown } from '../db/transact.ts';
 import type { JobRun } from './job.ts';
 import { joinRuns } from './run.ts';
 
-/** Steps of one transaction at most: it holds the locks of all of them until it ends. */
+/** At most this many steps per transaction, because it holds the locks of all of them until it ends. */
 const STEPS_MAX = 100;
-/** Steps that come while a batch is under way wait for it up to this long, and go together in the next one. */
+/** Steps that arrive while a batch runs wait for it up to this long, and run together in the next one. */
 const STEPS_WAIT_MS = 1_000;
 /**
- * A batch does not wait longer for a lock: its steps are done one by one then. Shorter than PostgreSQL's deadlock_timeout
- * (1 s), so a deadlock between two batches ends here as well.
+ * A batch that waits longer for a lock fails, and its steps run one by one. Shorter than PostgreSQL's deadlock_timeout
+ * (1 s), so it also ends a deadlock between two batches.
  */
 const LOCK_MS = 800;
 
 /**
- * A generic plan counts on ten elements in an array and on an average merchant: for a hundred of a large merchant it may
- * scan a whole table. A custom plan is made once for the whole batch.
+ * A generic plan assumes ten elements in an array and an average merchant. For a hundred elements of a large merchant
+ * it may scan a whole table. A custom plan costs one planning per batch.
  */
 const OF_MANY = `set local lock_timeout = ${LOCK_MS}; set local plan_cache_mode = force_custom_plan`;
 
-/** Names of what a step locks, or reads and writes, such as the id of a subscription. */
+/** Names of the resources that a step locks, or reads and writes, such as the id of a subscription. */
 type Locks = readonly [string, ...string[]];
 
 export interface BatchStepOptions<Item, Result> {
-  /** Items that have a name in common never go in one batch. Those of a batch are sorted by their first names. */
+  /** Items that share a name never run in one batch. A batch is sorted by the first name of each item. */
   locksOf: (item: Item) => Locks;
   /** Locks what all items need, decides each and writes arrays. @returns the results in the order of the items */
   change: (tx: Tx, items: readonly Item[]) => Promise<readonly Result[]>;
-  /** Whether the step is the last one of its job, which is then done. */
+  /** Whether the step is the last one of its job; the job is done with it. */
   isLast?: boolean;
 }
 
@@ -40,11 +40,13 @@ interface Step<Item> {
 }
 
 /**
- * Collects the steps that jobs of one kind take at the same time: up to 100 of one key are one transaction under the
- * leases of all their runs. Where that fails, or waits 0.8 s for a lock, each step is done again in a transaction of its
- * own, so only the one that fails fails. After `CommitUnknown` nothing is repeated: each job looks again at what stands.
+ * Batches concurrent steps of jobs of one kind: up to 100 steps with the same key run in one transaction under the
+ * leases of all their runs. If the batch fails, or waits 0.8 s for a lock, each step runs again in its own transaction,
+ * so only the failing step fails. After `CommitUnknown` no step is repeated: each job runs again and reads the
+ * committed state.
  *
- * @returns does the step of one job. Its `key` begins with the merchant's id, as a batch is of one merchant. It throws as `JobRun.step` and `JobRun.finish`
+ * @returns a function that runs the step of one job. Its `key` must begin with the merchant's id, because a batch
+ *   belongs to one merchant. It throws like `JobRun.step` and `JobRun.finish`
  */
 export function batchStep<Item, Result>(
   options: BatchStepOptions<Item, Result>,

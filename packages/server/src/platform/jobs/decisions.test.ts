@@ -75,7 +75,7 @@ describe('outcome', () => {
     expect(settleOutcome({ againAtMs: 5.2 })).toEqual({
       act: 'release',
       dueAtMs: 6,
-      newsFirst: true,
+      revisionFirst: true,
       attempts: 0,
       lastError: null,
     });
@@ -95,7 +95,7 @@ describe('outcome', () => {
         expect(after).toEqual({
           act: 'release',
           dueAtMs: now.nowMs + backOffMs(before.attempts + 1, 1),
-          newsFirst: false,
+          revisionFirst: false,
           attempts: before.attempts + 1,
           lastError: 'RangeError: too far',
         });

@@ -22,8 +22,10 @@ export interface Release {
   dueAtMs: number | undefined;
   /** Whether it moves with the merchant's clock; undefined: as the row has it. */
   followsClock: boolean | undefined;
-  /** Whether a newer revision (the job was enqueued again during the run) makes it due at once instead of at `dueAtMs`. */
-  newsFirst: boolean;
+  /**
+   * Whether a newer revision (the job was enqueued again during the run) makes it due at once instead of at `dueAtMs`.
+   */
+  revisionFirst: boolean;
   attempts: number;
   lastError: string | null;
 }
@@ -33,7 +35,7 @@ export const RUN_AGAIN: Release = {
   act: 'release',
   dueAtMs: undefined,
   followsClock: undefined,
-  newsFirst: true,
+  revisionFirst: true,
   attempts: 0,
   lastError: null,
 };
@@ -76,7 +78,7 @@ export function settle(
       const dueAtMs = now.nowMs + backOffMs(attempts, now.jitter);
       const lastError = describeError(ending.error);
       // A newer revision does not shorten it: a handler that enqueues its own job and then fails would spin.
-      return { ...RUN_AGAIN, dueAtMs, newsFirst: false, attempts, lastError };
+      return { ...RUN_AGAIN, dueAtMs, revisionFirst: false, attempts, lastError };
     }
   }
 }

@@ -29,26 +29,27 @@ export interface Job {
   merchantId: string;
   jobId: string;
   kind: string;
-  /** What `enqueue` was given; the handler checks it, as an older release may have written it. */
+  /** The payload given to `enqueue`. The handler checks it, because an older release may have written it. */
   payload: Record<string, unknown>;
-  /** Runs since the last success that failed or whose worker died. */
+  /** Failed runs since the last success, including runs whose worker died. */
   attempts: number;
   /** Real time in Unix milliseconds. */
   dueAtMs: number;
-  /** The trace that enqueued it last, as a W3C `traceparent`; null without one. */
+  /** W3C `traceparent` of the last enqueue; null without one. */
   trace: string | null;
 }
 
 /**
- * `done` removes the job; `againAtMs` (real Unix milliseconds) plans its next run and counts as a success. `followsClock`:
- * whether that time moves with the merchant's clock from now on; left out, it stays as it was.
+ * `done` removes the job; `againAtMs` (real Unix milliseconds) plans its next run and counts as a success.
+ * `followsClock`: whether that time moves with the merchant's clock from now on; if it is left out, that does not
+ * change.
  */
 export type JobOutcome = 'done' | { againAtMs: number; followsClock?: boolean };
 
 /** A handler's hold on the job it runs. */
 export interface JobRun {
   /**
-   * One transaction of the job's work, run only while this worker still has the job.
+   * Runs one transaction of the job's work, only while this worker still has the job.
    *
    * @throws LeaseLost when another worker has taken the job over: nothing was changed.
    * @throws CommitUnknown see `transact`.
@@ -62,19 +63,19 @@ export interface JobRun {
    */
   finish<T>(change: (tx: Tx) => Promise<T>, outcome?: (result: T) => JobOutcome): Promise<T>;
   /**
-   * Calls `listener` when the job is enqueued again while it runs. A handler that then reads its work anew has seen that
-   * revision, which does not make the job run once more. Before a handler decides that nothing is left, it passes
-   * `undefined` in the same turn of the loop: later revisions make the job run again.
+   * Calls `listener` when the job is enqueued again while it runs. The handler must then read its work again; this
+   * revision does not start another run. Before a handler decides that nothing is left, it passes `undefined` in the
+   * same turn of the event loop: later revisions make the job run again.
    */
-  onNews(listener: (() => void) | undefined): void;
+  onRevision(listener: (() => void) | undefined): void;
   /** Aborted when the worker stops or may have lost the job: begin nothing new outside the database. */
   signal: AbortSignal;
 }
 
-/** Runs one job. A throw is recorded and the job tried again later, without a limit. */
+/** Runs one job. If it throws, the error is recorded and the job is tried again later, without a limit. */
 export type JobHandler = (job: Job, run: JobRun) => Promise<JobOutcome>;
 
-/** The job belongs to another worker now: whatever this one would write must not be written. */
+/** Another worker has the job now, so this one must not write anything for it. */
 export class LeaseLost extends Error {
   constructor(job: Pick<Job, 'kind' | 'jobId'>) {
     super(`job ${job.jobId} (${job.kind}) has been taken over by another worker`);
@@ -82,21 +83,21 @@ export class LeaseLost extends Error {
 }
 
 /**
- * The token of one claim, which each write under it must match. It is random, not counted, so that a claim that a crash
- * of the database undid does not share its token with the next one.
+ * The fencing token of one claim; each write under the claim must match it. It is random and not a counter: if a crash
+ * of the database undoes a claim, the next claim gets another token.
  */
 export function newFence(): bigint {
   return randomBytes(8).readBigUInt64BE() >> 1n;
 }
 
-/** A hold on one row: the token that each write must match, and the revision that its holder has seen. */
+/** A claim on one row: the fencing token that each write must match, and the last revision that its holder has read. */
 export interface Lease {
   jobId: string;
   fence: bigint;
   revision: number;
 }
 
-/** A job together with the hold that its claimer has on it. */
+/** A job with its claim. */
 export interface ClaimedJob extends Job, Lease {
   lastError: string | null;
 }

@@ -7,9 +7,9 @@ export interface DueWork {
   due: DueMerchant[];
   /** Merchants whose first work is due soon. */
   upcoming: DueMerchant[];
-  /** There may be more merchants with due work than these. */
+  /** True: there may be more merchants with due work. */
   isCut: boolean;
-  /** Workers whose leases no longer count. */
+  /** Dead workers: their leases no longer count. */
   deadOwners: number[];
 }
 

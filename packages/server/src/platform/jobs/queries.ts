@@ -86,9 +86,9 @@ function takenBy(merchantId: string, claimer: Claimer): RawBuilder<unknown> {
 }
 
 /**
- * Step two: claims a batch of one merchant's due jobs in due order, low-priority kinds last. A job whose last holder did
- * not give it back counts an attempt, so that a job that kills its workers is seen. `for update` also waits for no step
- * in flight: it skips the job.
+ * Step two: claims a batch of one merchant's due jobs in due order, low-priority kinds last. A job whose last holder
+ * did not give it back counts an attempt, so that a job that kills its workers is seen. `for update` also waits for no
+ * step in flight: it skips the job.
  */
 export async function claimJobs(db: Db, merchantId: string, claimer: Claimer): Promise<ClaimedJob[]> {
   const { rows } = await prepared<ClaimedRow>`
@@ -163,10 +163,10 @@ const leasesOf = (leases: readonly Lease[]) => sql`
   ) as held (job_id, fence, revision)`;
 
 /**
- * Both odd conditions steer the planner. With a plain `is not null` it expects next to no leased jobs, as statistics are
- * mostly gathered while nothing is leased, and would compare each job of the merchant with each held one. The range is
- * true for every id: PostgreSQL estimates 1/200 of the rows for a range it knows nothing about, and therefore finds each
- * held job by its key instead of reading all jobs of a merchant that has more than others.
+ * Both odd conditions steer the planner. With a plain `is not null` it expects next to no leased jobs, as statistics
+ * are mostly gathered while nothing is leased, and would compare each job of the merchant with each held one. The range
+ * is true for every id: PostgreSQL estimates 1/200 of the rows for a range it knows nothing about, and therefore finds
+ * each held job by its key instead of reading all jobs of a merchant that has more than others.
  */
 const isHeld = (merchantId: string) => sql<boolean>`
   job.merchant_id = ${merchantId}::uuid and job.job_id = held.job_id and job.fence = held.fence
@@ -237,7 +237,7 @@ export async function releaseJobs(
       ${changes.map(({ lease }) => lease.revision)}::integer[],
       ${changes.map(({ release }) => release.dueAtMs ?? null)}::bigint[],
       ${changes.map(({ release }) => release.followsClock ?? null)}::boolean[],
-      ${changes.map(({ release }) => release.newsFirst)}::boolean[],
+      ${changes.map(({ release }) => release.revisionFirst)}::boolean[],
       ${changes.map(({ release }) => release.attempts)}::integer[],
       ${changes.map(({ release }) => release.lastError)}::text[]
     ) as held (job_id, fence, revision, due_at_ms, follows_clock, news_first, attempts, last_error)

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => bench.clear());
 afterAll(() => bench.close());
 
-/** Runs a job that sleeps until tomorrow; news come in its first run, after `before`. @returns its runs */
+/** Runs a job that sleeps until tomorrow; the job is enqueued again in its first run, after `before`. @returns its runs */
 async function runs(before: (run: JobRun, heard: () => void) => void, heardMost: number): Promise<number> {
   let [count, heard] = [0, 0];
   const over = gate();
@@ -27,7 +27,7 @@ async function runs(before: (run: JobRun, heard: () => void) => void, heardMost:
         heard += 1;
       });
       await bench.add(JOB);
-      // Whoever reads the news for this worker has done so by then, or never will.
+      // A read of revisions for this worker has ended by then.
       for (let wait = 0; wait < 40 && heard < heardMost; wait++)
         await new Promise((next) => setTimeout(next, 25));
       over.open();
@@ -44,14 +44,14 @@ async function runs(before: (run: JobRun, heard: () => void) => void, heardMost:
 }
 
 test('a revision that a handler has seen does not make its job run again', async () => {
-  expect(await runs((run, heard) => run.onNews(heard), 1)).toBe(1);
+  expect(await runs((run, heard) => run.onRevision(heard), 1)).toBe(1);
   expect(Number((await bench.rows())[0]?.due_at_ms)).toBeGreaterThan(bench.clock.nowMs() + DAY_MS / 2);
 });
 
 test('a revision after the last look of a handler makes its job run again at once', async () => {
   const decided = (run: JobRun, heard: () => void) => {
-    run.onNews(heard);
-    run.onNews(undefined);
+    run.onRevision(heard);
+    run.onRevision(undefined);
   };
   await runs(decided, 0);
   await expect.poll(() => bench.rows(), { timeout: 30_000 }).toEqual([]);
@@ -72,11 +72,11 @@ test('a revision that arrives during the last look of a handler is left for the 
   };
   const run = new ActiveRun(bench.db, job, 0);
   let heard = 0;
-  run.onNews(() => {
+  run.onRevision(() => {
     heard += 1;
   });
-  run.tellNews(4);
-  run.onNews(undefined);
-  run.tellNews(5);
+  run.noteRevision(4);
+  run.onRevision(undefined);
+  run.noteRevision(5);
   expect([heard, run.job.revision]).toEqual([1, 4]);
 });

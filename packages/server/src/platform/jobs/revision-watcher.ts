@@ -49,7 +49,7 @@ export class RevisionWatcher {
       const revisions = await listNewRevisions(this.#db, merchantId, leases).catch(
         () => new Map<string, number>(),
       );
-      for (const run of runs) run.tellNews(revisions.get(run.job.jobId) ?? 0);
+      for (const run of runs) run.noteRevision(revisions.get(run.job.jobId) ?? 0);
     } while (this.#reading.get(merchantId) === true);
     this.#reading.delete(merchantId);
   }

@@ -6,19 +6,19 @@ import { lockLease, lockLeases, releaseJobs, removeJobs, type Settled } from './
 
 /**
  * One run of one job. It is `running`, then perhaps `finished` (its last step wrote the outcome) or `lost` (another
- * worker has it, or this one gave it back). Only the fence in the database decides what may be written; these states
- * spare statements that would hit nothing.
+ * worker has it, or this one gave it back). Only the fence in the database decides which writes are allowed; these
+ * states save statements that would change no row.
  */
 export class ActiveRun implements JobRun {
   readonly job: ClaimedJob;
   leaseUntilMs: number;
-  /** When the job that `finish` wrote back is due (real Unix milliseconds); undefined where it is gone. */
+  /** When the job is due again after `finish` (real Unix milliseconds); undefined if it was removed. */
   nextDueMs: number | undefined;
-  #newsListener: (() => void) | undefined;
+  #revisionListener: (() => void) | undefined;
   #state: 'running' | 'finished' | 'lost' = 'running';
   readonly #db: Db;
   #aborted = false;
-  /** Made for handlers that ask for it: most are over before they could. */
+  /** Created on first use, because most handlers end without reading `signal`. */
   #abort: AbortController | undefined;
 
   constructor(db: Db, job: ClaimedJob, leaseUntilMs: number) {
@@ -37,27 +37,27 @@ export class ActiveRun implements JobRun {
     return this.#state;
   }
 
-  onNews(listener: (() => void) | undefined): void {
-    this.#newsListener = listener;
+  onRevision(listener: (() => void) | undefined): void {
+    this.#revisionListener = listener;
   }
 
   get listens(): boolean {
-    return this.#newsListener !== undefined;
+    return this.#revisionListener !== undefined;
   }
 
-  /** The row has come to this revision: whoever listens looks anew. */
-  tellNews(revision: number): void {
-    // What nobody looks at any more is left in the row, where whoever writes the outcome finds it.
-    if (this.#newsListener === undefined || revision <= this.job.revision) return;
+  /** The job was enqueued again and has this revision now: calls the listener, which reads the work again. */
+  noteRevision(revision: number): void {
+    // Without a listener the revision stays in the row. The statement that writes the outcome finds it there.
+    if (this.#revisionListener === undefined || revision <= this.job.revision) return;
     this.job.revision = revision;
-    this.#newsListener();
+    this.#revisionListener();
   }
 
   get isAborted(): boolean {
     return this.#aborted;
   }
 
-  /** Tells the handler to begin nothing new; it still has the job as long as the fence says so. */
+  /** Aborts `signal`, so that the handler begins nothing new. The run keeps the job as long as its fence is valid. */
   abort(): void {
     this.#aborted = true;
     this.#abort?.abort();
@@ -77,7 +77,7 @@ export class ActiveRun implements JobRun {
     });
   }
 
-  /** A step of several runs of one merchant. @throws LeaseLost when any of them has lost its job: nothing was changed. */
+  /** A step of several runs of one merchant. @throws LeaseLost if any of them has lost its job: nothing was changed */
   async stepWith<T>(others: readonly ActiveRun[], change: (tx: Tx) => Promise<T>): Promise<T> {
     const runs = [this, ...others];
     for (const run of runs) run.#assertRunning();
@@ -91,7 +91,11 @@ export class ActiveRun implements JobRun {
     return await this.finishWith([], change, outcome);
   }
 
-  /** The last step of several runs of one merchant, whose jobs have one outcome. @throws LeaseLost as `stepWith` */
+  /**
+   * The last step of several runs of one merchant, with one outcome for all their jobs.
+   *
+   * @throws LeaseLost as `stepWith`
+   */
   async finishWith<T>(
     others: readonly ActiveRun[],
     change: (tx: Tx) => Promise<T>,
@@ -149,8 +153,7 @@ async function writeOutcome(tx: Tx, runs: readonly ActiveRun[], outcome: JobOutc
 }
 
 /**
- * Several runs of one merchant's jobs that do their work together: a step changes something only while this worker still
- * has all of these jobs.
+ * Joins several runs of one merchant's jobs. A step is committed only while this worker still has all of these jobs.
  */
 export function joinRuns(runs: readonly JobRun[]): Pick<JobRun, 'step' | 'finish' | 'signal'> {
   const [first, ...others] = runs;

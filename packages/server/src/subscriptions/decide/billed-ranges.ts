@@ -1,12 +1,13 @@
-// What a period was billed for, as ranges of its sum: from 0 to 1,000, and from 5,000 to 6,000, where the items once cost
-// 1,000, then 5,000 without a sum, and then 6,000. Each range is billed or not, so that it is billed once and given back once.
+// The billed parts of a period's sum, as ranges. Example: the items cost 1,000 (billed), then 5,000 (not billed, as the
+// change was made without proration), then 6,000 (the difference is billed): the ranges are 0 to 1,000 and 5,000 to
+// 6,000. So each part is billed once and credited once.
 
-/** The sums above `from` up to `to`. */
+/** The part of a sum above `from`, up to `to`. */
 export interface Range {
   from: bigint;
   to: bigint;
 }
-/** Apart from each other and ascending. */
+/** Disjoint and ascending. */
 export type Ranges = readonly Range[];
 
 export const rangesTo = (sum: bigint): Ranges => (sum === 0n ? [] : [{ from: 0n, to: sum }]);
@@ -14,7 +15,7 @@ export const rangesTo = (sum: bigint): Ranges => (sum === 0n ? [] : [{ from: 0n,
 const min = (a: bigint, b: bigint) => (a < b ? a : b);
 const max = (a: bigint, b: bigint) => (a > b ? a : b);
 
-/** How much of a part lies in them. */
+/** The size of the intersection of `part` and the ranges. */
 export function sumWithin(ranges: Ranges, part: Range): bigint {
   return ranges
     .map(({ from, to }) => max(0n, min(to, part.to) - max(from, part.from)))

@@ -3,14 +3,16 @@ import { cancel } from './end.ts';
 import type { Decision, Facts, SubscriptionFacts } from './facts.ts';
 import { boundary, periodIndex } from './periods.ts';
 
-/** The end of the period that `now` lies in: a later one than the last paid one's while a renewal is unpaid. */
+/**
+ * The end of the period that contains `now`. While a renewal is unpaid, it is later than the last paid period's end.
+ */
 export function periodEndAt(subscription: SubscriptionFacts, now: number): number {
   const { anchor, interval, periodEnd } = subscription;
   if (periodEnd > now) return periodEnd;
   return boundary(anchor, interval, periodIndex(anchor, interval, now) + 1);
 }
 
-/** Cancels now, or plans it. With money on its way it waits until that is final. */
+/** Cancels now, or plans the cancel. While money is pending, the cancel waits until it is final. */
 export function decideCancel(facts: Facts, at: 'now' | number, context: DecisionContext): Decision {
   const draft = new Draft(facts, context);
   if (at === 'now' && !draft.isAnyLive) {
@@ -20,7 +22,7 @@ export function decideCancel(facts: Facts, at: 'now' | number, context: Decision
   const cancelAt = at === 'now' ? context.now : at;
   if (cancelAt !== facts.subscription.cancelAt) {
     draft.change({ cancelAt });
-    draft.tell('subscription.updated');
+    draft.emit('subscription.updated');
   }
   return draft.decision;
 }

@@ -13,53 +13,56 @@ import { takeOff } from './give-back.ts';
 import { invoicePaid } from './pay.ts';
 import { boundary, periodIndex } from './periods.ts';
 
-/** After trouble on our side, in seconds: it counts as no try. */
+/** Seconds until the next attempt after an error on our side. It does not count as a try. */
 const TROUBLE_RETRY_SECONDS = 180;
 
-/** These end the charges of a mandate, not the schedule: another mandate, or the page, can still pay. */
+/** These codes end the charges of a mandate, but not the schedule: another mandate, or the page, can still pay. */
 const ENDING = new Set(['mandate_revoked', 'address_risk']);
-/** Trouble on our side: nobody's failure. */
+/** Errors on our side, which do not count as a failed charge. */
 const OURS = new Set(['network_unavailable', 'fee_too_high']);
 
-/** What was read of a mandate, outside of every transaction, before it is charged. */
-export type Reading =
-  /** The chain, or a rate, cannot be read now. */
+/** Whether a mandate can be charged, from readings made before the transaction. */
+export type ChargeCheck =
+  /** The chain or a rate cannot be read now, or pending charges of the wallet must become final first. */
   | { kind: 'unavailable' }
-  /** The charge could only fail, so it is not sent. */
+  /** The charge would fail, so it is not sent. */
   | { kind: 'declined'; code: string }
   | {
       kind: 'ready';
       methodId: string;
       /** In units of the token. */
       amount: bigint;
-      /** Of the mandate, for each window. */
+      /** The mandate's cap per window. */
       cap: bigint;
-      /** What other charges take of this window. */
+      /** The part of this window's cap that other charges use. */
       used: bigint;
     };
 
-/** `waits`: nothing was tried, and it is looked at again at the invoice's `nextTryAt`. */
+/** `waits`: nothing was tried; the next attempt is at the invoice's `nextTryAt`. */
 export type Attempt =
   | { did: 'ordered'; capUse: CapUse }
   | { did: 'declined'; code: string }
   | { did: 'waits' };
 
-/** What the cap counts: one period of the anchor's grid. */
+/** The window of the cap: one period of the anchor's grid. */
 export function windowAt({ anchor, interval }: Draft['subscription'], now: number) {
   const n = periodIndex(anchor, interval, now);
   return { start: boundary(anchor, interval, n), end: boundary(anchor, interval, n + 1) };
 }
 
-/** Decides a try of an invoice that has no live attempt. An order is made next, and noted by `orderedCharge`. */
-export function tryCharge(draft: Draft, invoiceId: string, reading: Reading): Attempt {
+/**
+ * Decides a try of an invoice without a live attempt. If it is `ordered`, the caller orders the charge and calls
+ * `orderedCharge`.
+ */
+export function tryCharge(draft: Draft, invoiceId: string, check: ChargeCheck): Attempt {
   const { now } = draft;
   const invoice = draft.invoice(invoiceId);
-  if (reading.kind === 'unavailable') return wait(draft, invoice, now + TROUBLE_RETRY_SECONDS);
-  if (reading.kind === 'declined') {
-    if (OURS.has(reading.code)) return wait(draft, invoice, now + TROUBLE_RETRY_SECONDS);
-    return decline(draft, invoice, reading.code);
+  if (check.kind === 'unavailable') return wait(draft, invoice, now + TROUBLE_RETRY_SECONDS);
+  if (check.kind === 'declined') {
+    if (OURS.has(check.code)) return wait(draft, invoice, now + TROUBLE_RETRY_SECONDS);
+    return decline(draft, invoice, check.code);
   }
-  const { methodId, amount, cap, used } = reading;
+  const { methodId, amount, cap, used } = check;
   if (amount > cap) return decline(draft, invoice, 'cap_exceeded');
   const window = windowAt(draft.subscription, now);
   if (used + amount > cap) return wait(draft, invoice, window.end);
@@ -67,7 +70,7 @@ export function tryCharge(draft: Draft, invoiceId: string, reading: Reading): At
   return { did: 'ordered', capUse };
 }
 
-/** The charge is on its way. */
+/** The charge is ordered and pending. */
 export function orderedCharge(
   draft: Draft,
   invoiceId: string,
@@ -84,22 +87,22 @@ function wait(draft: Draft, invoice: InvoiceFacts, until: number): Attempt {
 
 function decline(draft: Draft, invoice: InvoiceFacts, code: string): Attempt {
   draft.put({ ...invoice, attemptAt: draft.now });
-  draft.tell('payment.failed', invoice.id);
+  draft.emit('payment.failed', invoice.id);
   tryFailed(draft, invoice.id, code);
   return { did: 'declined', code };
 }
 
-/** A charge that was sent is final. */
+/** A sent charge has succeeded and is final. */
 export function chargeSucceeded(draft: Draft, invoiceId: string): void {
-  draft.tell('payment.completed', invoiceId);
+  draft.emit('payment.completed', invoiceId);
   invoicePaid(draft, invoiceId);
   cancelIfDue(draft);
 }
 
-/** A charge that was sent has failed for good. */
+/** A sent charge has failed for good. */
 export function chargeFailed(draft: Draft, invoiceId: string, code: string): void {
-  draft.tell('payment.failed', invoiceId);
-  // What was given back meanwhile is not asked for again, and an invoice of nothing else has not failed.
+  draft.emit('payment.failed', invoiceId);
+  // A reduction made meanwhile is deducted now. If nothing remains to be paid, the invoice has not failed.
   const failed = { ...draft.invoice(invoiceId), liveAttempt: null };
   if (failed.reduction > 0n && !isBusy(failed)) {
     draft.put(failed);
@@ -121,23 +124,26 @@ export function chargeFailed(draft: Draft, invoiceId: string, code: string): voi
 }
 
 /**
- * A charge that was sent is final, but its wallet was listed meanwhile: nothing is paid by it, and its mandate is charged
- * no more. It has taken its part of the cap all the same.
+ * A sent charge is final, but its wallet was listed meanwhile: it pays nothing, and its mandate is not charged again.
+ * It still uses its part of the cap.
  */
 export function chargeSeized(draft: Draft, invoiceId: string): void {
-  draft.tell('payment.failed', invoiceId);
+  draft.emit('payment.failed', invoiceId);
   const { capUse } = draft.invoice(invoiceId);
   tryFailed(draft, invoiceId, 'address_risk', capUse);
 }
 
-/** A try that counts: its invoice gets a page, its subscription falls behind, and after the last one it ends. */
+/**
+ * A failed try that counts. The invoice gets a page, the subscription is past due, and after the last try it is
+ * canceled.
+ */
 function tryFailed(draft: Draft, invoiceId: string, code: string, taken: CapUse | null = null): void {
   const failed = draft.invoice(invoiceId);
-  draft.tell('invoice.payment_failed', invoiceId);
+  draft.emit('invoice.payment_failed', invoiceId);
   const overdueFrom = overdueFromNow(draft, failed);
   const schedule = scheduleOf(draft, overdueFrom);
   const daysSpent = schedule === null ? 0 : offsetsPassed(schedule, failed.attemptAt ?? draft.now);
-  // Another mandate was given while this one's charge was on its way.
+  // False if another mandate was given while this charge was pending.
   const isOfLast = failed.capUse === null || failed.capUse.methodId === draft.subscription.methodId;
   draft.put({
     ...failed,
@@ -165,7 +171,7 @@ function overdueFromNow({ now, subscription }: Draft, invoice: InvoiceFacts): nu
   return invoice.dueDate <= now ? overdueSince(invoice, now) : null;
 }
 
-/** When an invoice is tried again; null: not by itself, as it is not yet overdue. */
+/** The schedule of further tries; null: none, because the invoice is not overdue yet. */
 function scheduleOf({ subscription, rules }: Draft, overdueFrom: number | null): Schedule | null {
   if (subscription.status === 'incomplete')
     return { from: subscription.createdAt, offsets: FIRST_PAYMENT_OFFSETS };
@@ -173,13 +179,13 @@ function scheduleOf({ subscription, rules }: Draft, overdueFrom: number | null):
   return { from: overdueFrom, offsets: dunningOffsets(rules.dunningDays) };
 }
 
-/** The subscription is past due once an invoice of it is overdue. */
+/** Makes the subscription past due, because an invoice is overdue. */
 export function markPastDue(draft: Draft, invoiceId: string): void {
   const { status } = draft.subscription;
   if (draft.invoice(invoiceId).overdueFrom === null) return;
   if (status !== 'trialing' && status !== 'active') return;
   draft.move('past_due');
-  draft.tell('subscription.past_due');
+  draft.emit('subscription.past_due');
 }
 
 function givePage(draft: Draft, invoiceId: string): void {
@@ -187,7 +193,7 @@ function givePage(draft: Draft, invoiceId: string): void {
   if (invoice.status === 'open' && invoice.page === 'none') draft.put({ ...invoice, page: 'open' });
 }
 
-/** A page has paid its invoice; the news of the payment itself is told already. */
+/** A page has paid its invoice. The events of the payment itself are already recorded. */
 export function pagePaid(draft: Draft, invoiceId: string): void {
   invoicePaid(draft, invoiceId);
   cancelIfDue(draft);

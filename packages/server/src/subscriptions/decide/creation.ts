@@ -14,16 +14,16 @@ export interface Creation {
   methodId: string | null;
   /** 0: none. */
   trialDays: number;
-  /** Ahead, by one interval at most; null: now, or the end of the trial. */
+  /** In the future, by one interval at most; null: now, or the end of the trial. */
   anchor: number | null;
   cancelAt: number | null;
 }
 
-/** A subscription and its first invoice; a trial has none until it ends, and needs a mandate. */
+/** Creates a subscription with its first invoice. A trial has no invoice until it ends, and needs a mandate. */
 export function decideCreation(creation: Creation, context: DecisionContext): Decision {
   const { now } = context;
   const draft = new Draft({ subscription: fresh(creation, now), invoices: [] }, context);
-  draft.tell('subscription.created');
+  draft.emit('subscription.created');
   if (creation.trialDays > 0) {
     if (creation.methodId !== null) startTrial(draft);
   } else openFirst(draft);
@@ -32,7 +32,7 @@ export function decideCreation(creation: Creation, context: DecisionContext): De
 
 export function startTrial(draft: Draft): void {
   draft.move('trialing');
-  draft.tell('subscription.trialing');
+  draft.emit('subscription.trialing');
 }
 
 function fresh({ trialDays, anchor: given, ...rest }: Creation, now: number): SubscriptionFacts {
@@ -46,7 +46,7 @@ function fresh({ trialDays, anchor: given, ...rest }: Creation, now: number): Su
     anchor,
     trialEnd,
     periodStart: now,
-    // The trial, else the first period, or the stub up to an anchor that is ahead.
+    // The trial, else the first period, or the stub up to a future anchor.
     periodEnd: anchor > now ? anchor : boundary(anchor, rest.interval, 1),
     skippedUntil: null,
     canceledAt: null,

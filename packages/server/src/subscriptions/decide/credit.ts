@@ -2,7 +2,7 @@ import type { Draft } from './draft.ts';
 
 const min = (a: bigint, b: bigint) => (a < b ? a : b);
 
-/** Gives back what a credit paid of an invoice. @returns how much */
+/** Returns the part of an invoice that a credit paid to the credit. @returns how much */
 export function restoreCredit(draft: Draft, invoiceId: string, value: bigint): bigint {
   const invoice = draft.invoice(invoiceId);
   const restored = min(value, invoice.creditApplied);
@@ -12,10 +12,10 @@ export function restoreCredit(draft: Draft, invoiceId: string, value: bigint): b
 }
 
 /**
- * Gives some of a paid invoice back: first the credit that paid it, then its own payment. So all credits together never
- * exceed what was paid, however often a plan goes up and down.
+ * Credits a part of a paid invoice: first the credit that paid it, then its own payment. So all credits together never
+ * exceed the paid sum, even if a plan is changed many times.
  *
- * @returns how much; less than `value` where the invoice covers less
+ * @returns how much; less than `value` if the invoice covers less
  */
 export function creditFrom(draft: Draft, invoiceId: string, value: bigint): bigint {
   const restored = restoreCredit(draft, invoiceId, value);

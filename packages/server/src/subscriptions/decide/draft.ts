@@ -5,12 +5,12 @@ import { SUBSCRIPTION_MOVES } from '../states.ts';
 import type { BillingRules, DecidedEvent, Decision, Facts, SubscriptionFacts } from './facts.ts';
 import { movedBySuspension, type Suspension } from './suspension.ts';
 
-/** One change while it is decided: what has been said so far is what the rest of it goes by. */
+/** The state of one change while it is decided. Each part of the decision sees the parts before it. */
 export class Draft {
   subscription: SubscriptionFacts;
   readonly rules: BillingRules;
   readonly now: number;
-  /** How long the merchant was suspended in all up to now. */
+  /** The merchant's total suspension time up to now. */
   readonly suspendedSeconds: number;
   readonly #before: ReadonlyMap<string, InvoiceFacts>;
   readonly #invoices: Map<string, InvoiceFacts>;
@@ -36,7 +36,7 @@ export class Draft {
     return [...this.#invoices.values()].filter(({ status }) => status === 'open');
   }
 
-  /** Paid ones of the current period that it knows. */
+  /** The known paid invoices of the current period. */
   get covering(): InvoiceFacts[] {
     const { periodEnd } = this.subscription;
     return [...this.#invoices.values()].filter(
@@ -54,7 +54,7 @@ export class Draft {
 
   invoice(id: string): InvoiceFacts {
     const found = this.#invoices.get(id);
-    invariant(found !== undefined, 'a decision is about invoices that it was given');
+    invariant(found !== undefined, 'a decision is about its own invoices');
     return found;
   }
 
@@ -71,7 +71,7 @@ export class Draft {
     this.#invoices.set(invoice.id, invoice);
   }
 
-  tell(type: DecidedEvent['type'], invoiceId?: string): void {
+  emit(type: DecidedEvent['type'], invoiceId?: string): void {
     this.#events.push(invoiceId === undefined ? { type } : { type, invoiceId });
   }
 
@@ -87,14 +87,14 @@ export class Draft {
   }
 }
 
-/** When a decision is made, and by which rules. */
+/** The time and the rules of a decision. */
 export interface DecisionContext {
   rules: BillingRules;
   /** Unix seconds of the merchant's clock. */
   now: number;
-  /** Ids of invoices that it makes. */
+  /** Generates ids of new invoices. */
   newId: () => string;
-  /** Absent: its merchant never was suspended. */
+  /** Absent: the merchant was never suspended. */
   suspension?: Suspension;
 }
 

@@ -9,26 +9,26 @@ import { takeOff } from './give-back.ts';
 import { nextPeriodStart, openCycle, skipCycle } from './open-invoice.ts';
 import { movedBySuspension } from './suspension.ts';
 
-/** How often open invoices of a suspended merchant are looked at: whether they may go on. */
-const SUSPENDED_LOOK_SECONDS = 900;
+/** How often open invoices of a suspended merchant are checked for the end of the suspension. */
+const SUSPENDED_POLL_SECONDS = 900;
 
-/** What time alone brings next: a change, a charge to try, or nothing before `at` (null: nothing at all). */
+/** What is due next because of time: a change, a charge to try, or nothing before `at` (null: nothing at all). */
 export type Due =
   | {
       do: 'change';
       decision: Decision;
-      /** By when payers had to pay, where it gives up on money that did not come; else null. */
+      /** The payers' deadline, if the change gives up on unpaid money; else null. */
       deadline: number | null;
     }
   | { do: 'try'; invoiceId: string }
   | { do: 'wait'; at: number | null };
 
 /**
- * One step at a time, whatever has come due meanwhile: payments of pages, then cancels, then the 23 hours of a first
- * payment, then due dates, then tries, then renewals. Nothing is given up while money for it is on its way; whatever
- * makes that final asks again. While the merchant is suspended nothing is tried, overdue or billed.
+ * Decides one step. If several are due, the order is: payments of pages, cancels, the 23 hours of a first payment, due
+ * dates, tries, renewals. No step gives up on an invoice while money for it is pending; the job that makes the money
+ * final decides again. While the merchant is suspended, nothing is tried, overdue or billed.
  *
- * @param mayGiveUp false: whether money came in time is not known yet, and what does not depend on it goes on meanwhile
+ * @param mayGiveUp false: it is not known yet whether money came in time. Steps that do not depend on it go on
  */
 export function decideDue(stored: Facts, context: DecisionContext, mayGiveUp = true): Due {
   const facts = factsNow(stored, context);
@@ -58,27 +58,27 @@ function changeTo(facts: Facts, context: DecisionContext, change: (draft: Draft)
   return { do: 'change', decision: draft.decision, deadline: null };
 }
 
-/** Open invoices with their times as they are now. */
+/** The facts with the times of open invoices shifted by suspensions. */
 function factsNow(stored: Facts, { suspension }: DecisionContext): Facts {
   if (suspension === undefined) return stored;
   return { ...stored, invoices: stored.invoices.map((invoice) => movedBySuspension(invoice, suspension)) };
 }
 
-/** Whether a suspension is over and its invoices do not say so yet: readers see their due dates. */
+/** Whether a suspension is over and the stored due dates, which the API shows, are not shifted yet. */
 const isBehind = (stored: Facts, facts: Facts, context: DecisionContext) =>
   !isSuspended(context) && facts.invoices.some((invoice, i) => invoice !== stored.invoices[i]);
 
-/** A draft moves the times of open invoices by itself. */
+/** Changes nothing itself: the draft shifts the times of open invoices. */
 const CATCH_UP: ChangeDue = { change: () => {}, deadline: null };
 
 const isSuspended = ({ suspension }: DecisionContext) => suspension?.isSuspended === true;
 
-/** Open invoices wait and are looked at from time to time; what is to be renewed is recorded as skipped. */
+/** Open invoices wait and are checked every `SUSPENDED_POLL_SECONDS`; a due renewal is recorded as skipped. */
 function dueSuspended(facts: Facts, context: DecisionContext): Due {
   const { now } = context;
   if (renewsAt(facts, now)) return changeTo(facts, context, skipCycle);
-  const look = facts.invoices.length === 0 ? null : now + SUSPENDED_LOOK_SECONDS;
-  return { do: 'wait', at: earliest([...ownInstants(facts), look], now) };
+  const pollAt = facts.invoices.length === 0 ? null : now + SUSPENDED_POLL_SECONDS;
+  return { do: 'wait', at: earliest([...ownInstants(facts), pollAt], now) };
 }
 
 interface ChangeDue {
@@ -86,7 +86,7 @@ interface ChangeDue {
   deadline: number | null;
 }
 
-/** What comes before tries. */
+/** The changes that take precedence over tries. */
 function changeDue(facts: Facts, context: DecisionContext): ChangeDue | undefined {
   const { now } = context;
   const { subscription, invoices } = facts;
@@ -105,7 +105,7 @@ function changeDue(facts: Facts, context: DecisionContext): ChangeDue | undefine
   return isSuspended(context) ? undefined : dunningDue(facts, context);
 }
 
-/** What time brings to invoices that nobody has paid. */
+/** The due change of unpaid invoices. */
 function dunningDue(facts: Facts, { now, rules }: DecisionContext): ChangeDue | undefined {
   const { invoices } = facts;
   const late = invoices.find((invoice) => isDueUnpaid(invoice, now));
@@ -117,7 +117,7 @@ function dunningDue(facts: Facts, { now, rules }: DecisionContext): ChangeDue | 
 
 const endsFirst = ({ subscription }: Facts) => subscription.createdAt + FIRST_PAYMENT_SECONDS;
 
-/** The end has come and waits for money that is on its way: nothing else begins. */
+/** Whether the end is due but waits for pending money: nothing else begins. */
 function isEnding(facts: Facts, now: number): boolean {
   const { cancelAt, status } = facts.subscription;
   return (cancelAt !== null && cancelAt <= now) || (status === 'incomplete' && endsFirst(facts) <= now);
@@ -126,24 +126,24 @@ function isEnding(facts: Facts, now: number): boolean {
 const isDueUnpaid = (invoice: InvoiceFacts, now: number) =>
   isPageInvoice(invoice) && invoice.overdueFrom === null && invoice.dueDate <= now && !isLive(invoice);
 
-/** A page invoice is overdue; a mandate given meanwhile is charged on its days of dunning. */
+/** A page invoice is overdue. A mandate given meanwhile is charged on the invoice's dunning days. */
 function dueUnpaid(draft: Draft, invoiceId: string): void {
   const invoice = draft.invoice(invoiceId);
   const { nextTryAt } = invoice;
   const from = overdueSince(invoice, draft.now);
   const offsets = dunningOffsets(draft.rules.dunningDays);
   draft.put({ ...invoice, overdueFrom: from, nextTryAt: nextTryAt ?? nextTry({ from, offsets }, 0) });
-  draft.tell('invoice.payment_failed', invoiceId);
+  draft.emit('invoice.payment_failed', invoiceId);
   markPastDue(draft, invoiceId);
 }
 
-/** When a mandate is charged for it; null: only its page can pay it now. */
+/** When the mandate is charged for the invoice; null: only its page can pay it now. */
 function tryAt({ subscription }: Facts, invoice: InvoiceFacts): number | null {
   const mayCharge = subscription.methodId !== null && !invoice.chargesEnded && !isLive(invoice);
   return mayCharge ? invoice.nextTryAt : null;
 }
 
-/** When dunning is over for an invoice of which no further try is due by itself. */
+/** When dunning ends for an invoice without a further scheduled try. */
 function silentEnd(facts: Facts, invoice: InvoiceFacts, rules: BillingRules): number | null {
   if (invoice.overdueFrom === null || isLive(invoice) || tryAt(facts, invoice) !== null) return null;
   return scheduleEnd({ from: invoice.overdueFrom, offsets: dunningOffsets(rules.dunningDays) });
@@ -155,7 +155,7 @@ function renewsAt({ subscription, invoices }: Facts, now: number): boolean {
   return !invoices.some(({ reason }) => reason === 'subscription_cycle');
 }
 
-/** The next time at which something comes due by itself. */
+/** The next deadline. */
 function nextInstant(facts: Facts, rules: BillingRules, now: number): number | null {
   const { subscription, invoices } = facts;
   const isFirst = subscription.status === 'incomplete';
@@ -169,7 +169,7 @@ function nextInstant(facts: Facts, rules: BillingRules, now: number): number | n
   return earliest([...ownInstants(facts), ...ofInvoices], now);
 }
 
-/** When the subscription itself changes, whatever becomes of its invoices: it ends, or is to be renewed. */
+/** When the subscription itself ends or is renewed, independent of its open invoices. */
 function ownInstants(facts: Facts): (number | null)[] {
   const { subscription, invoices } = facts;
   const isFirst = subscription.status === 'incomplete';

@@ -2,27 +2,27 @@ import type { BillingInterval, SubscriptionStatus } from '@florin/contract/schem
 import type { InvoiceFacts } from '../../invoices/index.ts';
 import type { Ranges } from './billed-ranges.ts';
 
-/** What decisions about a subscription look at, and what they write. Times are Unix seconds of the merchant's clock. */
+/** Inputs and outputs of decisions about a subscription. Times are Unix seconds of the merchant's clock. */
 export interface SubscriptionFacts {
   status: SubscriptionStatus;
   /** The sum of the items, in the smallest unit of the currency. */
   amount: bigint;
-  /** What the period billed last was billed for, with what changes within it added and gave back. */
+  /** The billed parts of the last billed period, including later changes within it. */
   billed: Ranges;
   /** The sum of the items from the next period on; null: the same. */
   pendingAmount: bigint | null;
   interval: BillingInterval;
-  /** From where periods are counted. */
+  /** The start of the period grid. */
   anchor: number;
   trialEnd: number | null;
-  /** The last period that was paid, or the trial; before the first payment the period that this is for. */
+  /** The last paid period, or the trial; before the first payment, the period of that payment. */
   periodStart: number;
   periodEnd: number;
-  /** Where the newest period ends whose renewal is recorded as skipped; null: none since the last paid one. */
+  /** End of the newest skipped period; null: no period was skipped since the last paid one. */
   skippedUntil: number | null;
   cancelAt: number | null;
   canceledAt: number | null;
-  /** What is left of changes to smaller items. */
+  /** The remaining credit from changes to smaller items. */
   credit: bigint;
   methodId: string | null;
   latestInvoiceId: string | null;
@@ -31,13 +31,13 @@ export interface SubscriptionFacts {
 
 export interface Facts {
   subscription: SubscriptionFacts;
-  /** The open ones, oldest first. */
+  /** The open invoices, oldest first. */
   invoices: readonly InvoiceFacts[];
-  /** The paid ones of the current period, newest first, where a change may give some of them back. */
+  /** The paid invoices of the current period, newest first; only for changes that may credit a part of them. */
   covering?: readonly InvoiceFacts[];
 }
 
-/** What the merchant's settings say. */
+/** The merchant's settings. */
 export interface BillingRules {
   /** Days after the first failed charge, ascending. */
   dunningDays: readonly number[];
@@ -45,7 +45,7 @@ export interface BillingRules {
   pageDueSeconds: number;
 }
 
-/** An event of a decision; `invoiceId` names the invoice, or the one whose charge or page it is about. */
+/** An event of a decision. `invoiceId`: the invoice of the event, or of its charge or page. */
 export interface DecidedEvent {
   type:
     | 'subscription.created'
@@ -65,11 +65,11 @@ export interface DecidedEvent {
   invoiceId?: string;
 }
 
-/** All that one change writes. Pages open and close with the `page` of their invoices. */
+/** Everything that one change writes. Pages open and close with the `page` of their invoices. */
 export interface Decision {
   subscription: SubscriptionFacts;
-  /** Those that are new or have changed. */
+  /** New and changed invoices. */
   invoices: InvoiceFacts[];
-  /** In the order in which they are told. */
+  /** In the order in which they are recorded. */
   events: DecidedEvent[];
 }

@@ -6,8 +6,8 @@ import { invoicePaid } from './pay.ts';
 const min = (a: bigint, b: bigint) => (a < b ? a : b);
 
 /**
- * What the rest of a period costs less. Open invoices of changes are reduced by it first, those that a payment is on its
- * way to after the others; the rest is a credit, of what the paid invoices of the period cover and no more.
+ * Gives back the price reduction for the rest of a period. It first reduces open invoices of changes; those with a
+ * pending payment come last. The rest becomes a credit, limited to the sum of the period's paid invoices.
  */
 export function giveBack(draft: Draft, value: bigint): void {
   const open = draft.openInvoices.filter(({ reason }) => reason === 'subscription_update').reverse();
@@ -20,12 +20,12 @@ export function giveBack(draft: Draft, value: bigint): void {
     rest -= part;
   }
   for (const { id } of free) takeOff(draft, id);
-  // What a credit paid of it is no part of the payment that is on its way.
+  // A part paid by credit is not part of the pending payment, so it can be returned now.
   for (const { id } of busy) rest -= restoreCredit(draft, id, rest);
   for (const { id } of draft.covering) rest -= creditFrom(draft, id, rest);
 }
 
-/** Reduces an invoice by what was given back of it. One that asks for nothing any more is paid. */
+/** Deducts an invoice's reduction from its amount. An invoice without a remaining amount is paid. */
 export function takeOff(draft: Draft, invoiceId: string): void {
   const invoice = draft.invoice(invoiceId);
   if (invoice.reduction === 0n) return;

@@ -4,14 +4,14 @@ import { type DecisionContext, Draft } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';
 
 /**
- * Another mandate: whatever is open is tried with it at once, whatever ended the charges of the one before.
+ * Sets another mandate. All open invoices are tried with it at once, whatever ended the charges of the previous one.
  *
- * @returns whether the change has told all that there is to tell of it
+ * @returns whether this needs no `subscription.updated`, because the subscription was incomplete
  */
 export function giveMandate(draft: Draft, methodId: string): boolean {
   const { status, trialEnd } = draft.subscription;
   draft.change({ methodId });
-  // While money for one is on its way, it is tried once that is final and was not enough.
+  // An invoice with pending money is tried once the money is final and was not enough.
   for (const invoice of draft.openInvoices)
     draft.put({ ...invoice, chargesEnded: false, nextTryAt: draft.now });
   if (status !== 'incomplete') return false;
@@ -22,11 +22,11 @@ export function giveMandate(draft: Draft, methodId: string): boolean {
 /** The payer has given a mandate. */
 export function decideMandate(facts: Facts, methodId: string, context: DecisionContext): Decision {
   const draft = new Draft(facts, context);
-  if (!giveMandate(draft, methodId)) draft.tell('subscription.updated');
+  if (!giveMandate(draft, methodId)) draft.emit('subscription.updated');
   return draft.decision;
 }
 
-/** Money or allowance of the mandate came back: what failed or waits for it is tried at once. */
+/** Money or allowance of the mandate came back: invoices that failed or wait for it are tried at once. */
 export function decideTopUp(facts: Facts, context: DecisionContext): Decision {
   const draft = new Draft(facts, context);
   for (const invoice of draft.openInvoices)
@@ -35,7 +35,7 @@ export function decideTopUp(facts: Facts, context: DecisionContext): Decision {
   return draft.decision;
 }
 
-/** Somebody asks for a try now, whatever ended the charges. */
+/** A try now, on request, whatever ended the charges. */
 export function payNow(draft: Draft, invoiceId: string): void {
   draft.put({ ...draft.invoice(invoiceId), chargesEnded: false, nextTryAt: draft.now });
 }

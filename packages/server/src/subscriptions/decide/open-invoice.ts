@@ -10,16 +10,15 @@ import { takeCredit } from './proration.ts';
 
 interface NewInvoice {
   reason: BillingReason;
-  /** Before what is left of earlier credits. */
+  /** Before the deduction of earlier credits. */
   amount: bigint;
   period: Period;
 }
 
 /**
- * Opens an invoice, for a mandate or with a page, and pays it in the same change where nothing is due.
+ * Opens an invoice, for a mandate or with a page. If nothing is due, the same change marks it as paid.
  *
- * The first invoice has its page from the start, unless it is to be charged at once: who has no mandate yet gives it
- * there.
+ * The first invoice has a page from the start, unless it is charged at once: a payer without a mandate gives it there.
  */
 export function openInvoice(draft: Draft, { reason, amount: gross, period }: NewInvoice): InvoiceFacts {
   const { now, rules, subscription } = draft;
@@ -35,7 +34,7 @@ export function openInvoice(draft: Draft, { reason, amount: gross, period }: New
   };
   draft.put(invoice);
   draft.change({ credit, latestInvoiceId: invoice.id });
-  draft.tell('invoice.created', invoice.id);
+  draft.emit('invoice.created', invoice.id);
   if (amount === 0n) invoicePaid(draft, invoice.id);
   return draft.invoice(invoice.id);
 }
@@ -69,18 +68,18 @@ function blank(draft: Draft, { reason, amount, period }: NewInvoice): InvoiceFac
   };
 }
 
-/** Where the next period begins that is to be billed: behind the last one that was paid, or recorded as skipped. */
+/** The start of the next period to bill: after the last paid or skipped one. */
 export const nextPeriodStart = ({ periodEnd, skippedUntil }: SubscriptionFacts) =>
   Math.max(periodEnd, skippedUntil ?? periodEnd);
 
-/** The period that is to be billed next, and the one that `now` lies in; the numbers of an anchor's periods. */
+/** The next period to bill and the period that contains `now`, as numbers of the anchor's periods. */
 function periodsDue({ subscription, now }: Draft): { first: number; current: number } {
   const { anchor, interval } = subscription;
   const first = periodIndex(anchor, interval, nextPeriodStart(subscription));
   return { first, current: Math.max(first, periodIndex(anchor, interval, now)) };
 }
 
-/** Periods from one up to, not including, another are recorded and never charged. */
+/** Records the periods from `from` up to, not including, `to` as skipped: they are never charged. */
 function recordSkipped(draft: Draft, from: number, to: number): void {
   const { anchor, interval, amount } = draft.subscription;
   for (let n = from; n < to; n++) {
@@ -91,15 +90,15 @@ function recordSkipped(draft: Draft, from: number, to: number): void {
 }
 
 /**
- * Bills the period that `now` lies in. Periods between the last paid one and it, which passed unpaid or while nothing
- * ran, are recorded and never charged.
+ * Bills the period that contains `now`. Periods between the last paid one and this one passed unpaid, or while the
+ * service was down; they are recorded as skipped and never charged.
  */
 export function openCycle(draft: Draft): InvoiceFacts {
   const { anchor, interval, pendingAmount } = draft.subscription;
   const { first, current } = periodsDue(draft);
   if (pendingAmount !== null) {
     draft.change({ amount: pendingAmount, pendingAmount: null });
-    draft.tell('subscription.updated');
+    draft.emit('subscription.updated');
   }
   const { amount } = draft.subscription;
   draft.change({ billed: rangesTo(amount) });
@@ -108,7 +107,7 @@ export function openCycle(draft: Draft): InvoiceFacts {
   return openInvoice(draft, { reason: 'subscription_cycle', amount, period });
 }
 
-/** A renewal that comes due while its merchant is suspended: its period is recorded, and the next one is billed. */
+/** Skips a renewal that is due while the merchant is suspended: its period is recorded, and the next one is billed. */
 export function skipCycle(draft: Draft): void {
   const { anchor, interval } = draft.subscription;
   const { first, current } = periodsDue(draft);

@@ -22,7 +22,7 @@ function addMonths(anchor: number, months: number): number {
 }
 
 /**
- * The nth boundary of an anchor, in UTC. Always counted from the anchor itself, never from the boundary before: 31 Jan,
+ * The nth boundary of an anchor, in UTC. It is counted from the anchor itself, not from the previous boundary: 31 Jan,
  * 28 or 29 Feb, 31 Mar.
  *
  * @param n may be negative
@@ -32,13 +32,13 @@ export function boundary(anchor: number, interval: Interval, n: number): number 
   return addMonths(anchor, n * MONTHS[interval]);
 }
 
-/** Which period a time lies in: the n with boundary n ≤ `at` < boundary n + 1. */
+/** The number of the period that contains a time: the n with boundary n ≤ `at` < boundary n + 1. */
 export function periodIndex(anchor: number, interval: Interval, at: number): number {
   if (interval === 'day' || interval === 'week') return Math.floor((at - anchor) / FIXED_SECONDS[interval]);
   const [from, to] = [dayOf(Math.floor(anchor / DAY_SECONDS)), dayOf(Math.floor(at / DAY_SECONDS))];
   const months = (to.year - from.year) * 12 + to.month - from.month;
   const guess = Math.floor(months / MONTHS[interval]);
-  // The boundary within that month may lie after `at`.
+  // The boundary within that month may be after `at`.
   return boundary(anchor, interval, guess) <= at ? guess : guess - 1;
 }
 

@@ -4,12 +4,12 @@ import { boundary, type Period, periodIndex } from './periods.ts';
 
 const ceilDivision = (a: bigint, b: bigint) => (a + b - 1n) / b;
 
-/** How long the whole interval is that ends where a period ends: a stub is shorter than it. */
+/** The length of the full interval that ends at a period's end; a stub is shorter. */
 function wholeSeconds(anchor: number, interval: BillingInterval, end: number): number {
   return end - boundary(anchor, interval, periodIndex(anchor, interval, end) - 1);
 }
 
-/** What a stub from `start` up to the anchor costs: by the second, rounded up. */
+/** The price of a stub from `start` up to the anchor: by the second, rounded up. */
 export function stubAmount(sum: bigint, start: number, { anchor, interval }: Grid): bigint {
   return ceilDivision(sum * BigInt(anchor - start), BigInt(wholeSeconds(anchor, interval, anchor)));
 }
@@ -19,29 +19,29 @@ interface Grid {
   interval: BillingInterval;
 }
 
-/** Sums of items, of a whole interval. */
+/** Sums of items for a whole interval. */
 export interface Sums {
   before: bigint;
   after: bigint;
-  /** What the period has been billed for: not all of `before`, or more, where a change was made without a sum. */
+  /** The billed parts of the period. After a change without proration they are less or more than `before`. */
   billed: Ranges;
 }
 
 export interface Adjustment {
-  /** What the period has been billed for from now on. */
+  /** The billed parts of the period after the change. */
   billed: Ranges;
-  /** What the rest of the period costs more; 0n: nothing. */
+  /** The price increase for the rest of the period; 0n: none. */
   due: bigint;
-  /** What it costs less: later invoices use it up first. */
+  /** The price reduction for the rest of the period. Later invoices use it up first. */
   credit: bigint;
 }
 
 /**
- * What a new sum changes for the rest of a period that is paid for. Whoever changes there and back loses at most the
- * roundings: up where it is due, down where it is a credit. What an earlier change gave without a sum is not given back, and
- * what it forwent was billed already.
+ * Prorates a new sum over the rest of a paid period. A change there and back costs at most the rounding: amounts due
+ * are rounded up, credits down. Parts that an earlier change added without proration are not credited; parts that an
+ * earlier change removed without proration are already billed.
  *
- * @param period the one that `now` lies in
+ * @param period the period that contains `now`
  */
 export function prorate(
   { before, after, billed }: Sums,
@@ -60,7 +60,7 @@ export function prorate(
   return { billed: without(billed, part), due: 0n, credit: (sumWithin(billed, part) * rest) / whole };
 }
 
-/** Uses up what is left of earlier credits. */
+/** Deducts earlier credits. */
 export function takeCredit(amount: bigint, credit: bigint): { amount: bigint; credit: bigint } {
   const used = credit < amount ? credit : amount;
   return { amount: amount - used, credit: credit - used };

@@ -1,18 +1,19 @@
 import { type InvoiceFacts, isPageInvoice } from '../../invoices/index.ts';
 
-/** How a merchant's suspensions stand at the time of a decision. */
+/** A merchant's suspensions at the time of a decision. */
 export interface Suspension {
-  /** Nothing new begins now. */
+  /** The merchant is suspended now: nothing new begins. */
   isSuspended: boolean;
-  /** How long it was suspended in all up to now, what lasts yet included. */
+  /** Total suspension time up to now, including a current one. */
   seconds: number;
 }
 
 /**
- * An open invoice with its times as they are now. Each invoice says up to how much suspension its times are moved, so
- * that every reading moves them by the rest, and what is written during a suspension by what remains of it.
+ * Shifts the times of an open invoice by the merchant's suspension time. Each invoice stores the total suspension time
+ * by which it is already shifted, so a reader shifts only by the difference. An invoice written during a suspension is
+ * later shifted by the rest of that.
  *
- * The first payment of a subscription has its 23 hours whatever happens: its invoice stays as it is.
+ * The 23 hours of a subscription's first payment are never extended, so the times of its invoice stay.
  */
 export function movedBySuspension(
   invoice: InvoiceFacts,
@@ -27,7 +28,7 @@ export function movedBySuspension(
     dueDate: isYetDue ? invoice.dueDate + rest : invoice.dueDate,
     overdueFrom: later(invoice.overdueFrom),
     nextTryAt: later(invoice.nextTryAt),
-    // The days that a charge under way will have spent are those up to its order.
+    // A pending charge uses up the dunning days up to its order.
     attemptAt: later(invoice.attemptAt),
     suspendedSeconds: seconds,
   };

@@ -9,22 +9,22 @@ export interface Update {
   /** The new sum of the items and when it counts; absent: the items stay. */
   items?: { amount: bigint; proration: 'now' | 'period_end' | 'none' };
   methodId?: string;
-  /** null: not any more. */
+  /** null: removes a planned cancel. */
   cancelAt?: number | null;
-  /** Something else that readers see has changed. */
+  /** Another public field has changed. */
   changesMore: boolean;
 }
 
-/** What the merchant changes at once, in one change; a plan that is dearer now is billed in it. */
+/** One update by the merchant. A more expensive plan is billed in the same change. */
 export function decideUpdate(facts: Facts, update: Update, context: DecisionContext): Decision {
   const draft = new Draft(facts, context);
-  const toldByMandate = update.methodId !== undefined && giveMandate(draft, update.methodId);
+  const emittedByMandate = update.methodId !== undefined && giveMandate(draft, update.methodId);
   if (update.cancelAt !== undefined) draft.change({ cancelAt: update.cancelAt });
   const isChanged =
     update.changesMore ||
     update.cancelAt !== undefined ||
     (update.items && update.items.proration !== 'period_end');
-  if (isChanged || (update.methodId !== undefined && !toldByMandate)) draft.tell('subscription.updated');
+  if (isChanged || (update.methodId !== undefined && !emittedByMandate)) draft.emit('subscription.updated');
   if (update.items !== undefined) changeItems(draft, update.items);
   return draft.decision;
 }
@@ -49,13 +49,13 @@ function changeItems(draft: Draft, { amount: after, proration }: NonNullable<Upd
   openInvoice(draft, { reason: 'subscription_update', amount: adjustment.due, period: rest });
 }
 
-/** The invoice that an update would open: at once, or else the next cycle's. */
+/** Previews the invoice that an update would open: at once, or else with the next cycle. */
 export function previewUpdate(facts: Facts, update: Update, context: DecisionContext) {
   const { subscription, invoices } = decideUpdate(facts, update, context);
   const known = new Set([...facts.invoices, ...(facts.covering ?? [])].map(({ id }) => id));
   const own = invoices.find(({ id }) => !known.has(id));
   if (own !== undefined) return own;
-  // What is open is billed already: the next cycle follows it.
+  // Open invoices are already billed, so the next cycle follows them.
   const ends = facts.invoices
     .filter(({ reason }) => reason !== 'subscription_update')
     .map(({ periodEnd }) => periodEnd);

@@ -3,13 +3,13 @@ import { isSubscribeSecret, parseSubscribeToken } from '../page-token.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { findPageOwner, findSubscriptionRow, type PageOwner } from './queries.ts';
 
-/** A subscription whose page was asked for with the right token. */
+/** A subscription whose page was requested with a valid token. */
 export interface SubscribePage extends PageOwner {
   token: string;
   subscription: SubscriptionRow;
 }
 
-/** Undefined for every token that opens no page, whatever is wrong with it. */
+/** Undefined for every invalid token, for any reason. */
 export async function findSubscribePage(db: Db, token: string): Promise<SubscribePage | undefined> {
   const parsed = parseSubscribeToken(token);
   if (parsed === undefined) return undefined;

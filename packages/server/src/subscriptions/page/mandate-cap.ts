@@ -7,7 +7,7 @@ import type { SubscriptionRow } from '../queries.ts';
 export const CAP_FACTOR = 2n;
 const SOME_TOKENS = 1_000_000n;
 
-/** What a page asks to be allowed in each period, in units of a token; undefined while there is no rate. */
+/** The cap per period that a page requests, in units of a token; undefined while there is no rate. */
 export async function mandateCap(
   deps: SubscriptionDeps,
   caller: Pick<StoreCaller, 'merchantId' | 'mode'>,

@@ -13,7 +13,9 @@ import { missingPage, pageLimits } from './subscribe-pages.ts';
 
 const PATH = `${PORTAL_PATH}/{token}`;
 
-/** The pages on which customers see and change their subscriptions. Unsigned: their address is their key, for a time. */
+/**
+ * The pages on which customers see and change their subscriptions. Their address is the credential, for a limited time.
+ */
 export function portalPages(deps: SubscriptionDeps): PublicPage[] {
   const limit = pageLimits(deps);
   const withPortal = async (request: PageRequest, show: (portal: Portal) => Promise<PageAnswer>) => {
@@ -49,7 +51,7 @@ export function portalPages(deps: SubscriptionDeps): PublicPage[] {
 const viewOf = (deps: SubscriptionDeps, portal: Portal, request: PageRequest) =>
   readPortalView(deps, portal, languageOf(request));
 
-/** Only what the customer's own page offers is done: another's subscription is not among them. */
+/** Allows only actions that the customer's page offers, so never one on another customer's subscription. */
 async function act(deps: SubscriptionDeps, portal: Portal, request: PageRequest): Promise<PageAnswer> {
   const form = formOf(request);
   const view = await viewOf(deps, portal, request);
@@ -101,7 +103,9 @@ async function carryOut(
   throw new Fail('invalid_request', 'The portal does nothing of that name now.');
 }
 
-/** A page that may be reloaded without doing it again. Relative, below any path of a proxy. */
+/**
+ * Redirects to the page, so that a reload does not repeat the action. The address is relative, for proxies with a path.
+ */
 function seePortal({ token, language }: PortalView): PageAnswer {
   const location = `${token}?lang=${language}`;
   return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };

@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '../../platform/http/index.ts';
 import type { SubscriptionDeps } from '../deps.ts';
 import { createPortalSession } from './portal-session.ts';
 
-/** @param publicUrl where payers find their pages */
+/** @param publicUrl the base address of payers' pages */
 export function portalRoutes(deps: SubscriptionDeps, publicUrl: () => string): Route[] {
   return [
     defineRoute({

@@ -12,17 +12,17 @@ import { SUBSCRIPTION_SETTINGS } from '../settings.ts';
 import { findPageOwner, type PageOwner } from './queries.ts';
 import '../tables.ts';
 
-/** Where the links lead. */
+/** Path of the portal's links. */
 export const PORTAL_PATH = '/portal';
 
 const SECRET_BYTES = 24;
-/** How long after its end a link still says that it is over. */
+/** For this long after its end, a link shows that it has expired. */
 const FORGOTTEN_AFTER_SECONDS = 30 * 86_400;
 
 const hashOf = (secret: Buffer) => createHash('sha256').update(secret).digest();
 
 /**
- * Makes a link by which a customer sees and changes the subscriptions at this store.
+ * Creates a link to a page where a customer sees and changes the subscriptions at this store.
  *
  * @throws Fail `invalid_request` with param `customer` or `return_url`
  */
@@ -65,16 +65,16 @@ export async function createPortalSession(
   return { object: 'portal_session', url: `${publicUrl}${PORTAL_PATH}/${token}`, expires_at: row.expires_at };
 }
 
-/** What a link opens: the subscriptions of one customer at one store. */
+/** The target of a link: the subscriptions of one customer at one store. */
 export interface Portal extends PageOwner {
   token: string;
   session: Selectable<Tables['portal_session']>;
   isOver: boolean;
-  /** As operations ask for it. */
+  /** The caller for operations. */
   caller: StoreCaller;
 }
 
-/** Undefined for every token that opens nothing, whatever is wrong with it. */
+/** Undefined for every invalid token, for any reason. */
 export async function findPortal(
   deps: Pick<SubscriptionDeps, 'db' | 'clock'>,
   token: string,

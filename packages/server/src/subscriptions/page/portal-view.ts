@@ -13,7 +13,7 @@ import { declineOf, itemsOf, priceText, walletOptions } from './subscribe-view.t
 
 const SUBSCRIPTIONS_MAX = 100;
 const INVOICES_MAX = 100;
-/** Characters of an address by which people tell it from others. */
+/** Characters of an address that are shown to identify it. */
 const HEAD = 6;
 const TAIL = 4;
 
@@ -28,7 +28,7 @@ export async function readPortalView(
   const rows = await subscriptionPage(deps.db, caller, { customer, limit: SUBSCRIPTIONS_MAX }).execute();
   const invoices = await listInvoices(deps.db, caller, { customerId, limit: INVOICES_MAX });
   const subscriptions: PortalSubscription[] = [];
-  // What still runs comes first; of each kind the newest.
+  // Running subscriptions come first; within each group, newest first.
   for (const row of rows.toSorted((a, b) => Number(isFinal(a.status)) - Number(isFinal(b.status)))) {
     const own = invoices.filter((one) => one.subscription_id === row.subscription_id && !one.skipped);
     const shown = await subscriptionOf(deps, portal, { row, own, language });
@@ -90,7 +90,7 @@ async function subscriptionOf(
 
 type Pages = ReadonlyMap<string, { token: string; state: InvoicePageState }>;
 
-/** The pages of open invoices: those of others need no reading. */
+/** Reads the pages of open invoices only. */
 async function pagesOf({ db }: Pick<PaymentDeps, 'db'>, invoices: readonly InvoiceRow[]): Promise<Pages> {
   const pages = new Map<string, { token: string; state: InvoicePageState }>();
   for (const { invoice_id: id, merchant_id: merchantId, session_id: sessionId, status } of invoices) {
@@ -106,7 +106,7 @@ function payTokenOf({ invoice_id: id, live_attempt }: InvoiceRow, pages: Pages):
   return page?.state === 'open' && live_attempt === null ? page.token : null;
 }
 
-/** Undefined while a payment of it is on its way. */
+/** Undefined while a payment of the invoice is pending. */
 function dueOf(invoice: InvoiceRow, pages: Pages, language: PageLanguage): PortalSubscription['due'] {
   const state = pages.get(invoice.invoice_id)?.state ?? 'open';
   if (invoice.live_attempt !== null || state !== 'open') return null;
@@ -139,7 +139,7 @@ function walletOf({
   };
 }
 
-/** What is wrong with the wallet comes before why its last charge failed. */
+/** The problem to show: a problem of the wallet, or else the reason of the last failed charge. */
 async function problemOf(
   deps: Pick<PaymentDeps, 'db'>,
   method: PaymentMethodRow | undefined,

@@ -3,7 +3,7 @@ import type { MerchantMode } from '../../tenancy/index.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import '../tables.ts';
 
-/** Whose page it is: what people are told of the store, and what operations ask for. */
+/** The owner of a page: the store's public details, and the ids for operations. */
 export interface PageOwner {
   merchant: { merchantId: string; mode: MerchantMode; clockOffset: number; isSuspended: boolean };
   storeId: string;

@@ -8,7 +8,7 @@ import type { Portal } from './portal-session.ts';
 import { findSubscriptionRow } from './queries.ts';
 import { itemsOf, priceText } from './subscribe-view.ts';
 
-/** The receipt of a paid invoice of the portal's own customer; undefined for everything else. */
+/** The receipt of a paid invoice of the portal's own customer; undefined for any other invoice. */
 export async function readReceipt(
   { db }: Pick<PaymentDeps, 'db'>,
   portal: Portal,
@@ -39,7 +39,7 @@ export async function readReceipt(
   };
 }
 
-/** The payment that has paid it: the newest charge, or its page. */
+/** The payment that paid the invoice: the newest charge, or its page. */
 async function paidBy(
   db: PaymentDeps['db'],
   { merchant_id: merchantId, charge_payment_id, page_payment_id }: InvoiceRow,

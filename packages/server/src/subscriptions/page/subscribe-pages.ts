@@ -10,14 +10,14 @@ import { SUBSCRIBE_PATH } from '../page-token.ts';
 import { findSubscribePage, type SubscribePage } from './find-subscribe-page.ts';
 import { readSubscribeView } from './subscribe-view.ts';
 
-/** Calls of one page: whoever has its address may ask as often as a few people with a bad connection. */
+/** Request limit of one page: enough for a few people with a bad connection. */
 const READS = { perSecond: 2, burst: 60 };
 const BUCKETS_MAX = 10_000;
 const BUSY_SECONDS = '60';
-/** How often the page is read again by itself while the payer has nothing to do. */
+/** The page reloads itself this often while the payer has nothing to do. */
 const RELOAD_SECONDS = '5';
 
-/** Who asks too often is told so in words; all others get undefined. */
+/** Returns an error page for a caller above the limit; else undefined. */
 export function pageLimits({ clock }: Pick<PaymentDeps, 'clock'>) {
   const buckets = new TokenBuckets(READS.perSecond, READS.burst, BUCKETS_MAX);
   return async (request: PageRequest, key: string): Promise<PageAnswer | undefined> => {
@@ -29,11 +29,11 @@ export function pageLimits({ clock }: Pick<PaymentDeps, 'clock'>) {
   };
 }
 
-/** The same for every address that opens nothing, whatever is wrong with it. */
+/** The same page for every invalid address, for any reason. */
 export const missingPage = (request: PageRequest): Promise<PageAnswer> =>
   noticeAnswer(request, 'subscription_missing', { status: 404 });
 
-/** The pages on which payers begin a subscription. Unsigned: their address is their key. */
+/** The pages on which payers begin a subscription. Their address is the credential. */
 export function subscribePages(deps: PaymentDeps): PublicPage[] {
   const limit = pageLimits(deps);
   return [

@@ -2,13 +2,13 @@ import type { SubscriptionStatus } from '@florin/contract/schemas';
 import type { SubscribeState } from '@florin/pages';
 import type { InvoicePageState } from '../../payments/index.ts';
 
-/** What it follows from. */
+/** The inputs of the page's state. */
 export interface SubscribeFacts {
   status: SubscriptionStatus;
   hasMethod: boolean;
-  /** The first invoice while it is open; null: a trial has none until its end. */
+  /** The first invoice while it is open; null: none, as for a trial until its end. */
   invoice: {
-    /** A charge is on its way. */
+    /** A charge is pending. */
     isLive: boolean;
     hasFailed: boolean;
     /** Its own page; null: it has none. */
@@ -30,7 +30,7 @@ export function subscribeState({ status, hasMethod, invoice }: SubscribeFacts): 
       if (invoice === null) return hasMethod ? 'confirming' : 'choose';
       if (invoice.page === 'frozen') return 'review';
       if (invoice.isLive || invoice.page === 'busy' || invoice.page === 'paid') return 'confirming';
-      // A mandate that was just given is about to be charged; after a failure the payer may act.
+      // A new mandate will be charged soon; after a failure the payer may act.
       return hasMethod && !invoice.hasFailed ? 'confirming' : 'choose';
   }
 }

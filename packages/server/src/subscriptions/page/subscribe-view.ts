@@ -20,11 +20,11 @@ import { subscribeState } from './subscribe-state.ts';
 export const priceText = (amount: bigint, currency: string, language: PageLanguage) =>
   formatPrice(amount, currency, localeOf(language));
 
-/** What is subscribed to. */
+/** The subscribed items. */
 export const itemsOf = (items: readonly StoredItem[]): SubscribedItem[] =>
   items.map(({ product, quantity }) => ({ product, quantity }));
 
-/** The wallets' tokens and networks that a store takes for prices in a currency. */
+/** The tokens and networks that a store accepts from wallets for prices in a currency. */
 export async function walletOptions(
   deps: Pick<PaymentDeps, 'db'>,
   merchant: SubscribePage['merchant'],
@@ -55,7 +55,7 @@ export async function declineOf(
   return DECLINES[payment.decline_code ?? ''] ?? 'other';
 }
 
-/** Everything that the page for the first payment shows. */
+/** Reads all data of the page for the first payment. */
 export async function readSubscribeView(
   deps: Pick<PaymentDeps, 'db'>,
   page: SubscribePage,
