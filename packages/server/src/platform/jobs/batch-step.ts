@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { loaderPer } from '../db/batch-loader.ts';
 import type { Db, Tx } from '../db/db.ts';
 import { CommitUnknown } from '../db/transact.ts';
+import { invariant } from '../fail.ts';
 import type { JobRun } from './job.ts';
 import { joinRuns } from './run.ts';
 
@@ -63,16 +64,21 @@ export function batchStep<Item, Result>(
   };
 }
 
+type Results<Item, Result> = [Step<Item>, PromiseSettledResult<Result>][];
+
 async function takeAll<Item, Result>(
   steps: readonly Step<Item>[],
   options: BatchStepOptions<Item, Result>,
 ): Promise<PromiseSettledResult<Result>[]> {
-  const ended = new Map<Step<Item>, PromiseSettledResult<Result>>();
-  for (const round of roundsOf(steps, ({ item }) => options.locksOf(item))) {
-    const results = await takeRound(round, options);
-    for (const [i, step] of round.entries()) ended.set(step, results[i] as PromiseSettledResult<Result>);
-  }
-  return steps.map((step) => ended.get(step) as PromiseSettledResult<Result>);
+  const results: Results<Item, Result> = [];
+  for (const round of roundsOf(steps, ({ item }) => options.locksOf(item)))
+    results.push(...(await takeRound(round, options)));
+  const byStep = new Map(results);
+  return steps.map((step) => {
+    const result = byStep.get(step);
+    invariant(result !== undefined, 'each step is in one round');
+    return result;
+  });
 }
 
 /** Rounds in which no two steps have a lock in common. */
@@ -92,13 +98,12 @@ export function roundsOf<Step>(steps: readonly Step[], locksOf: (step: Step) => 
 async function takeRound<Item, Result>(
   steps: readonly Step<Item>[],
   options: BatchStepOptions<Item, Result>,
-): Promise<PromiseSettledResult<Result>[]> {
+): Promise<Results<Item, Result>> {
   try {
-    const results = await takeTogether(steps, options);
-    return results.map((value) => ({ status: 'fulfilled', value }));
+    return await takeTogether(steps, options);
   } catch (reason) {
     const isOver = steps.length === 1 || reason instanceof CommitUnknown;
-    if (isOver) return steps.map(() => ({ status: 'rejected', reason }));
+    if (isOver) return steps.map((step) => [step, { status: 'rejected', reason }]);
     return (await Promise.all(steps.map((step) => takeRound([step], options)))).flat();
   }
 }
@@ -106,14 +111,17 @@ async function takeRound<Item, Result>(
 async function takeTogether<Item, Result>(
   steps: readonly Step<Item>[],
   { change, isLast = false }: BatchStepOptions<Item, Result>,
-): Promise<readonly Result[]> {
+): Promise<Results<Item, Result>> {
   const run = joinRuns(steps.map((step) => step.run));
   const items = steps.map(({ item }) => item);
   const changeAll = async (tx: Tx) => {
     if (steps.length > 1) await sql.raw(OF_MANY).execute(tx);
-    const results = await change(tx, items);
-    if (results.length !== items.length) throw new Error('a batch must return one result for each item');
-    return results;
+    const values = await change(tx, items);
+    invariant(values.length === items.length, 'a batch returns one result for each item');
+    return [...values.entries()].flatMap(([i, value]): Results<Item, Result> => {
+      const step = steps[i];
+      return step === undefined ? [] : [[step, { status: 'fulfilled', value }]];
+    });
   };
   return await (isLast ? run.finish(changeAll) : run.step(changeAll));
 }
