@@ -76,8 +76,8 @@ export class Connection {
     this.#isUsed = true;
     this.#interim.begin();
     const path = url.pathname + url.search;
-    if (!deadline.isOver) this.#client.dispatch({ method: 'POST', path, headers, body }, exchange);
     try {
+      if (!deadline.isOver) this.#client.dispatch({ method: 'POST', path, headers, body }, exchange);
       return await exchange.done;
     } finally {
       if (!exchange.isComplete) this.close();
