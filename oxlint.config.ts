@@ -23,8 +23,9 @@ const ROOTS = ['**/app.ts', '**/workers.ts', '**/main.ts', '**/operator.ts'];
 const PACKAGES: Record<string, string[]> = {
   contract: [],
   sdk: ['contract'],
-  cli: ['contract', 'sdk', 'server'],
-  server: ['contract', 'pages', 'embedded-postgres'],
+  cli: ['contract', 'sdk', 'server', 'signer'],
+  server: ['contract', 'pages', 'embedded-postgres', 'signer'],
+  signer: [],
   pages: ['contract'],
   console: ['contract'],
   'embedded-postgres': [],

@@ -212,8 +212,13 @@ function describeCharging(open: () => Collector): void {
     const held = await chain.balance(payer.mandate.recipient, ASSET, 'tip');
     expect(await collector.settle(payer)).toMatchObject(taken);
     const sequence = await chain.nextSequence(await chain.sender(keyRef));
-    const item = { itemId: `all-${made}`, to: environment.recipient(8_000 + made), amount: held + AMOUNT };
-    const spec = { signing: nextSigning(), keyRef, asset: ASSET, batchId: item.itemId, items: [item] };
+    const item = {
+      itemId: `all-${made}`,
+      place: 0,
+      to: environment.recipient(8_000 + made),
+      amount: held + AMOUNT,
+    };
+    const spec = { signing: nextSigning(), keyRef, asset: ASSET, groupId: item.itemId, items: [item] };
     const tx = await chain.buildTransfer(sequence === null ? spec : { ...spec, sequence });
     await chain.broadcast(tx);
     await collector.finalize();
@@ -357,8 +362,8 @@ function describeReplacing(open: () => Collector): void {
     const { chain, keyRef } = collector.environment;
     if (!chain.caps.replaceByFee) return;
     const charge = await collector.send(await collector.join());
-    const items = [{ itemId: 'instead', to: charge.sender, amount: 1n }];
-    const spec = { signing: nextSigning(), keyRef, asset: ASSET, batchId: 'instead', items };
+    const items = [{ itemId: 'instead', place: 0, to: charge.sender, amount: 1n }];
+    const spec = { signing: nextSigning(), keyRef, asset: ASSET, groupId: 'instead', items };
     const sequence = charge.sequence ?? '';
     const instead = await chain.buildTransfer({ ...spec, sequence, replaces: charge });
     expect(await chain.broadcast(instead)).toMatchObject({ result: 'accepted' });

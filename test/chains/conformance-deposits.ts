@@ -201,8 +201,8 @@ function describeTokens(get: GetEnvironment): void {
       signing: nextSigning(),
       keyRef,
       asset: 'USDT',
-      batchId: 'to ourselves',
-      items: [{ itemId: 'to ourselves', to: watcher.address, amount: UNITS }],
+      groupId: 'to ourselves',
+      items: [{ itemId: 'to ourselves', place: 0, to: watcher.address, amount: UNITS }],
       ...(sequence === null ? {} : { sequence }),
     });
     await chain.broadcast(tx);
@@ -233,8 +233,8 @@ function describeLeaving(get: GetEnvironment): void {
         signing: nextSigning(),
         keyRef: key,
         asset: 'USDT',
-        batchId: `sweep of ${amount}`,
-        items: [{ itemId: `sweep of ${amount}`, to: home, amount }],
+        groupId: `sweep of ${amount}`,
+        items: [{ itemId: `sweep of ${amount}`, place: 0, to: home, amount }],
         ...(sequence === null ? {} : { sequence }),
       });
       expect(tx.sender).toBe(address);

@@ -20,14 +20,14 @@ class Wallet {
     const { chain } = environment;
     const keyRef = `deposit:${this.#index}` as const;
     const sequence = await chain.nextSequence(await chain.sender(keyRef));
-    const items = [{ itemId: signing.attemptId, to: environment.recipient(1), amount: 1n }];
+    const items = [{ itemId: signing.attemptId, place: 0, to: environment.recipient(1), amount: 1n }];
     const numbered = sequence === null ? {} : { sequence };
-    const batchId = signing.attemptId;
+    const groupId = signing.attemptId;
     return await chain.buildTransfer({
       signing,
       keyRef,
       asset: ASSET,
-      batchId,
+      groupId,
       items,
       ...numbered,
       ...content,
@@ -79,7 +79,7 @@ function describeMemory(begin: Begin): void {
     expect(await wallet.sign(signing)).toEqual(first);
     const [one, other] = await Promise.all([wallet.sign(signing), wallet.sign(signing)]);
     expect([one, other]).toEqual([first, first]);
-    const items = [{ itemId: 'other', to: wallet.environment.recipient(2), amount: 2n }];
+    const items = [{ itemId: 'other', place: 0, to: wallet.environment.recipient(2), amount: 2n }];
     await expect(wallet.sign(signing, { items })).rejects.toThrow(SigningRefused);
   });
 

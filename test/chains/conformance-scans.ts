@@ -160,13 +160,13 @@ function describeNodesThatLie(get: GetEnvironment): void {
     const { chain, keyRef, finalBlocks } = environment;
     const sender = await chain.sender(keyRef);
     const sequence = await chain.nextSequence(sender);
-    const items = [{ itemId: 'lagging', to: environment.recipient(7_006), amount: UNITS }];
+    const items = [{ itemId: 'lagging', place: 0, to: environment.recipient(7_006), amount: UNITS }];
     const own = sequence === null ? {} : { sequence };
     const tx = await chain.buildTransfer({
       signing: nextSigning(),
       keyRef,
       asset: 'USDT',
-      batchId: 'lagging',
+      groupId: 'lagging',
       items,
       ...own,
     });

@@ -33,7 +33,7 @@ class Sender {
 
   item(to: string, amount: bigint = AMOUNT): TransferItem {
     this.#items += 1;
-    return { itemId: `item-${this.#items}`, to, amount };
+    return { itemId: `item-${this.#items}`, place: this.#items, to, amount };
   }
 
   fresh(): TransferItem {
@@ -46,8 +46,8 @@ class Sender {
     bid: Pick<TransferSpec, 'replaces'> = {},
   ): Promise<SignedTx> {
     const { chain, keyRef } = this.environment;
-    const batchId = `batch-${this.#items}`;
-    const spec = { signing: nextSigning(), keyRef, asset: ASSET, batchId, items, ...bid };
+    const groupId = `batch-${this.#items}`;
+    const spec = { signing: nextSigning(), keyRef, asset: ASSET, groupId, items, ...bid };
     if ((await chain.nextSequence(await chain.sender(keyRef))) === null) return chain.buildTransfer(spec);
     const own = sequence ?? this.#sequence;
     if (sequence === undefined) this.#sequence += 1n;

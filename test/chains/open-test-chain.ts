@@ -97,8 +97,8 @@ function buildOrder(chain: SimulatedChain, order: TestOrder & { to: string }): P
     signing: nextSigning(),
     keyRef: 'hot',
     asset: 'USDT',
-    batchId: 'batch',
-    items: itemIds.map((itemId) => ({ itemId, to, amount })),
+    groupId: 'batch',
+    items: itemIds.map((itemId, place) => ({ itemId, place, to, amount })),
     sequence: String(sequence),
     ...(replaces === undefined ? {} : { replaces }),
   });

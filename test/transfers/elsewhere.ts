@@ -23,7 +23,7 @@ export function signElsewhere(merchantId: string, sequence: number): SignedTx {
     previous: null,
     before: async () => [],
   };
-  const items = [{ itemId, to, amount: 1n }];
-  const spec = { signing, keyRef: 'hot' as const, asset: 'USDT' as const, batchId: itemId, items };
+  const items = [{ itemId, place: 0, to, amount: 1n }];
+  const spec = { signing, keyRef: 'hot' as const, asset: 'USDT' as const, groupId: itemId, items };
   return buildTransfer(id, { ...spec, sequence: String(sequence) }, NO_CLOCK);
 }

@@ -96,6 +96,8 @@ function borderedChain(chain: Chain, border: Border): Chain {
     mandateStates: (mandates) => border.around('mandateStates', () => chain.mandateStates(mandates)),
     buildCharge: (spec) => border.around('build', () => chain.buildCharge(spec)),
     buildTransfer: (spec: TransferSpec) => border.around('build', () => chain.buildTransfer(spec)),
+    buildSweep: (spec) => border.around('build', () => chain.buildSweep(spec)),
+    buildMovement: (spec) => border.around('build', () => chain.buildMovement(spec)),
     broadcast: (tx: SignedTx) => border.around('broadcast', () => chain.broadcast(tx)),
     status: (tx: SignedTx) => border.around('status', () => chain.status(tx)),
     estimateFee: (kind, items) => chain.estimateFee(kind, items),

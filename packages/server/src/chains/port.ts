@@ -3,8 +3,11 @@ import type { SigningRequest } from './wallet-holder.ts';
 
 export { ChainUnavailable, UnbuildableTransfer } from './port-errors.ts';
 
-/** One of our keys: of the wallet that pays out, or of the deposit address with that number. */
-export type KeyRef = 'hot' | `deposit:${number}`;
+/**
+ * One of our keys: of the wallet that pays out, of the deposit address with that number, or of the installation's gas tank,
+ * which all merchants share: it tops hot wallets up and sends sweeps.
+ */
+export type KeyRef = 'hot' | 'tank' | `deposit:${number}`;
 
 /**
  * The port through which everything above reaches a chain. One adapter per network implements it; the simulated chain
@@ -79,6 +82,20 @@ export interface Chain {
    */
   buildTransfer(spec: TransferSpec): Promise<SignedTx>;
 
+  /**
+   * As `buildTransfer`, for a sweep of many deposit addresses at once that `sweeper` sends; each succeeds or fails by itself.
+   *
+   * @throws UnbuildableTransfer where `caps.sweepsPerTx` is 0, SigningRefused
+   */
+  buildSweep(spec: SweepSpec): Promise<SignedTx>;
+
+  /**
+   * As `buildTransfer`, for a movement that pays nobody.
+   *
+   * @throws UnbuildableTransfer where the network has no such movement, SigningRefused
+   */
+  buildMovement(spec: MovementSpec): Promise<SignedTx>;
+
   /** The steps that a payer's wallet must sign so that it can be charged, and the mandate they make. Needs no node. */
   mandateSetup(request: MandateRequest): Promise<MandateSetup>;
 
@@ -115,6 +132,8 @@ export interface ChainCaps {
   readonly replaceByFee: boolean;
   /** True: the network enforces the cap of each window. False: it enforces the allowance alone. */
   readonly windowCap: boolean;
+  /** Deposit addresses of one sweep that a wallet of ours sends; 0: each deposit address sends its own, as a transfer. */
+  readonly sweepsPerTx: number;
   /** Concurrent calls that its nodes allow. */
   readonly callsAtOnce: number;
 }
@@ -242,6 +261,8 @@ export interface ChainTransfer {
 export interface TransferItem {
   /** The caller's id of this item; `SignedTx.itemIds` has it in the same order. */
   itemId: string;
+  /** Its place in its group, from 0. Where the network pays each place of a group once, it never changes. */
+  place: number;
   to: string;
   amount: bigint;
   /** Sent where the network has memos (spl), else ignored. */
@@ -253,11 +274,71 @@ export interface TransferSpec {
   /** A deposit address has no native coin: the adapter decides which wallet pays its network fee. */
   keyRef: KeyRef;
   asset: Asset;
-  batchId: string;
+  /** The id of the items' group: the same in each attempt to pay an item. */
+  groupId: string;
   items: TransferItem[];
+  /** Why the holder of the wallet may sign it; a simulated chain's asks for nothing. */
+  authority?: Authority;
   /** Decimal digits; required on erc20, ignored elsewhere. */
   sequence?: string;
   /** With `caps.replaceByFee`: the fee is high enough for nodes to accept the new bytes in place of these. */
+  replaces?: SignedTx;
+}
+
+/** A payout batch or a refund as people approved it: a signer compares its own reading of a transaction with it. */
+export interface Authority {
+  kind: 'payout' | 'refund';
+  merchantId: string;
+  /** Of the batch or refund. */
+  id: string;
+  asset: Asset;
+  /** All of them, in order of `place`. */
+  items: readonly { place: number; to: string; amount: bigint; memo: string | null }[];
+  approvals: readonly SignedApproval[];
+}
+
+/** An approver's signature over the statement that the signer makes of a payout batch or refund. */
+export interface SignedApproval {
+  approver: string;
+  /** Unix seconds; the signature is worth nothing afterwards. */
+  validUntil: number;
+  /** Hex: Ed25519 over the statement's bytes, or EIP-712. */
+  signature: string;
+}
+
+/** One deposit address that a sweep empties. */
+export interface SweepItem {
+  itemId: string;
+  /** The number of the deposit address. */
+  index: number;
+  asset: Asset;
+  amount: bigint;
+}
+
+/** Moves coins from deposit addresses to the hot wallet of their merchant; another wallet of ours sends it. */
+export interface SweepSpec {
+  signing: SigningRequest;
+  items: SweepItem[];
+  sequence: string;
+  replaces?: SignedTx;
+}
+
+/**
+ * A movement of the service itself, which pays nobody: `gas` gives a hot wallet native coins, `approve` lets our payout
+ * contract pull tokens, `deploy` puts a contract of ours on the chain, `fill` uses up a sequence with an empty payment to
+ * the sender.
+ */
+export type Movement =
+  | { kind: 'gas'; amount: bigint }
+  | { kind: 'approve'; asset: Asset; amount: bigint }
+  | { kind: 'deploy'; contract: 'batch_payout' | 'sweeper' | 'sweep_delegate' }
+  | { kind: 'fill' };
+
+export interface MovementSpec {
+  signing: SigningRequest;
+  keyRef: KeyRef;
+  movement: Movement;
+  sequence: string;
   replaces?: SignedTx;
 }
 
@@ -351,6 +432,8 @@ export interface SignedTx {
   itemIds: string[];
   /** EVM nonce: two transactions with the same one exclude each other. */
   sequence?: string;
+  /** The most native coin that it can cost, in its smallest unit; absent where that is fixed by the network. */
+  feeLimit?: bigint;
   /** Provably dead once the final block has passed it: a height (spl) or Unix milliseconds (trc20). */
   validUntil?: { height?: string; timeMs?: number };
 }

@@ -42,8 +42,8 @@ async function gapOf(deps: Pick<TransferDeps, 'db'>, chain: Chain, attempt: Atte
     keyRef: attempt.key_ref,
     signing: await signingOf(deps, attempt),
     asset: attempt.currency,
-    batchId: itemId,
-    items: [{ itemId, to: sender, amount: 1n }],
+    groupId: itemId,
+    items: [{ itemId, place: 0, to: sender, amount: 1n }],
     sequence: String(sequence),
     // Nodes may still hold the old bytes, whose fee is higher than that of a single payment.
     replaces: signedOf(attempt),

@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import type { TxStatus } from '../chains/index.ts';
 import { type BookedItem, compareWithChain } from './recheck.ts';
 
-const caps = { maxItemsPerTx: 9, partialBatch: true, replaceByFee: true, windowCap: true, callsAtOnce: 4 };
+const caps = {
+  maxItemsPerTx: 9,
+  partialBatch: true,
+  replaceByFee: true,
+  windowCap: true,
+  sweepsPerTx: 0,
+  callsAtOnce: 4,
+};
 const items = fc
   .array(fc.constantFrom<BookedItem['booked']>('paid', 'lost', 'queued', 'other'), {
     minLength: 1,

@@ -197,7 +197,7 @@ async function build(
     const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before };
     const numbered = sequence === null ? {} : { sequence: String(sequence) };
     const by = { keyRef: attempt.key_ref, signing, ...numbered };
-    const transfer = { ...by, asset: attempt.currency, batchId: attemptId };
+    const transfer = { ...by, asset: attempt.currency, groupId: attemptId };
     if (isSelfPayment(attempt)) {
       return {
         attempt,
@@ -224,6 +224,7 @@ const isSelfPayment = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.a
 
 const selfPaymentItem = (attempt: AttemptRow): TransferItem => ({
   itemId: attempt.attempt_id,
+  place: 0,
   to: attempt.sender,
   amount: 1n,
 });
@@ -237,8 +238,11 @@ function membersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): Tran
   });
 }
 
-function itemOf({ transfer_id: itemId, address: to, amount, memo }: TransferRow): TransferItem {
-  return { itemId, to, amount, ...(memo === null ? {} : { memo }) };
+function itemOf(
+  { transfer_id: itemId, address: to, amount, memo }: TransferRow,
+  place: number,
+): TransferItem {
+  return { itemId, place, to, amount, ...(memo === null ? {} : { memo }) };
 }
 
 function chargeOfMembers([transfer, ...others]: readonly TransferRow[]) {

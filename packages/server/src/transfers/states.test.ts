@@ -19,6 +19,7 @@ const PARTIAL: ChainCaps = {
   partialBatch: true,
   replaceByFee: true,
   windowCap: true,
+  sweepsPerTx: 0,
   callsAtOnce: 8,
 };
 const ATOMIC: ChainCaps = {
@@ -26,6 +27,7 @@ const ATOMIC: ChainCaps = {
   partialBatch: false,
   replaceByFee: false,
   windowCap: false,
+  sweepsPerTx: 0,
   callsAtOnce: 8,
 };
 

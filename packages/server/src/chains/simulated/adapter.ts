@@ -21,11 +21,13 @@ import {
   type MandateRequest,
   type MandateSetup,
   type MandateStatesAnswer,
+  type MovementSpec,
   type ScanAnswer,
   type ScanQuery,
   type SignedTx,
   type TransferSpec,
   type TxStatus,
+  UnbuildableTransfer,
   type ValidateOptions,
 } from '../port.ts';
 import { SigningRefused, type SigningRequest } from '../wallet-holder.ts';
@@ -177,6 +179,14 @@ export class SimulatedAdapter implements Chain {
 
   async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
     return this.#sign(spec.signing, buildCharge(this.id, spec, (await this.#nodeView()).clock));
+  }
+
+  async buildSweep(): Promise<never> {
+    throw new UnbuildableTransfer('on a simulated chain each deposit address sends its own sweep');
+  }
+
+  async buildMovement({ movement }: MovementSpec): Promise<never> {
+    throw new UnbuildableTransfer(`a simulated chain has no movement "${movement.kind}"`);
   }
 
   /** Returns the bytes once the holder has stored them. */

@@ -16,9 +16,9 @@ export function buildTransfer(id: ChainId, spec: TransferSpec, clock: BlockClock
   if (spec.items.length < 1 || spec.items.length > rules.caps.maxItemsPerTx) {
     throw new UnbuildableTransfer(`${id.network} takes 1 to ${rules.caps.maxItemsPerTx} items a transaction`);
   }
-  const { asset, batchId } = spec;
+  const { asset, groupId } = spec;
   const items = spec.items.map((item) => toBodyItem(id, item));
-  return sealAs(id, spec, { asset, batchId, items }, clock);
+  return sealAs(id, spec, { asset, batchId: groupId, items }, clock);
 }
 
 /** Builds and signs a charge: one item, pulled from the payer into the wallet that the mandate names. */
@@ -27,7 +27,7 @@ export function buildCharge(id: ChainId, spec: ChargeSpec, clock: BlockClock): S
   if (mandate.mandateId !== mandateIdOf(id, mandate)) {
     throw new UnbuildableTransfer('the mandate does not match its id');
   }
-  const item = toBodyItem(id, { itemId: chargeId, to: mandate.recipient, amount });
+  const item = toBodyItem(id, { itemId: chargeId, place: 0, to: mandate.recipient, amount });
   const terms = { ...mandate, cap: String(mandate.cap) };
   const charge = { mandate: terms, subscriptionId, windowStart, windowEnd };
   return sealAs(id, spec, { asset: mandate.asset, batchId: chargeId, items: [item], charge }, clock);

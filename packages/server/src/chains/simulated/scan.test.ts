@@ -204,8 +204,8 @@ class World {
       signing: nextSigning(),
       keyRef: 'hot',
       asset: 'USDT',
-      batchId: 'batch',
-      items: [{ itemId: `item-${this.#sent}`, to, amount: 1n }],
+      groupId: 'batch',
+      items: [{ itemId: `item-${this.#sent}`, place: 0, to, amount: 1n }],
       ...(sequence === null ? {} : { sequence }),
     });
     await chain.broadcast(tx);

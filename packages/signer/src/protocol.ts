@@ -1,0 +1,181 @@
+// What a server and the signer say to each other: JSON over HTTP on a Unix socket, or on TLS with certificates of both
+// sides. Numbers that may exceed 2^53 are decimal digits; bytes are hex in lower case with 0x; ids of ours are UUIDs.
+// Money leaves by `payout` and `refund` alone. Everything else moves coins between wallets of ours.
+
+/** Networks that the signer knows; the others follow. */
+export type SignerNetwork = 'erc20';
+export type SignerAsset = 'USDT' | 'USDC';
+
+/**
+ * The keys of one merchant on a network, derived from one seed: `m/44'/60'/a'/1/0` is its hot wallet,
+ * `m/44'/60'/a'/0/i` its deposit addresses. Account 0 is the installation's: its hot wallet is the gas tank, which tops
+ * hot wallets up and sends sweeps.
+ */
+export interface AccountRequest {
+  network: SignerNetwork;
+  /** 0 to 2^31-1. */
+  account: number;
+}
+
+export interface AccountAnswer extends AccountRequest {
+  /** BIP 32, of `m/44'/60'/a'`: deposit addresses are derived from it without the signer. */
+  extendedPublicKey: string;
+  /** Address of the hot wallet. */
+  hot: string;
+}
+
+/** The attempt that a signature is for; see `WalletHolder` of the server. */
+export interface AttemptRequest {
+  /** The name of the database's history. */
+  history: string;
+  attemptId: string;
+  /** Number among the attempts of this wallet, decimal digits. */
+  ordinal: string;
+  previous: string | null;
+  /** Ids of the attempts with smaller ordinals in order, ending before `ordinal`, where the signer asked for them. */
+  before?: readonly string[];
+}
+
+/** One payment of a batch or refund. */
+export interface PurposeItem {
+  /** From 0, without gaps. */
+  place: number;
+  to: string;
+  /** Units of the token, decimal digits. */
+  amount: string;
+  memo: string | null;
+}
+
+export interface SignedApproval {
+  approver: string;
+  /** Unix seconds. */
+  validUntil: number;
+  /** Hex: Ed25519 over the statement's bytes, or EIP-712. */
+  signature: string;
+}
+
+/** Why something is to be signed. The signer reads the transaction by itself and compares. */
+export type Purpose =
+  | {
+      kind: 'payout' | 'refund';
+      merchant: string;
+      /** Of the batch or refund; as 32 bytes, left-aligned, it is the group at `BatchPayout`. */
+      id: string;
+      asset: SignerAsset;
+      /** All of them, whichever of them this transaction pays. */
+      items: readonly PurposeItem[];
+      /** Places that this transaction pays. */
+      places: readonly number[];
+      approvals: readonly SignedApproval[];
+    }
+  /** Sent by account 0 to `Sweeper`; the signer adds the authorizations of the addresses that `delegates` lists. */
+  | {
+      kind: 'sweep';
+      merchant: string;
+      /** Of the merchant, whose deposit addresses are swept into its hot wallet. */
+      account: number;
+      deposits: readonly { index: number; asset: SignerAsset; amount: string }[];
+      /** Deposit addresses that do not delegate yet, with the nonce of each. */
+      delegates: readonly { index: number; nonce: string }[];
+    }
+  /** Native coin from account 0 to the hot wallet of an account. */
+  | { kind: 'gas'; account: number }
+  /** `approve` of the payout contract; USDT's goes through 0. */
+  | { kind: 'approve'; asset: SignerAsset; amount: string }
+  /** By the deterministic deployer, with salt 0 and constructor values that the signer computes. */
+  | { kind: 'deploy'; contract: 'batch_payout' | 'sweeper' }
+  | { kind: 'deploy'; contract: 'sweep_delegate'; account: number }
+  /** An empty payment to the sender. */
+  | { kind: 'fill' };
+
+export interface SignRequest {
+  network: SignerNetwork;
+  /** Whose wallet sends: a merchant's hot wallet, or with 0 the gas tank. */
+  account: number;
+  attempt: AttemptRequest;
+  /**
+   * EIP-2718 bytes without signature: type 2, or type 4 for a sweep that delegates, whose authorization list is empty here.
+   */
+  unsigned: string;
+  purpose: Purpose;
+}
+
+export interface SignAnswer {
+  /** The signed bytes. The same attempt with the same fees gives the same bytes. */
+  raw: string;
+  txId: string;
+  /** Of the journal, after this signature: the caller stores it. */
+  journal: JournalHead;
+}
+
+export interface JournalHead {
+  entries: number;
+  /** SHA-256, hex. */
+  head: string;
+}
+
+/** Why nothing was signed. Nothing changes by asking again but for `frozen`, `approvals`, `limit` and `unknown_attempts`. */
+export const REFUSALS = [
+  /** Freeze is on. */
+  'frozen',
+  /** The database asks that the signer does not sign for, or it has signed another attempt under this number. */
+  'history',
+  /** Ask again with `before`. */
+  'unknown_attempts',
+  /** It has signed something else for this (sender, sequence). */
+  'sequence',
+  /** An earlier transaction that pays one of these items may still be mined. */
+  'item_signed',
+  /** The bytes are not what the purpose says. */
+  'purpose',
+  /** A fee, a gas limit or a ceiling of the policy. */
+  'fee',
+  /** A limit of the policy for a transfer, an hour, a day or a merchant. */
+  'limit',
+  /** More people have to approve. */
+  'approvals',
+  /** The policy does not know this network, token, contract or account. */
+  'policy',
+  /** The journal is behind what the caller has stored: the signer was restored from a backup. */
+  'journal',
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+/** The body of every answer but 200: 400 for an unreadable request, 403 for a refusal. */
+export interface RefusalAnswer {
+  code: Refusal | 'invalid_request';
+  message: string;
+  /** With `unknown_attempts`: the first ordinal that it lacks; null: all. */
+  from?: string | null;
+}
+
+/** What a server must know so that it takes nothing that the signer will refuse. */
+export interface SignerStatus {
+  version: string;
+  /** SHA-256 of the policy file, hex. */
+  policy: string;
+  frozen: { since: number; reason: string } | null;
+  journal: JournalHead;
+  held: { history: string; generation: string } | null;
+  networks: readonly { network: SignerNetwork; chainId: number }[];
+  /** Above these sums people sign: units of a token, decimal digits. */
+  thresholds: Record<'payouts' | 'refunds', { approveAbove: string; approvals: number }>;
+  approvers: readonly { name: string; kind: 'ed25519' | 'ethereum'; key: string }[];
+}
+
+/** As `WalletHolder.claim`. */
+export interface ClaimRequest {
+  history: string;
+  over: string;
+}
+
+export interface ClaimAnswer {
+  claimed: boolean;
+}
+
+export const PATHS = {
+  status: '/v1/status',
+  accounts: '/v1/accounts',
+  sign: '/v1/sign',
+  claim: '/v1/claim',
+} as const;
