@@ -1,0 +1,35 @@
+import type { Asset } from '@florin/contract/money';
+
+/** One EVM network as the networks file configures it. Addresses are canonical (EIP-55); wei amounts are bigint. */
+export interface EvmNetwork {
+  name: string;
+  /** Its coins have no value. */
+  isTest: boolean;
+  endpoints: readonly Endpoint[];
+  chainId: number;
+  genesisHash: string;
+  /** By asset; an asset that is absent is not taken on this network. */
+  tokens: Readonly<Partial<Record<Asset, { address: string }>>>;
+  /** Null: items are paid by single transfers. */
+  batchPayout: string | null;
+  sweeper: string | null;
+  finality: {
+    tag: 'finalized';
+    /** Confirmations after which small deposits are credited; null: never early. */
+    earlyConfirmations: number | null;
+  };
+  feeCeilings: {
+    maxFeePerGas: bigint;
+    maxPriorityFeePerGas: bigint;
+    gasPerTransaction: bigint;
+  };
+  /** Links with `{tx_id}` and `{address}`; null where nobody shows this chain. */
+  explorer: { transaction: string; address: string } | null;
+}
+
+export interface Endpoint {
+  /** May hold a key: never logged. */
+  url: string;
+  /** The operator's own node: its word alone is enough. */
+  isOwn: boolean;
+}

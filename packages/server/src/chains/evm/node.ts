@@ -1,0 +1,25 @@
+/**
+ * The JSON-RPC of one EVM network. Parameters and results are JSON as nodes take and give it; quantities are hex.
+ *
+ * @throws ChainUnavailable where no endpoint gives a usable answer
+ */
+export interface EvmNode {
+  /** One answer is enough: for what decides no money, and for what is compared with stored facts anyway. */
+  call(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** Two endpoints must give the same answer, or one that is the operator's own: for whatever decides money. */
+  agreed(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** Many calls at once, in the order of the requests; each answer counts for itself. */
+  callMany(requests: readonly { method: string; params: readonly unknown[] }[]): Promise<unknown[]>;
+}
+
+/** The node answered with an error of JSON-RPC: its outcome is known, unlike that of an endpoint that is away. */
+export class NodeError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
