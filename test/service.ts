@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { SCOPES } from '@florin/contract/scopes';
 import { Florin } from '@florin/sdk';
 import type { FastifyInstance } from 'fastify';
 import { type App, createApiServer, migrateAll, openApp } from '../packages/server/src/app.ts';
-import { SCOPES } from '../packages/server/src/platform/http/index.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
 import { createLogger, type Logger } from '../packages/server/src/platform/observability/log.ts';
 import { fund } from '../packages/server/src/sandbox/fund.ts';

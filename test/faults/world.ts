@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SCOPES } from '@florin/contract/scopes';
 import { type App, migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { type SimulatedChain, testAddresses } from '../../packages/server/src/chains/index.ts';
 import { type Operator, openOperator, readConfig } from '../../packages/server/src/operator.ts';
-import { SCOPES } from '../../packages/server/src/platform/http/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { fund } from '../../packages/server/src/sandbox/fund.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';

@@ -1,27 +1,6 @@
-/** What can go wrong for a caller. `platform/http` gives each code its status and writes it in the format of its path. */
-export type FailCode =
-  | 'invalid_request'
-  | 'parameter_missing'
-  | 'authentication_required'
-  | 'forbidden'
-  | 'resource_not_found'
-  | 'method_not_allowed'
-  | 'request_timeout'
-  | 'conflict'
-  | 'body_too_large'
-  | 'unsupported_media_type'
-  | 'rate_limited'
-  | 'service_unavailable'
-  | 'internal_error'
-  | 'insufficient_balance'
-  | 'address_risk_rejected'
-  | 'batch_amount_limit_exceeded'
-  | 'batch_amount_too_low'
-  | 'batch_cannot_submit'
-  | 'batch_empty_items'
-  | 'custody_balance_insufficient'
-  | 'quota_blocked'
-  | 'daily_refund_limit_exceeded';
+import type { FailCode } from '@florin/contract/failures';
+
+export type { FailCode };
 
 export interface FailDetails {
   /** For a person: what is wrong and what to do. Never holds inner text. */

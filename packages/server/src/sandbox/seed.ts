@@ -1,6 +1,6 @@
 import { ASSETS, NETWORKS } from '@florin/contract/money';
+import { SCOPES } from '@florin/contract/scopes';
 import { readBalances } from '../ledger/index.ts';
-import { SCOPES } from '../platform/http/index.ts';
 import {
   changeStore,
   createKey,

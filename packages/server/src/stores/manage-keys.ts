@@ -1,6 +1,6 @@
+import { SCOPES, type Scope } from '@florin/contract/scopes';
 import { newId, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { SCOPES, type Scope } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { checkName } from './create-merchant.ts';
 import { digestOf, makeApiKey, makeSecretKey } from './credentials.ts';

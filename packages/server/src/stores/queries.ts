@@ -1,8 +1,8 @@
+import type { Scope } from '@florin/contract/scopes';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { prepared, readLoaderPerPool } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import type { Scope } from '../platform/http/index.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import './tables.ts';

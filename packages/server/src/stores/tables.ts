@@ -1,5 +1,5 @@
+import type { Scope } from '@florin/contract/scopes';
 import type { ColumnType, Generated } from 'kysely';
-import type { Scope } from '../platform/http/index.ts';
 
 type Int8 = bigint | number;
 

@@ -24,6 +24,12 @@ import { billingAfter, lockBillings, type Written, writeDecisions } from './writ
 /** At most this many changes per run; another run continues, so that no run holds a worker for long. */
 const CHANGES_MAX = 50;
 
+const LATENESS = {
+  name: 'florin_billing_lateness_seconds',
+  help: 'Runs of billing, by how long after their due time they began.',
+  buckets: [0.1, 1, 5, 30, 60, 300, 600, 3_600, 86_400],
+};
+
 /** A charge to try: its mandate and rate have to be read before it is decided. */
 interface ToTry {
   methodId: string | null;
@@ -77,7 +83,7 @@ export async function billSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   let tried: (ToTry & { read: ChargeReading }) | undefined;
   let polled: PolledPages | undefined;
   const begun = await billingContext(deps, merchant);
-  deps.metrics.billed((begun.time.realMs - job.dueAtMs) / 1000);
+  deps.metrics.observe(LATENESS, Math.max(0, (begun.time.realMs - job.dueAtMs) / 1000));
   for (let changes = 0; changes < CHANGES_MAX && !run.signal.aborted; changes++) {
     const context = { ...begun, time: merchantTime(deps, merchant) };
     const item = {

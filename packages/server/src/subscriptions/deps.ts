@@ -18,7 +18,7 @@ import { SUBSCRIPTION_SETTINGS } from './settings.ts';
 export type StoreCaller = Pick<Caller, 'merchantId' | 'storeId' | 'mode' | 'clockOffset'>;
 
 export interface SubscriptionDeps extends PaymentDeps, PaymentMethodDeps {
-  metrics: Pick<Metrics, 'billed'>;
+  metrics: Pick<Metrics, 'observe'>;
 }
 
 const DAY_SECONDS = 86_400;

@@ -27,6 +27,12 @@ import type {
 import { listPending } from './queries.ts';
 import { type AttemptOutcome, afterAttempt, judge } from './states.ts';
 
+const ATTEMPT_DURATION = {
+  name: 'florin_webhook_attempt_duration_seconds',
+  help: 'Attempts to deliver a webhook, by what came of them.',
+  labelNames: ['outcome'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+};
 const USER_AGENT = 'Service-Webhook/1.0';
 const ENDPOINTS_AT_ONCE = 500;
 /** Concurrent reads over all merchants. */
@@ -124,7 +130,8 @@ export class Deliverer implements Sender {
     const verdict = judge(answer.outcome);
     this.#slots.recordResult(work.endpointId, verdict.failure === null);
     const durationMs = Math.max(0, Math.round(clock.nowMs() - beganMs));
-    this.deps.metrics.attemptedWebhook(verdict.failure ?? 'acknowledged', durationMs / 1000);
+    const outcome = verdict.failure ?? 'acknowledged';
+    this.deps.metrics.observe(ATTEMPT_DURATION, durationMs / 1000, { outcome });
     const next = afterAttempt({ seriesAttempts: due.seriesAttempts, beganAt }, verdict);
     const isCounted = due.eventType !== TEST_EVENT_TYPE;
     const health = isCounted ? healthOf(verdict.failure, work.failures) : 'none';

@@ -18,7 +18,7 @@ export type WebhookAnswer =
 export interface WebhookDeps extends Platform {
   /** Posts to merchants' URLs. Never rejects. */
   outbound: { post(request: WebhookRequest): Promise<WebhookAnswer> };
-  metrics: Pick<Metrics, 'attemptedWebhook'>;
+  metrics: Pick<Metrics, 'observe'>;
   /** Seconds of real time after which an endpoint that only fails is disabled. */
   disableAfterSeconds: number;
 }

@@ -1,9 +1,4 @@
-import {
-  PERMISSION_DENIED,
-  STRUCTURED_ERRORS,
-  type StructuredCode,
-  type StructuredType,
-} from '@florin/contract/errors';
+import { FAILURES } from '@florin/contract/failures';
 import { StructuredError } from '@florin/contract/schemas';
 import type { TSchema } from 'typebox';
 import type { Fail, FailCode } from '../fail.ts';
@@ -34,49 +29,14 @@ export interface PresentedError {
   publicUrl: string;
 }
 
-const words = (code: StructuredCode) => {
-  const { status, type } = STRUCTURED_ERRORS[code];
-  return { status, type, code };
-};
-
-/**
- * Status, type and code of each failure in the structured format (design: API, section 1); the code is null where the
- * specification has none (403). Exhaustive by type.
- */
-const WORDS: Record<FailCode, { status: number; type: StructuredType; code: StructuredCode | null }> = {
-  invalid_request: words('invalid_request_error'),
-  parameter_missing: words('parameter_missing'),
-  authentication_required: words('invalid_api_key'),
-  forbidden: { status: PERMISSION_DENIED.status, type: PERMISSION_DENIED.type, code: null },
-  resource_not_found: words('resource_not_found'),
-  method_not_allowed: words('method_not_allowed'),
-  request_timeout: words('request_timeout'),
-  conflict: words('conflict'),
-  body_too_large: words('body_too_large'),
-  unsupported_media_type: words('unsupported_media_type'),
-  rate_limited: words('RATE_LIMIT_EXCEEDED'),
-  service_unavailable: words('service_unavailable'),
-  internal_error: words('internal_error'),
-  daily_refund_limit_exceeded: words('DAILY_REFUND_LIMIT_EXCEEDED'),
-  insufficient_balance: words('insufficient_balance'),
-  // A format with codes of its own has names for these.
-  address_risk_rejected: words('invalid_request_error'),
-  batch_amount_limit_exceeded: words('invalid_request_error'),
-  batch_amount_too_low: words('invalid_request_error'),
-  batch_cannot_submit: words('invalid_request_error'),
-  batch_empty_items: words('invalid_request_error'),
-  custody_balance_insufficient: words('invalid_request_error'),
-  quota_blocked: words('invalid_request_error'),
-};
-
-const structuredCode = (code: FailCode) => WORDS[code].code ?? 'forbidden';
+const structuredCode = (code: FailCode) => FAILURES[code].code ?? 'forbidden';
 
 const STRUCTURED: ErrorFormat = {
   matches: () => true,
   schema: StructuredError,
   codeOf: structuredCode,
   body: ({ code: failCode, message, param, declineCode, charge, requestId, nowSeconds, publicUrl }) => {
-    const { type, code } = WORDS[failCode];
+    const { type, code } = FAILURES[failCode];
     return {
       error: {
         type,
@@ -137,7 +97,7 @@ export function errorBody(fail: Fail, { format, ...context }: ErrorContext): obj
 }
 
 export function statusOf(code: FailCode): number {
-  return WORDS[code].status;
+  return FAILURES[code].status;
 }
 
 /** Headers that some failures carry. */

@@ -10,6 +10,6 @@ export type { Authenticate, Authenticated, Authentication, RawRequest, RequestHe
 export { checkPlainText, isPlainText } from './plain-text.ts';
 export { type PluginFile, readPluginFile, uncompressed } from './plugin-file.ts';
 export { TokenBuckets } from './rate-limit.ts';
-export { type Answer, type Caller, defineRoute, type Route, SCOPES, type Scope } from './route.ts';
+export { type Answer, type Caller, defineRoute, type Route } from './route.ts';
 export { createHttpServer, type HttpOptions } from './server.ts';
 export { compileShape } from './validate.ts';

@@ -1,8 +1,6 @@
+import type { Scope } from '@florin/contract/scopes';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { FailCode } from '../fail.ts';
-
-export const SCOPES = ['read', 'write', 'payouts', 'refunds'] as const;
-export type Scope = (typeof SCOPES)[number];
 
 /** The sender of a correctly signed request. */
 export interface Caller {

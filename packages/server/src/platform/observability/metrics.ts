@@ -15,9 +15,17 @@ export interface GaugeSample {
   value: number;
 }
 
+/** A histogram of durations that a module defines. */
+export interface HistogramDefinition {
+  name: string;
+  help: string;
+  labelNames?: readonly string[];
+  /** Upper bounds in seconds (5 ms to 10 s). */
+  buckets?: readonly number[];
+}
+
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const LATENESS_BUCKETS = [0.1, 1, 5, 30, 60, 300, 600, 3_600, 86_400];
 /** Sampling interval of the event loop delay: long enough that an idle process stays idle. */
 const EVENT_LOOP_SAMPLE_MS = 50;
 
@@ -30,8 +38,7 @@ export class Metrics {
   readonly #refusals: Counter<'reason'>;
   readonly #jobs: Histogram<'kind' | 'outcome'>;
   readonly #chainCalls: Histogram<'network' | 'call' | 'outcome'>;
-  readonly #webhookAttempts: Histogram<'outcome'>;
-  readonly #billingLateness: Histogram;
+  readonly #histograms = new Map<string, Histogram>();
 
   /** @param version of this release, shown as `florin_build_info` */
   constructor(version: string) {
@@ -65,19 +72,6 @@ export class Metrics {
       buckets,
       registers,
     });
-    this.#webhookAttempts = new Histogram({
-      name: 'florin_webhook_attempt_duration_seconds',
-      help: 'Attempts to deliver a webhook, by what came of them.',
-      labelNames: ['outcome'],
-      buckets: [...buckets, 30],
-      registers,
-    });
-    this.#billingLateness = new Histogram({
-      name: 'florin_billing_lateness_seconds',
-      help: 'Runs of billing, by how long after their due time they began.',
-      buckets: LATENESS_BUCKETS,
-      registers,
-    });
     this.setGauge('florin_build_info', 'Always 1; the labels say what runs.', [
       { labels: { version, node: process.version }, value: 1 },
     ]);
@@ -101,14 +95,24 @@ export class Metrics {
     this.#chainCalls.observe(labels, seconds);
   }
 
-  /** @param outcome `acknowledged`, or the class of failure */
-  attemptedWebhook(outcome: string, seconds: number): void {
-    this.#webhookAttempts.observe({ outcome }, seconds);
-  }
-
-  /** @param lateSeconds from the time at which a subscription was due to the beginning of its run */
-  billed(lateSeconds: number): void {
-    this.#billingLateness.observe(Math.max(0, lateSeconds));
+  /** Adds a duration in seconds to a module's own histogram, which exists from its first value on. */
+  observe(
+    definition: HistogramDefinition,
+    seconds: number,
+    labels: Readonly<Record<string, string>> = {},
+  ): void {
+    const { name, help, labelNames = [], buckets = SECONDS_BUCKETS } = definition;
+    const histogram =
+      this.#histograms.get(name) ??
+      new Histogram({
+        name,
+        help,
+        labelNames: [...labelNames],
+        buckets: [...buckets],
+        registers: [this.#registry],
+      });
+    this.#histograms.set(name, histogram);
+    histogram.observe(labels, seconds);
   }
 
   /** Reports the connections of a pool at each read of the metrics. */
