@@ -175,7 +175,7 @@ test('charged coins are in the hot wallet: no sweep and no deposit scan concerns
   const upTo = (await charge.chain.head()).finalHeight;
   const who = { ...place, mode: 'sandbox', clockOffset: 0 } as const;
   const blocks = { network: 'erc20', above: 0n, upTo } as const;
-  expect(await rescanBlocks(service.app, who, blocks)).toEqual({ known: 0, missed: 0 });
+  expect(await rescanBlocks(service.app, who, blocks)).toEqual({ known: 0, missed: 0, isAhead: false });
 });
 
 test('a charge is quoted in the token of its mandate, rounded up to a cent of it', async () => {

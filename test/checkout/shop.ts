@@ -17,6 +17,8 @@ import { jobOf } from '../job.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 import { checkout, TOKEN } from './requests.ts';
 
+type Finality = NonNullable<Parameters<typeof openChains>[0]['finality']>;
+
 const HUNDRED = 100n * BigInt(TOKEN);
 const RUN: JobRun = {
   step: () => Promise.reject(new Error('unused')),
@@ -46,7 +48,7 @@ export class Shop {
   readonly #chains: ReturnType<typeof openChains>;
   #now: number;
 
-  private constructor(service: TestService, merchant: TestMerchant) {
+  private constructor(service: TestService, merchant: TestMerchant, finality: Finality | undefined) {
     this.merchant = merchant;
     this.api = checkout(service, merchant);
     this.#now = Math.floor(Date.now() / 1000);
@@ -56,12 +58,12 @@ export class Shop {
       nowSeconds: () => this.#now,
     });
     const merchantNow = async () => this.#now;
-    this.#chains = openChains({ simulatedDb: app.simulatedDb, merchantNow });
+    this.#chains = openChains({ simulatedDb: app.simulatedDb, merchantNow, ...(finality && { finality }) });
     this.deps = { ...app, clock, chains: this.#chains };
   }
 
-  static async open(service: TestService): Promise<Shop> {
-    return new Shop(service, await service.createMerchant({ funds: 0n }));
+  static async open(service: TestService, finality?: Finality): Promise<Shop> {
+    return new Shop(service, await service.createMerchant({ funds: 0n }), finality);
   }
 
   get now(): number {

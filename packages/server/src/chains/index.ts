@@ -9,6 +9,7 @@ export type {
   ChainTransfer,
   ChargeFault,
   ChargeSpec,
+  Confirmations,
   DepositAddress,
   Head,
   KeyRef,

@@ -141,6 +141,7 @@ export interface Chain {
 }
 
 export interface ChainCaps {
+  readonly confirmations: Confirmations;
   readonly maxItemsPerTx: number;
   /** True: each item of a transaction succeeds or fails by itself. False: one bad item fails all of them. */
   readonly partialBatch: boolean;
@@ -152,6 +153,13 @@ export interface ChainCaps {
   readonly sweepsPerTx: number;
   /** Concurrent calls that its nodes allow. */
   readonly callsAtOnce: number;
+}
+
+export interface Confirmations {
+  /** Confirmations of a block that is final, as people are shown; `Head.finalHeight` decides. */
+  readonly final: number;
+  /** Where finality takes minutes: confirmations from which small deposits may be credited; else null. */
+  readonly early: number | null;
 }
 
 export interface ValidateOptions {

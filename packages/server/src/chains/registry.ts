@@ -32,12 +32,14 @@ export interface ChainsOptions {
   simulatedDb: Db;
   /** A merchant's clock, Unix seconds. */
   merchantNow: (merchantId: string) => Promise<number>;
+  /** When blocks of the simulated chains are final (after 3 confirmations), and when small deposits may be credited. */
+  finality?: { confirmations: number; earlyConfirmations?: number };
 }
 
-export function openChains({ simulatedDb, merchantNow }: ChainsOptions): ChainRegistry {
+export function openChains({ simulatedDb, merchantNow, finality }: ChainsOptions): ChainRegistry {
   const common = { db: simulatedDb, batched: new BatchedCalls(simulatedDb) };
   const sandbox = (merchantId: string, network: Network): SimulatedChain =>
-    openSimulatedChain({ ...common, merchantId, network, now: () => merchantNow(merchantId) });
+    openSimulatedChain({ ...common, ...finality, merchantId, network, now: () => merchantNow(merchantId) });
   return {
     sandbox,
     ownWallets: async (merchant, network) =>

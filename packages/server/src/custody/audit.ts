@@ -25,7 +25,10 @@ export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutc
       merchant,
       { network, depth: BigInt(auditBlocks), nowSeconds: seconds },
       {
-        readDeposits: async (blocks) => (await rescanBlocks(deps, merchant, blocks)).known,
+        readDeposits: async (blocks) => {
+          const { known, isAhead } = await rescanBlocks(deps, merchant, blocks);
+          return known + Number(isAhead);
+        },
         books: chargeBooks(merchantId, seconds),
       },
     );

@@ -85,13 +85,20 @@ function showTransfers(metrics: Metrics, { transfers, stops, historyChanged, atM
     'Whether payouts wait because the database is a copy, or another copy of it sends.',
     [{ value: historyChanged ? 1 : 0 }],
   );
+  const stopped = (what: (typeof stops)[number]['what']) =>
+    NETWORKS.map((network) => ({
+      labels: { network },
+      value: stops.filter((stop) => stop.network === network && stop.what === what).length,
+    }));
   metrics.setGauge(
     'florin_networks_stopped',
     'Chains on which nothing is sent since a reorganisation deeper than finality.',
-    NETWORKS.map((network) => ({
-      labels: { network },
-      value: stops.filter((stop) => stop.network === network).length,
-    })),
+    stopped('sending'),
+  );
+  metrics.setGauge(
+    'florin_early_credit_stopped',
+    'Chains on which deposits wait for final blocks since a reorganisation took one that was credited early.',
+    stopped('early_credit'),
   );
   const byStatus = [...transfers.byStatus].map(([status, value]) => ({ labels: { status }, value }));
   metrics.setGauge('florin_transfers', 'Transfers by status.', byStatus);

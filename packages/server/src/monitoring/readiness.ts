@@ -113,8 +113,9 @@ async function checkWorkers(readState: ReadinessDeps['readState']): Promise<Find
 async function checkNetworks(readState: ReadinessDeps['readState']): Promise<Finding> {
   try {
     const { stops } = await withTimeout(readState());
-    if (stops.length === 0) return OK;
-    const names = [...new Set(stops.map((stop) => stop.network))].join(', ');
+    const stopped = stops.filter((stop) => stop.what === 'sending');
+    if (stopped.length === 0) return OK;
+    const names = [...new Set(stopped.map((stop) => stop.network))].join(', ');
     return warning(`sending is stopped on ${names} (florin networks list)`);
   } catch {
     return warning('unknown, as the database does not answer');

@@ -56,7 +56,8 @@ type Stop = Awaited<ReturnType<typeof listStops>>[number];
 
 interface NetworkLine {
   network: Network;
-  status: 'open' | 'stopped';
+  /** `no_early_credit`: deposits wait for final blocks, and sending goes on. */
+  status: 'open' | 'stopped' | 'no_early_credit';
   /** Null if it is open, or stopped for all live merchants. */
   merchant_id: string | null;
   stopped_at: string | null;
@@ -65,7 +66,7 @@ interface NetworkLine {
 
 const showStop = (stop: Stop): NetworkLine => ({
   network: stop.network,
-  status: 'stopped',
+  status: stop.what === 'sending' ? 'stopped' : 'no_early_credit',
   merchant_id: stop.merchant_id === NIL_ID ? null : encodeId('merchant', stop.merchant_id),
   stopped_at: isoOf(Number(stop.stopped_at) * 1000),
   reason: stop.reason,

@@ -7,6 +7,7 @@ import { merchantTime } from '../tenancy/index.ts';
 import { applyTransfers, type PaymentScan, previewChange } from './apply-transfers.ts';
 import { listPaymentsSeen } from './deposit-queries.ts';
 import { type MerchantRef, type PaymentContext, type PaymentDeps, paymentSettings } from './deps.ts';
+import type { CreditDepth } from './early-credit.ts';
 import { readPayments } from './queries.ts';
 import { findRate } from './quote.ts';
 import type { WatchedAddresses } from './watched-addresses.ts';
@@ -23,6 +24,7 @@ export interface ScanResult {
   seen: readonly ChainTransfer[];
   /** The newest block of a complete scan; undefined: the scan was not complete, so absence proves nothing. */
   readTo: bigint | undefined;
+  depth: CreditDepth;
 }
 
 type Transfers = Pick<ScanResult, 'final' | 'seen'>;
@@ -92,12 +94,12 @@ async function scansByPayment(
   }: { result: ScanResult; found: ReadonlyMap<string, Found>; listed: ReadonlySet<string> },
   context: PaymentContext,
 ): Promise<Map<string, PaymentScan>> {
-  const { network, readTo } = result;
+  const { network, readTo, depth } = result;
   const scans = new Map<string, PaymentScan>();
   for (const view of await readPayments(deps.db, merchant.merchantId, [...found.keys()])) {
     const id = view.payment.payment_id;
     const { final, seen } = found.get(id) ?? { final: [], seen: [] };
-    const plain: PaymentScan = { network, final, seen, readTo, listed, rates: new Map() };
+    const plain: PaymentScan = { network, final, seen, readTo, depth, listed, rates: new Map() };
     const change = previewChange(view, plain, context);
     if (change === undefined) continue;
     scans.set(id, { ...plain, rates: await readRates(deps, merchant, view.payment.currency, change.token) });

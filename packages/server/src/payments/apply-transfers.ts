@@ -1,19 +1,19 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { ChainTransfer } from '../chains/index.ts';
-import { type Posting, postAll } from '../ledger/index.ts';
+import { postAll } from '../ledger/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { crashPoint, enqueue, type JobSpec } from '../platform/jobs/index.ts';
 import type { Rate } from '../rates/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
 import { auditJob } from '../transfers/index.ts';
-import { recordChanges, rulesOf } from './change-payment.ts';
-import { markMinedAgain } from './coin-queries.ts';
+import { recordChanges } from './change-payment.ts';
+import { moveToBlocks } from './coin-queries.ts';
+import { decideArrival, fixesOf, hasCounted, type MinedAgain } from './decide-arrival.ts';
 import type { PaymentContext } from './deps.ts';
+import { type CreditDepth, isSmall, takeEarlyCredit } from './early-credit.ts';
 import { creditedJob } from './jobs.ts';
-import { arrivalPostings, minedAgainPostings, releaseHeldPostings } from './postings.ts';
-import { atHeldQuote, factsOf, fixedOptionOf, isQuoteDue } from './present.ts';
+import { atHeldQuote, fixedOptionOf, isQuoteDue } from './present.ts';
 import {
-  type DepositChange,
   lockPayments,
   type OptionRow,
   type PaymentView,
@@ -26,7 +26,7 @@ import {
   viewsOf,
 } from './queries.ts';
 import { hasRateMoved, requotedOption } from './quote.ts';
-import { nextStatus, receivedAmount, transactionKind } from './states.ts';
+import { transactionKind } from './states.ts';
 
 // The only place that credits deposits: once per (network, tx, index), in the transaction that makes the row final, under
 // the lock of its payment. Transfers that are already final are skipped, so several workers may read the same blocks
@@ -43,19 +43,19 @@ export interface PaymentScan {
   readTo: bigint | undefined;
   /** Senders on the sanctions list. */
   listed: ReadonlySet<string>;
+  depth: CreditDepth;
   /** Token prices in the payment's currency, as far as they were needed and available. */
   rates: ReadonlyMap<Asset, Rate>;
 }
 
 interface Found {
+  key: string;
   transfer: ChainTransfer;
   isFinal: boolean;
 }
 
 const keyOf = (network: Network, { txId, index }: ChainTransfer) =>
   transactionKey({ network, tx_id: txId, index });
-
-type MinedAgain = TransactionRow & { height: bigint };
 
 /** What a scan will change in a payment. */
 interface ChangePlan {
@@ -69,6 +69,8 @@ interface ChangePlan {
   arrived: readonly TransactionChange[];
   /** Transfers lost to a reorganisation after they were final, and in a final block again. */
   minedAgain: readonly MinedAgain[];
+  /** Transfers credited early that a reorganisation has moved to another block. */
+  moved: readonly MinedAgain[];
 }
 
 /**
@@ -90,16 +92,22 @@ export function previewChange(
 
 /** @returns undefined if the scan changes no transaction: the status was decided when these were written */
 function planChange(before: PaymentView, scan: PaymentScan, context: PaymentContext): ChangePlan | undefined {
+  const read = (transfer: ChainTransfer, isFinal: boolean): Found => ({
+    key: keyOf(scan.network, transfer),
+    transfer,
+    isFinal,
+  });
   const found = [
-    ...scan.final.map((transfer): Found => ({ transfer, isFinal: true })),
-    ...scan.seen.map((transfer): Found => ({ transfer, isFinal: false })),
+    ...scan.final.map((transfer) => read(transfer, true)),
+    ...scan.seen.map((transfer) => read(transfer, false)),
   ];
   const gone = findVanished(before, scan, found);
   const paid = fixedOption(before, scan, { found, gone });
   const changed = transactionChanges(before, scan, { found, fixed: paid, context });
   const transactions = [...changed, ...gone];
   const minedAgain = findMinedAgain(before, scan);
-  if (transactions.length + minedAgain.length === 0) return undefined;
+  const moved = findMoved(before, found);
+  if (transactions.length + minedAgain.length + moved.length === 0) return undefined;
   const after = atHeldQuote(viewAfter(before, paid, transactions));
   return {
     before,
@@ -109,6 +117,7 @@ function planChange(before: PaymentView, scan: PaymentScan, context: PaymentCont
     transactions,
     arrived: changed.filter(isNewlyFinal(before)),
     minedAgain,
+    moved,
   };
 }
 
@@ -124,10 +133,12 @@ export async function applyTransfers(
   context: PaymentContext,
 ): Promise<boolean> {
   const locked = await lockPayments(tx, merchantId, [...scans.keys()]);
-  const plans = locked.flatMap((before) => {
+  const plans: ChangePlan[] = [];
+  for (const before of locked) {
     const scan = scans.get(before.payment.payment_id);
-    return (scan && planChange(before, scan, context)) ?? [];
-  });
+    const plan = scan && (await planWithinLimits(tx, before, scan, context));
+    if (plan !== undefined) plans.push(plan);
+  }
   if (plans.length === 0) return false;
   for (const plan of plans) {
     const rate = plan.fixed && plan.scan.rates.get(plan.fixed.currency);
@@ -139,14 +150,40 @@ export async function applyTransfers(
     merchantId,
     plans.flatMap((plan) => plan.transactions),
   );
-  await markMinedAgain(
+  await moveToBlocks(
     tx,
     merchantId,
-    plans.flatMap((plan) => plan.minedAgain),
+    plans.flatMap((plan) => [...plan.minedAgain, ...plan.moved]),
   );
   crashPoint('deposits.transactions-written');
   await settle(tx, merchantId, plans, context);
   return true;
+}
+
+/** A change whose early credit does not fit into the store's hour is planned again without it. */
+async function planWithinLimits(
+  tx: Tx,
+  before: PaymentView,
+  scan: PaymentScan,
+  context: PaymentContext,
+): Promise<ChangePlan | undefined> {
+  const plan = planChange(before, scan, context);
+  const early = plan?.arrived.filter((t) => t.is_early) ?? [];
+  if (early.length === 0) return plan;
+  const { merchant_id: merchantId, store_id: storeId } = before.payment;
+  const amount = early.reduce((sum, t) => sum + t.amount, 0n);
+  const { settings, time } = context;
+  if (await takeEarlyCredit(tx, { merchantId, storeId, amount }, settings, time.seconds)) return plan;
+  const { confirmations } = scan.depth;
+  return planChange(before, { ...scan, depth: { confirmations, earlyUpTo: undefined } }, context);
+}
+
+function findMoved({ transactions }: PaymentView, found: readonly Found[]): MinedAgain[] {
+  const heights = new Map(found.map(({ key, transfer }) => [key, transfer.height]));
+  return transactions.flatMap((t) => {
+    const height = t.is_early && t.lost_at === null ? heights.get(transactionKey(t)) : undefined;
+    return height === undefined || height === BigInt(t.height) ? [] : [{ ...t, height }];
+  });
 }
 
 /** Lost transfers that the scan found again. They stay credited; only the operator's loss is booked back. */
@@ -218,9 +255,11 @@ function transactionChanges(
 ): TransactionChange[] {
   const known = new Map(transactions.map((t) => [transactionKey(t), t]));
   const { seconds } = context.time;
+  const { confirmations, earlyUpTo } = scan.depth;
+  const isSmallPayment =
+    earlyUpTo !== undefined && isSmall({ transactions }, found, context.settings, transactionKey);
   const changes = new Map<string, TransactionChange>();
-  for (const { transfer, isFinal } of found) {
-    const key = keyOf(scan.network, transfer);
+  for (const { key, transfer, isFinal } of found) {
     const old = known.get(key);
     // A final transfer never changes; one that is in both lists is final.
     if (old?.status === 'final' || changes.get(key)?.status === 'final') continue;
@@ -235,8 +274,13 @@ function transactionChanges(
       fixed ?? option,
       option,
     );
-    const status = isFinal ? 'final' : 'seen';
-    if (old?.status === status && old.kind === kind && BigInt(old.height) === transfer.height) continue;
+    const takesEarly = isSmallPayment && kind === 'counted';
+    const isEarly = takesEarly && !isFinal && transfer.height <= earlyUpTo;
+    const isCredited = isFinal || isEarly;
+    const status = isCredited ? 'final' : 'seen';
+    const required = (takesEarly ? confirmations.early : null) ?? confirmations.final;
+    const isSame = old?.kind === kind && old.required_confirmations === required;
+    if (old?.status === status && isSame && BigInt(old.height) === transfer.height) continue;
     changes.set(key, {
       network: scan.network,
       tx_id: transfer.txId,
@@ -249,10 +293,12 @@ function transactionChanges(
       kind,
       status,
       decision: old?.decision ?? null,
-      held_amount: isFinal && kind === 'wrong_token' ? transfer.amount : 0n,
+      held_amount: isCredited && kind === 'wrong_token' ? transfer.amount : 0n,
       height: transfer.height,
+      required_confirmations: required,
+      is_early: isEarly,
       seen_at: Math.min(Number(old?.seen_at ?? seconds), seconds, transfer.time),
-      final_at: isFinal ? seconds : null,
+      final_at: isCredited ? seconds : null,
     });
   }
   return [...changes.values()];
@@ -329,61 +375,4 @@ function coinJobs(merchantId: string, plans: readonly ChangePlan[], { realMs }: 
     ...(arrived.length + minedAgain.length > 0 ? [creditedJob(merchantId, network, realMs)] : []),
     ...(transactions.some((t) => t.status !== 'seen') ? [auditJob(merchantId, network, realMs)] : []),
   ]);
-}
-
-const fixesOf = (fixed: OptionRow | undefined) => ({
-  fixed_currency: fixed?.currency ?? null,
-  fixed_network: fixed?.network ?? null,
-});
-
-interface Arrival extends Pick<ChangePlan, 'before' | 'fixed' | 'arrived' | 'minedAgain'> {
-  /** Late money completes a payment only when it becomes final, or when it gets its quote. */
-  hasNewMoney: boolean;
-  rateMoved: boolean;
-}
-
-export const hasCounted = (arrived: readonly Pick<TransactionChange, 'kind'>[]) =>
-  arrived.some(({ kind }) => kind === 'counted');
-
-/**
- * Decides the status, amounts and postings that follow from transfers that arrived.
- *
- * @param now the payment with its transactions as they are written
- */
-export function decideArrival(
-  { before, fixed, arrived, minedAgain, hasNewMoney, rateMoved }: Arrival,
-  now: PaymentView,
-  { settings, time }: PaymentContext,
-): { change: DepositChange; postings: Posting[] } {
-  const { payment_id: paymentId, held_amount: heldBefore, completed_at: completedAt } = before.payment;
-  const facts = factsOf(now);
-  const counted = arrived.filter((t) => t.kind === 'counted');
-  const status = nextStatus(facts, rulesOf(now, settings), {
-    now: time.seconds,
-    // Expiry must wait for all networks of the payment, so only `expirePayment` decides it.
-    mayExpire: false,
-    hasNewMoney: hasNewMoney,
-    rateMoved,
-  });
-  const wasCompleted = before.payment.status === 'completed';
-  const held = wasCompleted ? heldBefore : counted.reduce((sum, t) => sum + t.amount, heldBefore);
-  const completes = status === 'completed' && !wasCompleted;
-  const postings = arrived.flatMap((t) =>
-    t.currency === null ? [] : arrivalPostings(paymentId, { ...t, currency: t.currency }, wasCompleted),
-  );
-  for (const t of minedAgain)
-    if (t.currency !== null) postings.push(...minedAgainPostings(paymentId, { ...t, currency: t.currency }));
-  if (completes && fixed !== undefined) {
-    const { currency, network } = fixed;
-    postings.push(...releaseHeldPostings(paymentId, { currency, network, amount: held }));
-  }
-  const change = {
-    payment_id: paymentId,
-    status,
-    ...fixesOf(fixed),
-    received_amount: receivedAmount(facts.transactions),
-    held_amount: completes ? 0n : held,
-    completed_at: completes ? time.seconds : completedAt,
-  };
-  return { change, postings };
 }

@@ -171,6 +171,8 @@ const pulledTransaction = (row: PulledRow): TransactionRow => ({
   swept_amount: 0n,
   // The transfer attempt stores the block; a later check of the transaction starts from it.
   height: 0,
+  required_confirmations: 3,
+  is_early: false,
   final_at: row.seen_at,
   lost_at: null,
 });

@@ -20,6 +20,7 @@ export interface FinalTransfer {
   watch: string;
   height: bigint;
   isLost: boolean;
+  isEarly: boolean;
 }
 
 /** Final transfers in blocks of these heights; charges are left out. */
@@ -30,13 +31,44 @@ export async function listFinalTransfers(
 ): Promise<FinalTransfer[]> {
   const { rows } = await sql<FinalTransfer>`
     select t.payment_id as "paymentId", t.tx_id as "txId", t.index, o.watch, t.height,
-      t.lost_at is not null as "isLost"
+      t.lost_at is not null as "isLost", t.is_early as "isEarly"
     from payment_transaction t
     join payment_option o on o.merchant_id = t.merchant_id and o.payment_id = t.payment_id
       and o.network = t.network and o.address = t.address
     where t.merchant_id = ${merchantId} and t.network = ${network} and t.status = 'final' and not t.pulled
       and t.height > ${above} and t.height <= ${upTo}`.execute(db);
   return rows.map((row) => ({ ...row, key: transactionKey({ network, tx_id: row.txId, index: row.index }) }));
+}
+
+/** Whether credited transfers lie in blocks above that height, which are not final. */
+export async function hasCreditedAbove(
+  db: Db,
+  merchantId: string,
+  { network, height }: { network: Network; height: bigint },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from payment_transaction
+    where merchant_id = ${merchantId} and network = ${network} and is_early and lost_at is null and height > ${height}
+    limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Coins at a deposit address that were credited before their block was final. */
+export interface EarlyCoins {
+  address: string;
+  currency: Asset;
+  amount: bigint;
+  height: bigint;
+}
+
+/** Early credits in blocks above the newest one that is recorded as final. */
+export async function listEarlyCoins(db: Db, merchantId: string, network: Network): Promise<EarlyCoins[]> {
+  const { rows } = await sql<EarlyCoins>`
+    select address, currency, amount, height from payment_transaction
+    where merchant_id = ${merchantId} and network = ${network} and is_early and lost_at is null
+      and height > (select coalesce(max(height), 0) from final_block
+        where merchant_id = ${merchantId} and network = ${network})`.execute(db);
+  return rows;
 }
 
 /** The amount to book for a transfer that is lost or mined again. */
@@ -70,8 +102,8 @@ export async function markLost(
   return rows;
 }
 
-/** Clears the loss of transfers that are in a final block again. The caller holds their payments' locks. */
-export async function markMinedAgain(
+/** Moves credited transfers to the blocks that hold them now: none is lost. The caller holds their payments' locks. */
+export async function moveToBlocks(
   tx: Tx,
   merchantId: string,
   mined: readonly { network: Network; tx_id: string; index: number; height: bigint }[],

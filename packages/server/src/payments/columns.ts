@@ -65,6 +65,8 @@ export const PAYMENT_TRANSACTION = columnsOf('payment_transaction', {
   sweep_id: 'uuid',
   swept_amount: 'bigint',
   height: 'bigint',
+  required_confirmations: 'integer',
+  is_early: 'boolean',
   seen_at: 'bigint',
   final_at: 'bigint',
   lost_at: 'bigint',

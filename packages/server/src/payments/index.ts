@@ -17,6 +17,7 @@ export {
   type SettledCharge,
 } from './charges.ts';
 export { chooseOption } from './choose-option.ts';
+export { type EarlyCoins, listEarlyCoins } from './coin-queries.ts';
 export { decideSeizure } from './decide-seizure.ts';
 export { type DepositBooks, readDepositBooks } from './deposit-queries.ts';
 export {

@@ -14,9 +14,6 @@ import { exceptionsOf } from './states.ts';
 
 const seconds = (value: bigint | number | null) => (value === null ? null : Number(value));
 
-/** Blocks from a transfer's own to the newest that make it final. */
-const REQUIRED_CONFIRMATIONS = 3;
-
 /** The option that the first money fixed. */
 export function fixedOptionOf({ payment, options }: PaymentView) {
   return options.find((o) => o.currency === payment.fixed_currency && o.network === payment.fixed_network);
@@ -95,9 +92,10 @@ export function factsOf(view: PaymentView): PaymentFacts {
 
 function presentTransaction(row: TransactionRow, { heights }: PaymentView): PaymentTransaction {
   const above = Number((heights.get(row.network) ?? BigInt(row.height)) - BigInt(row.height)) + 1;
+  const required = row.required_confirmations;
   const confirmations = {
-    seen: Math.max(0, Math.min(above, REQUIRED_CONFIRMATIONS)),
-    final: REQUIRED_CONFIRMATIONS,
+    seen: Math.max(0, Math.min(above, required)),
+    final: required,
     gone: 0,
   };
   return {
@@ -110,7 +108,7 @@ function presentTransaction(row: TransactionRow, { heights }: PaymentView): Paym
     amount: Number(row.amount),
     kind: row.kind,
     confirmations: confirmations[row.status],
-    required_confirmations: REQUIRED_CONFIRMATIONS,
+    required_confirmations: required,
     status: row.status,
     seen_at: Number(row.seen_at),
     final_at: seconds(row.final_at),

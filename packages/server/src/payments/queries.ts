@@ -211,15 +211,17 @@ export async function upsertTransactions(
   const column = <K extends keyof TransactionChange>(name: K) => rows.map((row) => row[name]);
   await prepared`
     insert into payment_transaction (merchant_id, network, tx_id, index, payment_id, currency, address, sender, amount,
-      kind, status, decision, held_amount, height, seen_at, final_at)
+      kind, status, decision, held_amount, height, required_confirmations, is_early, seen_at, final_at)
     select ${merchantId}::uuid, t.*
     from unnest(${column('network')}::text[], ${column('tx_id')}::text[], ${column('index')}::int4[],
       ${column('payment_id')}::uuid[], ${column('currency')}::text[], ${column('address')}::text[],
       ${column('sender')}::text[], ${column('amount')}::bigint[], ${column('kind')}::text[], ${column('status')}::text[],
       ${column('decision')}::text[], ${column('held_amount')}::bigint[], ${column('height')}::bigint[],
+      ${column('required_confirmations')}::int4[], ${column('is_early')}::boolean[],
       ${column('seen_at')}::bigint[], ${column('final_at')}::bigint[]) as t
     on conflict (merchant_id, network, tx_id, index) do update set
       kind = excluded.kind, status = excluded.status, decision = excluded.decision,
-      held_amount = excluded.held_amount, height = excluded.height, seen_at = excluded.seen_at,
+      held_amount = excluded.held_amount, height = excluded.height,
+      required_confirmations = excluded.required_confirmations, is_early = excluded.is_early, seen_at = excluded.seen_at,
       final_at = excluded.final_at`.execute(tx);
 }

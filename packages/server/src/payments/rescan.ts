@@ -6,7 +6,13 @@ import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import { stopNetwork } from '../transfers/index.ts';
 import { applyScan } from './apply-scan.ts';
-import { type FinalTransfer, listFinalTransfers, markLost, moveCursorBack } from './coin-queries.ts';
+import {
+  type FinalTransfer,
+  hasCreditedAbove,
+  listFinalTransfers,
+  markLost,
+  moveCursorBack,
+} from './coin-queries.ts';
 import { findCursor } from './deposit-queries.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { creditedJob, scanJob } from './jobs.ts';
@@ -29,6 +35,8 @@ interface Blocks {
 export interface RescanResult {
   /** Transfers in these blocks that were credited before. */
   known: number;
+  /** Whether transfers were credited in blocks above these, which have to be compared once they are final. */
+  isAhead: boolean;
   /** Transfers that this rescan credited. */
   missed: number;
 }
@@ -52,12 +60,14 @@ export async function rescanBlocks(
   if (missed.length > 0) {
     const fields = { merchantId, network, tx_ids: missed.map(({ txId }) => txId) };
     deps.log.error(fields, 'the first scan missed transfers: they are credited now');
-    await applyScan(deps, merchant, { network, watch, final: missed, seen: [], readTo: undefined });
+    const depth = { confirmations: chain.caps.confirmations, earlyUpTo: undefined };
+    await applyScan(deps, merchant, { network, watch, final: missed, seen: [], readTo: undefined, depth });
   }
   const absent = known.filter((row) => !row.isLost && !found.has(row.key));
   const gone = await stillAbsent(chain, blocks, absent);
   if (gone.length > 0) await bookLost(deps, merchant, { chain, network, gone });
-  return { known: known.length, missed: missed.length };
+  const isAhead = await hasCreditedAbove(deps.db, merchantId, { network, height: blocks.upTo });
+  return { known: known.length, missed: missed.length, isAhead };
 }
 
 const keyOf = (network: Network, { txId, index }: ChainTransfer) =>
@@ -131,8 +141,10 @@ async function bookLost(
     if (rows.length === 0) return rows;
     await post(tx, merchantId, rows.flatMap(lostPostings), time.seconds);
     await moveCursorBack(tx, { merchantId, network }, before);
-    const reason = `a reorganisation deeper than finality took ${rows.length} credited transfers`;
-    await stopNetwork(tx, merchant, network, { reason, nowSeconds: time.seconds });
+    // What was credited early was not final: only that was a mistake.
+    const what = gone.every((row) => row.isEarly) ? 'early_credit' : 'sending';
+    const reason = `a reorganisation took ${rows.length} credited transfers`;
+    await stopNetwork(tx, merchant, network, { what, reason, nowSeconds: time.seconds });
     // The sweep job cancels sweeps of lost deposits.
     const sweepJob = creditedJob(merchantId, network, time.realMs);
     await enqueue(tx, [scanJob(merchantId, network, time.realMs), sweepJob]);
@@ -146,5 +158,5 @@ async function bookLost(
     transfers: lost.length,
     tx_ids: [...new Set(lost.map((row) => row.txId))],
   };
-  deps.log.error(fields, 'a reorganisation deeper than finality: sending stops (florin networks resume)');
+  deps.log.error(fields, 'a reorganisation took credited transfers (florin networks list, networks resume)');
 }

@@ -6,10 +6,11 @@ import type { Job, JobOutcome, JobRun, JobSpec } from '../platform/jobs/index.ts
 import { crashPoint } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
-import { checkFinalBlocks } from '../transfers/index.ts';
+import { checkFinalBlocks, isEarlyCreditStopped } from '../transfers/index.ts';
 import { applyScan } from './apply-scan.ts';
 import { listCursors, type NetworkState, readNetworkState, saveCursor } from './deposit-queries.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
+import { creditDepth } from './early-credit.ts';
 import { networkOf, scanJob } from './jobs.ts';
 import { WatchedAddresses } from './watched-addresses.ts';
 
@@ -104,6 +105,7 @@ async function scanNetwork(
 ): Promise<boolean> {
   const { merchantId } = merchant;
   const chain = deps.chains.of(merchant, network);
+  const { confirmations } = chain.caps;
   const watch = new WatchedAddresses(deps.db, merchantId, network);
   const isDue = state.is_overdue || seconds - Number(state.read_at) >= RECORD_READ_SECONDS;
   let { cursor } = state;
@@ -126,7 +128,8 @@ async function scanNetwork(
       const blocks = await chain.scan({ level: 'final', cursor: ahead, watch, upTo: finalHeight });
       ({ cursor: ahead, complete } = blocks);
       if (blocks.transfers.length === 0) continue;
-      const final = { network, watch, final: blocks.transfers, seen: [], readTo: undefined };
+      const depth = { confirmations, earlyUpTo: undefined };
+      const final = { network, watch, final: blocks.transfers, seen: [], readTo: undefined, depth };
       hasChanged = (await applyScan(deps, merchant, final)) || hasChanged;
       crashPoint('deposits.before-cursor');
       await save({ cursor: ahead });
@@ -138,7 +141,12 @@ async function scanNetwork(
     // The height is saved first, since confirmations are counted from it. `read_at` is saved last, since payments expire
     // by it: what was seen in time must be stored by then.
     if (readTo !== undefined) await save({ cursor: ahead, height: readTo });
-    const seen = { network, watch, final: [], seen: tip.transfers, readTo };
+    const depth = creditDepth(
+      confirmations,
+      tip.head,
+      await isEarlyCreditStopped(deps.db, merchant, network),
+    );
+    const seen = { network, watch, final: [], seen: tip.transfers, readTo, depth };
     hasChanged = (await applyScan(deps, merchant, seen)) || hasChanged;
   }
   if (isDue || hasChanged) {

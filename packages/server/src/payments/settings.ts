@@ -30,6 +30,17 @@ export const PAYMENT_SETTINGS = {
     description: 'What may be missing of a payment, in tokens.',
     fallback: '0.50',
   }),
+  earlyCreditUpTo: moneySetting({
+    name: 'checkout.early_credit_up_to',
+    description:
+      'On networks whose finality takes minutes: up to this sum a payment is credited after fewer confirmations; 0.00: never.',
+    fallback: '1000.00',
+  }),
+  earlyCreditPerHour: moneySetting({
+    name: 'checkout.early_credit_per_hour',
+    description: 'The most that a store is credited in this way in a clock hour.',
+    fallback: '10000.00',
+  }),
   lateSeconds: integerSetting({
     name: 'checkout.late_seconds',
     description: 'How long after its expiry money still completes a payment by itself; 0: never.',

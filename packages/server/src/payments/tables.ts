@@ -78,6 +78,7 @@ declare module '../platform/db/db.ts' {
       news_at: Generated<Int8>;
       height: Generated<Int8>;
     };
+    early_credit: { merchant_id: string; store_id: string; hour: bigint; amount: bigint };
     payment_transaction: {
       merchant_id: string;
       network: Network;
@@ -100,6 +101,9 @@ declare module '../platform/db/db.ts' {
       sweep_id: ColumnType<string | null, string | null | undefined, string | null>;
       swept_amount: Generated<bigint>;
       height: Int8;
+      required_confirmations: Generated<number>;
+      /** Credited before its block was final. */
+      is_early: Generated<boolean>;
       seen_at: Int8;
       final_at: Int8 | null;
       lost_at: ColumnType<Int8 | null, Int8 | null | undefined, Int8 | null>;

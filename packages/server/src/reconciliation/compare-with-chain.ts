@@ -1,7 +1,13 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import type { Chain, ChainRegistry } from '../chains/index.ts';
 import { type Balances, coinsOn, readBalances, sumOfEntries } from '../ledger/index.ts';
-import { type DepositBooks, readDepositBooks, sumPulled } from '../payments/index.ts';
+import {
+  type DepositBooks,
+  type EarlyCoins,
+  listEarlyCoins,
+  readDepositBooks,
+  sumPulled,
+} from '../payments/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { listUnsettled, sumPaidByTransfers } from '../transfers/index.ts';
@@ -31,6 +37,8 @@ interface Books {
   unbooked: ReadonlyMap<Asset, bigint>;
   undecided: Awaited<ReturnType<typeof listUnsettled>>;
   deposits: DepositBooks;
+  /** Credited before their block was final. */
+  early: readonly EarlyCoins[];
   /** Expected coins at deposit addresses. */
   deposited: readonly ExpectedCoins[];
 }
@@ -62,7 +70,8 @@ export async function compareWithChain(
   const { addresses } = books.deposits;
   const { height, found } = await readFinal(chain, [sender, ...addresses]);
   const { paid, incoming } = await paidUpTo(chain, books, height);
-  const arrived = await arrivedUpTo(chain, books.deposits, height);
+  // Coins that are credited and not in final blocks yet count against those that are there and not credited yet.
+  const arrived = withoutEarly(await arrivedUpTo(chain, books.deposits, height), books.early, height);
   return ASSETS.map((currency) => {
     const unbooked = (books.unbooked.get(currency) ?? 0n) + (paid.get(currency) ?? 0n);
     // Includes the operator's coins (kept seizures, fills); negative if a reorganisation took some.
@@ -125,7 +134,9 @@ async function readBooks(db: Db, { merchant, network }: MerchantNetwork): Promis
       const undecided = await listUnsettled(tx, merchantId, network);
       const deposits = await readDepositBooks(tx, merchantId, network);
       const deposited = await expectedAtDeposits(tx, merchantId, network);
-      return { balances: await readBalances(tx, merchantId), unbooked, undecided, deposits, deposited };
+      const early = await listEarlyCoins(tx, merchantId, network);
+      const balances = await readBalances(tx, merchantId);
+      return { balances, unbooked, undecided, deposits, early, deposited };
     });
 }
 
@@ -152,7 +163,7 @@ async function arrivedUpTo(
   chain: Chain,
   books: DepositBooks,
   height: bigint,
-): Promise<Map<Asset, ByAddress>> {
+): Promise<Map<Asset, Map<string, bigint>>> {
   const arrived = new Map<Asset, Map<string, bigint>>();
   if (books.watch.length === 0) return arrived;
   for (let { cursor } = books, complete = false; !complete; ) {
@@ -163,6 +174,18 @@ async function arrivedUpTo(
       arrived.set(asset, ofAsset.set(to, (ofAsset.get(to) ?? 0n) + amount));
     }
     ({ cursor, complete } = page);
+  }
+  return arrived;
+}
+
+function withoutEarly(
+  arrived: Map<Asset, Map<string, bigint>>,
+  early: readonly EarlyCoins[],
+  height: bigint,
+): Map<Asset, ByAddress> {
+  for (const { address, currency, amount } of early.filter((one) => one.height > height)) {
+    const ofAsset = arrived.get(currency) ?? new Map<string, bigint>();
+    arrived.set(currency, ofAsset.set(address, (ofAsset.get(address) ?? 0n) - amount));
   }
   return arrived;
 }

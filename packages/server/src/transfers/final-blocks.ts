@@ -77,7 +77,7 @@ async function stopAndAudit(
     // Only once: a resumed network does not stop again for the same blocks.
     if ((await markReplaced(tx, { merchantId, network }, replaced, nowSeconds)) === 0) return false;
     const reason = `a reorganisation deeper than finality replaced block ${lowest}`;
-    await stopNetwork(tx, owner, network, { reason, nowSeconds });
+    await stopNetwork(tx, owner, network, { what: 'sending', reason, nowSeconds });
     await enqueue(tx, [auditJobAt(merchantId, network, nowMs)]);
     crashPoint('final-blocks.before-commit');
     return true;

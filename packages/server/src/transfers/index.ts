@@ -10,7 +10,7 @@ export { checkFinalBlocks } from './final-blocks.ts';
 export { type TransferHealth, transferHealth } from './health.ts';
 export { hasHistoryChanged, recordHistory } from './history.ts';
 export { type LostDecision, lostChange, voteOnLost } from './lost.ts';
-export { listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
+export { isEarlyCreditStopped, listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
 export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
 export { isPaused, TRANSFER_SETTINGS } from './pauses.ts';
 export {

@@ -15,25 +15,34 @@ interface Owner {
 
 const chainOf = ({ merchantId, mode }: Owner) => (mode === 'live' ? NIL_ID : merchantId);
 
-/** Stops a network for new transactions. @returns false where it was stopped already */
+/** What stops: every new transaction, or only credit before blocks are final. */
+export type Stopped = 'sending' | 'early_credit';
+
+/** Stops a network. @returns false where it was stopped already */
 export async function stopNetwork(
   tx: Tx,
   owner: Owner,
   network: Network,
-  { reason, nowSeconds }: { reason: string; nowSeconds: number },
+  { what, reason, nowSeconds }: { what: Stopped; reason: string; nowSeconds: number },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    insert into network_stop (merchant_id, network, reason, stopped_at)
-    values (${chainOf(owner)}, ${network}, ${reason}, ${nowSeconds})
-    on conflict (merchant_id, network) do nothing`.execute(tx);
+    insert into network_stop (merchant_id, network, what, reason, stopped_at)
+    values (${chainOf(owner)}, ${network}, ${what}, ${reason}, ${nowSeconds})
+    on conflict (merchant_id, network, what) do nothing`.execute(tx);
   return numAffectedRows === 1n;
 }
 
-export async function isStopped(db: Db, owner: Owner, network: Network): Promise<boolean> {
+const findStop = async (db: Db, owner: Owner, network: Network, what: Stopped): Promise<boolean> => {
   const { rows } = await prepared`
-    select from network_stop where merchant_id = ${chainOf(owner)} and network = ${network}`.execute(db);
+    select from network_stop
+    where merchant_id = ${chainOf(owner)} and network = ${network} and what = ${what}`.execute(db);
   return rows.length > 0;
-}
+};
+
+export const isStopped = (db: Db, owner: Owner, network: Network) => findStop(db, owner, network, 'sending');
+
+export const isEarlyCreditStopped = (db: Db, owner: Owner, network: Network) =>
+  findStop(db, owner, network, 'early_credit');
 
 export async function listStops(db: Db) {
   return await db.selectFrom('network_stop').selectAll().orderBy('network').orderBy('merchant_id').execute();

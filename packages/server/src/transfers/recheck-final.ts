@@ -165,7 +165,7 @@ async function recordGone(
     if (isCharge && booked === 'paid' && !(await books.lose(tx, ownerId))) return;
   if (!(await markGone(tx, attempt, nowSeconds))) return;
   const reason = `a transaction that was final is in no block: ${attempt.tx_id}`;
-  await stopNetwork(tx, merchant, network, { reason, nowSeconds });
+  await stopNetwork(tx, merchant, network, { what: 'sending', reason, nowSeconds });
 }
 
 async function recordDecided(
@@ -195,7 +195,7 @@ async function recordDecided(
   const isNews = lost.length + comparison.stray.length > 0 && attempt.gone_at === null;
   if (isNews && postings.length + lost.length > 0) {
     const reason = `a reorganisation deeper than finality changed what a transaction paid: ${attempt.tx_id}`;
-    await stopNetwork(tx, merchant, network, { reason, nowSeconds });
+    await stopNetwork(tx, merchant, network, { what: 'sending', reason, nowSeconds });
   }
   const differs = booksDiffer(attempt, items, comparison);
   await markDecided(tx, attempt, { height: status.height ?? upTo, strayIds: comparison.stray, differs });

@@ -9,6 +9,7 @@ const caps = {
   replaceByFee: true,
   windowCap: true,
   sweepsPerTx: 0,
+  confirmations: { final: 3, early: null },
   callsAtOnce: 4,
 };
 const items = fc

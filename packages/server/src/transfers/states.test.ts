@@ -20,6 +20,7 @@ const PARTIAL: ChainCaps = {
   replaceByFee: true,
   windowCap: true,
   sweepsPerTx: 0,
+  confirmations: { final: 3, early: null },
   callsAtOnce: 8,
 };
 const ATOMIC: ChainCaps = {
@@ -28,6 +29,7 @@ const ATOMIC: ChainCaps = {
   replaceByFee: false,
   windowCap: false,
   sweepsPerTx: 0,
+  confirmations: { final: 3, early: null },
   callsAtOnce: 8,
 };
 

@@ -60,7 +60,13 @@ declare module '../platform/db/db.ts' {
       created_at: bigint | number;
       completed_at: bigint | number | null;
     };
-    network_stop: { merchant_id: string; network: Network; reason: string; stopped_at: bigint | number };
+    network_stop: {
+      merchant_id: string;
+      network: Network;
+      what: Generated<'sending' | 'early_credit'>;
+      reason: string;
+      stopped_at: bigint | number;
+    };
     final_block: {
       merchant_id: string;
       network: Network;

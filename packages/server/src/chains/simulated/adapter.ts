@@ -69,6 +69,8 @@ export interface SimulatedChainOptions {
   blockSeconds?: number;
   /** Default 3. */
   confirmations?: number;
+  /** Confirmations from which small deposits may be credited (none: finality is a matter of seconds). */
+  earlyConfirmations?: number;
   /** Share one between all chains of a pool with the same clock and settings. */
   batched?: BatchedCalls;
 }
@@ -88,11 +90,13 @@ export class SimulatedAdapter implements Chain {
 
   constructor(options: SimulatedChainOptions) {
     this.network = options.network;
-    this.caps = NETWORK_RULES[options.network].caps;
     this.db = options.db;
     this.id = { merchantId: options.merchantId, network: options.network };
     this.#now = options.now;
     this.#settings = { blockSeconds: options.blockSeconds ?? 1, confirmations: options.confirmations ?? 3 };
+    const { confirmations: final } = this.#settings;
+    const early = options.earlyConfirmations ?? null;
+    this.caps = { ...NETWORK_RULES[options.network].caps, confirmations: { final, early } };
     this.#batched = options.batched ?? new BatchedCalls(options.db);
   }
 

@@ -3,7 +3,8 @@ import type { ChainCaps, FeeEstimate, FeeKind } from '../port.ts';
 
 /** The rules of the network that the simulated chain imitates. */
 export interface NetworkRules {
-  caps: ChainCaps;
+  /** Confirmations are a setting of the chain. */
+  caps: Omit<ChainCaps, 'confirmations'>;
   /** Blocks for which a transaction is valid after it was built; absent where it does not expire. */
   validForBlocks?: number;
   validForMs?: number;
