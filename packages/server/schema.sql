@@ -170,6 +170,15 @@ create table public.deposit_cursor (
   constraint deposit_cursor_pkey PRIMARY KEY (merchant_id, network)
 );
 
+create table public.early_credit (
+  merchant_id uuid not null,
+  store_id uuid not null,
+  hour bigint not null,
+  amount bigint not null,
+  constraint early_credit_pkey PRIMARY KEY (merchant_id, store_id, hour),
+  constraint early_credit_amount_check CHECK ((amount > 0))
+);
+
 create table public.event (
   merchant_id uuid not null,
   event_id uuid not null,
@@ -373,7 +382,9 @@ create table public.network_stop (
   network text not null,
   reason text not null,
   stopped_at bigint not null,
-  constraint network_stop_pkey PRIMARY KEY (merchant_id, network)
+  what text not null default 'sending'::text,
+  constraint network_stop_pkey PRIMARY KEY (merchant_id, network, what),
+  constraint network_stop_what_check CHECK ((what = ANY (ARRAY['sending'::text, 'early_credit'::text])))
 );
 
 create table public.nonce (
@@ -521,10 +532,13 @@ create table public.payment_transaction (
   lost_at bigint,
   pulled boolean not null default false,
   swept_amount bigint not null default 0,
+  required_confirmations integer not null default 3,
+  is_early boolean not null default false,
   constraint payment_transaction_pkey PRIMARY KEY (merchant_id, network, tx_id, index),
   constraint payment_transaction_amount_check CHECK ((amount > 0)),
   constraint payment_transaction_check CHECK (((status = 'final'::text) = (final_at IS NOT NULL))),
   constraint payment_transaction_check1 CHECK (((refunded_amount >= 0) AND (refunding_amount >= 0) AND ((refunded_amount + refunding_amount) <= amount))),
+  constraint payment_transaction_check2 CHECK (((NOT is_early) OR (status = 'final'::text))),
   constraint payment_transaction_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'released'::text, 'kept'::text]))),
   constraint payment_transaction_final_marks CHECK (((status = 'final'::text) OR ((sweep_id IS NULL) AND (lost_at IS NULL)))),
   constraint payment_transaction_held CHECK ((held_amount =
@@ -535,9 +549,11 @@ END)),
   constraint payment_transaction_held_amount_check CHECK ((held_amount >= 0)),
   constraint payment_transaction_kind_check CHECK ((kind = ANY (ARRAY['counted'::text, 'wrong_token'::text, 'seized'::text, 'unlisted'::text]))),
   constraint payment_transaction_refunds CHECK ((((kind = 'wrong_token'::text) AND (status = 'final'::text)) OR ((refunded_amount = 0) AND (refunding_amount = 0)))),
+  constraint payment_transaction_required_confirmations_check CHECK ((required_confirmations > 0)),
   constraint payment_transaction_status_check CHECK ((status = ANY (ARRAY['seen'::text, 'final'::text, 'gone'::text]))),
   constraint payment_transaction_swept CHECK ((((swept_amount >= 0) AND (swept_amount <= amount)) AND ((swept_amount > 0) = (sweep_id IS NOT NULL))))
 );
+CREATE INDEX payment_transaction_early ON public.payment_transaction USING btree (merchant_id, network, height) WHERE is_early;
 CREATE INDEX payment_transaction_final ON public.payment_transaction USING btree (merchant_id, network, height) WHERE (status = 'final'::text);
 CREATE INDEX payment_transaction_open ON public.payment_transaction USING btree (merchant_id, network) WHERE (status = 'seen'::text);
 CREATE INDEX payment_transaction_payment ON public.payment_transaction USING btree (merchant_id, payment_id, seen_at, tx_id, index);
