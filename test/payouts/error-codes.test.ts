@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PAYOUT_ERRORS, type PayoutErrorCode } from '@florin/contract/errors';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addRiskAddress } from '../../packages/server/src/chains/index.ts';
+import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { decodeId, encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
@@ -243,6 +244,13 @@ const CAUSES: Record<PayoutErrorCode, Cause[]> = {
         return await own.calls.submit((await draft(own.calls, ['40.01'])).batch_id);
       },
     ],
+    [
+      'real money on a network that the operator has not turned on for the merchant',
+      async () => {
+        const live = await another({ mode: 'live' });
+        return await live.calls.submit((await draft(live.calls, ['1'])).batch_id);
+      },
+    ],
   ],
   authentication_required: [
     [
@@ -331,6 +339,8 @@ const CAUSES: Record<PayoutErrorCode, Cause[]> = {
       'a live merchant on an installation without a node',
       async () => {
         const live = await another({ mode: 'live' });
+        const merchant = encodeId('merchant', live.merchant.merchantId);
+        await networkCommands(service.app).enable(merchant, 'erc20');
         return await live.calls.submit((await draft(live.calls, ['1'])).batch_id);
       },
     ],

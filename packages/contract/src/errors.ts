@@ -247,10 +247,11 @@ export const PAYOUT_ERRORS: Readonly<Record<PayoutErrorCode, PayoutError>> = {
   },
   quota_blocked: {
     status: 400,
-    title: 'Daily payout quota reached',
+    title: 'Payout quota reached',
     cause:
-      'The batches submitted today (UTC) in this currency, together with this one, exceed the quota of the merchant.',
-    advice: 'Submit on the next UTC day, or ask the operator for a higher quota.',
+      'The batches submitted today (UTC) in this currency, together with this one, exceed the quota of the merchant; or the operator has not turned on payouts of real money on this network.',
+    advice:
+      'Read the message. Submit on the next UTC day, or ask the operator for a higher quota or for the network.',
   },
   authentication_required: {
     status: 401,

@@ -25,6 +25,25 @@ export const addNetworks = resource({
       },
     ),
     operation(
+      'enable <merchant> <network>',
+      "Send a live merchant's payouts and refunds on a network: real money leaves from then on",
+      {
+        examples: [
+          'florin settings list --merchant mer_01…      # first: the limits of this merchant',
+          'florin networks enable mer_01… erc20',
+        ],
+        run: ({ networks }, { merchant, network }) => networks.enable(merchant, network),
+      },
+    ),
+    operation(
+      'disable <merchant> <network>',
+      'Refuse new payouts of a live merchant on a network; what is under way, and refunds, wait',
+      {
+        examples: ['florin networks disable mer_01… erc20'],
+        run: ({ networks }, { merchant, network }) => networks.disable(merchant, network),
+      },
+    ),
+    operation(
       'fill <network> <currency> <amount>',
       'Book coins that you sent to the hot wallet to replace the loss of a reorganisation',
       {

@@ -4,8 +4,8 @@ import { isoOf, NIL_ID } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { bookSurplus, fillFloat } from '../reconciliation/index.ts';
 import { identifyApprover } from '../stores/index.ts';
-import { encodeId } from '../tenancy/index.ts';
-import { adoptSequence, listStops, resumeNetwork } from '../transfers/index.ts';
+import { changeSetting, encodeId } from '../tenancy/index.ts';
+import { adoptSequence, listStops, resumeNetwork, TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 
 /** @throws Fail if the text is no network */
@@ -72,6 +72,21 @@ const showStop = (stop: Stop): NetworkLine => ({
   reason: stop.reason,
 });
 
+/** @throws Fail `invalid_request` for a sandbox merchant, whose money is not real */
+async function turn(app: App, merchantText: string, networkText: string, isOn: boolean) {
+  const network = networkBy(networkText);
+  const merchant = await merchantBy(app, merchantText);
+  if (merchant.mode === 'sandbox') {
+    const message = 'A sandbox merchant sends on every network: only live merchants are turned on and off.';
+    throw new Fail('invalid_request', { message, param: 'merchant' });
+  }
+  const networks = await changeSetting(app.db, merchant, TRANSFER_SETTINGS.liveNetworks, (before) => {
+    const others = before.filter((one) => one !== network);
+    return isOn ? [...others, network] : others;
+  });
+  return { merchant_id: encodeId('merchant', merchant.merchantId), networks };
+}
+
 export function networkCommands(app: App) {
   return {
     /** Every network, with its stops. */
@@ -95,6 +110,10 @@ export function networkCommands(app: App) {
       const merchant = merchantText === undefined ? undefined : await merchantBy(app, merchantText);
       return { network, resumed: await resumeNetwork(app.db, network, merchant) };
     },
+    /** Lets a live merchant's payouts and refunds be sent on a network. */
+    enable: (merchantText: string, networkText: string) => turn(app, merchantText, networkText, true),
+    /** New payouts on it are refused, and those under way and refunds wait. */
+    disable: (merchantText: string, networkText: string) => turn(app, merchantText, networkText, false),
     /** Books coins that the operator has sent to replace a reorganisation's loss. */
     fill: async (input: FillInput, merchantText?: string) => {
       const network = networkBy(input.network);

@@ -7,7 +7,7 @@ import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { decideNeedsApproval } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import { isPaused } from '../transfers/index.ts';
+import { isPaused, isTurnedOn } from '../transfers/index.ts';
 import { sumUnapproved } from './approval-queries.ts';
 import { changeBatch } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
@@ -86,6 +86,7 @@ async function submitIn(
   const isHeld = totals.invalid === 0 && (await needsApproval(tx, submit, totals.requested));
   const decision = decideSubmit(batch.validation_errors, totals, isHeld);
   if (decision.to !== 'needs_fix') {
+    await checkTurnedOn(tx, submit, batch);
     await checkNotPaused(tx, submit, batch);
     await writeFindings(tx, batch, checked);
     return { batch: await reserve(tx, submit, batch, { to: decision.to, totals }) };
@@ -117,6 +118,15 @@ async function needsApproval(tx: Tx, { caller, settings, time }: Submit, amount:
   const { merchantId } = caller;
   const outflow = { merchantId, kind: 'payouts', amount, nowSeconds: time.seconds } as const;
   return await decideNeedsApproval(tx, outflow, settings, sumUnapproved);
+}
+
+/** @throws Fail `quota_blocked` for a live merchant whose payouts on the network are not turned on; the batch stays as it is */
+async function checkTurnedOn(tx: Tx, { caller }: Submit, batch: BatchRow): Promise<void> {
+  if (await isTurnedOn(tx, caller, batch.network)) return;
+  const message =
+    `Payouts of real money on ${batch.network} are not turned on for this merchant yet. The batch is unchanged; ` +
+    `submit it once your operator has turned them on.`;
+  throw new Fail('quota_blocked', message);
 }
 
 /** @throws Fail `service_unavailable` while the network or token is paused; the batch stays as it is */

@@ -2,6 +2,7 @@ export { type MerchantTime, merchantTime } from './merchant-time.ts';
 export { type Owner, ofStore } from './owner.ts';
 export { cursorIdOf, decodeId, encodeId, type IdKind } from './resource-ids.ts';
 export {
+  changeSetting,
   clearSetting,
   flagSetting,
   integerSetting,

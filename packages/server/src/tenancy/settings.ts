@@ -1,7 +1,7 @@
 import { formatAmount, NON_NEGATIVE_AMOUNT_PATTERN, parseNonNegativeAmount } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
-import { NIL_ID, prepared, readLoaderPerPool } from '../platform/db/index.ts';
+import { NIL_ID, prepared, readLoaderPerPool, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 
 declare module '../platform/db/db.ts' {
@@ -175,6 +175,25 @@ export async function writeSetting(
   await sql`
     insert into setting (merchant_id, name, value) values (${merchantId}, ${setting.name}, ${stored}::jsonb)
     on conflict (merchant_id, name) do update set value = excluded.value`.execute(db);
+}
+
+/** Changes a merchant's value by its present one; concurrent changes wait for each other. @returns the new value */
+export async function changeSetting<T>(
+  db: Db,
+  merchant: { merchantId: string; mode: MerchantMode },
+  setting: Setting<T>,
+  change: (value: T) => T,
+): Promise<T> {
+  const { merchantId } = merchant;
+  return await transact(db, async (tx) => {
+    await sql`select from setting where merchant_id = ${merchantId} and name = ${setting.name} for update`.execute(
+      tx,
+    );
+    const { value } = await readSettings(tx, merchant, { value: setting });
+    const next = change(value);
+    await writeSetting(tx, merchantId, setting, setting.write(next));
+    return next;
+  });
 }
 
 /** Resets a setting to its default. */

@@ -12,7 +12,7 @@ export { hasHistoryChanged, recordHistory } from './history.ts';
 export { type LostDecision, lostChange, voteOnLost } from './lost.ts';
 export { isEarlyCreditStopped, listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
 export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
-export { isPaused, TRANSFER_SETTINGS } from './pauses.ts';
+export { isPaused, isTurnedOn, TRANSFER_SETTINGS } from './pauses.ts';
 export {
   listDecided,
   listUnsettled,

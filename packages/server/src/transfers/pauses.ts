@@ -16,7 +16,25 @@ export const TRANSFER_SETTINGS = {
     fallback: [],
     allowed: PAUSABLE,
   }),
+  liveNetworks: listSetting({
+    name: 'transfers.live_networks',
+    description:
+      'Networks on which payouts and refunds of live merchants are sent (florin networks enable); sandboxes send on all.',
+    fallback: [],
+    allowed: NETWORKS,
+  }),
 };
+
+/** Real money is sent only where the operator has turned the network on for the merchant. */
+export async function isTurnedOn(
+  db: Db,
+  merchant: { merchantId: string; mode: MerchantMode },
+  network: Network,
+): Promise<boolean> {
+  if (merchant.mode === 'sandbox') return true;
+  const { liveNetworks } = await readSettings(db, merchant, TRANSFER_SETTINGS);
+  return liveNetworks.includes(network);
+}
 
 /**
  * True while nothing new may be sent of a token on a network: the operator paused it, or the network is stopped after a
@@ -28,13 +46,14 @@ export async function isPaused(...[db, merchant, network, currency]: Parameters<
   );
 }
 
-/** True while the operator pauses a network, or a token on it. */
+/** True while the operator pauses a network, or a token on it, or has not turned the network on. */
 export async function isPausedByOperator(
   db: Db,
   merchant: { merchantId: string; mode: MerchantMode },
   network: Network,
   currency: Asset,
 ): Promise<boolean> {
-  const { paused } = await readSettings(db, merchant, TRANSFER_SETTINGS);
+  const { paused, liveNetworks } = await readSettings(db, merchant, TRANSFER_SETTINGS);
+  if (merchant.mode === 'live' && !liveNetworks.includes(network)) return true;
   return paused.includes(network) || paused.includes(`${currency}:${network}`);
 }
