@@ -250,8 +250,7 @@ export const PAYOUT_ERRORS: Readonly<Record<PayoutErrorCode, PayoutError>> = {
     title: 'Payout quota reached',
     cause:
       'The batches submitted today (UTC) in this currency, together with this one, exceed the quota of the merchant; or the operator has not turned on payouts of real money on this network.',
-    advice:
-      'Read the message. Submit on the next UTC day, or ask the operator for a higher quota or for the network.',
+    advice: 'Submit on the next UTC day, or ask the operator for a higher quota or for the network.',
   },
   authentication_required: {
     status: 401,
