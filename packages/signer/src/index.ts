@@ -1,4 +1,4 @@
-export { type Accounts, firstAddresses } from './accounts.ts';
+export type { Accounts } from './accounts.ts';
 export { addressOf, addressOfKey, readAddress } from './address.ts';
 export { approverPublicKey, openApproverKey, signStatement, writeApproverKey } from './approvals.ts';
 export {
@@ -10,10 +10,11 @@ export {
 } from './contracts.ts';
 export { readPassphrase, readPrivateFile, readPublicFile } from './files.ts';
 export { createJournal, readJournal } from './journal.ts';
-export { type KeyFileFacts, openKeyFile, readKeyFileFacts, writeKeyFile } from './key-file.ts';
+export { factsOfWords, type KeyFileFacts, openKeyFile, readKeyFileFacts, writeKeyFile } from './key-file.ts';
 export { Memory } from './memory.ts';
 export { SignerMistake } from './mistake.ts';
 export { type Policy, readPolicy } from './policy.ts';
+export { readSubject } from './schemas.ts';
 export { type Listen, type SignerServer, serveSigner } from './server.ts';
 export { Signer, type SignerOptions } from './signer.ts';
 export {
@@ -24,4 +25,4 @@ export {
   statementOf,
   statementText,
 } from './statement.ts';
-export { makeWords, readWords, seedOf } from './words.ts';
+export { makeWords, readWords } from './words.ts';

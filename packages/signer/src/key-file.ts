@@ -41,6 +41,9 @@ const KeyFile = Type.Object(
 /** What a key file says without its passphrase. */
 export type KeyFileFacts = Pick<Type.Static<typeof KeyFile>, 'fingerprint' | 'tank' | 'first'>;
 
+/** What a key file of these words would say. */
+export const factsOfWords = (words: string): KeyFileFacts => firstAddresses(new Accounts(seedOf(words)));
+
 /**
  * Writes the words to a new file with mode 0600, encrypted with the passphrase.
  *
@@ -49,7 +52,7 @@ export type KeyFileFacts = Pick<Type.Static<typeof KeyFile>, 'fingerprint' | 'ta
 export async function writeKeyFile(file: string, words: string, passphrase: string): Promise<KeyFileFacts> {
   if (passphrase.length < PASSPHRASE_MIN)
     throw new SignerMistake('passphrase', `the passphrase needs at least ${PASSPHRASE_MIN} characters.`);
-  const facts = firstAddresses(new Accounts(seedOf(words)));
+  const facts = factsOfWords(words);
   const salt = randomBytes(SALT_BYTES);
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, await stretch(passphrase, salt), nonce);

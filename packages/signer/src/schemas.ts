@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { INDEX_MAX } from './accounts.ts';
+import { SignerMistake } from './mistake.ts';
 import type {
   AccountRequest,
   ClaimRequest,
@@ -8,7 +9,8 @@ import type {
   SignRequest,
   UnfreezeRequest,
 } from './protocol.ts';
-import { faultOf } from './shape.ts';
+import { checkShape, faultOf } from './shape.ts';
+import type { Subject } from './statement.ts';
 
 /** A request that cannot be read: answered with 400. */
 export class InvalidRequest extends Error {}
@@ -57,6 +59,15 @@ const payment = <const Kind extends string>(kind: Kind) =>
     }),
     approvals: Type.Array(Approval, { maxItems: APPROVALS_MAX }),
   });
+
+const SubjectShape = closed({
+  kind: Type.Union([Type.Literal('payout'), Type.Literal('refund')]),
+  merchant: Uuid,
+  id: Uuid,
+  network: Network,
+  asset: Asset,
+  items: Type.Array(Item, { minItems: 1, maxItems: ITEMS_MAX }),
+});
 
 const DeployPlain = closed({
   kind: Type.Literal('deploy'),
@@ -120,6 +131,18 @@ export const readUnfreezeRequest = (value: unknown): UnfreezeRequest => checked(
 export function readSignRequest(value: unknown): SignRequest {
   const { purpose, ...request } = checked(Request, value);
   return { ...request, purpose: readPurpose(purpose) };
+}
+
+/** What an approver signs, as JSON. @throws SignerMistake */
+export function readSubject(json: string): Subject {
+  const subject = checkShape(
+    SubjectShape,
+    json,
+    (fault) => new SignerMistake('statement', `the statement: ${fault}`),
+  );
+  if (subject.items.some(({ place }, i) => place !== i))
+    throw new SignerMistake('statement', 'the statement: items have the places 0, 1, 2 … in order.');
+  return subject;
 }
 
 /** By its kind first: a fault in one field is then named, not that no kind fits. */
