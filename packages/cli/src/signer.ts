@@ -25,9 +25,24 @@ export function readPlace(text: string): Place {
   throw wrongUsage(`${text} is no place of a signer: give unix:/path/to/socket or https://host:port.`);
 }
 
+/** Loads the signer package, if it is installed: only some commands need it. */
+async function loadSigner(): Promise<SignerModule & ClientModule> {
+  try {
+    return { ...(await import('@florin/signer')), ...(await import('@florin/signer/client')) };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !String(error).includes("'@florin/signer'")) throw error;
+    throw new CommandFailure(
+      'signer_not_installed',
+      'This command needs the signer, which is not installed here: npm install @florin/signer.',
+      { cause: error },
+    );
+  }
+}
+
 /** Runs `work` with the signer package; what an operator has to mend becomes one line. */
 export async function withSigner<T>(work: (signer: SignerModule & ClientModule) => Promise<T>): Promise<T> {
-  const modules = { ...(await import('@florin/signer')), ...(await import('@florin/signer/client')) };
+  const modules = await loadSigner();
   try {
     return await work(modules);
   } catch (error) {

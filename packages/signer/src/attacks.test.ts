@@ -26,7 +26,7 @@ function outcomeOf(purpose: Payment, bytes = payBytes(purpose), account = 1): st
   return new Bench().outcome(request({ account, bytes, purpose }));
 }
 
-test('an approved batch is signed, in parts too, and a single transfer of it', () => {
+test('G3: an approved batch is signed, in parts too, and a single transfer of it', () => {
   const batch = approved(payment());
   expect(outcomeOf(batch)).toBe('signed');
   expect(outcomeOf({ ...batch, places: [1] })).toBe('signed');
@@ -34,7 +34,7 @@ test('an approved batch is signed, in parts too, and a single transfer of it', (
   expect(outcomeOf({ ...batch, places: [1] }, transferBytes({ ...batch, places: [1] }))).toBe('signed');
 });
 
-test('rows that are edited after the approval are refused for want of one', () => {
+test('G3: rows that are edited after the approval are refused for want of one', () => {
   const batch = approved(payment());
   const [first, second] = batch.items;
   if (first === undefined || second === undefined) throw new Error('two items');
@@ -67,7 +67,7 @@ test('rows that are edited after the approval are refused for want of one', () =
   for (const [name, edited] of edits) expect(outcomeOf(edited), name).toBe('approvals');
 });
 
-test('the same signature twice is one, where two are needed', () => {
+test('G3: the same signature twice is one, where two are needed', () => {
   const bench = new Bench((policy) => Object.assign(policy.payouts, { approvals: 2 }));
   const batch = payment();
   const approvals = [approve(batch), approve(batch), approve(batch, 1_790_000_100)];
@@ -75,7 +75,7 @@ test('the same signature twice is one, where two are needed', () => {
   expect(bench.outcome(request({ bytes: payBytes(purpose), purpose }))).toBe('approvals');
 });
 
-test('bytes that do something else than the approved purpose are refused', () => {
+test('G3: bytes that do something else than the approved purpose are refused', () => {
   const batch = approved(payment());
   const call = payCall(batch);
   if (call.kind !== 'pay') throw new Error('a payment');
@@ -106,7 +106,7 @@ test('bytes that do something else than the approved purpose are refused', () =>
   expect(outcomeOf(batch, pay({}), 0)).toBe('purpose');
 });
 
-test('a single transfer pays its item alone', () => {
+test('G3: a single transfer pays its item alone', () => {
   const batch = approved({ ...payment(), places: [1] });
   const transfer = transferBytes(batch);
   const calls = { data: encodeCall({ kind: 'transfer', to: EVE, amount: 2_000_000n }) };
@@ -120,7 +120,7 @@ test('a single transfer pays its item alone', () => {
   expect(outcomeOf({ ...batch, places: [2] }, transfer)).toBe('purpose');
 });
 
-test("a merchant's approvals are worth nothing for another account", () => {
+test("G3: a merchant's approvals are worth nothing for another account", () => {
   const bench = new Bench();
   const own = approved(payment());
   expect(bench.outcome(request({ bytes: payBytes(own), purpose: own }))).toBe('signed');
@@ -133,7 +133,7 @@ test("a merchant's approvals are worth nothing for another account", () => {
   expect(fixed.outcome(request({ account: 2, bytes: payBytes(foreign), purpose: foreign }))).toBe('purpose');
 });
 
-test('items without people go out up to the limits, in however many batches', () => {
+test('G3: items without people go out up to the limits, in however many batches', () => {
   const bench = new Bench((policy) =>
     Object.assign(policy.payouts, { approve_above: '100', unapproved_per_day: '250' }),
   );
@@ -154,7 +154,7 @@ test('items without people go out up to the limits, in however many batches', ()
   expect(bench.outcome(request({ ordinal: 3, bytes: payBytes(small(3)), purpose: small(3) }))).toBe('signed');
 });
 
-test('the same batch with more in it each time counts what it exceeds', () => {
+test('G3: the same batch with more in it each time counts what it exceeds', () => {
   const bench = new Bench((policy) =>
     Object.assign(policy.payouts, { approve_above: '1000', per_hour: '1000' }),
   );
@@ -169,7 +169,7 @@ test('the same batch with more in it each time counts what it exceeds', () => {
   expect(ask(3, '1000000001')).toBe('limit');
 });
 
-test('limits of a transfer, an hour, a day and a merchant hold with approvals, too', () => {
+test('G3: limits of a transfer, an hour, a day and a merchant hold with approvals, too', () => {
   const pay = (bench: Bench, n: number, amount: string, account = 1) => {
     const id = `01890000-0000-7000-8000-${String(n).padStart(12, '0')}`;
     const purpose = approved(
@@ -195,7 +195,7 @@ test('limits of a transfer, an hour, a day and a merchant hold with approvals, t
   expect(merchant.outcome(request({ account: 2, bytes: payBytes(other), purpose: other }))).toBe('signed');
 });
 
-test('an item is signed again through the contract, which pays it once; as a transfer only out of the budget', () => {
+test('G3: an item is signed again through the contract, which pays it once; as a transfer only out of the budget', () => {
   const refund = payment({ kind: 'refund', items: [itemAt(0, '30000000')] });
   const through = new Bench();
   for (const n of [0, 1, 2])
@@ -214,7 +214,7 @@ test('an item is signed again through the contract, which pays it once; as a tra
   expect(ask(2)).toBe('signed');
 });
 
-test('a sequence is signed again for the same contents and higher fees alone', () => {
+test('G3: a sequence is signed again for the same contents and higher fees alone', () => {
   const bench = new Bench();
   const batch = approved(payment());
   const at = (maxFee: bigint, priority: bigint, changes = {}) =>
@@ -243,7 +243,7 @@ test('a sequence is signed again for the same contents and higher fees alone', (
   expect(bench.outcome(fill)).toBe('sequence');
 });
 
-test('fees have ceilings, and a day has one', () => {
+test('G3: fees have ceilings, and a day has one', () => {
   const bench = new Bench();
   const fill = (n: number, changes: object) =>
     bench.outcome(
@@ -257,7 +257,7 @@ test('fees have ceilings, and a day has one', () => {
   expect(fill(2, { maxFeePerGas: 100n * GWEI, gas: 10_000_000n })).toBe('signed');
 });
 
-test('an older copy of the database gets no signature', () => {
+test('G3: an older copy of the database gets no signature', () => {
   const bench = new Bench();
   const [batch, other] = [approved(payment()), approved(payment({ id: OTHER_BATCH }))];
   const ask = (asked: Partial<Parameters<typeof request>[0]>) =>
@@ -272,7 +272,7 @@ test('an older copy of the database gets no signature', () => {
   expect(ask({ ordinal: 5, bytes: payBytes(other), purpose: other })).toBe('unknown_attempts');
 });
 
-test('a frozen signer signs nothing, not even what it has signed', () => {
+test('G3: a frozen signer signs nothing, not even what it has signed', () => {
   const bench = new Bench();
   const batch = approved(payment());
   const asked = request({ bytes: payBytes(batch), purpose: batch });

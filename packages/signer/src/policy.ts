@@ -9,7 +9,7 @@ import { checkShape } from './shape.ts';
 
 const DECIMALS = 6;
 /** EIP-7825: no transaction may have more. */
-export const GAS_MAX = 16_777_216;
+const GAS_MAX = 16_777_216;
 const FREEZE_AFTER = 5;
 
 /** What a payout or refund may be without people, and with them. Amounts in units of a token, tokens added up. */

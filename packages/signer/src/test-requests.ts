@@ -18,12 +18,12 @@ export const MERCHANTS = [
   '01890000-0000-7000-8000-000000000001',
   '01890000-0000-7000-8000-000000000002',
 ] as const;
-export const BATCH = '01890000-0000-7000-8000-0000000000aa';
+const BATCH = '01890000-0000-7000-8000-0000000000aa';
 export const OTHER_BATCH = '01890000-0000-7000-8000-0000000000bb';
 /** Unix milliseconds. */
 export const START = 1_790_000_000_000;
 
-export const addressBook = {
+const addressBook = {
   hot: (account: number) => accounts.hot(account).address,
   deposit: (account: number, index: number) => accounts.deposit(account, index).address,
 };
@@ -54,7 +54,7 @@ const bytesOf = (changes: Partial<Bytes>): Bytes => ({
   ...changes,
 });
 
-export function unsigned(changes: Partial<Bytes>): Hex {
+function unsigned(changes: Partial<Bytes>): Hex {
   const { type, data, to, ...rest } = bytesOf(changes);
   const fields = { ...rest, to: to as Hex, data: toHex(data) };
   return type === 2
