@@ -116,7 +116,7 @@ test('each file that is not as it should be is refused in one line, and nothing 
       () => 'started',
       (error: Error) => error.message,
     );
-  writeFileSync(at('policy.json'), '{"florin_policy": 1}');
+  writeFileSync(at('policy.json'), '{"florin_policy": 1}', { mode: 0o600 });
   expect(await start({ policy: at('policy.json') })).toMatch(/"the policy: networks is missing\."/);
   expect(await start({ policy: at('none') })).toMatch(/the policy .* does not exist/);
   expect(await start({ passphraseFile: at('other') })).toMatch('does not open the key file');

@@ -32,7 +32,7 @@ export async function makeSignerFolder(): Promise<SignerFolder> {
     policy: path.join(folder, 'policy.json'),
   };
   writeFileSync(files.passphraseFile, `${PASSPHRASE}\n`, { mode: 0o600 });
-  writeFileSync(files.policy, JSON.stringify(policyText()));
+  writeFileSync(files.policy, JSON.stringify(policyText()), { mode: 0o600 });
   await writeKeyFile(files.keyFile, WORDS, PASSPHRASE);
   createJournal(files.journal, factsOfWords(WORDS).fingerprint, Date.now());
   return files;

@@ -4,6 +4,8 @@ import { SignerMistake } from './mistake.ts';
 
 const OTHERS = 0o007;
 const GROUP_AND_OTHERS = 0o077;
+/** Writing by the group and by others. */
+const WRITING = 0o022;
 const TEXT_MAX = 1_048_576;
 
 /**
@@ -16,9 +18,9 @@ export function readPrivateFile(file: string, what: string): string {
   return read(file, what, GROUP_AND_OTHERS);
 }
 
-/** @throws SignerMistake where it cannot be read */
+/** Reads a file that nobody else may write. @throws SignerMistake where others can, or it cannot be read */
 export function readPublicFile(file: string, what: string): string {
-  return read(file, what, 0);
+  return read(file, what, WRITING);
 }
 
 /**
@@ -39,7 +41,12 @@ function read(file: string, what: string, forbidden: number): string {
   try {
     const { mode, size } = statSync(file);
     if ((mode & forbidden) !== 0)
-      throw new SignerMistake('file_mode', `${what} ${file} can be read by others: chmod 600 ${file}`);
+      throw new SignerMistake(
+        'file_mode',
+        forbidden === WRITING
+          ? `${what} ${file} can be written by others: chmod go-w ${file}`
+          : `${what} ${file} can be read by others: chmod 600 ${file}`,
+      );
     if (size > TEXT_MAX) throw new SignerMistake('file', `${what} ${file} is larger than 1 MiB.`);
     return readFileSync(file, 'utf8');
   } catch (error) {

@@ -30,6 +30,9 @@ const broken = (file: string, line: number, what: string) =>
 
 const digestOf = (line: Uint8Array) => createHash('sha256').update(line).digest();
 
+/** The journal cannot be written: the process must end, as its memory is ahead of what is on disk. */
+export class JournalFailure extends Error {}
+
 /** The digests of all lines, 32 bytes each. */
 class Heads {
   #bytes = Buffer.alloc(DIGEST_BYTES * 1_024);
@@ -150,7 +153,7 @@ export class Journal {
   #size: number;
   #queue: Buffer[] = [];
   #writing: Promise<void> | undefined;
-  #failure: Error | undefined;
+  #failure: JournalFailure | undefined;
 
   private constructor(handle: FileHandle, unlock: () => void, { heads, size }: Read) {
     this.#handle = handle;
@@ -196,7 +199,7 @@ export class Journal {
     return this.#heads.at(entries) === head;
   }
 
-  /** The line is on disk once `flushed` resolves. @returns the head with it */
+  /** The line is on disk once `flushed` resolves. @returns the head with it @throws JournalFailure after an earlier one */
   append(entry: Entry): JournalHead {
     if (this.#failure !== undefined) throw this.#failure;
     const { entries, head } = this.head;
@@ -209,7 +212,7 @@ export class Journal {
   /**
    * Resolves when all that was appended is on disk.
    *
-   * @throws where it could not be written: the process must end, as its memory is ahead of its journal
+   * @throws JournalFailure
    */
   async flushed(): Promise<void> {
     // The first wait may be for a write that began before the last line was appended.
@@ -240,7 +243,8 @@ export class Journal {
       await this.#handle.datasync();
       this.#size += bytes.length;
     } catch (error) {
-      this.#failure ??= error instanceof Error ? error : new Error(String(error));
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#failure ??= new JournalFailure(`the journal cannot be written: ${reason}`, { cause: error });
       throw this.#failure;
     }
   }

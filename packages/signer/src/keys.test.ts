@@ -7,7 +7,7 @@ import { HDKey, mnemonicToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import { Accounts } from './accounts.ts';
 import { addressOf, readAddress } from './address.ts';
-import { readPassphrase } from './files.ts';
+import { readPassphrase, readPublicFile } from './files.ts';
 import { openKeyFile, readKeyFileFacts, writeKeyFile } from './key-file.ts';
 import { makeWords, readWords, seedOf } from './words.ts';
 
@@ -103,4 +103,12 @@ test('a passphrase is the first line of a file that others may not read', () => 
   expect(() => readPassphrase(file, folder)).toThrow('can be read by others');
   writeFileSync(path.join(folder, 'empty'), '', { mode: 0o600 });
   expect(() => readPassphrase(path.join(folder, 'empty'), undefined)).toThrow('is empty');
+});
+
+test('a policy or certificate is read only where nobody else may write it', () => {
+  const file = path.join(folder, 'policy');
+  writeFileSync(file, 'text', { mode: 0o644 });
+  expect(readPublicFile(file, 'the policy')).toBe('text');
+  chmodSync(file, 0o664);
+  expect(() => readPublicFile(file, 'the policy')).toThrow(`can be written by others: chmod go-w ${file}`);
 });

@@ -2,6 +2,7 @@ import { chmodSync, statSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
+import { JournalFailure } from './journal.ts';
 import { SignerMistake } from './mistake.ts';
 import { PATHS, type RefusalAnswer } from './protocol.ts';
 import { Refused } from './refusal.ts';
@@ -26,6 +27,8 @@ export type Listen =
   | { socket: string }
   | { host: string; port: number; key: string; cert: string; clientCa: string };
 
+type Failed = (error: unknown, mustEnd: boolean) => void;
+
 export interface SignerServer {
   /** Of TLS; undefined on a socket. */
   port: number | undefined;
@@ -35,16 +38,12 @@ export interface SignerServer {
 /**
  * Answers the protocol until it is stopped.
  *
- * @param fatal is called where the journal cannot be written: the process must end
+ * @param failed is told what went wrong in a call; with `mustEnd` the journal cannot be written, and the process must end
  * @throws SignerMistake where it cannot listen there
  */
-export async function serveSigner(
-  signer: Signer,
-  listen: Listen,
-  fatal: (error: unknown) => void,
-): Promise<SignerServer> {
+export async function serveSigner(signer: Signer, listen: Listen, failed: Failed): Promise<SignerServer> {
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    void answer(signer, request, fatal).then(
+    void answer(signer, request, failed).then(
       ([status, body]) => send(response, status, body),
       () => response.destroy(),
     );
@@ -142,11 +141,7 @@ function send(response: ServerResponse, status: number, body: object): void {
 
 type Answer = [status: number, body: object];
 
-async function answer(
-  signer: Signer,
-  request: IncomingMessage,
-  fatal: (error: unknown) => void,
-): Promise<Answer> {
+async function answer(signer: Signer, request: IncomingMessage, failed: Failed): Promise<Answer> {
   try {
     return [200, await dispatch(signer, request)];
   } catch (error) {
@@ -159,8 +154,8 @@ async function answer(
       return refusal(403, { code, message, ...(code === 'unknown_attempts' && { from }) });
     }
     if (error instanceof ClosedByCaller) throw error;
-    fatal(error);
-    return [500, { code: 'internal_error', message: 'the signer failed and ends.' }];
+    failed(error, error instanceof JournalFailure);
+    return [500, { code: 'internal_error', message: 'the signer failed.' }];
   }
 }
 

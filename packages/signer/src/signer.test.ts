@@ -1,4 +1,4 @@
-import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -58,8 +58,12 @@ async function start({
     clock,
   });
   const socket = path.join(folder, `${runs}.sock`);
-  const failures: unknown[] = [];
-  const server = await serveSigner(signer, { socket }, (error) => void failures.push(error));
+  const failures: { error: unknown; mustEnd: boolean }[] = [];
+  const server = await serveSigner(
+    signer,
+    { socket },
+    (error, mustEnd) => void failures.push({ error, mustEnd }),
+  );
   const client = clientOf({ socket });
   const stop = async () => {
     client.close();
@@ -249,6 +253,15 @@ test('a signer that is down, or somebody else, is unavailable and nothing worse'
   await expect(serveSigner({} as Signer, { socket: signer.socket }, () => {})).rejects.toThrow(
     'another process listens',
   );
+});
+
+test('nothing is signed once the journal cannot be written, and the process is told to end', async () => {
+  const { client, journalFile, failures } = await start();
+  appendFileSync(journalFile, 'x');
+  await expect(client.sign(first)).rejects.toThrow(SignerUnavailable);
+  await expect(client.sign(first)).rejects.toThrow('the signer answered 500');
+  expect(failures.length).toBe(2);
+  expect(failures.every(({ mustEnd }) => mustEnd)).toBe(true);
 });
 
 test('hundreds of requests at once are each answered after their line is on disk', async () => {

@@ -4,7 +4,7 @@ import { Alarm } from './alarm.ts';
 import { toHex } from './bytes.ts';
 import { crashPoint } from './crash-point.ts';
 import type { Entry } from './entries.ts';
-import { Journal } from './journal.ts';
+import { Journal, JournalFailure } from './journal.ts';
 import { judge, type Verdict } from './judge.ts';
 import { Memory } from './memory.ts';
 import { SignerMistake } from './mistake.ts';
@@ -102,7 +102,7 @@ export class Signer {
     };
   }
 
-  /** @throws Refused; any other throw means that the journal cannot be written, and the process must end */
+  /** @throws Refused, JournalFailure */
   async sign(request: SignRequest): Promise<SignAnswer> {
     const verdict = this.#decide(request);
     crashPoint('sign.decided');
@@ -207,7 +207,11 @@ export class Signer {
 
   #record(entry: Entry) {
     const head = this.#journal.append(entry);
-    this.#memory.apply(entry);
+    try {
+      this.#memory.apply(entry);
+    } catch (error) {
+      throw new JournalFailure('the memory could not follow its journal', { cause: error });
+    }
     return head;
   }
 

@@ -116,10 +116,10 @@ async function run(flags: RunFlags, command: Command): Promise<void> {
         checkPassphrase: async (given) => void (await modules.openKeyFile(flags.keyFile, given)),
         log: (event, facts) => note(JSON.stringify({ time: new Date().toISOString(), event, ...facts })),
       });
-      // The memory is ahead of what is on disk: whatever is asked next would be judged by it.
-      const server = await modules.serveSigner(signer, listen, (error) => {
+      const server = await modules.serveSigner(signer, listen, (error, mustEnd) => {
         note(JSON.stringify({ event: 'failed', policy: policy.digest, message: String(error) }));
-        process.exit(1);
+        // The memory is ahead of what is on disk: whatever is asked next would be judged by it.
+        if (mustEnd) process.exit(1);
       });
       return { signer, server, stop: () => server.stop().then(() => signer.close()) };
     };
