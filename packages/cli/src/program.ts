@@ -20,6 +20,7 @@ import { addRisk } from './commands/risk.ts';
 import { addServiceSettings, addServices } from './commands/services.ts';
 import { addSettings } from './commands/settings.ts';
 import { addSign } from './commands/sign.ts';
+import { addSigner } from './commands/signer.ts';
 import { addStores } from './commands/stores.ts';
 import { addSubscriptions } from './commands/subscriptions.ts';
 import { addTrigger } from './commands/trigger.ts';
@@ -85,6 +86,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addRisk,
     addNetworks,
     addLedger,
+    addSigner,
     addHelp,
   ];
   for (const add of groups) add(program);

@@ -98,6 +98,11 @@ export interface SignRequest {
    */
   unsigned: string;
   purpose: Purpose;
+  /**
+   * The newest head that the caller has stored, if any. A signer that was restored from an older backup does not know it
+   * and refuses with `journal`.
+   */
+  journal?: JournalHead;
 }
 
 export interface SignAnswer {
@@ -173,9 +178,21 @@ export interface ClaimAnswer {
   claimed: boolean;
 }
 
+/** Stops all signing at once. */
+export interface FreezeRequest {
+  reason: string;
+}
+
+/** Of the key file. */
+export interface UnfreezeRequest {
+  passphrase: string;
+}
+
 export const PATHS = {
   status: '/v1/status',
   accounts: '/v1/accounts',
   sign: '/v1/sign',
   claim: '/v1/claim',
+  freeze: '/v1/freeze',
+  unfreeze: '/v1/unfreeze',
 } as const;

@@ -1,9 +1,79 @@
-import { operator, resource } from '../operations.ts';
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { parseDuration } from '../duration.ts';
+import { examples } from '../examples.ts';
+import { attempt } from '../failure.ts';
+import { type AddCommand, operator, resource } from '../operations.ts';
 import { text } from '../options.ts';
+import { show } from '../show.ts';
+import { withSigner } from '../signer.ts';
 
 const options = { merchant: text('--merchant <id>', 'their merchant; needed where there are several') };
 
 const operation = operator();
+
+const PASSPHRASE_FILE = [
+  '--passphrase-file <file>',
+  'file whose first line is the passphrase of the key file',
+] as const;
+
+const addKey: AddCommand = (group) => {
+  const command = group
+    .command('key <file>')
+    .description(
+      "Make an approver's own key in a new file and show the public key, which the signer's policy names",
+    )
+    .option(...PASSPHRASE_FILE);
+  examples(command, [
+    'florin approvers key ada.pem --passphrase-file passphrase',
+    'florin approvers key payouts-server.pem   # of a server that approves its own payouts',
+  ]).action(async (file: string, { passphraseFile }: { passphraseFile?: string }, self: Command) => {
+    await withSigner(async (signer) => {
+      const passphrase =
+        passphraseFile === undefined ? undefined : signer.readPassphrase(passphraseFile, undefined);
+      show(self, { key_file: file, ed25519: signer.writeApproverKey(file, passphrase) });
+    });
+  });
+};
+
+interface SignFlags {
+  as: string;
+  keyFile: string;
+  passphraseFile?: string;
+  valid: number;
+}
+
+/** For payouts and refunds that a signer wants people for; the answer is one of `approvals` of its protocol. */
+const addSign: AddCommand = (group) => {
+  const command = group
+    .command('sign <file>')
+    .description('Sign a payout batch or refund, read as JSON, with your own key')
+    .requiredOption('--as <name>', "your name in the signer's policy")
+    .requiredOption('--key-file <file>', 'your key, made by florin approvers key')
+    .option(...PASSPHRASE_FILE)
+    .option('--valid <duration>', 'how long the signature is good: 12h, 7d', parseDuration, 7 * 86_400);
+  examples(command, [
+    'florin approvers sign batch.json --as "Ada Lovelace" --key-file ada.pem --json',
+  ]).action(async (file: string, { as, keyFile, passphraseFile, valid }: SignFlags, self: Command) => {
+    await withSigner(async (signer) => {
+      const json = attempt('file', 'The file cannot be read', () => readFileSync(file, 'utf8'));
+      const passphrase =
+        passphraseFile === undefined ? undefined : signer.readPassphrase(passphraseFile, undefined);
+      const key = signer.openApproverKey(keyFile, passphrase);
+      const validUntil = Math.floor(Date.now() / 1000) + valid;
+      const statement = signer.statementOf(signer.readSubject(json), validUntil);
+      const signature = signer.signStatement(statement, key);
+      const own = signer.approverPublicKey(key);
+      show(self, {
+        approver: as,
+        validUntil,
+        signature,
+        key: own,
+        statement: signer.statementText(statement),
+      });
+    });
+  });
+};
 
 export const addApprovers = resource({
   name: 'approvers',
@@ -23,5 +93,7 @@ export const addApprovers = resource({
       options,
       run: ({ approvers }, { name, merchant }) => approvers.remove(name, merchant),
     }),
+    addKey,
+    addSign,
   ],
 });

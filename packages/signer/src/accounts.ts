@@ -1,0 +1,81 @@
+import { HDKey } from '@scure/bip32';
+import { addressOfKey } from './address.ts';
+
+/** BIP 32: the highest index that is not hardened, of accounts and addresses alike. */
+export const INDEX_MAX = 2 ** 31 - 1;
+
+const PATH = "m/44'/60'";
+const DEPOSITS = 0;
+const WALLETS = 1;
+
+export interface Key {
+  address: string;
+  privateKey: Uint8Array;
+}
+
+/**
+ * The keys of one seed. Account 0 is the installation's, whose hot wallet is the gas tank; the others are merchants'.
+ * What was derived once is kept: a derivation takes a millisecond.
+ */
+export class Accounts {
+  readonly #root: HDKey;
+  readonly #nodes = new Map<number, HDKey>();
+  readonly #hot = new Map<number, Key>();
+
+  /** @param seed of BIP 39, 64 bytes */
+  constructor(seed: Uint8Array) {
+    this.#root = HDKey.fromMasterSeed(seed);
+  }
+
+  /** The first four bytes of the master key's identifier (BIP 32), hex: it names the seed and tells nothing of it. */
+  get fingerprint(): string {
+    return this.#root.fingerprint.toString(16).padStart(8, '0');
+  }
+
+  /** BIP 32, of `m/44'/60'/a'`. */
+  extendedPublicKey(account: number): string {
+    return this.#node(account).publicExtendedKey;
+  }
+
+  /** The key of `m/44'/60'/a'/1/0`. */
+  hot(account: number): Key {
+    const known = this.#hot.get(account);
+    if (known !== undefined) return known;
+    const key = keyOf(this.#node(account).deriveChild(WALLETS).deriveChild(0));
+    this.#hot.set(account, key);
+    return key;
+  }
+
+  /** The key of `m/44'/60'/a'/0/i`. */
+  deposit(account: number, index: number): Key {
+    return keyOf(this.#node(account).deriveChild(DEPOSITS).deriveChild(checked(index)));
+  }
+
+  #node(account: number): HDKey {
+    const known = this.#nodes.get(account);
+    if (known !== undefined) return known;
+    const node = this.#root.derive(`${PATH}/${checked(account)}'`);
+    this.#nodes.set(account, node);
+    return node;
+  }
+}
+
+function checked(index: number): number {
+  if (!Number.isInteger(index) || index < 0 || index > INDEX_MAX)
+    throw new RangeError(`an account or address has a number from 0 to ${INDEX_MAX}`);
+  return index;
+}
+
+function keyOf({ publicKey, privateKey }: HDKey): Key {
+  if (publicKey === null || privateKey === null) throw new Error('a seed has private keys');
+  return { address: addressOfKey(publicKey), privateKey };
+}
+
+/** The addresses by which a person compares a backup with the machine's keys. */
+export function firstAddresses(accounts: Accounts): { fingerprint: string; tank: string; first: string } {
+  return {
+    fingerprint: accounts.fingerprint,
+    tank: accounts.hot(0).address,
+    first: accounts.hot(1).address,
+  };
+}

@@ -1,0 +1,228 @@
+import { Agent, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import Type, { type Static, type TSchema } from 'typebox';
+import {
+  type AccountAnswer,
+  type AccountRequest,
+  type ClaimAnswer,
+  type ClaimRequest,
+  PATHS,
+  REFUSALS,
+  type Refusal,
+  type SignAnswer,
+  type SignerStatus,
+  type SignRequest,
+} from './protocol.ts';
+import { faultOf } from './shape.ts';
+
+const TIMEOUT_MS = 10_000;
+/** Of an unfreeze, which stretches a passphrase, behind others that do. */
+const PASSPHRASE_MS = 30_000;
+const ANSWER_MAX = 4_194_304;
+/** Connections at once; further calls wait. */
+const SOCKETS_MAX = 32;
+
+/** A socket of this machine, or TLS 1.3 with certificates of both sides, each as PEM. */
+export type SignerAddress =
+  | { socket: string }
+  | { host: string; port: number; key: string; cert: string; serverCa: string };
+
+/** It did not answer, or with something else than the protocol. A signature may have been made. */
+export class SignerUnavailable extends Error {}
+
+/** It answered that it does not sign. */
+export class SignerRefused extends Error {
+  readonly code: Refusal | 'invalid_request';
+  /** With `unknown_attempts`: the first ordinal that it lacks, decimal digits; null: all of them. */
+  readonly from: string | null;
+
+  constructor(code: Refusal | 'invalid_request', message: string, from: string | null) {
+    super(message);
+    this.code = code;
+    this.from = from;
+  }
+}
+
+const Head = Type.Object({ entries: Type.Integer(), head: Type.String() });
+const AccountShape = Type.Object({
+  network: Type.Literal('erc20'),
+  account: Type.Integer(),
+  extendedPublicKey: Type.String(),
+  hot: Type.String(),
+});
+const SignShape = Type.Object({ raw: Type.String(), txId: Type.String(), journal: Head });
+const ClaimShape = Type.Object({ claimed: Type.Boolean() });
+const Threshold = Type.Object({ approveAbove: Type.String(), approvals: Type.Integer() });
+const StatusShape = Type.Object({
+  version: Type.String(),
+  policy: Type.String(),
+  frozen: Type.Union([Type.Null(), Type.Object({ since: Type.Number(), reason: Type.String() })]),
+  journal: Head,
+  held: Type.Union([Type.Null(), Type.Object({ history: Type.String(), generation: Type.String() })]),
+  networks: Type.Array(Type.Object({ network: Type.Literal('erc20'), chainId: Type.Number() })),
+  thresholds: Type.Object({ payouts: Threshold, refunds: Threshold }),
+  approvers: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      kind: Type.Union([Type.Literal('ed25519'), Type.Literal('ethereum')]),
+      key: Type.String(),
+    }),
+  ),
+});
+const RefusalShape = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  from: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+/** Calls a signer. Every call throws SignerUnavailable or SignerRefused. */
+export class SignerClient {
+  readonly #send: typeof plainRequest;
+  readonly #target: RequestOptions;
+  readonly #agent: Agent;
+  readonly #timeoutMs: number;
+
+  constructor(address: SignerAddress, { timeoutMs = TIMEOUT_MS }: { timeoutMs?: number } = {}) {
+    this.#timeoutMs = timeoutMs;
+    if ('socket' in address) {
+      this.#agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX });
+      this.#send = plainRequest;
+      this.#target = { socketPath: address.socket };
+    } else {
+      const { host, port, key, cert, serverCa } = address;
+      const tls = { key, cert, ca: serverCa, minVersion: 'TLSv1.3' } as const;
+      this.#agent = new TlsAgent({ keepAlive: true, maxSockets: SOCKETS_MAX, ...tls });
+      this.#send = tlsRequest;
+      this.#target = { host, port };
+    }
+  }
+
+  async status(): Promise<SignerStatus> {
+    return await this.#call('GET', PATHS.status, StatusShape);
+  }
+
+  async account(request: AccountRequest): Promise<AccountAnswer> {
+    return await this.#call('POST', PATHS.accounts, AccountShape, { body: request });
+  }
+
+  /** Asking again is safe: the same attempt with the same fees gives the same bytes. */
+  async sign(request: SignRequest): Promise<SignAnswer> {
+    return await this.#call('POST', PATHS.sign, SignShape, { body: request });
+  }
+
+  /**
+   * As `sign`; where the signer lacks attempts before this one it is asked again with them.
+   *
+   * @param before as `SigningRequest.before` of the server: ids from that ordinal on, null from the first
+   */
+  async signAttempt(
+    request: SignRequest,
+    before: (from: bigint | null) => Promise<readonly string[]>,
+  ): Promise<SignAnswer> {
+    try {
+      return await this.sign(request);
+    } catch (error) {
+      if (!(error instanceof SignerRefused && error.code === 'unknown_attempts')) throw error;
+      const known = await before(error.from === null ? null : BigInt(error.from));
+      return await this.sign({ ...request, attempt: { ...request.attempt, before: known } });
+    }
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimAnswer> {
+    return await this.#call('POST', PATHS.claim, ClaimShape, { body: request });
+  }
+
+  async freeze(reason: string): Promise<SignerStatus> {
+    return await this.#call('POST', PATHS.freeze, StatusShape, { body: { reason } });
+  }
+
+  /** @param passphrase of the key file */
+  async unfreeze(passphrase: string): Promise<SignerStatus> {
+    return await this.#call('POST', PATHS.unfreeze, StatusShape, {
+      body: { passphrase },
+      timeoutMs: PASSPHRASE_MS,
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #call<const Shape extends TSchema>(
+    method: string,
+    path: string,
+    shape: Shape,
+    { body, timeoutMs = this.#timeoutMs }: { body?: object; timeoutMs?: number } = {},
+  ): Promise<Static<Shape>> {
+    const { status, text } = await this.#exchange(method, path, body, timeoutMs);
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw new SignerUnavailable(`the signer answered ${status} and no JSON`);
+    }
+    if (status === 200) {
+      const fault = faultOf(shape, value);
+      if (fault !== undefined) throw new SignerUnavailable(`the signer's answer has another shape: ${fault}`);
+      return value as Static<Shape>;
+    }
+    if ((status === 400 || status === 403) && isRefusal(value))
+      throw new SignerRefused(value.code, value.message, value.from ?? null);
+    throw new SignerUnavailable(`the signer answered ${status}`);
+  }
+
+  #exchange(
+    method: string,
+    path: string,
+    body: object | undefined,
+    timeoutMs: number,
+  ): Promise<{ status: number; text: string }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const signal = AbortSignal.timeout(timeoutMs);
+    const fail = (error: Error) =>
+      reject(
+        new SignerUnavailable(
+          signal.aborted
+            ? `the signer did not answer within ${timeoutMs} ms`
+            : `the signer does not answer: ${error.message}`,
+          { cause: error },
+        ),
+      );
+    const headers =
+      text === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    const request = this.#send(
+      { ...this.#target, method, path, headers, signal, agent: this.#agent },
+      (response) =>
+        void readText(response).then(
+          (read) => resolve({ status: response.statusCode ?? 0, text: read }),
+          fail,
+        ),
+    );
+    request.once('error', fail);
+    request.end(text);
+    return promise;
+  }
+}
+
+function isRefusal(
+  value: unknown,
+): value is { code: Refusal | 'invalid_request'; message: string; from?: string | null } {
+  if (faultOf(RefusalShape, value) !== undefined) return false;
+  const { code } = value as { code: string };
+  return code === 'invalid_request' || REFUSALS.some((one) => one === code);
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk);
+    length += bytes.length;
+    if (length > ANSWER_MAX) throw new Error('the answer is too long');
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

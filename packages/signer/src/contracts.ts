@@ -1,0 +1,35 @@
+import { addressBytes, addressOf } from './address.ts';
+import { BYTECODE } from './bytecode.ts';
+import { concat, fromHex, keccak } from './bytes.ts';
+import { addressWord } from './calldata.ts';
+
+/** Deploys whatever it is called with, at an address that follows from it alone. On most networks since their beginning. */
+export const DETERMINISTIC_DEPLOYER = addressOf(fromHex('0x4e59b44847b379578588920ca78fbf26c0b4956c'));
+
+const SALT = new Uint8Array(32);
+const CREATE2 = Uint8Array.of(0xff);
+
+/** A contract of ours on a chain: the address that it has once it is deployed, and the data that deploys it. */
+export interface Deployment {
+  address: string;
+  /** For `DETERMINISTIC_DEPLOYER`: salt 0, then code and constructor values. */
+  data: Uint8Array;
+}
+
+function deploymentOf(bytecode: string, args: readonly string[]): Deployment {
+  const code = concat(fromHex(bytecode), ...args.map(addressWord));
+  const digest = keccak(CREATE2, addressBytes(DETERMINISTIC_DEPLOYER), SALT, keccak(code));
+  return { address: addressOf(digest.subarray(12)), data: concat(SALT, code) };
+}
+
+const batchPayout = deploymentOf(BYTECODE.BatchPayout, []);
+
+/** `BatchPayout` has no constructor values: its address is the same for everybody. */
+export const batchPayoutDeployment = (): Deployment => batchPayout;
+
+/** @param operator the address that may sweep: the gas tank */
+export const sweeperDeployment = (operator: string): Deployment => deploymentOf(BYTECODE.Sweeper, [operator]);
+
+/** @param home the hot wallet that a merchant's deposits are swept into */
+export const delegateDeployment = (home: string, sweeper: string): Deployment =>
+  deploymentOf(BYTECODE.SweepDelegate, [home, sweeper]);

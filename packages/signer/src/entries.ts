@@ -1,0 +1,53 @@
+/** Why a payment was signed, as far as limits and later payments need it. */
+export interface PaymentEntry {
+  kind: 'payout' | 'refund';
+  merchant: string;
+  id: string;
+  asset: string;
+  /** Place and units of each item. */
+  items: readonly (readonly [place: number, amount: string])[];
+  /** The payout contract; null: a transfer of its own. */
+  via: string | null;
+  /** By as many people as the policy needs. */
+  approved: boolean;
+  /** Units that count to the limits: items that were signed before count what they exceed that by. */
+  counted: string;
+  /** Units of items that may be paid a second time. */
+  resent: string;
+}
+
+export interface SignEntry {
+  type: 'sign';
+  /** Unix milliseconds, never less than the entry before. */
+  at: number;
+  /** Digest of the policy in force. */
+  policy: string;
+  history: string;
+  account: number;
+  sender: string;
+  sequence: string;
+  attempt: string;
+  /** Attempts that the signer learned with it. */
+  numbers: readonly (readonly [ordinal: string, attempt: string])[];
+  /** SHA-256 of all that another version may not change, hex. */
+  body: string;
+  maxFee: string;
+  priority: string;
+  gas: string;
+  /** Wei by which it raises what this sequence may cost. */
+  fee: string;
+  kind: string;
+  /** With the first version of a payment. */
+  payment?: PaymentEntry;
+  /** Wei given to a hot wallet. */
+  topUp?: string;
+}
+
+/** The lines of a journal. */
+export type Entry =
+  | { type: 'open'; at: number; version: 1; fingerprint: string }
+  | { type: 'start'; at: number; policy: string }
+  | SignEntry
+  | { type: 'claim'; at: number; history: string; generation: string }
+  | { type: 'freeze'; at: number; reason: string }
+  | { type: 'unfreeze'; at: number };

@@ -1,0 +1,195 @@
+import type { Entry, PaymentEntry, SignEntry } from './entries.ts';
+import type { Numbering } from './numbering.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A sum over the last hour or day. */
+export class Window {
+  readonly #spanMs: number;
+  #entries: { at: number; amount: bigint }[] = [];
+  #passed = 0;
+  #sum = 0n;
+
+  constructor(spanMs: number) {
+    this.#spanMs = spanMs;
+  }
+
+  add(at: number, amount: bigint): void {
+    if (amount === 0n) return;
+    this.#entries.push({ at, amount });
+    this.#sum += amount;
+  }
+
+  total(now: number): bigint {
+    for (let next = this.#entries[this.#passed]; next !== undefined; next = this.#entries[this.#passed]) {
+      if (next.at + this.#spanMs > now) break;
+      this.#sum -= next.amount;
+      this.#passed += 1;
+    }
+    if (this.#passed > 1_000 && this.#passed * 2 > this.#entries.length) {
+      this.#entries = this.#entries.slice(this.#passed);
+      this.#passed = 0;
+    }
+    return this.#sum;
+  }
+}
+
+export interface Version {
+  maxFee: bigint;
+  priority: bigint;
+  gas: bigint;
+}
+
+/** What was signed for one sequence of a sender. */
+export interface SignedSequence {
+  attempt: string;
+  body: string;
+  /** In the order in which they were signed, fees ascending. */
+  versions: Version[];
+  /** The most wei that any of them may cost. */
+  fee: bigint;
+}
+
+/** The last signature for an item. */
+export interface SignedItem {
+  via: string | null;
+  /** The most units that any signature by this way names, since it was the last way. */
+  amount: bigint;
+}
+
+interface KnownNumbers extends Numbering {
+  last: bigint | null;
+  known: Map<bigint, string>;
+}
+
+/** All that the signer knows of its past; built from the journal alone, entry by entry. */
+export class Memory {
+  held: { history: string; generation: bigint } | null = null;
+  frozen: { since: number; reason: string } | null = null;
+  /** Unix milliseconds of the newest entry. */
+  newest = 0;
+  fingerprint: string | null = null;
+  readonly #numbers = new Map<string, KnownNumbers>();
+  readonly #sequences = new Map<string, SignedSequence>();
+  readonly #attempts = new Map<string, string>();
+  readonly #items = new Map<string, SignedItem>();
+  readonly #merchants = new Map<number, string>();
+  readonly #accounts = new Map<string, number>();
+  readonly #windows = new Map<string, Window>();
+
+  apply(entry: Entry): void {
+    this.newest = Math.max(this.newest, entry.at);
+    switch (entry.type) {
+      case 'open':
+        this.fingerprint = entry.fingerprint;
+        return;
+      case 'start':
+        return;
+      case 'sign':
+        this.#sign(entry);
+        return;
+      case 'claim':
+        this.held = { history: entry.history, generation: BigInt(entry.generation) };
+        return;
+      case 'freeze':
+        this.frozen ??= { since: Math.floor(entry.at / 1000), reason: entry.reason };
+        return;
+      case 'unfreeze':
+        this.frozen = null;
+        return;
+    }
+  }
+
+  numbering(sender: string, history: string): Numbering {
+    return this.#numbers.get(`${sender} ${history}`) ?? { last: null, known: new Map() };
+  }
+
+  sequence(sender: string, sequence: string): SignedSequence | undefined {
+    return this.#sequences.get(`${sender} ${sequence}`);
+  }
+
+  /** The sender and sequence that an attempt was signed for. */
+  placeOf(attempt: string): string | undefined {
+    return this.#attempts.get(attempt);
+  }
+
+  item(sender: string, group: string, place: number): SignedItem | undefined {
+    return this.#items.get(`${sender} ${group} ${place}`);
+  }
+
+  merchantOf(account: number): string | undefined {
+    return this.#merchants.get(account);
+  }
+
+  accountOf(merchant: string): number | undefined {
+    return this.#accounts.get(merchant);
+  }
+
+  /** @param name of the sum, such as `payout` or `payout <merchant>` */
+  hour(name: string): Window {
+    return this.#window(`${name} hour`, HOUR_MS);
+  }
+
+  day(name: string): Window {
+    return this.#window(`${name} day`, DAY_MS);
+  }
+
+  #window(name: string, spanMs: number): Window {
+    const known = this.#windows.get(name);
+    if (known !== undefined) return known;
+    const window = new Window(spanMs);
+    this.#windows.set(name, window);
+    return window;
+  }
+
+  #sign(entry: SignEntry): void {
+    const { at, history, sender, sequence, attempt } = entry;
+    this.held ??= { history, generation: 1n };
+    this.#learn(sender, history, entry.numbers);
+    const place = `${sender} ${sequence}`;
+    const version = {
+      maxFee: BigInt(entry.maxFee),
+      priority: BigInt(entry.priority),
+      gas: BigInt(entry.gas),
+    };
+    const known = this.#sequences.get(place) ?? { attempt, body: entry.body, versions: [], fee: 0n };
+    known.versions.push(version);
+    known.fee += BigInt(entry.fee);
+    this.#sequences.set(place, known);
+    this.#attempts.set(attempt, place);
+    this.day('fee').add(at, BigInt(entry.fee));
+    this.day('top-up').add(at, BigInt(entry.topUp ?? '0'));
+    if (entry.payment !== undefined) this.#pay(entry, entry.payment);
+  }
+
+  #learn(sender: string, history: string, numbers: SignEntry['numbers']): void {
+    const wallet = `${sender} ${history}`;
+    const own = this.#numbers.get(wallet) ?? { last: null, known: new Map() };
+    for (const [text, attempt] of numbers) {
+      const ordinal = BigInt(text);
+      own.known.set(ordinal, attempt);
+      if (own.last === null || ordinal > own.last) own.last = ordinal;
+    }
+    this.#numbers.set(wallet, own);
+  }
+
+  #pay({ at, account, sender }: SignEntry, payment: PaymentEntry): void {
+    const { kind, merchant, id, items, via, approved } = payment;
+    this.#merchants.set(account, merchant);
+    this.#accounts.set(merchant, account);
+    for (const [place, text] of items) {
+      const key = `${sender} ${id} ${place}`;
+      const amount = BigInt(text);
+      const before = this.#items.get(key);
+      // What a transfer of its own may move does not lower what the contract may.
+      const most = before?.via === via && before.amount > amount ? before.amount : amount;
+      this.#items.set(key, { via, amount: most });
+    }
+    const counted = BigInt(payment.counted);
+    this.hour(kind).add(at, counted);
+    for (const name of [kind, `${kind} ${merchant}`, ...(approved ? [] : [`${kind} unapproved`])])
+      this.day(name).add(at, counted);
+    this.day(`${kind} resent`).add(at, BigInt(payment.resent));
+  }
+}

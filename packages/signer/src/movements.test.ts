@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { encodeCall } from './calldata.ts';
+import {
+  batchPayoutDeployment,
+  DETERMINISTIC_DEPLOYER,
+  delegateDeployment,
+  sweeperDeployment,
+} from './contracts.ts';
+import type { Purpose } from './protocol.ts';
+import { USDC, USDT } from './test-policy.ts';
+import { accounts, BATCH_PAYOUT, Bench, type Bytes, MERCHANTS, request } from './test-requests.ts';
+
+const TANK = accounts.hot(0).address;
+const HOME = accounts.hot(3).address;
+const EVE = accounts.deposit(666, 0).address;
+const { address: SWEEPER } = sweeperDeployment(TANK);
+
+const outcome = (account: number, purpose: Purpose, bytes: Partial<Bytes>) =>
+  new Bench().outcome(request({ account, bytes, purpose }));
+
+const sweep: Extract<Purpose, { kind: 'sweep' }> = {
+  kind: 'sweep',
+  merchant: MERCHANTS[0],
+  account: 3,
+  deposits: [
+    { index: 7, asset: 'USDT', amount: '5' },
+    { index: 9, asset: 'USDC', amount: '6' },
+  ],
+  delegates: [{ index: 9, nonce: '0' }],
+};
+const sweeps = [
+  { from: accounts.deposit(3, 7).address, token: USDT, amount: 5n },
+  { from: accounts.deposit(3, 9).address, token: USDC, amount: 6n },
+];
+const sweepBytes = { to: SWEEPER, type: 4 as const, data: encodeCall({ kind: 'sweep', sweeps }) };
+
+test('a sweep goes from the addresses of an account to its hot wallet, through our contracts alone', () => {
+  const verdict = new Bench().ask(request({ account: 0, bytes: sweepBytes, purpose: sweep }));
+  const { address: delegate } = delegateDeployment(HOME, SWEEPER);
+  expect(verdict.delegations).toEqual([{ account: 3, index: 9, nonce: 0n, delegate }]);
+  const plain = { ...sweep, delegates: [] };
+  expect(outcome(0, plain, { ...sweepBytes, type: 2 })).toBe('signed');
+  expect(outcome(0, plain, sweepBytes)).toBe('purpose');
+  expect(outcome(0, sweep, { ...sweepBytes, type: 2 })).toBe('purpose');
+  expect(outcome(3, sweep, sweepBytes)).toBe('purpose');
+  expect(outcome(0, { ...sweep, account: 4 }, sweepBytes)).toBe('purpose');
+  expect(outcome(0, sweep, { ...sweepBytes, to: EVE })).toBe('purpose');
+  expect(outcome(0, { ...sweep, delegates: [{ index: 8, nonce: '0' }] }, sweepBytes)).toBe('purpose');
+  expect(outcome(0, { ...sweep, deposits: sweep.deposits.slice(1) }, sweepBytes)).toBe('purpose');
+  const changed = sweeps.map((one, i) => (i === 0 ? { ...one, amount: 50n } : one));
+  expect(outcome(0, sweep, { ...sweepBytes, data: encodeCall({ kind: 'sweep', sweeps: changed }) })).toBe(
+    'purpose',
+  );
+  const foreign = sweeps.map((one, i) => (i === 0 ? { ...one, from: accounts.deposit(4, 7).address } : one));
+  expect(outcome(0, sweep, { ...sweepBytes, data: encodeCall({ kind: 'sweep', sweeps: foreign }) })).toBe(
+    'purpose',
+  );
+});
+
+test('gas goes from the tank to hot wallets of ours, up to the ceilings', () => {
+  const gas = { kind: 'gas', account: 3 } as const;
+  const value = 10n ** 17n;
+  expect(outcome(0, gas, { to: HOME, value })).toBe('signed');
+  expect(outcome(0, gas, { to: HOME, value: value + 1n })).toBe('limit');
+  expect(outcome(0, gas, { to: EVE, value })).toBe('purpose');
+  expect(outcome(0, gas, { to: HOME, value, data: Uint8Array.of(1) })).toBe('purpose');
+  expect(outcome(3, gas, { to: HOME, value })).toBe('purpose');
+  expect(outcome(0, { kind: 'gas', account: 0 }, { to: TANK, value })).toBe('purpose');
+  const bench = new Bench();
+  const outcomes = Array.from({ length: 11 }, (_, n) =>
+    bench.outcome(request({ account: 0, ordinal: n, bytes: { to: HOME, value }, purpose: gas })),
+  );
+  expect(outcomes).toEqual([...Array.from({ length: 10 }, () => 'signed'), 'limit']);
+});
+
+test('a token is approved for the payout contract, up to the ceiling', () => {
+  const approve = (amount: bigint) => ({ kind: 'approve', asset: 'USDT', amount: String(amount) }) as const;
+  const bytes = (amount: bigint, spender = BATCH_PAYOUT) => ({
+    to: USDT,
+    data: encodeCall({ kind: 'approve', spender, amount }),
+  });
+  expect(outcome(1, approve(0n), bytes(0n))).toBe('signed');
+  expect(outcome(1, approve(10n ** 12n), bytes(10n ** 12n))).toBe('signed');
+  expect(outcome(1, approve(10n ** 12n + 1n), bytes(10n ** 12n + 1n))).toBe('limit');
+  expect(outcome(1, approve(5n), bytes(6n))).toBe('purpose');
+  expect(outcome(1, approve(5n), bytes(5n, EVE))).toBe('purpose');
+  expect(outcome(1, approve(5n), { ...bytes(5n), to: USDC })).toBe('purpose');
+  expect(outcome(0, approve(5n), bytes(5n))).toBe('purpose');
+});
+
+test('contracts are deployed as the signer has them, by the tank', () => {
+  const to = DETERMINISTIC_DEPLOYER;
+  const sweeper = { kind: 'deploy', contract: 'sweeper' } as const;
+  const { data } = sweeperDeployment(TANK);
+  expect(outcome(0, sweeper, { to, data })).toBe('signed');
+  expect(
+    outcome(0, { kind: 'deploy', contract: 'batch_payout' }, { to, data: batchPayoutDeployment().data }),
+  ).toBe('signed');
+  const delegate = delegateDeployment(HOME, SWEEPER).data;
+  const purpose = { kind: 'deploy', contract: 'sweep_delegate', account: 3 } as const;
+  expect(outcome(0, purpose, { to, data: delegate })).toBe('signed');
+  expect(outcome(0, { ...purpose, account: 4 }, { to, data: delegate })).toBe('purpose');
+  expect(outcome(0, sweeper, { to, data: sweeperDeployment(EVE).data })).toBe('purpose');
+  expect(outcome(0, sweeper, { to: EVE, data })).toBe('purpose');
+  expect(outcome(1, sweeper, { to, data })).toBe('purpose');
+});
+
+test('a hole is filled by an empty payment to the sender', () => {
+  const fill = { kind: 'fill' } as const;
+  expect(outcome(3, fill, { to: HOME })).toBe('signed');
+  expect(outcome(3, fill, { to: EVE })).toBe('purpose');
+  expect(outcome(3, fill, { to: HOME, value: 1n })).toBe('purpose');
+  expect(outcome(3, fill, { to: HOME, data: Uint8Array.of(1) })).toBe('purpose');
+});

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readPolicy, unitsOf } from './policy.ts';
+import { policyText } from './test-policy.ts';
+
+const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+
+/** The line for a policy that differs from the sound one at this place; undefined takes it out. */
+function mistakeAt(place: string, value: unknown): string {
+  const policy = policyText();
+  const steps = place.split('.');
+  const last = steps.pop() ?? '';
+  const within = steps.reduce<object>((at, step) => Reflect.get(at, step), policy);
+  Reflect.set(within, last, value);
+  try {
+    readPolicy(JSON.stringify(policy));
+    return 'none';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test('a sound policy is read, with its digest and its defaults', () => {
+  const policy = readPolicy(JSON.stringify(policyText()));
+  expect(policy.payouts).toMatchObject({ approveAbove: 0n, approvals: 1, perTransfer: 1_000_000_000n });
+  expect(policy.refunds.unapprovedPerDay).toBe(policy.refunds.perDay);
+  expect(policy.erc20.chainId).toBe(31_337n);
+  expect(policy.digest).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('each mistake has one line that names its place', () => {
+  const net = 'networks.erc20';
+  const lines: [line: string, place: string, value?: unknown][] = [
+    ['payouts.approvals needs 3 people and approvers names 2', 'payouts.approvals', 3],
+    ['payouts.approvals needs 1 person and approvers names 0', 'approvers', []],
+    ['refunds.per_transfer is above refunds.per_hour', 'refunds.per_transfer', '9999'],
+    ['payouts.per_merchant_day is above payouts.per_day', 'payouts.per_merchant_day', '999999'],
+    [`${net}.tokens names no token`, `${net}.tokens`, {}],
+    [`${net}.tokens are one address`, `${net}.tokens`, { USDT: TOKEN, USDC: TOKEN }],
+    [`${net}.tokens.USDT has a wrong checksum`, `${net}.tokens.USDT`, TOKEN.replace('Fb', 'fb')],
+    [`${net}.batch_payout is the zero address`, `${net}.batch_payout`, `0x${'0'.repeat(40)}`],
+    [`${net}.batch_payout is the address of a token`, `${net}.batch_payout`, TOKEN],
+    [`${net}.gas_per_transaction must be`, `${net}.gas_per_transaction`, 16_777_217],
+    [`is above ${net}.max_fee_per_gas`, `${net}.max_fee_per_gas`, '1'],
+    [`${net}.gas_top_up is above`, `${net}.gas_top_ups_per_day`, '1'],
+    ['payouts.per_hour is missing', 'payouts.per_hour'],
+    ['payouts.per_week is not known here: take it out', 'payouts.per_week', '1'],
+    ['payouts.per_day must', 'payouts.per_day', '1.0000001'],
+    ['payouts.per_day must', 'payouts.per_day', '-1'],
+    ['payouts.per_day must', 'payouts.per_day', 1],
+    ['two approvers have the name ada', 'approvers.1.name', 'ada'],
+    ['two approvers have the key', 'approvers.1', { ...policyText().approvers[0], name: 'bob' }],
+    ['approvers.0 (ada) needs one of ed25519 and ethereum', 'approvers.0', { name: 'ada' }],
+    ['approvers.0.ed25519 is no public key', 'approvers.0.ed25519', `0x01${'0'.repeat(62)}`],
+    ['accounts names a merchant twice', 'accounts', { 1: MERCHANT, 2: MERCHANT }],
+  ];
+  for (const [line, place, value] of lines) {
+    const said = mistakeAt(place, value);
+    expect(said).toMatch(/^the policy: /);
+    expect(said).toContain(line);
+    expect(said.split('\n')).toHaveLength(1);
+  }
+  expect(() => readPolicy('{"florin_policy"')).toThrow('the policy: it is not JSON.');
+});
+
+const MERCHANT = '01890000-0000-7000-8000-000000000001';
+
+test('money is read to the last unit', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 17n }), (units) => {
+      const text = String(units).padStart(7, '0');
+      expect(unitsOf(`${text.slice(0, -6)}.${text.slice(-6)}`)).toBe(units);
+    }),
+  );
+  expect(unitsOf('0.1')).toBe(100_000n);
+});

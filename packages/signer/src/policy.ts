@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import Type, { type Static } from 'typebox';
+import { readAddress, ZERO_ADDRESS } from './address.ts';
+import { fromHex } from './bytes.ts';
+import { SignerMistake } from './mistake.ts';
+import type { SignerAsset } from './protocol.ts';
+import { checkShape } from './shape.ts';
+
+const DECIMALS = 6;
+/** EIP-7825: no transaction may have more. */
+const GAS_MAX = 16_777_216;
+const FREEZE_AFTER = 5;
+
+/** What a payout or refund may be without people, and with them. Amounts in units of a token, tokens added up. */
+export interface PaymentRules {
+  perTransfer: bigint;
+  perHour: bigint;
+  perDay: bigint;
+  perMerchantDay: bigint;
+  /** A batch or refund whose total is above it needs `approvals` people. */
+  approveAbove: bigint;
+  approvals: number;
+  /** All that goes out without people in a day. */
+  unapprovedPerDay: bigint;
+  /** Single transfers that pay an item again whose earlier transaction may still be mined. */
+  resendPerDay: bigint;
+}
+
+export interface Approver {
+  name: string;
+  kind: 'ed25519' | 'ethereum';
+  /** Of Ed25519 the public key, hex; of Ethereum the address. */
+  key: string;
+}
+
+/** A network's rules; amounts of its own coin in wei. */
+export interface NetworkRules {
+  chainId: bigint;
+  tokens: ReadonlyMap<SignerAsset, string>;
+  /** Null: each item is a transfer of its own. */
+  batchPayout: string | null;
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+  gasPerTransaction: bigint;
+  nativeFeePerDay: bigint;
+  gasTopUp: bigint;
+  gasTopUpsPerDay: bigint;
+  /** The most that `BatchPayout` may pull from a hot wallet, in units. */
+  approveCeiling: bigint;
+}
+
+export interface Policy {
+  /** SHA-256 of the file, hex. */
+  digest: string;
+  erc20: NetworkRules;
+  payouts: PaymentRules;
+  refunds: PaymentRules;
+  approvers: readonly Approver[];
+  /** Merchants by account, where the operator wants it fixed; else the first request of an account decides. */
+  accounts: ReadonlyMap<number, string>;
+  /** So many attempts that are refused within a minute stop all signing. */
+  freezeAfter: number;
+}
+
+const closed = <const P extends Type.TProperties>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false });
+const Money = Type.String({ pattern: `^(?:0|[1-9][0-9]{0,11})(?:\\.[0-9]{1,${DECIMALS}})?$` });
+const Wei = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,29})$' });
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+const Key = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
+const Name = Type.String({ minLength: 1, maxLength: 100 });
+const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
+
+const Payments = closed({
+  per_transfer: Money,
+  per_hour: Money,
+  per_day: Money,
+  per_merchant_day: Money,
+  approve_above: Type.Optional(Money),
+  approvals: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+  unapproved_per_day: Type.Optional(Money),
+  resend_per_day: Type.Optional(Money),
+});
+
+const PolicyFile = closed({
+  florin_policy: Type.Literal(1),
+  networks: closed({
+    erc20: closed({
+      chain_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+      tokens: closed({ USDT: Type.Optional(Address), USDC: Type.Optional(Address) }),
+      batch_payout: Type.Optional(Address),
+      max_fee_per_gas: Wei,
+      max_priority_fee_per_gas: Wei,
+      gas_per_transaction: Type.Integer({ minimum: 21_000, maximum: GAS_MAX }),
+      native_fee_per_day: Wei,
+      gas_top_up: Wei,
+      gas_top_ups_per_day: Wei,
+      approve_ceiling: Money,
+    }),
+  }),
+  payouts: Payments,
+  refunds: Payments,
+  approvers: Type.Array(
+    closed({ name: Name, ed25519: Type.Optional(Key), ethereum: Type.Optional(Address) }),
+    { maxItems: 100 },
+  ),
+  accounts: Type.Optional(Type.Record(Type.String({ pattern: '^[1-9][0-9]{0,9}$' }), Uuid)),
+  freeze_after_refusals: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+});
+type PolicyText = Static<typeof PolicyFile>;
+
+/** A policy says it in this way only: the place of the mistake, and what to do. */
+const mistake = (line: string) => new SignerMistake('policy', `the policy: ${line}`);
+
+/**
+ * @param text the policy file
+ * @throws SignerMistake with one line for the first mistake
+ */
+export function readPolicy(text: string): Policy {
+  const file = checkShape(PolicyFile, text, mistake);
+  const approvers = approversOf(file.approvers);
+  return {
+    digest: createHash('sha256').update(text).digest('hex'),
+    erc20: networkOf(file.networks.erc20),
+    payouts: paymentRules(file.payouts, 'payouts', approvers.length),
+    refunds: paymentRules(file.refunds, 'refunds', approvers.length),
+    approvers,
+    accounts: accountsOf(file.accounts ?? {}),
+    freezeAfter: file.freeze_after_refusals ?? FREEZE_AFTER,
+  };
+}
+
+/** `12.34` → 12,340,000. */
+export function unitsOf(money: string): bigint {
+  const [whole = '0', fraction = ''] = money.split('.');
+  return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
+}
+
+function paymentRules(
+  text: PolicyText['payouts'],
+  at: 'payouts' | 'refunds',
+  approversNamed: number,
+): PaymentRules {
+  const { approvals = 1, approve_above = '0', unapproved_per_day, resend_per_day = '0' } = text;
+  if (approvals > approversNamed)
+    throw mistake(
+      `${at}.approvals needs ${approvals} ${approvals === 1 ? 'person' : 'people'} and approvers names ` +
+        `${approversNamed}: name more, or need fewer.`,
+    );
+  const order = ['per_transfer', 'per_hour', 'per_day'] as const;
+  for (const [i, larger] of order.slice(1).entries()) {
+    const smaller = order[i] ?? larger;
+    if (unitsOf(text[smaller]) > unitsOf(text[larger]))
+      throw mistake(`${at}.${smaller} is above ${at}.${larger}, which it can then never reach.`);
+  }
+  if (unitsOf(text.per_merchant_day) > unitsOf(text.per_day))
+    throw mistake(`${at}.per_merchant_day is above ${at}.per_day, which it can then never reach.`);
+  return {
+    perTransfer: unitsOf(text.per_transfer),
+    perHour: unitsOf(text.per_hour),
+    perDay: unitsOf(text.per_day),
+    perMerchantDay: unitsOf(text.per_merchant_day),
+    approveAbove: unitsOf(approve_above),
+    approvals,
+    unapprovedPerDay: unitsOf(unapproved_per_day ?? text.per_day),
+    resendPerDay: unitsOf(resend_per_day),
+  };
+}
+
+function networkOf(text: PolicyText['networks']['erc20']): NetworkRules {
+  const at = 'networks.erc20';
+  const tokens = new Map<SignerAsset, string>();
+  for (const asset of ['USDT', 'USDC'] as const) {
+    const address = text.tokens[asset];
+    if (address !== undefined) tokens.set(asset, addressIn(address, `${at}.tokens.${asset}`));
+  }
+  if (tokens.size === 0) throw mistake(`${at}.tokens names no token.`);
+  if (new Set(tokens.values()).size < tokens.size) throw mistake(`${at}.tokens are one address.`);
+  const batchPayout =
+    text.batch_payout === undefined ? null : addressIn(text.batch_payout, `${at}.batch_payout`);
+  if (batchPayout !== null && [...tokens.values()].includes(batchPayout))
+    throw mistake(`${at}.batch_payout is the address of a token.`);
+  if (BigInt(text.max_priority_fee_per_gas) > BigInt(text.max_fee_per_gas))
+    throw mistake(`${at}.max_priority_fee_per_gas is above ${at}.max_fee_per_gas.`);
+  if (BigInt(text.gas_top_up) > BigInt(text.gas_top_ups_per_day))
+    throw mistake(`${at}.gas_top_up is above ${at}.gas_top_ups_per_day.`);
+  return {
+    chainId: BigInt(text.chain_id),
+    tokens,
+    batchPayout,
+    maxFeePerGas: BigInt(text.max_fee_per_gas),
+    maxPriorityFeePerGas: BigInt(text.max_priority_fee_per_gas),
+    gasPerTransaction: BigInt(text.gas_per_transaction),
+    nativeFeePerDay: BigInt(text.native_fee_per_day),
+    gasTopUp: BigInt(text.gas_top_up),
+    gasTopUpsPerDay: BigInt(text.gas_top_ups_per_day),
+    approveCeiling: unitsOf(text.approve_ceiling),
+  };
+}
+
+function addressIn(text: string, at: string): string {
+  const address = readAddress(text);
+  if (address === undefined) throw mistake(`${at} has a wrong checksum: copy it again.`);
+  if (address === ZERO_ADDRESS) throw mistake(`${at} is the zero address.`);
+  return address;
+}
+
+function approversOf(list: PolicyText['approvers']): Approver[] {
+  const approvers = list.map(({ name, ed25519: publicKey, ethereum }, i): Approver => {
+    const at = `approvers.${i}`;
+    if ((publicKey === undefined) === (ethereum === undefined))
+      throw mistake(`${at} (${name}) needs one of ed25519 and ethereum.`);
+    if (publicKey === undefined)
+      return { name, kind: 'ethereum', key: addressIn(ethereum ?? '', `${at}.ethereum`) };
+    if (!isSoundKey(publicKey)) throw mistake(`${at}.ed25519 is no public key.`);
+    return { name, kind: 'ed25519', key: publicKey };
+  });
+  for (const field of ['name', 'key'] as const) {
+    const seen = new Set<string>();
+    for (const approver of approvers) {
+      if (seen.has(approver[field])) throw mistake(`two approvers have the ${field} ${approver[field]}.`);
+      seen.add(approver[field]);
+    }
+  }
+  return approvers;
+}
+
+/** Points of small order have signatures that anybody can make. */
+function isSoundKey(publicKey: string): boolean {
+  try {
+    return !ed25519.Point.fromBytes(fromHex(publicKey)).isSmallOrder();
+  } catch {
+    return false;
+  }
+}
+
+function accountsOf(text: Record<string, string>): ReadonlyMap<number, string> {
+  const accounts = new Map(Object.entries(text).map(([account, merchant]) => [Number(account), merchant]));
+  if (new Set(accounts.values()).size < accounts.size) throw mistake('accounts names a merchant twice.');
+  return accounts;
+}

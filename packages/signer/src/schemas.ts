@@ -1,0 +1,179 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { INDEX_MAX } from './accounts.ts';
+import { SignerMistake } from './mistake.ts';
+import type {
+  AccountRequest,
+  ClaimRequest,
+  FreezeRequest,
+  Purpose,
+  SignRequest,
+  UnfreezeRequest,
+} from './protocol.ts';
+import { checkShape, faultOf } from './shape.ts';
+import type { Subject } from './statement.ts';
+
+/** A request that cannot be read: answered with 400. */
+export class InvalidRequest extends Error {}
+
+const ITEMS_MAX = 10_000;
+const APPROVALS_MAX = 100;
+const SWEEP_MAX = 500;
+const BEFORE_MAX = 20_000;
+
+const closed = <const P extends Record<string, TSchema>>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false });
+
+/** Below 2^256; enough digits that no sum overflows anything. */
+const Digits = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,76})$' });
+const Ordinal = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,18})$' });
+const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
+const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Index = Type.Integer({ minimum: 0, maximum: INDEX_MAX });
+const Network = Type.Literal('erc20');
+const Asset = Type.Union([Type.Literal('USDT'), Type.Literal('USDC')]);
+const Bytes = Type.String({ pattern: '^0x(?:[0-9a-f]{2})+$' });
+
+const Item = closed({
+  place: Type.Integer({ minimum: 0, maximum: ITEMS_MAX }),
+  to: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
+  amount: Digits,
+  memo: Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()]),
+});
+
+const Approval = closed({
+  approver: Name,
+  validUntil: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  signature: Bytes,
+});
+
+const payment = <const Kind extends string>(kind: Kind) =>
+  closed({
+    kind: Type.Literal(kind),
+    merchant: Uuid,
+    id: Uuid,
+    asset: Asset,
+    items: Type.Array(Item, { minItems: 1, maxItems: ITEMS_MAX }),
+    places: Type.Array(Type.Integer({ minimum: 0, maximum: ITEMS_MAX }), {
+      minItems: 1,
+      maxItems: ITEMS_MAX,
+    }),
+    approvals: Type.Array(Approval, { maxItems: APPROVALS_MAX }),
+  });
+
+const SubjectShape = closed({
+  kind: Type.Union([Type.Literal('payout'), Type.Literal('refund')]),
+  merchant: Uuid,
+  id: Uuid,
+  network: Network,
+  asset: Asset,
+  items: Type.Array(Item, { minItems: 1, maxItems: ITEMS_MAX }),
+});
+
+const DeployPlain = closed({
+  kind: Type.Literal('deploy'),
+  contract: Type.Union([Type.Literal('batch_payout'), Type.Literal('sweeper')]),
+});
+const DeployDelegate = closed({
+  kind: Type.Literal('deploy'),
+  contract: Type.Literal('sweep_delegate'),
+  account: Index,
+});
+
+const PURPOSES = {
+  payout: payment('payout'),
+  refund: payment('refund'),
+  sweep: closed({
+    kind: Type.Literal('sweep'),
+    merchant: Uuid,
+    account: Index,
+    deposits: Type.Array(closed({ index: Index, asset: Asset, amount: Digits }), {
+      minItems: 1,
+      maxItems: SWEEP_MAX,
+    }),
+    delegates: Type.Array(closed({ index: Index, nonce: Ordinal }), { maxItems: SWEEP_MAX }),
+  }),
+  gas: closed({ kind: Type.Literal('gas'), account: Index }),
+  approve: closed({ kind: Type.Literal('approve'), asset: Asset, amount: Digits }),
+  fill: closed({ kind: Type.Literal('fill') }),
+} as const;
+
+const Request = closed({
+  network: Network,
+  account: Index,
+  attempt: closed({
+    history: Name,
+    attemptId: Name,
+    ordinal: Ordinal,
+    previous: Type.Union([Name, Type.Null()]),
+    before: Type.Optional(Type.Array(Name, { maxItems: BEFORE_MAX })),
+  }),
+  unsigned: Bytes,
+  purpose: Type.Unknown(),
+  journal: Type.Optional(
+    closed({
+      entries: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      head: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    }),
+  ),
+});
+
+const Account = closed({ network: Network, account: Index });
+const Claim = closed({ history: Name, over: Ordinal });
+const Freeze = closed({ reason: Type.String({ minLength: 1, maxLength: 500 }) });
+const Unfreeze = closed({ passphrase: Type.String({ minLength: 1, maxLength: 1_000 }) });
+
+export const readAccountRequest = (value: unknown): AccountRequest => checked(Account, value);
+export const readClaimRequest = (value: unknown): ClaimRequest => checked(Claim, value);
+export const readFreezeRequest = (value: unknown): FreezeRequest => checked(Freeze, value);
+export const readUnfreezeRequest = (value: unknown): UnfreezeRequest => checked(Unfreeze, value);
+
+/** @throws InvalidRequest with one line; keys that the protocol does not have are refused */
+export function readSignRequest(value: unknown): SignRequest {
+  const { purpose, ...request } = checked(Request, value);
+  return { ...request, purpose: readPurpose(purpose) };
+}
+
+/** What an approver signs, as JSON. @throws SignerMistake */
+export function readSubject(json: string): Subject {
+  const subject = checkShape(
+    SubjectShape,
+    json,
+    (fault) => new SignerMistake('statement', `the statement: ${fault}`),
+  );
+  if (subject.items.some(({ place }, i) => place !== i))
+    throw new SignerMistake('statement', 'the statement: items have the places 0, 1, 2 … in order.');
+  return subject;
+}
+
+/** By its kind first: a fault in one field is then named, not that no kind fits. */
+function readPurpose(purpose: unknown): Purpose {
+  const [kind, contract] = [fieldOf(purpose, 'kind'), fieldOf(purpose, 'contract')];
+  if (kind === 'deploy')
+    return contract === 'sweep_delegate'
+      ? checked(DeployDelegate, purpose, 'purpose')
+      : checked(DeployPlain, purpose, 'purpose');
+  switch (kind) {
+    case 'payout':
+    case 'refund':
+      return checked(PURPOSES[kind], purpose, 'purpose');
+    case 'sweep':
+      return checked(PURPOSES.sweep, purpose, 'purpose');
+    case 'gas':
+      return checked(PURPOSES.gas, purpose, 'purpose');
+    case 'approve':
+      return checked(PURPOSES.approve, purpose, 'purpose');
+    case 'fill':
+      return checked(PURPOSES.fill, purpose, 'purpose');
+    default:
+      throw new InvalidRequest('purpose.kind is none that the signer knows.');
+  }
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+function checked<const Shape extends TSchema>(shape: Shape, value: unknown, at?: string): Static<Shape> {
+  const fault = faultOf(shape, value);
+  if (fault === undefined) return value as Static<Shape>;
+  throw new InvalidRequest(at === undefined ? fault : `${at}: ${fault}`);
+}

@@ -1,0 +1,47 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+type Check = ReturnType<typeof Compile>;
+const checks = new WeakMap<TSchema, Check>();
+
+/**
+ * Reads JSON of that shape; keys that it does not name are refused.
+ *
+ * @param fail makes the error to throw from one line
+ */
+export function checkShape<const Shape extends TSchema>(
+  shape: Shape,
+  text: string,
+  fail: (fault: string) => Error,
+): Static<Shape> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw fail('it is not JSON.');
+  }
+  const fault = faultOf(shape, value);
+  if (fault !== undefined) throw fail(fault);
+  return value as Static<Shape>;
+}
+
+/** One line, where the value is not of that shape. */
+export function faultOf(shape: TSchema, value: unknown): string | undefined {
+  const check = checks.get(shape) ?? Compile(shape);
+  checks.set(shape, check);
+  if (check.Check(value)) return undefined;
+  const errors = check.Errors(value).filter(({ keyword }) => keyword !== 'boolean');
+  const error =
+    errors.find(({ keyword }) => keyword === 'required') ??
+    errors.find(({ keyword }) => keyword === 'additionalProperties') ??
+    errors[0];
+  if (error === undefined) return 'it has another shape.';
+  const params: Record<string, unknown> = { ...error.params };
+  const at = error.instancePath.slice(1).replaceAll('/', '.');
+  const within = (names: unknown) =>
+    [at, String(Array.isArray(names) ? names[0] : names)].filter(Boolean).join('.');
+  if (error.keyword === 'required') return `${within(params.requiredProperties)} is missing.`;
+  if (error.keyword === 'additionalProperties')
+    return `${within(params.additionalProperties)} is not known here: take it out.`;
+  return `${at === '' ? 'it' : at} ${error.message}.`;
+}

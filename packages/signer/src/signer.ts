@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs';
+import type { Accounts } from './accounts.ts';
+import { Alarm } from './alarm.ts';
+import { toHex } from './bytes.ts';
+import { crashPoint } from './crash-point.ts';
+import type { Entry } from './entries.ts';
+import { Journal, JournalFailure } from './journal.ts';
+import { judge, type Verdict } from './judge.ts';
+import { Memory } from './memory.ts';
+import { SignerMistake } from './mistake.ts';
+import type { PaymentRules, Policy } from './policy.ts';
+import type {
+  AccountAnswer,
+  AccountRequest,
+  ClaimAnswer,
+  ClaimRequest,
+  SignAnswer,
+  SignerStatus,
+  SignRequest,
+} from './protocol.ts';
+import { Refused } from './refusal.ts';
+import { signAuthorization, signTransaction } from './transaction.ts';
+
+export interface SignerOptions {
+  accounts: Accounts;
+  policy: Policy;
+  journalFile: string;
+  /** Throws where it is not the key file's. */
+  checkPassphrase: (passphrase: string) => Promise<void>;
+  /** A line for the operator; the digest of the policy is in each. */
+  log: (event: string, facts: Record<string, unknown>) => void;
+  /** Unix milliseconds. */
+  clock?: () => number;
+}
+
+/** Keys, policy and memory: signs what `judge` lets pass, after its line is on disk. */
+export class Signer {
+  readonly #accounts: Accounts;
+  readonly #policy: Policy;
+  readonly #journal: Journal;
+  readonly #memory: Memory;
+  readonly #alarm: Alarm;
+  readonly #options: SignerOptions;
+  readonly #deposits = new Map<string, string>();
+  #unfreezing: Promise<void> = Promise.resolve();
+
+  private constructor(options: SignerOptions, journal: Journal, memory: Memory) {
+    this.#options = options;
+    this.#accounts = options.accounts;
+    this.#policy = options.policy;
+    this.#alarm = new Alarm(options.policy.freezeAfter);
+    this.#journal = journal;
+    this.#memory = memory;
+  }
+
+  /** @throws SignerMistake where the journal is missing, broken or of other keys */
+  static async open(options: SignerOptions): Promise<Signer> {
+    const { accounts, policy, journalFile, log } = options;
+    const memory = new Memory();
+    const journal = await Journal.open(journalFile, {
+      take: (entry) => memory.apply(entry),
+      dropped: (bytes) => log('journal_torn', { policy: policy.digest, dropped_bytes: bytes }),
+    });
+    if (memory.fingerprint !== accounts.fingerprint) {
+      await journal.close();
+      throw new SignerMistake(
+        'journal',
+        `the journal ${journalFile} is of the keys ${memory.fingerprint}, the key file of ${accounts.fingerprint}.`,
+      );
+    }
+    const signer = new Signer(options, journal, memory);
+    signer.#record({ type: 'start', at: signer.#now(), policy: policy.digest });
+    await journal.flushed();
+    return signer;
+  }
+
+  status(): SignerStatus {
+    const { approvers, payouts, refunds, erc20, digest } = this.#policy;
+    const { held, frozen } = this.#memory;
+    const threshold = ({ approveAbove, approvals }: PaymentRules) => ({
+      approveAbove: String(approveAbove),
+      approvals,
+    });
+    return {
+      version: VERSION,
+      policy: digest,
+      frozen,
+      journal: this.#journal.head,
+      held: held === null ? null : { history: held.history, generation: String(held.generation) },
+      networks: [{ network: 'erc20', chainId: Number(erc20.chainId) }],
+      thresholds: { payouts: threshold(payouts), refunds: threshold(refunds) },
+      approvers,
+    };
+  }
+
+  account({ network, account }: AccountRequest): AccountAnswer {
+    return {
+      network,
+      account,
+      extendedPublicKey: this.#accounts.extendedPublicKey(account),
+      hot: this.#accounts.hot(account).address,
+    };
+  }
+
+  /** @throws Refused, JournalFailure */
+  async sign(request: SignRequest): Promise<SignAnswer> {
+    const verdict = this.#decide(request);
+    crashPoint('sign.decided');
+    const journal = verdict.entry === null ? this.#journal.head : this.#record(verdict.entry);
+    // Also where the line is an older one, which may still be on its way to the disk.
+    await this.#journal.flushed();
+    crashPoint('sign.journaled');
+    const { raw, hash } = this.#signed(request.account, verdict);
+    crashPoint('sign.signed');
+    const { attemptId } = request.attempt;
+    this.#log('signed', {
+      kind: request.purpose.kind,
+      attempt: attemptId,
+      tx: toHex(hash),
+      entries: journal.entries,
+    });
+    return { raw: toHex(raw), txId: toHex(hash), journal };
+  }
+
+  /** By compare-and-set; see `WalletHolder` of the server. */
+  async claim({ history, over }: ClaimRequest): Promise<ClaimAnswer> {
+    const generation = this.#memory.held?.generation ?? 0n;
+    if (generation !== BigInt(over)) return { claimed: false };
+    this.#record({ type: 'claim', at: this.#now(), history, generation: String(generation + 1n) });
+    await this.#journal.flushed();
+    this.#log('claimed', { history, generation: String(generation + 1n) });
+    return { claimed: true };
+  }
+
+  async freeze(reason: string): Promise<void> {
+    if (this.#memory.frozen === null) {
+      this.#record({ type: 'freeze', at: this.#now(), reason });
+      this.#log('frozen', { reason });
+    }
+    await this.#journal.flushed();
+  }
+
+  /** @throws SignerMistake for a wrong passphrase; one is tried at a time, which takes a second */
+  async unfreeze(passphrase: string): Promise<void> {
+    const turn = this.#unfreezing.then(() => this.#options.checkPassphrase(passphrase));
+    this.#unfreezing = turn.catch(() => undefined);
+    await turn;
+    if (this.#memory.frozen !== null) {
+      this.#record({ type: 'unfreeze', at: this.#now() });
+      this.#alarm.reset();
+      this.#log('unfrozen', {});
+    }
+    await this.#journal.flushed();
+  }
+
+  async close(): Promise<void> {
+    await this.#journal.close();
+  }
+
+  #decide(request: SignRequest): Verdict {
+    const now = this.#now();
+    try {
+      if (request.journal !== undefined && !this.#journal.knows(request.journal))
+        throw new Refused(
+          'journal',
+          `the caller has stored a head of entry ${request.journal.entries} that this journal lacks: it was restored from ` +
+            'a backup or replaced.',
+        );
+      const { hot, deposit } = this.#book;
+      return judge(request, { memory: this.#memory, policy: this.#policy, book: { hot, deposit }, now });
+    } catch (error) {
+      if (error instanceof Refused) this.#refused(error, request, now);
+      throw error;
+    }
+  }
+
+  #refused({ code, message }: Refused, { attempt, purpose }: SignRequest, now: number): void {
+    this.#log('refused', { code, message, attempt: attempt.attemptId, kind: purpose.kind });
+    const attempts = this.#alarm.refused(code, attempt.attemptId, now);
+    if (attempts === undefined || this.#memory.frozen !== null) return;
+    const reason = `${attempts} attempts were refused within a minute`;
+    this.#record({ type: 'freeze', at: now, reason });
+    this.#log('frozen', { reason });
+    // The refusal does not wait for the disk. A journal that cannot be written ends the process at the next signature.
+    void this.#journal.flushed().catch(() => undefined);
+  }
+
+  readonly #book = {
+    hot: (account: number) => this.#accounts.hot(account).address,
+    deposit: (account: number, index: number) => {
+      const name = `${account} ${index}`;
+      const address = this.#deposits.get(name) ?? this.#accounts.deposit(account, index).address;
+      this.#deposits.set(name, address);
+      return address;
+    },
+  };
+
+  #signed(account: number, { tx, delegations }: Verdict) {
+    const authorizations = delegations.map(({ account: owner, index, nonce, delegate }) =>
+      signAuthorization(
+        { chainId: tx.chainId, delegate, nonce },
+        this.#accounts.deposit(owner, index).privateKey,
+      ),
+    );
+    return signTransaction(tx, authorizations, this.#accounts.hot(account).privateKey);
+  }
+
+  #record(entry: Entry) {
+    const head = this.#journal.append(entry);
+    try {
+      this.#memory.apply(entry);
+    } catch (error) {
+      throw new JournalFailure('the memory could not follow its journal', { cause: error });
+    }
+    return head;
+  }
+
+  /** A clock that is put back does not bring limits back that are used up. */
+  #now(): number {
+    return Math.max((this.#options.clock ?? Date.now)(), this.#memory.newest);
+  }
+
+  #log(event: string, facts: Record<string, unknown>): void {
+    this.#options.log(event, { policy: this.#policy.digest, ...facts });
+  }
+}
+
+const VERSION = String(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version);

@@ -1,0 +1,70 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { privateKeyToAccount } from 'viem/accounts';
+import { approverPublicKey } from './approvals.ts';
+
+/** For tests: two approvers with their keys, and a policy of small limits. */
+export const ADA = generateKeyPairSync('ed25519').privateKey;
+export const BOB = privateKeyToAccount(`0x${'0b'.repeat(32)}`);
+export const USDT = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+export const USDC = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512';
+
+interface PaymentsText {
+  per_transfer: string;
+  per_hour: string;
+  per_day: string;
+  per_merchant_day: string;
+  approve_above?: string;
+  approvals?: number;
+  unapproved_per_day?: string;
+  resend_per_day?: string;
+}
+
+interface PolicyText {
+  florin_policy: 1;
+  networks: {
+    erc20: {
+      chain_id: number;
+      tokens: { USDT?: string; USDC?: string };
+      batch_payout?: string;
+      max_fee_per_gas: string;
+      max_priority_fee_per_gas: string;
+      gas_per_transaction: number;
+      native_fee_per_day: string;
+      gas_top_up: string;
+      gas_top_ups_per_day: string;
+      approve_ceiling: string;
+    };
+  };
+  payouts: PaymentsText;
+  refunds: PaymentsText;
+  approvers: { name: string; ed25519?: string; ethereum?: string }[];
+  accounts?: Record<string, string>;
+  freeze_after_refusals?: number;
+}
+
+export function policyText(): PolicyText {
+  const limits = { per_transfer: '1000', per_hour: '5000', per_day: '10000', per_merchant_day: '8000' };
+  return {
+    florin_policy: 1,
+    networks: {
+      erc20: {
+        chain_id: 31_337,
+        tokens: { USDT, USDC },
+        batch_payout: '0x9fE46736679d2D9a65F0992F2272dE9f3c7fa6e0',
+        max_fee_per_gas: '200000000000',
+        max_priority_fee_per_gas: '10000000000',
+        gas_per_transaction: 16_000_000,
+        native_fee_per_day: '5000000000000000000',
+        gas_top_up: '100000000000000000',
+        gas_top_ups_per_day: '1000000000000000000',
+        approve_ceiling: '1000000',
+      },
+    },
+    payouts: { ...limits },
+    refunds: { ...limits, approve_above: '100.00', resend_per_day: '50' },
+    approvers: [
+      { name: 'ada', ed25519: approverPublicKey(ADA) },
+      { name: 'bob', ethereum: BOB.address },
+    ],
+  };
+}

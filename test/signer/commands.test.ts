@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { approversOf } from '../../packages/signer/src/approvals.ts';
+import { factsOfWords } from '../../packages/signer/src/index.ts';
+import { florin } from '../florin-command.ts';
+import {
+  makeSignerFolder,
+  PASSPHRASE,
+  type SignerFolder,
+  type SignerProcess,
+  startSigner,
+  WORDS,
+} from './signer-process.ts';
+
+const BIN = path.resolve(import.meta.dirname, '../../packages/cli/bin/florin.js');
+const folder = mkdtempSync(path.join(tmpdir(), 'florin-signer-commands-'));
+const at = (name: string) => path.join(folder, name);
+let files: SignerFolder;
+let signer: SignerProcess;
+
+beforeAll(async () => {
+  files = await makeSignerFolder();
+  signer = await startSigner(files);
+});
+
+afterAll(async () => {
+  await signer.stop();
+});
+
+const run = (...words: string[]) => florin(['signer', ...words]);
+const call = (...words: string[]) => run(...words, '--signer', `unix:${files.socket}`, '--json');
+
+/** Types back what it is shown, as `change` makes it. */
+async function initTyping(name: string, change: (words: string) => string) {
+  const words = ['--key-file', at(`${name}.json`), '--journal', at(`${name}.journal`)];
+  const child = spawn(
+    process.execPath,
+    [BIN, 'signer', 'init', ...words, '--passphrase-file', files.passphraseFile, '--json'],
+    { stdio: ['pipe', 'pipe', 'pipe'] },
+  );
+  let [shown, printed, told] = ['', '', false];
+  child.stdout.on('data', (chunk: Buffer) => {
+    printed += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    shown += chunk;
+    const line = shown.split('\n').find((one) => one.split(' ').length === 24 && /^[a-z ]+$/.test(one));
+    if (line === undefined || told) return;
+    told = true;
+    child.stdin.end(`${change(line)}\n`);
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, shown, printed };
+}
+
+test('init makes keys from words that are typed back once', async () => {
+  const { code, printed, shown } = await initTyping('made', (words) => words);
+  expect(code, shown).toBe(0);
+  const facts = JSON.parse(printed);
+  expect(statSync(at('made.json')).mode & 0o777).toBe(0o600);
+  expect(readFileSync(at('made.json'), 'utf8')).toContain(facts.fingerprint);
+  const swapped = await initTyping('wrong', (words) => words.split(' ').toReversed().join(' '));
+  expect(swapped.code).toBe(1);
+  expect(existsSync(at('wrong.json'))).toBe(false);
+});
+
+test('a backup restores the same keys, and is checked against them', async () => {
+  const words = ['--key-file', at('restored.json'), '--journal', at('restored.journal')];
+  const restored = await florin(
+    ['signer', 'init', '--restore', ...words, '--passphrase-file', files.passphraseFile, '--json'],
+    { input: WORDS },
+  );
+  expect(JSON.parse(restored.stdout)).toMatchObject(factsOfWords(WORDS));
+  const check = (input: string) =>
+    florin(['signer', 'backup-check', '--key-file', at('restored.json'), '--json'], { input });
+  expect(JSON.parse((await check(WORDS)).stdout).matches).toBe(true);
+  const other = await check(`${'zoo '.repeat(23)}vote`);
+  expect([other.code, JSON.parse(other.stderr).error.code]).toEqual([1, 'words']);
+  expect(other.stderr).not.toContain('zoo');
+});
+
+test('a running signer is asked, frozen and unfrozen', async () => {
+  expect(JSON.parse((await call('export-xpub', '1')).stdout).hot).toBe(factsOfWords(WORDS).first);
+  expect(JSON.parse((await call('freeze', '--reason', 'drill')).stdout)).toMatchObject({ reason: 'drill' });
+  expect(JSON.parse((await call('status')).stdout).frozen.reason).toBe('drill');
+  writeFileSync(at('other'), 'wrong horse battery', { mode: 0o600 });
+  const wrong = await call('unfreeze', '--passphrase-file', at('other'));
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('does not open the key file')]);
+  expect(JSON.parse((await call('unfreeze', '--passphrase-file', files.passphraseFile)).stdout)).toEqual({
+    frozen: false,
+  });
+  expect((await run('status', '--signer', `unix:${files.socket}`)).stdout).toContain(
+    'ada (ed25519), bob (ethereum)',
+  );
+  const down = await run('status', '--signer', 'unix:/nonexistent.sock', '--json');
+  expect([down.code, JSON.parse(down.stderr).error.code]).toEqual([1, 'signer_unavailable']);
+  expect((await run('status', '--signer', 'ftp://a')).code).toBe(2);
+  // Nothing of the secrets is in what it wrote.
+  expect(signer.log.join('\n')).not.toMatch(new RegExp(`${PASSPHRASE}|abandon`));
+});
+
+test('each file that is not as it should be is refused in one line, and nothing listens', async () => {
+  const start = async (changes: Partial<SignerFolder>) =>
+    await startSigner({ ...files, socket: at('none.sock'), ...changes }).then(
+      () => 'started',
+      (error: Error) => error.message,
+    );
+  writeFileSync(at('policy.json'), '{"florin_policy": 1}', { mode: 0o600 });
+  expect(await start({ policy: at('policy.json') })).toMatch(/"the policy: networks is missing\."/);
+  expect(await start({ policy: at('none') })).toMatch(/the policy .* does not exist/);
+  expect(await start({ passphraseFile: at('other') })).toMatch('does not open the key file');
+  expect(await start({ journal: at('none') })).toMatch('florin signer init makes it');
+  expect(await start({})).toMatch('another signer runs on this journal');
+  writeFileSync(at('open.json'), readFileSync(files.keyFile), { mode: 0o644 });
+  chmodSync(at('open.json'), 0o644);
+  expect(await start({ keyFile: at('open.json') })).toMatch('can be read by others: chmod 600');
+  expect(existsSync(at('none.sock'))).toBe(false);
+});
+
+test('a journal is verified by reading it, also while its signer runs', async () => {
+  const sound = await run('verify-journal', '--journal', files.journal, '--json');
+  expect(JSON.parse(sound.stdout)).toMatchObject({ torn_bytes: 0, keys: factsOfWords(WORDS).fingerprint });
+  writeFileSync(at('copy.journal'), readFileSync(files.journal, 'utf8').replace('drill', 'thrill'), {
+    mode: 0o600,
+  });
+  appendFileSync(at('copy.journal'), '{"n":');
+  const broken = await run('verify-journal', '--journal', at('copy.journal'));
+  expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('is broken at line')]);
+});
+
+test("an approver's key signs a statement that the signer accepts", async () => {
+  const made = await florin(['approvers', 'key', at('ada.pem'), '--json']);
+  const key = JSON.parse(made.stdout).ed25519;
+  const subject = {
+    kind: 'payout',
+    merchant: '01890000-0000-7000-8000-000000000001',
+    id: '01890000-0000-7000-8000-0000000000aa',
+    network: 'erc20',
+    asset: 'USDT',
+    items: [{ place: 0, to: factsOfWords(WORDS).first, amount: '1000000', memo: null }],
+  } as const;
+  writeFileSync(at('batch.json'), JSON.stringify(subject));
+  const sign = ['approvers', 'sign', at('batch.json'), '--as', 'ada', '--key-file', at('ada.pem'), '--json'];
+  const { approver, validUntil, signature } = JSON.parse((await florin(sign)).stdout);
+  const approvers = [{ name: 'ada', kind: 'ed25519', key }] as const;
+  const now = Math.floor(Date.now() / 1000);
+  expect(approversOf(subject, [{ approver, validUntil, signature }], { approvers, now }).size).toBe(1);
+  writeFileSync(at('batch.json'), JSON.stringify({ ...subject, items: [{ ...subject.items[0], place: 1 }] }));
+  expect((await florin(sign)).stderr).toContain('items have the places 0, 1, 2');
+});

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { BYTECODE } from '../../packages/signer/src/bytecode.ts';
+import { batchPayoutDeployment } from '../../packages/signer/src/index.ts';
+import { readPolicy } from '../../packages/signer/src/policy.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const PACKAGES_MAX = 25;
+
+interface Locked {
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+}
+
+const lock: { packages: Record<string, Locked> } = JSON.parse(
+  readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8'),
+);
+
+/** Where Node finds a package from a folder. */
+function resolve(from: string, name: string): string {
+  for (
+    let folder = from;
+    ;
+    folder = folder.includes('/node_modules/') ? folder.slice(0, folder.lastIndexOf('/node_modules/')) : ''
+  ) {
+    const place = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
+    if (lock.packages[place] !== undefined) return place;
+    if (folder === '') throw new Error(`${name} of ${from} is not locked`);
+  }
+}
+
+test('the signer installs 25 packages at most', () => {
+  const found = new Set<string>();
+  const visit = (place: string) => {
+    const { dependencies = {}, optionalDependencies = {} } = lock.packages[place] ?? {};
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const next = resolve(place, name);
+      if (!found.has(next)) visit(found.add(next) && next);
+    }
+  };
+  visit('packages/signer');
+  expect([...found].some((place) => place.endsWith('@noble/curves'))).toBe(true);
+  expect(found.size).toBeLessThanOrEqual(PACKAGES_MAX);
+});
+
+test('the policy of the manual is a sound one, with the address of our payout contract', () => {
+  const page = readFileSync(path.join(ROOT, 'docs/signer.md'), 'utf8');
+  const [, json = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
+  expect(BYTECODE.BatchPayout).toMatch(/^0x/);
+  expect(readPolicy(json).erc20.batchPayout).toBe(batchPayoutDeployment().address);
+});
