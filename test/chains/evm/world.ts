@@ -35,8 +35,8 @@ import { freshAddress } from '../../contracts/local-node.ts';
 import { DirectNode } from './direct-node.ts';
 import { depositWallet, hotWallet, KeySigner, TANK } from './key-signer.ts';
 
-/** `finalized` is four blocks behind the newest. */
-export const SLOTS_IN_AN_EPOCH = 2;
+const SLOTS_IN_AN_EPOCH = 2;
+/** `finalized` is so many blocks behind the newest, unless a world is started otherwise. */
 export const FINAL_BLOCKS = 2 * SLOTS_IN_AN_EPOCH;
 export const AMOUNT = 1_230_000n;
 const FUNDS = 10n ** 12n;
@@ -48,6 +48,7 @@ export class World {
   readonly signer = new KeySigner();
   readonly tokens: Record<Asset, Address>;
   readonly merchantId = randomUUID();
+  finalBlocks = FINAL_BLOCKS;
   /** Its wallet starts with sequence 0. */
   readonly hot: Address;
   readonly account: number;
@@ -67,16 +68,17 @@ export class World {
   }
 
   /** Everything is final and nothing is approved. The hot wallet has coins and no ether; the tank has ether. */
-  static async start(): Promise<World> {
-    const anvil: Anvil = await startAnvil({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH });
+  static async start(slotsInAnEpoch = SLOTS_IN_AN_EPOCH): Promise<World> {
+    const anvil: Anvil = await startAnvil({ slotsInAnEpoch });
     try {
       const client = connect(anvil.url);
       const tokens = { USDT: await deploy(client, TestUSDT), USDC: await deployUsdc(client) };
       const world = new World({ client, url: anvil.url, tokens }, 1, anvil.stop);
+      world.finalBlocks = 2 * slotsInAnEpoch;
       await client.setBalance({ address: TANK.address, value: parseEther('10') });
       for (const asset of ['USDT', 'USDC'] as const) await world.mint(asset, world.hot, FUNDS);
       await client.setAutomine(false);
-      await world.mine(FINAL_BLOCKS);
+      await world.mine(world.finalBlocks);
       return world;
     } catch (error) {
       await anvil.stop();
@@ -143,6 +145,11 @@ export class World {
     await this.client.mine({ blocks });
   }
 
+  /** Replaces the newest blocks by empty ones. */
+  async reorganise(depth: number): Promise<void> {
+    await this.node.call('anvil_reorg', [depth, []]);
+  }
+
   /** By the owner of the tokens, in a block of its own. */
   async mint(asset: Asset, to: Address, amount: bigint): Promise<void> {
     await this.own(asset, 'mint', [to, amount]);
@@ -189,7 +196,7 @@ export class World {
   async settle(sender: EvmSender, tx: SignedTx): Promise<TxStatus> {
     const answer = await sender.broadcast(tx);
     if (answer.result !== 'accepted') throw new Error(`broadcast: ${JSON.stringify(answer)}`);
-    await this.mine(FINAL_BLOCKS + 1);
+    await this.mine(this.finalBlocks + 1);
     return await sender.status(tx);
   }
 
