@@ -54,11 +54,15 @@ export class KeySigner implements TransactionSigner, WalletHolder {
 
   async sign(request: SignRequest): Promise<SignAnswer | RefusalAnswer> {
     this.requests.push(request);
-    const planned = this.#answers.shift();
-    if (planned instanceof Error) throw planned;
-    if (typeof planned === 'object') return planned;
+    const planned = this.#answers[0];
+    if (typeof planned === 'object') {
+      this.#answers.shift();
+      if (planned instanceof Error) throw planned;
+      return planned;
+    }
     const signature = this.#remember(request);
     if ('code' in signature) return signature;
+    this.#answers.shift();
     const raw = await signRaw(request.account, signature);
     const journal = { entries: this.requests.length, head: keccak256(raw).slice(2) };
     const answer = { raw, txId: keccak256(raw), journal };

@@ -7,6 +7,7 @@ import {
   sweeperDeployment,
 } from '../../../packages/server/src/chains/evm/contracts.ts';
 import type { EvmNetwork } from '../../../packages/server/src/chains/evm/network.ts';
+import type { EvmNode } from '../../../packages/server/src/chains/evm/node.ts';
 import { readQuantity, readRecord } from '../../../packages/server/src/chains/evm/node-answers.ts';
 import { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
 import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
@@ -111,10 +112,10 @@ export class World {
     };
   }
 
-  sender(changes: Partial<EvmNetwork> = {}, account = this.account): EvmSender {
+  sender(changes: Partial<EvmNetwork> = {}, account = this.account, node: EvmNode = this.node): EvmSender {
     return new EvmSender({
       network: this.network(changes),
-      node: this.node,
+      node,
       signer: this.signer,
       merchantId: this.merchantId,
       wallets: {
