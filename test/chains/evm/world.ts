@@ -74,7 +74,7 @@ export class World {
     try {
       const client = connect(anvil.url);
       const tokens = { USDT: await deploy(client, TestUSDT), USDC: await deployUsdc(client) };
-      const world = new World({ client, url: anvil.url, tokens }, 1, anvil.stop);
+      const world = new World({ client, url: anvil.url, tokens }, 1, () => anvil.stop());
       world.finalBlocks = 2 * slotsInAnEpoch;
       await client.setBalance({ address: TANK.address, value: parseEther('10') });
       for (const asset of ['USDT', 'USDC'] as const) await world.mint(asset, world.hot, FUNDS);
@@ -228,7 +228,7 @@ export class World {
   /** Balances, nonces and blocks as they were; for `beforeEach`. */
   async snapshot(): Promise<() => Promise<void>> {
     const id = await this.client.snapshot();
-    return async () => void (await this.client.revert({ id }));
+    return () => this.client.revert({ id });
   }
 }
 

@@ -15,18 +15,15 @@ const ABI = [...BatchPayout.abi, ...Sweeper.abi, ...TOKEN_ABI] as const;
 
 export function contentOf({ to, data }: Pick<Call, 'to' | 'data'>): Content {
   const call = decode(data);
-  switch (call?.functionName) {
-    case 'pay': {
-      const [token, group, payments] = call.args;
-      return { kind: 'batch', contract: to, token, group, places: payments.map(({ index }) => index) };
-    }
-    case 'sweep':
-      return { kind: 'sweep', contract: to, sweeps: call.args[0] };
-    case 'transfer':
-      return { kind: 'transfer', token: to, to: call.args[0], amount: call.args[1] };
-    default:
-      return { kind: 'movement' };
+  if (call?.functionName === 'pay') {
+    const [token, group, payments] = call.args;
+    return { kind: 'batch', contract: to, token, group, places: payments.map(({ index }) => index) };
   }
+  if (call?.functionName === 'sweep') return { kind: 'sweep', contract: to, sweeps: call.args[0] };
+  if (call?.functionName === 'transfer') {
+    return { kind: 'transfer', token: to, to: call.args[0], amount: call.args[1] };
+  }
+  return { kind: 'movement' };
 }
 
 export function countItems(content: Content): number {

@@ -48,7 +48,7 @@ export interface EvmSenderOptions {
   merchantId: string;
   wallets: EvmWallets;
   /** As `Chain.head`; its `finalHeight` is one that two endpoints agree on. */
-  head(): Promise<Head>;
+  head: () => Promise<Head>;
 }
 
 /** The wallets of one live merchant, EIP-55, from public keys alone. */

@@ -8,7 +8,7 @@ import { readSigned, type SignedContent } from './transaction.ts';
 export interface ChainView {
   node: NodeReads;
   /** Its `finalHeight` is one that two endpoints agree on. */
-  head(): Promise<Head>;
+  head: () => Promise<Head>;
 }
 
 const NOT_FINAL = { final: false } as const;
@@ -85,16 +85,20 @@ function describe(tx: SignedTx, content: SignedContent, receipt: Receipt, final:
 async function isPassed({ node, head }: ChainView, tx: SignedTx, finalHeight: bigint): Promise<boolean> {
   const sequence = BigInt(tx.sequence ?? 0);
   // Nodes keep the state of 128 blocks, and finality may lag behind those: what is open at the tip needs no older state.
-  if ((await countOf(node.call, tx.sender, 'latest')) <= sequence) return false;
-  if ((await countOf(node.agreed, tx.sender, toQuantity(finalHeight))) <= sequence) return false;
+  if ((await countOf(node, 'call', tx.sender, 'latest')) <= sequence) return false;
+  if ((await countOf(node, 'agreed', tx.sender, toQuantity(finalHeight))) <= sequence) return false;
   if ((await agreedReceipt(node, tx.txId)) !== undefined) throw disagreement(`whether ${tx.txId} is mined`);
   // A node that was restored to an earlier block between the reads proves nothing.
   if ((await head()).finalHeight < finalHeight) throw disagreement('which blocks are final');
   return true;
 }
 
-async function countOf(read: NodeReads['call'], sender: string, block: string): Promise<bigint> {
-  return readQuantity(await read('eth_getTransactionCount', [sender, block]), 'eth_getTransactionCount');
+async function countOf(
+  node: NodeReads,
+  by: 'call' | 'agreed',
+  ...at: [sender: string, block: string]
+): Promise<bigint> {
+  return readQuantity(await node[by]('eth_getTransactionCount', at), 'eth_getTransactionCount');
 }
 
 /** In a node's mempool, or in a block whose receipt it does not give yet. */
