@@ -105,6 +105,31 @@ describe.skipIf(!hasAnvil())('sending on an EVM network', () => {
     });
   });
 
+  test.for([0, 2, 4])(
+    'J3: of five in a row number %i is lost: those behind it wait, and nothing is skipped',
+    async (k) => {
+      const first = BigInt(await next());
+      const list = await Promise.all(
+        Array.from({ length: 5 }, (_, i) =>
+          sender.buildTransfer(payout('USDT', fresh(1, 100 + i), { sequence: String(first + BigInt(i)) })),
+        ),
+      );
+      for (const [i, tx] of list.entries()) {
+        if (i === k) world.node.dropNext();
+        expect(await sender.broadcast(tx)).toEqual({ result: 'accepted' });
+      }
+      await world.mine(FINAL_BLOCKS + 1);
+      const states = async () => await Promise.all(list.map(async (tx) => (await sender.status(tx)).state));
+      expect(await states()).toEqual(list.map((_, i) => (i < k ? 'final' : i === k ? 'unknown' : 'pending')));
+      const [lost] = list.slice(k);
+      if (lost === undefined) throw new Error('nothing is lost');
+      expect(await sender.broadcast(lost)).toEqual({ result: 'accepted' });
+      await world.mine(FINAL_BLOCKS + 1);
+      expect(await states()).toEqual(list.map(() => 'final'));
+      for (const i of list.keys()) expect(await world.balance('USDT', freshAddress(100 + i))).toBe(AMOUNT);
+    },
+  );
+
   describe('J4 replacement', () => {
     test('J4: both versions are watched, and the second lands: the first is dead', async () => {
       const spec = await specOf();
