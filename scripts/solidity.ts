@@ -17,6 +17,10 @@ const SETTINGS = {
 const ARTIFACTS = 'contracts/artifacts';
 const DIGESTS = `${ARTIFACTS}/digests.json`;
 
+/** The server deploys these and calls them; a package imports nothing from outside itself. */
+const SERVER_COPY = 'packages/server/src/chains/evm/artifacts.ts';
+const SERVER_CONTRACTS = ['BatchPayout', 'SweepDelegate', 'Sweeper'];
+
 interface AbiParameter {
   name: string;
   type: string;
@@ -105,7 +109,13 @@ export function compileContracts(): Map<string, Artifact> {
   return new Map(compiled.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Compiles, and replaces the files of contracts/artifacts. */
+const MADE_BY = '// Made by npm run contracts.\n';
+
+function constant(name: string, artifact: Artifact): string {
+  return `export const ${name} = ${JSON.stringify(artifact)} as const;\n`;
+}
+
+/** Compiles, and replaces the files of contracts/artifacts and the server's copy. */
 export async function writeArtifacts(): Promise<string[]> {
   const artifacts = compileContracts();
   const folder = path.join(ROOT, ARTIFACTS);
@@ -113,14 +123,16 @@ export async function writeArtifacts(): Promise<string[]> {
   mkdirSync(folder, { recursive: true });
   const names = [...artifacts.keys()];
   for (const [name, artifact] of artifacts) {
-    const text = `// Made by npm run contracts.\nexport const ${name} = ${JSON.stringify(artifact)} as const;\n`;
-    writeFileSync(path.join(folder, `${name}.ts`), text);
+    writeFileSync(path.join(folder, `${name}.ts`), `${MADE_BY}${constant(name, artifact)}`);
   }
+  const copied = [...artifacts].filter(([name]) => SERVER_CONTRACTS.includes(name));
+  const copy = copied.map(([name, artifact]) => constant(name, artifact)).join('\n');
+  writeFileSync(path.join(ROOT, SERVER_COPY), `${MADE_BY}${copy}`);
   writeFileSync(
     path.join(folder, 'index.ts'),
-    `// Made by npm run contracts.\n${names.map((name) => `export { ${name} } from './${name}.ts';\n`).join('')}`,
+    `${MADE_BY}${names.map((name) => `export { ${name} } from './${name}.ts';\n`).join('')}`,
   );
-  await execute('biome', ['format', '--write', ARTIFACTS], { quiet: true });
+  await execute('biome', ['format', '--write', ARTIFACTS, SERVER_COPY], { quiet: true });
   const digests: Digests = {
     compiler: COMPILER,
     settings: SETTINGS,

@@ -1,0 +1,123 @@
+import type { Asset } from '@florin/contract/money';
+import type { Purpose } from '@florin/signer/protocol';
+import { type Address, encodeFunctionData, size } from 'viem';
+import { type KeyRef, type Movement, UnbuildableTransfer } from '../port.ts';
+import { plainCall, toAddress, tokenOf } from './build-transfer.ts';
+import {
+  batchPayoutDeployment,
+  DEPLOYER,
+  type Deployment,
+  sweepDelegateDeployment,
+  sweeperDeployment,
+  TOKEN_ABI,
+} from './contracts.ts';
+import { type GasUse, gasLimit } from './gas.ts';
+import type { EvmNetwork } from './network.ts';
+import type { Call } from './transaction.ts';
+
+/** Wallets of a merchant and of the installation, in EIP-55. */
+export interface MovementWallets {
+  /** The merchant's account number, from 1. */
+  account: number;
+  hot: Address;
+  tank: Address;
+}
+
+export interface BuiltMovement {
+  call: Call;
+  purpose: Purpose;
+}
+
+/** What the chain holds before the movement; read for the movements that depend on it. */
+export interface MovementState {
+  /** `approve`: what the payout contract may pull already. */
+  allowance: bigint;
+  /** `deploy`: whether the contract is there. */
+  isDeployed: boolean;
+}
+
+/** @throws UnbuildableTransfer */
+export function buildMovementCall(
+  { network, wallets, state }: { network: EvmNetwork; wallets: MovementWallets; state: MovementState },
+  keyRef: KeyRef,
+  movement: Movement,
+): BuiltMovement {
+  const limit = (use: GasUse) => gasLimit(use, network.feeCeilings.gasPerTransaction);
+  switch (movement.kind) {
+    case 'fill': {
+      if (keyRef !== 'tank') assertSender(keyRef, 'hot', movement.kind);
+      const self = keyRef === 'tank' ? wallets.tank : wallets.hot;
+      return { call: plainCall(self, '0x', limit({ kind: 'plain' })), purpose: { kind: 'fill' } };
+    }
+    case 'gas': {
+      assertSender(keyRef, 'tank', movement.kind);
+      if (movement.amount <= 0n) throw new UnbuildableTransfer('a top-up of gas is an amount above 0');
+      const call = plainCall(wallets.hot, '0x', limit({ kind: 'plain' }));
+      return {
+        call: { ...call, value: movement.amount },
+        purpose: { kind: 'gas', account: wallets.account },
+      };
+    }
+    case 'approve': {
+      assertSender(keyRef, 'hot', movement.kind);
+      return {
+        call: approveCall(network, movement, state.allowance, limit({ kind: 'approve' })),
+        purpose: { kind: 'approve', asset: movement.asset, amount: String(movement.amount) },
+      };
+    }
+    case 'deploy': {
+      assertSender(keyRef, 'tank', movement.kind);
+      const { address, data } = deploymentOf(movement.contract, wallets);
+      if (state.isDeployed) throw new UnbuildableTransfer(`${movement.contract} is at ${address} already`);
+      const call = plainCall(DEPLOYER, data, limit({ kind: 'deploy', bytes: size(data) }));
+      return { call, purpose: deployPurpose(movement.contract, wallets.account) };
+    }
+  }
+}
+
+function deployPurpose(
+  contract: Extract<Movement, { kind: 'deploy' }>['contract'],
+  account: number,
+): Purpose {
+  return contract === 'sweep_delegate' ? { kind: 'deploy', contract, account } : { kind: 'deploy', contract };
+}
+
+/** The contract's address and the deployer's data. Its sweeper and delegate are those of the installation's gas tank. */
+export function deploymentOf(
+  contract: Extract<Movement, { kind: 'deploy' }>['contract'],
+  { hot, tank }: MovementWallets,
+): Deployment {
+  switch (contract) {
+    case 'batch_payout':
+      return batchPayoutDeployment();
+    case 'sweeper':
+      return sweeperDeployment(tank);
+    case 'sweep_delegate':
+      return sweepDelegateDeployment(hot, sweeperDeployment(tank).address);
+  }
+}
+
+const ALLOWANCE_MAX = 2n ** 256n - 1n;
+
+function approveCall(
+  network: EvmNetwork,
+  { asset, amount }: { asset: Asset; amount: bigint },
+  allowance: bigint,
+  gas: bigint,
+): Call {
+  if (network.batchPayout === null) {
+    throw new UnbuildableTransfer(`${network.name} has no payout contract to approve`);
+  }
+  if (amount < 0n || amount > ALLOWANCE_MAX) throw new UnbuildableTransfer('amount out of range');
+  if (asset === 'USDT' && amount > 0n && allowance > 0n) {
+    throw new UnbuildableTransfer('USDT goes from one allowance to another by way of 0: approve 0 first');
+  }
+  const args = [toAddress(network.batchPayout), amount] as const;
+  const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'approve', args });
+  return plainCall(tokenOf(network, asset), data, gas);
+}
+
+function assertSender(keyRef: KeyRef, expected: 'hot' | 'tank', kind: string): void {
+  if (keyRef !== expected)
+    throw new UnbuildableTransfer(`the ${expected} wallet sends ${kind}, not ${keyRef}`);
+}

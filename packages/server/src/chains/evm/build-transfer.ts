@@ -1,0 +1,144 @@
+import type { Purpose } from '@florin/signer/protocol';
+import { type Address, encodeFunctionData, type Hex } from 'viem';
+import { checkErc20Address } from '../addresses/erc20.ts';
+import { type Authority, type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port.ts';
+import { BatchPayout } from './artifacts.ts';
+import { groupOf, TOKEN_ABI } from './contracts.ts';
+import { type GasUse, gasLimit, mostThatFit } from './gas.ts';
+import type { EvmNetwork } from './network.ts';
+import type { Call } from './transaction.ts';
+
+/** Payments of one transaction: `BatchPayout` could take more, and people still want to read it. */
+const ITEMS_MAX = 200;
+/** What the database keeps. */
+const AMOUNT_MAX = 2n ** 63n - 1n;
+/** Places of a group: the contract has room for many more. */
+const PLACE_MAX = 1_000_000;
+
+/** Payments that one transaction may have: one where the network has no payout contract. */
+export function maxItems(network: EvmNetwork): number {
+  if (network.batchPayout === null) return 1;
+  const { gasPerTransaction } = network.feeCeilings;
+  const use = (items: number): GasUse => ({
+    kind: 'batch',
+    places: Array.from({ length: items }, (_, place) => place),
+  });
+  return mostThatFit(ITEMS_MAX, gasPerTransaction, use);
+}
+
+/** @throws UnbuildableTransfer where the network does not take that asset */
+export function tokenOf(network: EvmNetwork, asset: TransferSpec['asset']): Address {
+  const token = network.tokens[asset];
+  if (token === undefined) throw new UnbuildableTransfer(`${network.name} has no ${asset}`);
+  return toAddress(token.address);
+}
+
+/** A configured or derived address, which is canonical. */
+export function toAddress(canonical: string): Address {
+  const check = checkErc20Address(canonical);
+  if (check.code === 'format' || check.code === 'checksum') {
+    throw new UnbuildableTransfer(`${canonical} is not an address`);
+  }
+  return `0x${check.canonical.slice(2)}`;
+}
+
+/** The gas that those payments are expected to use. */
+export function transferGas(network: EvmNetwork, places: readonly number[]): GasUse {
+  return network.batchPayout === null ? { kind: 'transfer' } : { kind: 'batch', places };
+}
+
+/**
+ * A payment of `TransferSpec.items` in one call: through `BatchPayout`, which pays each place of a group once, or as a single
+ * transfer where the network has no such contract.
+ *
+ * @throws UnbuildableTransfer
+ */
+export function buildTransferCall(network: EvmNetwork, spec: TransferSpec): Call {
+  const { items, groupId, asset } = spec;
+  const most = maxItems(network);
+  if (items.length < 1 || items.length > most) {
+    throw new UnbuildableTransfer(`${network.name} takes 1 to ${most} items a transaction`);
+  }
+  const token = tokenOf(network, asset);
+  for (const item of items) assertPayable(network, item);
+  const places = items.map(({ place }) => place);
+  if (new Set(places).size < places.length) {
+    throw new UnbuildableTransfer('two items have the same place in their group');
+  }
+  const gas = gasLimit(transferGas(network, places), network.feeCeilings.gasPerTransaction);
+  const [only] = items;
+  return network.batchPayout === null && only !== undefined
+    ? plainCall(token, single(only), gas)
+    : plainCall(toAddress(network.batchPayout ?? ''), batch(token, groupOf(groupId), items), gas);
+}
+
+export function plainCall(to: Address, data: Hex, gas: bigint): Call {
+  return { to, data, value: 0n, gas, isDelegating: false };
+}
+
+function single({ to, amount }: TransferItem): Hex {
+  return encodeFunctionData({ abi: TOKEN_ABI, functionName: 'transfer', args: [toAddress(to), amount] });
+}
+
+function batch(token: Address, group: Hex, items: readonly TransferItem[]): Hex {
+  const payments = items.map(({ place, to, amount }) => ({
+    index: BigInt(place),
+    to: toAddress(to),
+    amount,
+  }));
+  return encodeFunctionData({
+    abi: BatchPayout.abi,
+    functionName: 'pay',
+    args: [token, group, payments],
+  });
+}
+
+function assertPayable(network: EvmNetwork, { itemId, place, to, amount }: TransferItem): void {
+  const refuse = (why: string): never => {
+    throw new UnbuildableTransfer(`item ${itemId}: ${why}`);
+  };
+  const check = checkErc20Address(to);
+  if (!check.ok) refuse(`recipient refused (${check.code})`);
+  if (check.canonical !== to) refuse('the recipient is not in its canonical form');
+  if (contractsOf(network).includes(to)) refuse('the recipient is a contract that keeps what it gets');
+  if (amount <= 0n || amount > AMOUNT_MAX) refuse('amount out of range');
+  if (!Number.isInteger(place) || place < 0 || place > PLACE_MAX) refuse('place out of range');
+}
+
+/** Tokens sent to these are lost. */
+function contractsOf({ tokens, batchPayout, sweeper }: EvmNetwork): (string | null)[] {
+  return [...Object.values(tokens).map(({ address }) => address), batchPayout, sweeper];
+}
+
+/**
+ * What the signer compares the transaction with.
+ *
+ * @throws UnbuildableTransfer where the items are not those of the batch or refund
+ */
+export function transferPurpose(spec: TransferSpec): Purpose {
+  const { authority, groupId, asset, items } = spec;
+  if (authority === undefined) {
+    throw new UnbuildableTransfer('a signer pays batches and refunds alone: the authority is missing');
+  }
+  if (authority.id !== groupId || authority.asset !== asset) {
+    throw new UnbuildableTransfer('the authority is that of another group');
+  }
+  if (!items.every((item) => isNamed(authority, item))) {
+    throw new UnbuildableTransfer('an item is not one of those that were approved');
+  }
+  const { kind, merchantId: merchant, id, approvals } = authority;
+  return {
+    kind,
+    merchant,
+    id,
+    asset,
+    items: authority.items.map((item) => ({ ...item, amount: String(item.amount) })),
+    places: items.map(({ place }) => place),
+    approvals,
+  };
+}
+
+function isNamed(authority: Authority, { place, to, amount }: TransferItem): boolean {
+  const approved = authority.items[place];
+  return approved?.place === place && approved.to === to && approved.amount === amount;
+}

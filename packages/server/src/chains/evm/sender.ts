@@ -1,0 +1,271 @@
+import type { Purpose } from '@florin/signer/protocol';
+import type { Address } from 'viem';
+import {
+  type Broadcast,
+  type FeeEstimate,
+  type FeeKind,
+  type Head,
+  type KeyRef,
+  type MovementSpec,
+  type SignedTx,
+  type SweepSpec,
+  type TransferSpec,
+  type TxStatus,
+  UnbuildableTransfer,
+} from '../port.ts';
+import {
+  buildMovementCall,
+  deploymentOf,
+  type MovementState,
+  type MovementWallets,
+} from './build-movement.ts';
+import { assertSweepable, buildSweepCall, type DepositState, maxSweeps } from './build-sweep.ts';
+import {
+  buildTransferCall,
+  maxItems,
+  toAddress,
+  tokenOf,
+  transferGas,
+  transferPurpose,
+} from './build-transfer.ts';
+import { sweepDelegateDeployment, sweeperDeployment } from './contracts.ts';
+import { type Fees, presentPrice, priceOf, replacementOf } from './fees.ts';
+import { expectedGas, gasLimit } from './gas.ts';
+import type { EvmNetwork } from './network.ts';
+import type { EvmNode } from './node.ts';
+import { type NodeReads, readBytes, readFeeHistory, readQuantity, readsOf } from './node-answers.ts';
+import { type Precheck, precheck, readAllowance } from './precheck.ts';
+import { sendSigned } from './send.ts';
+import { requestSignature, type SigningOrder, type TransactionSigner } from './signing.ts';
+import { readStatus } from './status.ts';
+import { type Call, readSigned } from './transaction.ts';
+
+export interface EvmSenderOptions {
+  network: EvmNetwork;
+  node: EvmNode;
+  signer: TransactionSigner;
+  /** Whose deposits are swept; the signer compares it. */
+  merchantId: string;
+  wallets: EvmWallets;
+  /** As `Chain.head`; its `finalHeight` is one that two endpoints agree on. */
+  head: () => Promise<Head>;
+}
+
+/** The wallets of one live merchant, EIP-55, from public keys alone. */
+export interface EvmWallets {
+  /** Account number, from 1. */
+  account: number;
+  hot: string;
+  /** Of account 0, shared by all merchants. */
+  tank: string;
+  deposit(index: number): Promise<string>;
+}
+
+/** The half of `Chain` that builds, signs, sends and watches transactions of one live merchant on an EVM network. */
+export class EvmSender {
+  readonly #options: EvmSenderOptions;
+  readonly #reads: NodeReads;
+  readonly #hot: Address;
+  readonly #tank: Address;
+
+  constructor(options: EvmSenderOptions) {
+    this.#options = options;
+    this.#reads = readsOf(options.node);
+    this.#hot = toAddress(options.wallets.hot);
+    this.#tank = toAddress(options.wallets.tank);
+  }
+
+  get maxItemsPerTx(): number {
+    return maxItems(this.#options.network);
+  }
+
+  get sweepsPerTx(): number {
+    return maxSweeps(this.#options.network);
+  }
+
+  async buildTransfer(spec: TransferSpec): Promise<SignedTx> {
+    const call = buildTransferCall(this.#options.network, spec);
+    if (spec.keyRef !== 'hot') {
+      throw new UnbuildableTransfer(`the hot wallet alone pays on this network, not ${spec.keyRef}`);
+    }
+    const itemIds = spec.items.map(({ itemId }) => itemId);
+    return await this.#sign(spec, { call, purpose: transferPurpose(spec), itemIds });
+  }
+
+  async buildSweep(spec: SweepSpec): Promise<SignedTx> {
+    const { network, merchantId, wallets } = this.#options;
+    const { items } = spec;
+    assertSweepable(network, items);
+    const delegate = await this.#findDelegate();
+    const indexes = [...new Set(items.map(({ index }) => index))];
+    const states = await Promise.all(indexes.map((index) => this.#readDeposit(index)));
+    const plan = { items, states, delegate, merchant: merchantId, account: wallets.account };
+    const { call, purpose, delegating } = buildSweepCall(network, plan);
+    return await this.#sign(
+      { ...spec, keyRef: 'tank' },
+      {
+        call,
+        purpose,
+        itemIds: items.map(({ itemId }) => itemId),
+        delegating: {
+          to: delegate,
+          swept: states.map(({ address }) => address),
+          wanted: delegating.map(({ address }) => address),
+        },
+      },
+    );
+  }
+
+  /** `SignedTx.itemIds` is empty: a movement pays nobody. */
+  async buildMovement(spec: MovementSpec): Promise<SignedTx> {
+    const { movement, keyRef } = spec;
+    const state = await this.#readMovementState(spec);
+    const known = { network: this.#options.network, wallets: this.#own, state };
+    const { call, purpose } = buildMovementCall(known, keyRef, movement);
+    return await this.#sign(spec, { call, purpose, itemIds: [] });
+  }
+
+  async broadcast(tx: SignedTx): Promise<Broadcast> {
+    return await sendSigned(this.#options.node, this.#options.network, tx);
+  }
+
+  async status(tx: SignedTx): Promise<TxStatus> {
+    return await readStatus({ node: this.#reads, head: this.#options.head }, tx);
+  }
+
+  /** At the price of the next block, with recipients that are new to the token. */
+  async estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {
+    const { network } = this.#options;
+    if (kind !== 'transfer') throw new UnbuildableTransfer(NO_MANDATES);
+    const places = Array.from({ length: items }, (_, place) => place);
+    const gas = expectedGas(transferGas(network, places));
+    const price = presentPrice(await readFeeHistory(this.#reads), network.feeCeilings);
+    return { native: gas * price, unit: 'wei' };
+  }
+
+  /**
+   * What stands in the way of that payment, before it takes a sequence.
+   *
+   * @throws UnbuildableTransfer, FeeCeilingReached, ChainUnavailable
+   */
+  async precheck(spec: Pick<TransferSpec, 'asset' | 'items'>): Promise<Precheck> {
+    const { network } = this.#options;
+    const { asset, items } = spec;
+    const use = transferGas(
+      network,
+      items.map(({ place }) => place),
+    );
+    const gas = gasLimit(use, network.feeCeilings.gasPerTransaction);
+    const fees = priceOf(await readFeeHistory(this.#reads), network.feeCeilings);
+    const request = { sender: this.#hot, asset, items, feeLimit: gas * fees.maxFeePerGas };
+    return await precheck(this.#reads, network, request);
+  }
+
+  async #sign(order: Order, { call, purpose, itemIds, delegating }: BuiltTransaction): Promise<SignedTx> {
+    const { network, signer, wallets } = this.#options;
+    const nonce = nonceOf(order.sequence);
+    const fees = await this.#priceFor(order, nonce);
+    const isTank = order.keyRef === 'tank';
+    const sender = isTank ? this.#tank : this.#hot;
+    const { raw, content } = await requestSignature(signer, {
+      signing: order.signing,
+      account: isTank ? 0 : wallets.account,
+      sender,
+      transaction: { ...call, ...fees, nonce, chainId: network.chainId },
+      purpose,
+      ...(delegating === undefined ? {} : { delegating }),
+      isReplacement: order.replaces !== undefined,
+      ceilings: network.feeCeilings,
+    });
+    return {
+      network: 'erc20',
+      txId: content.txId,
+      raw,
+      sender,
+      itemIds: [...itemIds],
+      sequence: String(nonce),
+      feeLimit: content.gas * content.maxFeePerGas,
+    };
+  }
+
+  async #priceFor({ replaces }: Order, nonce: number): Promise<Fees> {
+    const { feeCeilings } = this.#options.network;
+    const history = await readFeeHistory(this.#reads);
+    if (replaces === undefined) return priceOf(history, feeCeilings);
+    const replaced = readSigned(replaces.raw);
+    if (replaced === undefined || replaced.nonce !== nonce) {
+      throw new UnbuildableTransfer('what is replaced has another sequence');
+    }
+    return replacementOf(replaced, history, feeCeilings);
+  }
+
+  async #readMovementState({ movement }: MovementSpec): Promise<MovementState> {
+    const { network } = this.#options;
+    const state = { allowance: 0n, isDeployed: false };
+    if (movement.kind === 'deploy') {
+      const { address } = deploymentOf(movement.contract, this.#own);
+      return { ...state, isDeployed: (await this.#codeAt(address)) !== '0x' };
+    }
+    if (movement.kind !== 'approve' || network.batchPayout === null) return state;
+    const token = tokenOf(network, movement.asset);
+    const pull = { token, owner: this.#hot, spender: toAddress(network.batchPayout) };
+    return { ...state, allowance: await readAllowance(this.#reads, pull) };
+  }
+
+  get #own(): MovementWallets {
+    return { account: this.#options.wallets.account, hot: this.#hot, tank: this.#tank };
+  }
+
+  /** The merchant's `SweepDelegate`: both its home and its sweeper are in its code. */
+  async #findDelegate(): Promise<Address> {
+    const { network } = this.#options;
+    const sweeper = sweeperDeployment(this.#tank).address;
+    if (network.sweeper !== sweeper) {
+      throw new UnbuildableTransfer(`the sweeper of this installation's gas tank is ${sweeper}`);
+    }
+    const { address } = sweepDelegateDeployment(this.#hot, sweeper);
+    if ((await this.#codeAt(address)) === '0x') {
+      throw new UnbuildableTransfer(`the merchant's sweep delegate ${address} has to be deployed first`);
+    }
+    return address;
+  }
+
+  async #readDeposit(index: number): Promise<DepositState> {
+    const address = toAddress(await this.#options.wallets.deposit(index));
+    const [code, nonce] = await Promise.all([
+      this.#codeAt(address),
+      this.#reads.call('eth_getTransactionCount', [address, 'latest']),
+    ]);
+    return { index, address, code, nonce: readQuantity(nonce, 'eth_getTransactionCount') };
+  }
+
+  async #codeAt(address: Address) {
+    return readBytes(await this.#reads.call('eth_getCode', [address, 'latest']), 'eth_getCode');
+  }
+}
+
+/** Mandates of payers' wallets wait for their contract. */
+export const NO_MANDATES = 'mandates on this network are not built yet';
+
+interface Order {
+  signing: SigningOrder['signing'];
+  keyRef: KeyRef;
+  sequence?: string;
+  replaces?: SignedTx;
+}
+
+interface BuiltTransaction {
+  call: Call;
+  purpose: Purpose;
+  itemIds: readonly string[];
+  delegating?: NonNullable<SigningOrder['delegating']>;
+}
+
+const SEQUENCE_FORM = /^(0|[1-9][0-9]{0,14})$/;
+
+function nonceOf(sequence: string | undefined): number {
+  if (sequence === undefined || !SEQUENCE_FORM.test(sequence)) {
+    throw new UnbuildableTransfer('a transaction on this network needs a reserved sequence');
+  }
+  return Number(sequence);
+}

@@ -1,0 +1,85 @@
+import type { Address } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as compiled from '../../../contracts/artifacts/index.ts';
+import * as copied from '../../../packages/server/src/chains/evm/artifacts.ts';
+import {
+  batchPayoutDeployment,
+  DEPLOYER,
+  type Deployment,
+  delegationTo,
+  groupOf,
+  sweepDelegateDeployment,
+  sweeperDeployment,
+} from '../../../packages/server/src/chains/evm/contracts.ts';
+import { UnbuildableTransfer } from '../../../packages/server/src/chains/port.ts';
+import { account, by, hasAnvil, LocalNode, OWNER } from '../../contracts/local-node.ts';
+
+test("the server's copy of ABI and bytecode is what the artifacts hold", () => {
+  const { BatchPayout, SweepDelegate, Sweeper } = compiled;
+  expect({ ...copied }).toEqual({ BatchPayout, SweepDelegate, Sweeper });
+});
+
+test('a group is the 16 bytes of a UUID, then zeros', () => {
+  expect(groupOf('01902d3e-4f5a-7b6c-8d7e-9fa0b1c2d3e4')).toBe(
+    `0x01902d3e4f5a7b6c8d7e9fa0b1c2d3e4${'0'.repeat(32)}`,
+  );
+  for (const bad of ['', 'batch-1', '01902D3E-4f5a-7b6c-8d7e-9fa0b1c2d3e4', '0x01']) {
+    expect(() => groupOf(bad)).toThrow(UnbuildableTransfer);
+  }
+});
+
+describe.skipIf(!hasAnvil())('contracts of ours on a node', () => {
+  let node: LocalNode;
+  beforeAll(async () => {
+    node = await LocalNode.start();
+  });
+  afterAll(() => node?.stop());
+
+  const deploy = async ({ data }: Deployment) =>
+    await node.mined(node.client.sendTransaction({ ...by(OWNER, 2_000_000n), to: DEPLOYER, data }));
+
+  test('the deterministic deployer puts each at its computed address, once', async () => {
+    const operator = account(1).address;
+    const home = account(2).address;
+    const sweeper = sweeperDeployment(operator);
+    const delegate = sweepDelegateDeployment(home, sweeper.address);
+    for (const one of [batchPayoutDeployment(), sweeper, delegate]) {
+      expect(await node.client.getCode({ address: one.address })).toBeUndefined();
+      expect((await deploy(one)).status).toBe('success');
+      expect(await node.client.getCode({ address: one.address })).toMatch(/^0x/);
+      expect((await deploy(one)).status).toBe('reverted');
+    }
+    const at = (address: Address) => node.at(copied.SweepDelegate, address).read;
+    expect(await node.at(copied.Sweeper, sweeper.address).read.operator()).toBe(operator);
+    expect([await at(delegate.address).home(), await at(delegate.address).sweeper()]).toEqual([
+      home,
+      sweeper.address,
+    ]);
+  });
+
+  test('another operator, home or sweeper is another address', () => {
+    const [one, other] = [account(1).address, account(2).address];
+    const addresses = [
+      sweeperDeployment(one).address,
+      sweeperDeployment(other).address,
+      sweepDelegateDeployment(one, other).address,
+      sweepDelegateDeployment(other, one).address,
+    ];
+    expect(new Set(addresses).size).toBe(4);
+  });
+
+  test('a delegation is written as the node shows it', async () => {
+    const deposit = account(700);
+    const contract = batchPayoutDeployment().address;
+    const authorization = await node.client.signAuthorization({
+      account: deposit,
+      contractAddress: contract,
+      nonce: 0,
+    });
+    const to = OWNER.address;
+    await node.mined(
+      node.client.sendTransaction({ ...by(OWNER, 100_000n), to, authorizationList: [authorization] }),
+    );
+    expect(await node.client.getCode({ address: deposit.address })).toBe(delegationTo(contract));
+  });
+});
