@@ -1,5 +1,10 @@
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
+export {
+  type ConfiguredNetworks,
+  NetworksFileWrong,
+  readNetworksFile,
+} from './evm/networks-file.ts';
 export type {
   AddressCheck,
   BalancesAnswer,
