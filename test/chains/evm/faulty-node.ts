@@ -67,6 +67,16 @@ export class FaultyNode {
     return [...this.calls.values()].reduce((sum, count) => sum + count, 0);
   }
 
+  /** As if it had just started. */
+  behave(): void {
+    this.manner = undefined;
+    this.retryAfter = undefined;
+    this.lag = 0;
+    this.chainId = undefined;
+    this.lie = undefined;
+    this.refuse = undefined;
+  }
+
   forget(): void {
     this.calls.clear();
     this.requests = 0;
