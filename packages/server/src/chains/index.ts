@@ -1,5 +1,6 @@
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
+export { checkEndpoints, type EndpointReport } from './evm/network-check.ts';
 export {
   type ConfiguredNetworks,
   NetworksFileWrong,
