@@ -54,6 +54,7 @@ export class EvmEnvironment {
   /** By block, as a reorganisation may move them. */
   readonly #sent: { height: bigint; raw: Hex }[] = [];
   readonly #opened: RpcEndpoints[] = [];
+  #forks = 0;
 
   private constructor(parts: {
     anvil: Anvil;
@@ -163,6 +164,9 @@ export class EvmEnvironment {
     const height = await this.client.getBlockNumber({ cacheTime: 0 });
     const moved = this.#sent.filter((one) => one.height > height - BigInt(depth));
     const kept = remine ? moved.map(({ raw }) => [raw, depth - 1]) : [];
+    // Else empty blocks are replaced by the same ones.
+    this.#forks += 1;
+    await this.client.setCoinbase({ address: getAddress(this.recipient(900_000 + this.#forks)) });
     await this.client.request({ method: 'anvil_reorg' as 'anvil_reset', params: [depth, kept] as never });
     for (const one of moved) one.height = remine ? height : -1n;
   }

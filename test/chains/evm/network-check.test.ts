@@ -27,7 +27,7 @@ describeOnAnvil('checking a network', (get) => {
     );
 
   const LIES: [name: string, change: (node: FaultyNode) => void, problem: RegExp][] = [
-    ['another chain id', (node) => void (node.chainId = 5), /^serves the chain 5, not 31337/],
+    ['another chain id', (node) => Object.assign(node, { chainId: 5 }), /^serves the chain 5, not 31337/],
     [
       'another genesis',
       (node) => {
@@ -44,8 +44,8 @@ describeOnAnvil('checking a network', (get) => {
       },
       /^does not answer the tag finalized/,
     ],
-    ['HTML', (node) => void (node.manner = 'html'), /^answered HTML$/],
-    ['nothing at all', (node) => void (node.manner = 'silence'), /^did not answer in time$/],
+    ['HTML', (node) => Object.assign(node, { manner: 'html' }), /^answered HTML$/],
+    ['nothing at all', (node) => Object.assign(node, { manner: 'silence' }), /^did not answer in time$/],
   ];
 
   test.each(LIES)('%s is told of its endpoint and of no other', async (_name, change, problem) => {

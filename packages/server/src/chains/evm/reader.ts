@@ -4,6 +4,7 @@ import type {
   AddressCheck,
   BalancesAnswer,
   BalanceView,
+  Chain,
   ChainHealth,
   DepositAddress,
   Head,
@@ -40,8 +41,25 @@ export interface ReaderOptions {
   nowMs: () => number;
 }
 
+export type ReadingPart = Pick<
+  Chain,
+  | 'network'
+  | 'validateAddress'
+  | 'sender'
+  | 'ownWallets'
+  | 'depositAddress'
+  | 'nextSequence'
+  | 'head'
+  | 'blockHashes'
+  | 'balance'
+  | 'balances'
+  | 'scan'
+  | 'cursorAt'
+  | 'health'
+>;
+
 /** The part of `Chain` that reads, for one live merchant. Only the network's own tokens are read: others are not seen. */
-export class EvmReader {
+export class EvmReader implements ReadingPart {
   readonly network: Network = 'erc20';
   readonly #options: ReaderOptions;
   readonly #scanning: ScanContext;
