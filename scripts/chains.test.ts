@@ -7,12 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BatchPayout, TestUSDC, TestUSDT } from '../contracts/artifacts/index.ts';
 import { findAnvil, NO_ANVIL } from './anvil.ts';
 import { connect, PAYER, PAYER_FUNDS } from './local-chain.ts';
-import {
-  type NetworkEntry,
-  readNetworksFile,
-  removeNetworksFile,
-  writeNetworksFile,
-} from './networks-file.ts';
+import { type LocalEntry, readNetworksFile, removeNetworksFile, writeNetworksFile } from './networks-file.ts';
 import { ROOT } from './step.ts';
 
 const SCRIPT = path.join(ROOT, 'scripts/chains.ts');
@@ -92,7 +87,7 @@ if (!there) console.log(`skipped: ${NO_ANVIL}`);
 describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
   let node: ChildProcess;
   let printed = '';
-  let network: NetworkEntry;
+  let network: LocalEntry;
 
   beforeAll(async () => {
     node = spawn(process.execPath, [SCRIPT, '--port', '0', '--by-hand', '--file', file, '--json'], {
@@ -107,7 +102,7 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
   afterAll(() => node?.kill('SIGKILL'));
 
   test('the file names the chain, tokens and contracts that are there', async () => {
-    const client = connect(network.endpoints[0] ?? '');
+    const client = connect(network.endpoints[0].url);
     expect(JSON.parse(printed)).toMatchObject({ file, network });
     expect(await client.getChainId()).toBe(network.chain_id);
     expect((await client.getBlock({ blockNumber: 0n })).hash).toBe(network.genesis_hash);
@@ -142,7 +137,7 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
     const sent = run('pay', '--to', to, '--amount', '12.34', '--token', 'USDC', '--file', file, '--json');
     expect(sent).toMatchObject({ status: 0, stderr: '' });
     const { tx_id } = JSON.parse(sent.stdout) as { tx_id: `0x${string}` };
-    const client = connect(network.endpoints[0] ?? '');
+    const client = connect(network.endpoints[0].url);
     await expect(client.getTransactionReceipt({ hash: tx_id })).rejects.toThrow('could not be found');
     const { height } = JSON.parse(run('mine', '--file', file, '--json').stdout) as { height: number };
     expect((await client.getTransactionReceipt({ hash: tx_id })).blockNumber).toBe(BigInt(height));
@@ -184,7 +179,7 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
     node.kill('SIGINT');
     expect(await ended).toBe(0);
     expect(existsSync(file)).toBe(false);
-    await expect(connect(network.endpoints[0] ?? '').getChainId()).rejects.toThrow('HTTP request failed');
+    await expect(connect(network.endpoints[0].url).getChainId()).rejects.toThrow('HTTP request failed');
     const { stderr } = run('mine', '--file', file);
     expect(stderr).toContain('does not exist');
   });

@@ -5,7 +5,7 @@ import { TestUSDT } from '../contracts/artifacts/index.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { by, connect, furnish, OPERATOR, OWNER, PAYER } from './local-chain.ts';
 import {
-  type NetworkEntry,
+  type LocalEntry,
   readNetworksFile,
   refuseForeignFile,
   removeNetworksFile,
@@ -99,7 +99,7 @@ async function start(options: Options): Promise<void> {
 }
 
 /** Until the node ends. */
-async function serve(anvil: Anvil, network: NetworkEntry, options: Options, file: string): Promise<void> {
+async function serve(anvil: Anvil, network: LocalEntry, options: Options, file: string): Promise<void> {
   writeNetworksFile(file, network);
   try {
     console.log(
@@ -111,7 +111,7 @@ async function serve(anvil: Anvil, network: NetworkEntry, options: Options, file
   }
 }
 
-function report(network: NetworkEntry, file: string) {
+function report(network: LocalEntry, file: string) {
   return {
     file,
     network,
@@ -124,14 +124,14 @@ function wallet(account: typeof PAYER) {
   return { address: account.address, public_test_key: key == null ? null : bytesToHex(key) };
 }
 
-function banner(network: NetworkEntry, options: Options, file: string): string {
+function banner(network: LocalEntry, options: Options, file: string): string {
   const { tokens, contracts } = network;
   const again = options.file === '.florin/networks.json' ? '' : ` --file ${options.file}`;
   const mining = options['by-hand']
     ? `by hand: npm run chains -- mine${again}`
     : `a block each ${options['block-time']} s`;
   return `Ethereum on this machine, for tests
-  endpoint      ${network.endpoints[0]}   chain id ${network.chain_id}
+  endpoint      ${network.endpoints[0].url}   chain id ${network.chain_id}
   blocks        ${mining}; final ${2 * Number(options['slots-in-an-epoch'])} blocks later
   networks file ${file}
 
@@ -152,12 +152,12 @@ Stop: Ctrl-C. The chain is gone then; the next one has the same addresses and an
 /** The endpoint of the networks file, if it still is the node that the file was written for. */
 async function running(options: Options) {
   const network = readNetworksFile(path.resolve(options.file));
-  const client = connect(network.endpoints[0] ?? '');
+  const client = connect(network.endpoints[0].url);
   const genesis = await client.getBlock({ blockNumber: 0n }).catch(() => undefined);
   if (genesis === undefined)
-    throw new Refused(`nothing answers at ${network.endpoints[0]}: start npm run chains`);
+    throw new Refused(`nothing answers at ${network.endpoints[0].url}: start npm run chains`);
   if (genesis.hash !== network.genesis_hash) {
-    throw new Refused(`${network.endpoints[0]} is another chain than that of ${options.file}`);
+    throw new Refused(`${network.endpoints[0].url} is another chain than that of ${options.file}`);
   }
   return { network, client };
 }

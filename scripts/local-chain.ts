@@ -15,7 +15,7 @@ import {
 import { mnemonicToAccount } from 'viem/accounts';
 import { BatchPayout, Sweeper, TestProxy, TestUSDC, TestUSDT } from '../contracts/artifacts/index.ts';
 import { PUBLIC_TEST_MNEMONIC } from './anvil.ts';
-import type { NetworkEntry } from './networks-file.ts';
+import type { LocalEntry } from './networks-file.ts';
 
 /** viem's own list of chains takes seconds to load. */
 const LOCAL_CHAIN = defineChain({
@@ -98,7 +98,7 @@ export async function deployUsdc(client: LocalClient): Promise<Address> {
  * Puts tokens and contracts on a fresh node that mines a block for each transaction, and funds the payer. Addresses are
  * the same on every fresh node; the genesis hash is not. Everything is final when it returns.
  */
-export async function furnish(url: string, slotsInAnEpoch: number): Promise<NetworkEntry> {
+export async function furnish(url: string, slotsInAnEpoch: number): Promise<LocalEntry> {
   const client = connect(url);
   const usdt = await deploy(client, TestUSDT);
   const usdc = await deployUsdc(client);
@@ -113,7 +113,7 @@ export async function furnish(url: string, slotsInAnEpoch: number): Promise<Netw
   return {
     name: 'Ethereum (local node)',
     test: true,
-    endpoints: [url],
+    endpoints: [{ url, own: true }],
     chain_id: LOCAL_CHAIN.id,
     genesis_hash: genesis.hash,
     tokens: { USDT: { address: usdt, decimals: 6 }, USDC: { address: usdc, decimals: 6 } },

@@ -19,7 +19,7 @@ export function describeDeposits(get: GetEnvironment): void {
   describeBalances(get);
 }
 
-function describeAddresses(get: GetEnvironment): void {
+export function describeAddresses(get: GetEnvironment): void {
   test('K6: deposit addresses are fixed, valid, distinct and never a wallet that pays out; they need no node', async () => {
     const environment = get();
     const { chain, keyRef, rejecting } = environment;
@@ -51,7 +51,7 @@ function describeAddresses(get: GetEnvironment): void {
   });
 }
 
-function describeArrival(get: GetEnvironment): void {
+export function describeArrival(get: GetEnvironment): void {
   test('K1: a transfer is in the tip scan until its block is final, and then in the final scan, once', async () => {
     const environment = get();
     const watcher = await Watcher.open(environment);
@@ -87,7 +87,7 @@ function describeArrival(get: GetEnvironment): void {
   });
 }
 
-function describeMovedBlocks(get: GetEnvironment): void {
+export function describeMovedBlocks(get: GetEnvironment): void {
   test('fault 48: a reorganisation removes a transfer from the tip, or moves it under the same id', async () => {
     const environment = get();
     const watcher = await Watcher.open(environment);
@@ -125,7 +125,7 @@ function describeMovedBlocks(get: GetEnvironment): void {
 }
 
 /** What a block is known by, beyond what lies in it. */
-function describeHashes(get: GetEnvironment): void {
+export function describeHashes(get: GetEnvironment): void {
   test('hashes change from the first replaced block on and nowhere else; blocks that are not final have none', async () => {
     const environment = get();
     const { chain, finalBlocks } = environment;
@@ -247,7 +247,7 @@ function describeLeaving(get: GetEnvironment): void {
   });
 }
 
-function describeBalances(get: GetEnvironment): void {
+export function describeBalances(get: GetEnvironment): void {
   test('H1: balances of many addresses are as of one block, and equal each address’s own', async () => {
     const environment = get();
     const { chain } = environment;

@@ -20,9 +20,10 @@ export function describeScans(get: GetEnvironment): void {
   describeWatchSets(get);
   describeNodesAway(get);
   describeNodesThatLie(get);
+  describeLostLogs(get);
 }
 
-function describePages(get: GetEnvironment): void {
+export function describePages(get: GetEnvironment): void {
   test.each([1, 2, 3, 7])(
     'pages of %s return everything in one order, from the start and from any cursor',
     async (limit) => {
@@ -79,7 +80,7 @@ function describePages(get: GetEnvironment): void {
   });
 }
 
-function describeWatchSets(get: GetEnvironment): void {
+export function describeWatchSets(get: GetEnvironment): void {
   test('a WatchSet returns the same transfers as a list of its addresses, and no others', async () => {
     const environment = get();
     const { chain } = environment;
@@ -110,7 +111,7 @@ function describeWatchSets(get: GetEnvironment): void {
   });
 }
 
-function describeNodesAway(get: GetEnvironment): void {
+export function describeNodesAway(get: GetEnvironment): void {
   test('fault 45: an outage throws, and no transfer is missing afterwards', async () => {
     const environment = get();
     const { chain } = environment;
@@ -178,7 +179,9 @@ function describeNodesThatLie(get: GetEnvironment): void {
     await environment.lag(0);
     expect(await chain.status(tx)).toMatchObject({ state: 'final', final: true });
   });
+}
 
+export function describeLostLogs(get: GetEnvironment): void {
   test('K5: a log that the node omitted shows in the balance and is found by a rescan', async () => {
     const environment = get();
     const { chain } = environment;

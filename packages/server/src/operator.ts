@@ -3,7 +3,7 @@ import { DataFolder } from './data-folder.ts';
 import { explain } from './operator/explain.ts';
 import { historyCommands } from './operator/history.ts';
 import { approverCommands, keyCommands, merchantCommands, storeCommands } from './operator/merchants.ts';
-import { networkCommands } from './operator/networks.ts';
+import { checkNetworksFile, type NetworksReport, networkCommands } from './operator/networks.ts';
 import { paymentCommands } from './operator/payments.ts';
 import { payoutCommands } from './operator/payouts.ts';
 import { refundCommands } from './operator/refunds.ts';
@@ -102,9 +102,11 @@ export {
   ConfigError,
   type ConfigFlags,
   type ConfigKey,
+  checkNetworksFile,
   DataFolder,
   explain,
   Fail,
+  type NetworksReport,
   processEnvironment,
   readConfig,
 };

@@ -1,16 +1,49 @@
+import type { NetworksReport } from '@florin/server/operator';
+import type { Command } from 'commander';
+import { examples } from '../examples.ts';
 import { approver, operator, resource } from '../operations.ts';
 import { required, text } from '../options.ts';
+import { withServer } from '../server.ts';
+import { print, toJson, wantsJson } from '../show.ts';
+import { cell, formatTable } from '../table.ts';
 
 const whoseWallet = text('--merchant <id>', 'whose wallet (needed where there are several merchants)');
 
 const operation = operator();
 const approval = approver();
 
+function printReport({ file, ok, mistakes, endpoints }: NetworksReport): void {
+  for (const mistake of mistakes) print(cell(mistake));
+  const rows = endpoints.flatMap(({ network, host, own, problems }) =>
+    (problems.length === 0 ? ['ok'] : problems).map((found) => ({ network, endpoint: host, own, found })),
+  );
+  if (rows.length > 0) print(formatTable(rows));
+  print(ok ? `${cell(file)} can be used.` : `${cell(file)} must be corrected first.`);
+}
+
+/** On no database: it reads a file and asks nodes. */
+function addCheck(group: Command): void {
+  const command = group
+    .command('check <file>')
+    .description(
+      'Check a networks file (FLORIN_NETWORKS_FILE): its fields, and what each endpoint says of chain, tokens and ' +
+        'contracts. Exit code 1: something is wrong.',
+    )
+    .action(async (file: string, _flags: object, self: Command) => {
+      const report = await withServer((server) => server.checkNetworksFile(file));
+      if (wantsJson(self)) print(toJson(report));
+      else printReport(report);
+      if (!report.ok) process.exitCode = 1;
+    });
+  examples(command, ['florin networks check networks.json', 'florin networks check networks.json --json']);
+}
+
 export const addNetworks = resource({
   name: 'networks',
   description: 'The networks that money moves on',
-  examples: ['florin networks list', 'florin networks resume erc20'],
+  examples: ['florin networks list', 'florin networks resume erc20', 'florin networks check networks.json'],
   operations: [
+    addCheck,
     operation('list', 'List the networks with their stops', ({ networks }) => networks.list()),
     operation(
       'resume <network>',

@@ -1,5 +1,11 @@
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
+export { checkEndpoints, type EndpointReport } from './evm/network-check.ts';
+export {
+  type ConfiguredNetworks,
+  NetworksFileWrong,
+  readNetworksFile,
+} from './evm/networks-file.ts';
 export type {
   AddressCheck,
   BalancesAnswer,

@@ -62,7 +62,7 @@ export interface ChainTransfer {
   txId: string;
   /** Its index in the transaction. */
   index: number;
-  /** Null: a token that is not listed, whatever its name claims. */
+  /** Null: a token that is not listed, whatever its name claims. Live networks read their listed tokens alone. */
   asset: Asset | null;
   /** The account that the tokens left, canonical; not always the signer. */
   from: string;

@@ -1,12 +1,40 @@
 import { ASSETS, formatTokens, NETWORKS, type Network, parseTokens } from '@florin/contract/money';
 import type { App } from '../app.ts';
+import { checkEndpoints, type EndpointReport, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
 import { isoOf, NIL_ID } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
+import { createLogger } from '../platform/observability/index.ts';
 import { bookSurplus, fillFloat } from '../reconciliation/index.ts';
 import { identifyApprover } from '../stores/index.ts';
 import { changeSetting, encodeId } from '../tenancy/index.ts';
 import { adoptSequence, listStops, resumeNetwork, TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
+
+export interface NetworksReport {
+  file: string;
+  ok: boolean;
+  /** Of the file itself, one line each. Endpoints are asked only where there is none. */
+  mistakes: readonly string[];
+  endpoints: ({ network: Network } & EndpointReport)[];
+}
+
+/** Reads a networks file and asks its endpoints whether they serve what it says. Needs no database. */
+export async function checkNetworksFile(file: string, ca?: string): Promise<NetworksReport> {
+  try {
+    const { erc20 } = readNetworksFile(file);
+    const reports =
+      erc20 === undefined ? [] : await checkEndpoints(erc20, { log: createLogger('silent'), ca });
+    const mistakes = reports.length > 1 || reports.some(({ own }) => own) ? [] : [LONELY];
+    const endpoints = reports.map((report) => ({ network: 'erc20' as const, ...report }));
+    return { file, ok: mistakes.length === 0 && reports.every(({ ok }) => ok), mistakes, endpoints };
+  } catch (error) {
+    if (!(error instanceof NetworksFileWrong)) throw error;
+    return { file, ok: false, mistakes: error.mistakes, endpoints: [] };
+  }
+}
+
+const LONELY =
+  'networks.erc20.endpoints has one endpoint of somebody else: configure a second one, or mark your own node with "own": true';
 
 /** @throws Fail if the text is no network */
 export function networkBy(text: string): Network {

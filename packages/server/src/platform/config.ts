@@ -25,6 +25,8 @@ export interface Config {
   /** Where metrics and health are served apart from the API; on the API's own address, to this machine, without. */
   metrics: { host: string; port: number } | undefined;
   outbound: OutboundConfig;
+  /** The networks of live merchants; see `florin networks check`. */
+  networksFile: string | undefined;
   /** Seconds of real time after which a webhook endpoint that only fails is disabled. */
   webhookDisableAfter: number;
 }
@@ -120,6 +122,11 @@ export const CONFIG_OPTIONS = {
     'Certificate authorities (PEM) to trust beside the built-in ones.',
   ),
   outboundResolver: option('FLORIN_OUTBOUND_RESOLVER', 'ip:port', "DNS server instead of the system's."),
+  networksFile: option(
+    'FLORIN_NETWORKS_FILE',
+    'file',
+    'Nodes, tokens and contracts of the networks that live merchants use (none: live money does not move).',
+  ),
 } as const;
 export type ConfigKey = keyof typeof CONFIG_OPTIONS;
 export type ConfigFlags = Partial<Record<ConfigKey, string | undefined>>;
@@ -259,6 +266,7 @@ export function readConfig(
     },
     metrics: readMetrics(read),
     outbound: readOutbound(read),
+    networksFile: read.text('networksFile'),
     webhookDisableAfter: read.whole('webhookDisableAfter', 432_000, [0, 100_000_000]),
   };
   refusePlainHttp(config);

@@ -4,6 +4,7 @@ export type { OutboundRequest } from './connection.ts';
 export type { OutboundAnswer } from './exchange.ts';
 export type { OutboundFailure } from './failures.ts';
 export { createOutbound, type Outbound, type OutboundOptions } from './outbound.ts';
+export { createJsonPoster, type JsonPoster } from './post-json.ts';
 export {
   createUrlReader,
   isReadableUrl,

@@ -42,7 +42,7 @@ export function isReadableUrl(text: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname));
 }
 
-function failureOf(error: unknown): UrlFailure {
+export function failureOf(error: unknown): UrlFailure {
   if (!(error instanceof Error)) return 'connection';
   const code = 'code' in error ? error.code : undefined;
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return 'too_large';

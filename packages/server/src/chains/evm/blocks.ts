@@ -1,0 +1,301 @@
+import type { Logger } from '../../platform/observability/index.ts';
+import { isLineDue } from '../../platform/observability/index.ts';
+import { ChainUnavailable } from '../port-errors.ts';
+import { ExpiringMap } from './expiring-map.ts';
+import { type Header, readHeader } from './headers.ts';
+import { asList, toQuantity } from './hex.ts';
+import { LogSpan } from './log-span.ts';
+import type { EvmNetwork } from './network.ts';
+import { type EvmNode, NodeError } from './node.ts';
+import { type PlacedTransfer, readPlaces } from './places.ts';
+import { readSnapshot, type Snapshot } from './tip.ts';
+import {
+  byPlace,
+  type LoggedTransfer,
+  readTransferLog,
+  type TokensByAddress,
+  TRANSFER_TOPIC,
+  tokensByAddress,
+} from './transfer-logs.ts';
+
+/** A block of mainnet. */
+const REFRESH_MS = 12_000;
+/** As long as the longest pause between two scans: then everything is read once more, in case a node left something out. */
+const KEEP_MS = 600_000;
+/** About 300 in a block of mainnet, 200 bytes each. */
+const KEPT_TRANSFERS_MAX = 150_000;
+const KEPT_HEADERS_MAX = 10_000;
+const KEPT_LOGS_MAX = 100_000;
+/** Blocks above the final one that are read at once: 200 kB each on mainnet. */
+const TIP_BATCH = 25;
+/** A longer pause is made up by the scans themselves. */
+const READ_AHEAD_MAX = 256n;
+
+export interface FeedOptions {
+  /** A snapshot that is younger serves all; 0: each caller gets a new one. */
+  refreshMs?: number | undefined;
+  /** How long blocks are kept; 0: not at all. */
+  keepMs?: number | undefined;
+}
+
+/**
+ * Reads blocks once for all merchants of this process: heads, and the `Transfer` logs of our tokens to everybody. Final
+ * blocks are read with two endpoints' word; blocks above them by their hash, so that a node that lags refuses instead of
+ * leaving something out.
+ */
+export class BlockFeed {
+  readonly #node: EvmNode;
+  readonly #tokens: TokensByAddress;
+  readonly #refreshMs: number;
+  readonly #span = new LogSpan();
+  readonly #final: ExpiringMap<bigint, readonly LoggedTransfer[]>;
+  readonly #tip: ExpiringMap<string, readonly LoggedTransfer[]>;
+  readonly #headers: ExpiringMap<bigint, Header>;
+  readonly #places: ExpiringMap<string, ReadonlyMap<number, PlacedTransfer>>;
+  #snapshot: { value: Snapshot; readAtMs: number } | undefined;
+  #reading: Promise<Snapshot> | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    node: EvmNode,
+    network: Pick<EvmNetwork, 'tokens'>,
+    { refreshMs = REFRESH_MS, keepMs = KEEP_MS }: FeedOptions = {},
+  ) {
+    this.#node = node;
+    this.#tokens = tokensByAddress(network);
+    this.#refreshMs = refreshMs;
+    this.#final = new ExpiringMap(keepMs, KEPT_TRANSFERS_MAX);
+    this.#tip = new ExpiringMap(keepMs, KEPT_TRANSFERS_MAX);
+    this.#headers = new ExpiringMap(keepMs, KEPT_HEADERS_MAX);
+    this.#places = new ExpiringMap(keepMs, KEPT_LOGS_MAX);
+  }
+
+  /**
+   * Reads on by itself, so that an installation makes the same number of calls however many merchants scan. Without it
+   * each scan reads what is missing.
+   */
+  start(log: Logger): void {
+    this.#timer ??= setInterval(() => void this.#readAhead(log), this.#refreshMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** @throws ChainUnavailable */
+  async snapshot(): Promise<Snapshot> {
+    const freshMs = this.#timer === undefined ? this.#refreshMs : 2 * this.#refreshMs;
+    const last = this.#snapshot;
+    if (last !== undefined && performance.now() - last.readAtMs < freshMs) return last.value;
+    return await this.#refresh();
+  }
+
+  /** All of these blocks' transfers in order, where two endpoints agree. All of the blocks are final. */
+  async finalTransfers(from: bigint, to: bigint): Promise<LoggedTransfer[]> {
+    return await this.#inTurn(async () => {
+      const found: LoggedTransfer[] = [];
+      for (let at = from; at <= to; ) {
+        const known = this.#final.get(at);
+        if (known !== undefined) {
+          found.push(...known);
+          at += 1n;
+          continue;
+        }
+        let end = at;
+        while (end < to && end - at + 1n < this.#span.blocks && this.#final.get(end + 1n) === undefined)
+          end += 1n;
+        const read = await this.#readFinal(at, end);
+        if (read === undefined) continue;
+        found.push(...read);
+        at = end + 1n;
+      }
+      return found;
+    });
+  }
+
+  /** The transfers of these blocks above the final one, in order. One endpoint's word. */
+  async tipTransfers(headers: readonly Header[]): Promise<LoggedTransfer[]> {
+    return await this.#inTurn(async () => {
+      const found = new Map<string, readonly LoggedTransfer[]>();
+      for (const { hash } of headers) {
+        const known = this.#tip.get(hash);
+        if (known !== undefined) found.set(hash, known);
+      }
+      const missing = headers.filter(({ hash }) => !found.has(hash));
+      for (let i = 0; i < missing.length; i += TIP_BATCH) {
+        for (const [hash, transfers] of await this.#readTip(missing.slice(i, i + TIP_BATCH))) {
+          found.set(hash, transfers);
+          this.#tip.set(hash, transfers, 1 + transfers.length);
+        }
+      }
+      return headers.flatMap(({ hash }) => found.get(hash) ?? []);
+    });
+  }
+
+  /** Headers of final blocks, where two endpoints agree; a height that the node does not have is absent. */
+  async finalHeaders(heights: readonly bigint[]): Promise<Map<bigint, Header>> {
+    const found = new Map<bigint, Header>();
+    const missing: bigint[] = [];
+    for (const height of new Set(heights)) {
+      const known = this.#headers.get(height);
+      if (known === undefined) missing.push(height);
+      else found.set(height, known);
+    }
+    const blocks = await this.#node.agreedMany(
+      missing.map((height) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(height), false] })),
+    );
+    for (const block of blocks) {
+      if (block instanceof NodeError) throw new ChainUnavailable('erc20', block.message, block);
+      if (block === null) continue;
+      const header = readHeader(block);
+      found.set(header.height, header);
+      this.#headers.set(header.height, header);
+    }
+    return found;
+  }
+
+  /**
+   * The place of each transfer among the logs of its own transaction, by the receipt.
+   *
+   * @throws ChainUnavailable where a receipt and a log differ: the block was replaced meanwhile, or the node lies
+   */
+  async placed(transfers: readonly LoggedTransfer[], word: 'one' | 'two'): Promise<PlacedTransfer[]> {
+    const keyOf = ({ txId, blockHash }: LoggedTransfer) => `${word} ${txId} ${blockHash}`;
+    const byKey = new Map(transfers.map((one) => [keyOf(one), one]));
+    const missing = [...byKey].filter(([key]) => this.#places.get(key) === undefined);
+    const read = await readPlaces(this.#node, this.#tokens, { word, of: missing.map(([, one]) => one) });
+    const fresh = new Map(missing.map(([key], i) => [key, read[i]]));
+    for (const [key, places] of fresh) if (places !== undefined) this.#places.set(key, places, places.size);
+    return transfers.map((one) => {
+      const key = keyOf(one);
+      const place = (fresh.get(key) ?? this.#places.get(key))?.get(one.logIndex);
+      if (place !== undefined && isSame(place, one)) return place;
+      this.#snapshot = undefined;
+      throw new ChainUnavailable(
+        'erc20',
+        `log and receipt of ${one.txId} differ: its block may have been replaced`,
+      );
+    });
+  }
+
+  async #refresh(): Promise<Snapshot> {
+    this.#reading ??= this.#readNow().finally(() => {
+      this.#reading = undefined;
+    });
+    return await this.#reading;
+  }
+
+  async #readNow(): Promise<Snapshot> {
+    const before = this.#snapshot?.value;
+    const value = await readSnapshot(this.#node, before);
+    if (before !== undefined && (await this.#isReplaced(before, value))) this.#forgetAll();
+    this.#snapshot = { value, readAtMs: performance.now() };
+    return value;
+  }
+
+  /** Whether final blocks were replaced. A hash stands for all blocks before it. */
+  async #isReplaced(before: Snapshot, { final }: Snapshot): Promise<boolean> {
+    if (final.height <= before.final.height)
+      return final.height === before.final.height && final.hash !== before.final.hash;
+    if (before.tip.some(({ hash }) => hash === final.hash)) return false;
+    const there = await this.#node.agreed('eth_getBlockByNumber', [toQuantity(before.final.height), false]);
+    return there === null || readHeader(there).hash !== before.final.hash;
+  }
+
+  #forgetAll(): void {
+    this.#final.clear();
+    this.#tip.clear();
+    this.#headers.clear();
+    this.#places.clear();
+  }
+
+  async #readAhead(log: Logger): Promise<void> {
+    const before = this.#snapshot?.value;
+    try {
+      const { final, tip } = await this.#refresh();
+      const from = before === undefined ? final.height : before.final.height + 1n;
+      if (from <= final.height && final.height - from < READ_AHEAD_MAX)
+        await this.finalTransfers(from, final.height);
+      await this.tipTransfers(tip);
+    } catch (error) {
+      if (isLineDue(log, 'read ahead')) log.warn({ err: error }, 'blocks cannot be read for now');
+    }
+  }
+
+  /** Undefined where the range was too much for the node: the span is smaller now. */
+  async #readFinal(from: bigint, to: bigint): Promise<LoggedTransfer[] | undefined> {
+    const range = { fromBlock: toQuantity(from), toBlock: toQuantity(to) };
+    let logs: unknown;
+    try {
+      logs = await this.#node.agreed('eth_getLogs', [{ ...range, ...this.#filter() }]);
+    } catch (error) {
+      if (this.#span.shrink(error, to - from + 1n)) return undefined;
+      if (error instanceof NodeError) throw new ChainUnavailable('erc20', error.message, error);
+      throw error;
+    }
+    this.#span.grow();
+    const transfers = this.#transfersIn(logs);
+    const byHeight = Map.groupBy(transfers, ({ height }) => height);
+    for (const height of byHeight.keys()) {
+      if (height < from || height > to)
+        throw new ChainUnavailable(
+          'erc20',
+          `a node answers with logs of block ${height}, which was not asked for`,
+        );
+    }
+    for (let height = from; height <= to; height += 1n) {
+      const own = byHeight.get(height) ?? [];
+      this.#final.set(height, own, 1 + own.length);
+    }
+    return transfers;
+  }
+
+  async #readTip(headers: readonly Header[]): Promise<[string, LoggedTransfer[]][]> {
+    const answers = await this.#node.callMany(
+      headers.map(({ hash }) => ({
+        method: 'eth_getLogs',
+        params: [{ blockHash: hash, ...this.#filter() }],
+      })),
+    );
+    return headers.map(({ hash }, i): [string, LoggedTransfer[]] => {
+      const logs = answers[i];
+      if (logs instanceof NodeError) {
+        this.#snapshot = undefined;
+        throw new ChainUnavailable('erc20', `the block ${hash} cannot be read: ${logs.message}`, logs);
+      }
+      const transfers = this.#transfersIn(logs);
+      if (transfers.some(({ blockHash }) => blockHash !== hash))
+        throw new ChainUnavailable('erc20', 'a node answers with logs of another block');
+      return [hash, transfers];
+    });
+  }
+
+  #filter() {
+    return { address: [...this.#tokens.keys()], topics: [[TRANSFER_TOPIC]] };
+  }
+
+  #transfersIn(logs: unknown): LoggedTransfer[] {
+    return asList(logs, 'the logs')
+      .flatMap((log) => readTransferLog(log, this.#tokens) ?? [])
+      .sort(byPlace);
+  }
+
+  /** One reading at a time: who comes second finds what the first has read. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work);
+    this.#turn = mine.catch(() => undefined);
+    return await mine;
+  }
+}
+
+function isSame(a: LoggedTransfer, b: LoggedTransfer): boolean {
+  return (
+    a.asset === b.asset &&
+    a.from === b.from &&
+    a.to === b.to &&
+    a.amount === b.amount &&
+    a.height === b.height
+  );
+}

@@ -1,0 +1,181 @@
+import type { Logger } from '../../platform/observability/index.ts';
+import { type JsonPoster, UrlUnread } from '../../platform/outbound/index.ts';
+import type { Endpoint, EvmNetwork } from './network.ts';
+import type { NodeRequest } from './node.ts';
+import { EndpointFailed, type RpcAnswer, readAnswers, writeRequests } from './rpc.ts';
+
+/** Providers take at least so many calls in a batch. */
+const BATCH_MAX = 100;
+const SINGLES_AT_ONCE = 8;
+const VERIFY_EVERY_MS = 3_600_000;
+const REST_MAX_MS = 60_000;
+const STATUS_BUSY = 429;
+const STATUS_BROKEN = 500;
+
+export interface EndpointDeps {
+  poster: JsonPoster;
+  log: Logger;
+  network: Pick<EvmNetwork, 'name' | 'chainId' | 'genesisHash'>;
+  /** How long it is left alone after a first failure; twice as long after each further one, to a minute. */
+  restMs: number;
+}
+
+/** One node. It is left alone for a while after it failed, and for an hour where it serves another chain. */
+export class RpcEndpoint {
+  /** What people see of it: its URL may hold a key. */
+  readonly host: string;
+  readonly isOwn: boolean;
+  readonly #url: string;
+  readonly #deps: EndpointDeps;
+  #takesBatches = true;
+  #failures = 0;
+  #lastFailure = '';
+  #restsUntilMs = 0;
+  #verifiedAtMs: number | undefined;
+  #verifying: Promise<void> | undefined;
+  #isWrong = false;
+
+  constructor({ url, isOwn }: Endpoint, deps: EndpointDeps) {
+    this.#url = url;
+    this.#deps = deps;
+    this.isOwn = isOwn;
+    this.host = new URL(url).host;
+  }
+
+  /** Why it is left alone, for people; undefined where it may be asked. */
+  get resting(): string | undefined {
+    const left = this.#restsUntilMs - performance.now();
+    if (left <= 0) return undefined;
+    return `${this.host} ${this.#lastFailure}: it is left alone for ${Math.ceil(left / 1000)} s`;
+  }
+
+  /**
+   * The answers in the order of the requests, once the node has shown that it serves this chain.
+   *
+   * @throws EndpointFailed, after which it rests
+   */
+  async send(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
+    try {
+      await this.#verify();
+      const answers = await this.#sendAll(requests);
+      this.#failures = 0;
+      return answers;
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): unknown {
+    if (!(error instanceof EndpointFailed)) return error;
+    // A large answer is the question's fault.
+    if (error.failure === 'too_large') return error;
+    const { restMs } = this.#deps;
+    const backOffMs = Math.min(restMs * 2 ** Math.min(this.#failures, 16), REST_MAX_MS);
+    const askedMs = restMs === 0 ? 0 : Math.min((error.retryAfter ?? 0) * 1000, REST_MAX_MS);
+    const isWrong = error.failure === 'wrong_chain';
+    this.#failures += 1;
+    this.#lastFailure = error.message;
+    this.#restsUntilMs = performance.now() + (isWrong ? VERIFY_EVERY_MS : Math.max(backOffMs, askedMs));
+    // Another node may answer at the same URL when it is back.
+    if (error.failure !== 'busy') this.#verifiedAtMs = undefined;
+    return error;
+  }
+
+  /** Chain and genesis, at first, each hour and after each failure. */
+  async #verify(): Promise<void> {
+    const isFresh =
+      this.#verifiedAtMs !== undefined && performance.now() - this.#verifiedAtMs < VERIFY_EVERY_MS;
+    if (isFresh) return;
+    this.#verifying ??= this.#verifyNow().finally(() => {
+      this.#verifying = undefined;
+    });
+    await this.#verifying;
+  }
+
+  async #verifyNow(): Promise<void> {
+    const { network, log } = this.#deps;
+    const wrong = findWrongChain(await this.#sendAll(IDENTITY), network);
+    if (wrong !== undefined) {
+      const message = `${wrong}: correct its URL, or chain_id and genesis_hash`;
+      if (!this.#isWrong)
+        log.error({ host: this.host }, `${network.name}: ${this.host} ${message}. It is not used.`);
+      this.#isWrong = true;
+      throw new EndpointFailed('wrong_chain', message);
+    }
+    if (this.#isWrong) log.info({ host: this.host }, `${network.name}: ${this.host} serves this chain again`);
+    this.#isWrong = false;
+    this.#verifiedAtMs = performance.now();
+  }
+
+  async #sendAll(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
+    const answers: RpcAnswer[] = [];
+    for (let i = 0; i < requests.length; i += BATCH_MAX)
+      answers.push(...(await this.#sendPart(requests.slice(i, i + BATCH_MAX))));
+    return answers;
+  }
+
+  async #sendPart(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
+    if (requests.length === 1 || this.#takesBatches) {
+      try {
+        return await this.#exchange(requests);
+      } catch (error) {
+        const isRefused = error instanceof EndpointFailed && error.failure === 'not_json_rpc';
+        if (requests.length === 1 || !isRefused) throw error;
+        this.#takesBatches = false;
+      }
+    }
+    const answers: RpcAnswer[] = [];
+    for (let i = 0; i < requests.length; i += SINGLES_AT_ONCE) {
+      const some = requests.slice(i, i + SINGLES_AT_ONCE).map((one) => this.#exchange([one]));
+      answers.push(...(await Promise.all(some)).flat());
+    }
+    return answers;
+  }
+
+  async #exchange(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
+    const { status, retryAfter, body } = await this.#post(writeRequests(requests));
+    if (status === STATUS_BUSY)
+      throw new EndpointFailed('busy', 'limits the rate of calls (429)', retryAfter);
+    if (status >= STATUS_BROKEN) throw new EndpointFailed('busy', `answered ${status}`, retryAfter);
+    // Some nodes give errors of JSON-RPC with a status of 400.
+    if (status !== 200 && !body.startsWith('{')) throw new EndpointFailed('status', `answered ${status}`);
+    return readAnswers(body, requests.length);
+  }
+
+  async #post(json: string) {
+    try {
+      return await this.#deps.poster.post(this.#url, json);
+    } catch (error) {
+      if (!(error instanceof UrlUnread)) throw error;
+      throw unread(error);
+    }
+  }
+}
+
+function unread({ failure }: UrlUnread): EndpointFailed {
+  if (failure === 'timeout') return new EndpointFailed('timeout', 'did not answer in time');
+  if (failure === 'too_large') return new EndpointFailed('too_large', 'answered with more than 16 MiB');
+  if (failure === 'not_utf8') return new EndpointFailed('not_json', 'answered something else than JSON');
+  return new EndpointFailed('connection', 'cannot be reached');
+}
+
+const IDENTITY: readonly NodeRequest[] = [
+  { method: 'eth_chainId', params: [] },
+  { method: 'eth_getBlockByNumber', params: ['0x0', false] },
+];
+
+/** What chain the answers to `IDENTITY` show, where it is another one. */
+function findWrongChain(
+  answers: readonly RpcAnswer[],
+  { chainId, genesisHash }: EndpointDeps['network'],
+): string | undefined {
+  const [id, genesis] = answers.map((answer) => ('result' in answer ? answer.result : undefined));
+  if (typeof id !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(id)) return 'does not tell its chain id';
+  if (Number(id) !== chainId) return `serves the chain ${Number(id)}, not ${chainId}`;
+  const hash =
+    typeof genesis === 'object' && genesis !== null && 'hash' in genesis ? genesis.hash : undefined;
+  if (typeof hash !== 'string') return 'does not know the block 0';
+  return hash.toLowerCase() === genesisHash
+    ? undefined
+    : `serves a chain that began with another block (${hash.slice(0, 80)})`;
+}

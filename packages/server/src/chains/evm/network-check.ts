@@ -1,0 +1,167 @@
+import { ASSETS } from '@florin/contract/money';
+import type { Logger } from '../../platform/observability/index.ts';
+import { createJsonPoster } from '../../platform/outbound/index.ts';
+import { ChainUnavailable } from '../port-errors.ts';
+import { RpcEndpoint } from './endpoint.ts';
+import type { EvmNetwork } from './network.ts';
+import { type EvmNode, NodeError, type NodeRequest } from './node.ts';
+import { EndpointFailed } from './rpc.ts';
+
+const DECIMALS_CALL = '0x313ce567';
+const SYMBOL_CALL = '0x95d89b41';
+const TOKEN_DECIMALS = 6n;
+const CHECK_EVERY_MS = 3_600_000;
+/** Somebody corrects it, or one answer was a node's mistake. */
+const CHECK_WRONG_EVERY_MS = 60_000;
+const WORD = 64;
+
+/** What one endpoint says of a network. */
+export interface EndpointReport {
+  host: string;
+  own: boolean;
+  ok: boolean;
+  /** One line each, without the URL. */
+  problems: string[];
+}
+
+/** Asks each endpoint for itself. Never throws: an endpoint that is away is a problem of it. */
+export async function checkEndpoints(
+  network: EvmNetwork,
+  { log, ca, timeoutMs }: { log: Logger; ca?: string | undefined; timeoutMs?: number | undefined },
+): Promise<EndpointReport[]> {
+  const poster = createJsonPoster({ ca, timeoutMs });
+  const { requests, findMistakes } = contractQuestions(network);
+  const final = { method: 'eth_getBlockByNumber', params: [network.finality.tag, false] };
+  try {
+    return await Promise.all(
+      network.endpoints.map(async ({ url, isOwn }): Promise<EndpointReport> => {
+        const endpoint = new RpcEndpoint({ url, isOwn }, { poster, log, network, restMs: 0 });
+        const problems: string[] = [];
+        try {
+          const answers = await endpoint.send([...requests, final]);
+          const results = answers.map((answer) => ('result' in answer ? answer.result : answer.refusal));
+          problems.push(...findMistakes(results));
+          const block = results.at(-1);
+          if (block === null || block instanceof NodeError)
+            problems.push(`does not answer the tag ${network.finality.tag}: it cannot tell what is final`);
+        } catch (error) {
+          if (!(error instanceof EndpointFailed)) throw error;
+          problems.push(error.message);
+        }
+        return { host: endpoint.host, own: isOwn, ok: problems.length === 0, problems };
+      }),
+    );
+  } finally {
+    await poster.close();
+  }
+}
+
+/**
+ * A node that answers once tokens and contracts were found as configured, and compares them each hour. A wrong one stops
+ * this network, and nothing else, with one line in the log.
+ */
+export class CheckedNode implements EvmNode {
+  readonly #node: EvmNode;
+  readonly #network: EvmNetwork;
+  readonly #log: Logger;
+  #checked: { atMs: number; mistake: string | undefined } | undefined;
+  #checking: Promise<void> | undefined;
+
+  constructor(node: EvmNode, network: EvmNetwork, log: Logger) {
+    this.#node = node;
+    this.#network = network;
+    this.#log = log;
+  }
+
+  async call(method: string, params: readonly unknown[]): Promise<unknown> {
+    await this.#check();
+    return await this.#node.call(method, params);
+  }
+
+  async agreed(method: string, params: readonly unknown[]): Promise<unknown> {
+    await this.#check();
+    return await this.#node.agreed(method, params);
+  }
+
+  async callMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
+    await this.#check();
+    return await this.#node.callMany(requests);
+  }
+
+  async agreedMany(requests: readonly NodeRequest[]): Promise<unknown[]> {
+    await this.#check();
+    return await this.#node.agreedMany(requests);
+  }
+
+  async newest(tag: 'latest' | 'finalized'): Promise<unknown> {
+    await this.#check();
+    return await this.#node.newest(tag);
+  }
+
+  async #check(): Promise<void> {
+    const everyMs = this.#checked?.mistake === undefined ? CHECK_EVERY_MS : CHECK_WRONG_EVERY_MS;
+    if (this.#checked === undefined || performance.now() - this.#checked.atMs > everyMs) {
+      this.#checking ??= this.#checkNow().finally(() => {
+        this.#checking = undefined;
+      });
+      await this.#checking;
+    }
+    const mistake = this.#checked?.mistake;
+    if (mistake !== undefined) throw new ChainUnavailable('erc20', `the network is stopped: ${mistake}`);
+  }
+
+  async #checkNow(): Promise<void> {
+    const { requests, findMistakes } = contractQuestions(this.#network);
+    const [mistake] = findMistakes(await this.#node.agreedMany(requests));
+    if (mistake !== undefined && mistake !== this.#checked?.mistake)
+      this.#log.error(
+        `${this.#network.name} is stopped: ${mistake}. Correct the networks file and start again.`,
+      );
+    this.#checked = { atMs: performance.now(), mistake };
+  }
+}
+
+/** What to ask for each token and contract, and what the answers in that order show. */
+function contractQuestions({ tokens, batchPayout, sweeper }: EvmNetwork) {
+  const requests: NodeRequest[] = [];
+  const judges: ((result: unknown) => string | undefined)[] = [];
+  const add = (method: string, params: unknown[], judge: (result: unknown) => string | undefined) => {
+    requests.push({ method, params });
+    judges.push(judge);
+  };
+  const needCode = (field: string, address: string) =>
+    add('eth_getCode', [address, 'latest'], (result) =>
+      isHex(result) && result.length > 2 ? undefined : `${field} ${address} has no code on this chain`,
+    );
+  for (const asset of ASSETS) {
+    const address = tokens[asset]?.address;
+    if (address === undefined) continue;
+    const field = `tokens.${asset}`;
+    needCode(field, address);
+    add('eth_call', [{ to: address, data: DECIMALS_CALL }, 'latest'], (result) =>
+      isHex(result) && result.length === 2 + WORD && BigInt(result) === TOKEN_DECIMALS
+        ? undefined
+        : `${field} ${address} does not have 6 decimals`,
+    );
+    add('eth_call', [{ to: address, data: SYMBOL_CALL }, 'latest'], (result) =>
+      symbolIn(result) === asset ? undefined : `${field} ${address} does not call itself ${asset}`,
+    );
+  }
+  if (batchPayout !== null) needCode('contracts.batch_payout', batchPayout);
+  if (sweeper !== null) needCode('contracts.sweeper', sweeper);
+  const findMistakes = (results: readonly unknown[]): string[] =>
+    judges.flatMap((judge, place) => judge(results[place]) ?? []);
+  return { requests, findMistakes };
+}
+
+function isHex(value: unknown): value is string {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value);
+}
+
+/** The only string of an ABI answer: its place, its length, its bytes. */
+function symbolIn(result: unknown): string | undefined {
+  if (!isHex(result) || result.length < 2 + 2 * WORD) return undefined;
+  const bytes = Buffer.from(result.slice(2), 'hex');
+  const length = Number(BigInt(`0x${bytes.toString('hex', WORD / 2, WORD)}`));
+  return length > WORD ? undefined : bytes.toString('utf8', WORD, WORD + length);
+}

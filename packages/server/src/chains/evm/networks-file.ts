@@ -1,0 +1,320 @@
+import { readFileSync, statSync } from 'node:fs';
+import { ASSETS, type Asset } from '@florin/contract/money';
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
+import { canonicalContract } from './contract-address.ts';
+import type { Endpoint, EvmNetwork } from './network.ts';
+
+const BYTES_MAX = 1_048_576;
+const ERRORS_MAX = 1_000;
+const WEI = /^(0|[1-9][0-9]{0,27})$/;
+/** EIP-7825: no transaction of mainnet may have more. */
+const GAS_MAX = 16_777_216;
+
+const closed = { additionalProperties: false };
+const Address = Type.String({ description: 'an address: 0x and 40 hex digits in quotes' });
+const AddressOrNull = Type.Union([Address, Type.Null()], { description: 'an address, or null' });
+const Wei = Type.String({ pattern: WEI.source, description: 'wei in decimal digits, as text' });
+const Token = Type.Object({ address: Address, decimals: Type.Literal(6) }, closed);
+
+/** One network as it stands in the file. */
+export const NetworkEntry = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 60, description: 'a name of 1 to 60 characters' }),
+    /** Coins without value. */
+    test: Type.Boolean(),
+    /** `own`: the operator's own node, whose word alone is enough. */
+    endpoints: Type.Array(
+      Type.Union([Type.String(), Type.Object({ url: Type.String(), own: Type.Boolean() }, closed)], {
+        description: 'the URL of a node, or {"url": "https://…", "own": true} for your own node',
+      }),
+      { minItems: 1, maxItems: 8, description: 'a list of 1 to 8 endpoints' },
+    ),
+    chain_id: Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'a whole number, such as 1 for mainnet',
+    }),
+    /** Another one under the same chain id is another chain: a local node that was started again. */
+    genesis_hash: Type.String({ pattern: '^0x[0-9a-f]{64}$', description: '0x and 64 small hex digits' }),
+    tokens: Type.Object({ USDT: Type.Optional(Token), USDC: Type.Optional(Token) }, closed),
+    /** Null before it is deployed: payouts are single transfers then, and nothing is swept. */
+    contracts: Type.Object({ batch_payout: AddressOrNull, sweeper: AddressOrNull }, closed),
+    /** Blocks up to the node's `finalized` are final; small deposits count earlier, after so many blocks. */
+    finality: Type.Object(
+      {
+        tag: Type.Literal('finalized'),
+        early_confirmations: Type.Union([Type.Integer({ minimum: 1, maximum: 1_000 }), Type.Null()], {
+          description: 'a number from 1 to 1000, or null',
+        }),
+      },
+      closed,
+    ),
+    fee_ceilings: Type.Object(
+      {
+        max_fee_per_gas: Wei,
+        max_priority_fee_per_gas: Wei,
+        gas_per_transaction: Type.Integer({
+          minimum: 21_000,
+          maximum: GAS_MAX,
+          description: `a number from 21000 to ${GAS_MAX}`,
+        }),
+      },
+      closed,
+    ),
+    /** Links with `{tx_id}` and `{address}` in them; null where nobody shows this chain. */
+    explorer: Type.Union(
+      [Type.Object({ transaction: Type.String(), address: Type.String() }, closed), Type.Null()],
+      { description: 'an object with transaction and address, or null' },
+    ),
+  },
+  closed,
+);
+export type NetworkEntry = Static<typeof NetworkEntry>;
+
+export const NetworksFile = Type.Object(
+  {
+    /** Names the program that wrote the file. */
+    written_by: Type.Optional(Type.String()),
+    networks: Type.Object({ erc20: Type.Optional(NetworkEntry) }, closed),
+  },
+  closed,
+);
+export type NetworksFile = Static<typeof NetworksFile>;
+
+/** What the networks file configures. */
+export interface ConfiguredNetworks {
+  erc20?: EvmNetwork;
+}
+
+/** The networks file cannot be used. No line holds an endpoint's URL, which may have a key in it. */
+export class NetworksFileWrong extends Error {
+  /** One line for each mistake, which says where it is and what to write instead. */
+  readonly mistakes: readonly string[];
+
+  constructor(file: string, mistakes: readonly string[]) {
+    super(`${file} cannot be used: ${mistakes.join('; ')}`);
+    this.mistakes = mistakes;
+  }
+}
+
+/**
+ * Reads the file that FLORIN_NETWORKS_FILE names.
+ *
+ * @throws NetworksFileWrong with all mistakes at once
+ */
+export function readNetworksFile(file: string): ConfiguredNetworks {
+  const { networks, mistakes } = parseNetworks(readText(file));
+  if (mistakes.length > 0) throw new NetworksFileWrong(file, mistakes);
+  return networks;
+}
+
+function readText(file: string): string {
+  try {
+    if (statSync(file).size > BYTES_MAX) throw new NetworksFileWrong(file, ['it is larger than 1 MiB']);
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof NetworksFileWrong) throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new NetworksFileWrong(file, [
+      code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`,
+    ]);
+  }
+}
+
+const check = Compile(NetworksFile);
+
+/** The text of a networks file. Mistakes are in the order of the file's fields. */
+export function parseNetworks(text: string): { networks: ConfiguredNetworks; mistakes: string[] } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return {
+      networks: {},
+      mistakes: [`it is not JSON${placeOf(error)}: compare brackets, commas and quotes`],
+    };
+  }
+  if (!check.Check(value)) return { networks: {}, mistakes: shapeMistakes(value) };
+  const { erc20 } = value.networks;
+  if (erc20 === undefined)
+    return { networks: {}, mistakes: ['networks.erc20 is missing: name a network there'] };
+  const mistakes: string[] = [];
+  const network = readEntry(erc20, (field, wrong) => mistakes.push(`networks.erc20.${field} ${wrong}`));
+  return mistakes.length === 0 ? { networks: { erc20: network }, mistakes } : { networks: {}, mistakes };
+}
+
+/** The parser's own message quotes the text, which may hold a key. */
+function placeOf(error: unknown): string {
+  const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(String(error)) ?? [];
+  return line === undefined ? '' : ` (line ${line}, column ${column})`;
+}
+
+type Complain = (field: string, wrong: string) => void;
+
+function readEntry(entry: NetworkEntry, complain: Complain): EvmNetwork {
+  const contracts = new Map<string, string>();
+  const contract = (field: string, text: string): string => {
+    try {
+      const canonical = canonicalContract(text);
+      const other = contracts.get(canonical);
+      if (other !== undefined) complain(field, `is the address of ${other} too: give each its own`);
+      contracts.set(canonical, field);
+      return canonical;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      complain(field, error.message);
+      return text;
+    }
+  };
+  const tokens: Partial<Record<Asset, { address: string }>> = {};
+  for (const asset of ASSETS) {
+    const token = entry.tokens[asset];
+    if (token !== undefined) tokens[asset] = { address: contract(`tokens.${asset}.address`, token.address) };
+  }
+  if (Object.keys(tokens).length === 0) complain('tokens', 'is empty: name USDT, USDC or both');
+  const { batch_payout, sweeper } = entry.contracts;
+  const { fee_ceilings: fees, finality, explorer } = entry;
+  checkFees(fees, complain);
+  checkExplorer(explorer, complain);
+  return {
+    name: entry.name,
+    isTest: entry.test,
+    endpoints: readEndpoints(entry.endpoints, complain),
+    chainId: entry.chain_id,
+    genesisHash: entry.genesis_hash,
+    tokens,
+    batchPayout: batch_payout === null ? null : contract('contracts.batch_payout', batch_payout),
+    sweeper: sweeper === null ? null : contract('contracts.sweeper', sweeper),
+    finality: { tag: finality.tag, earlyConfirmations: finality.early_confirmations },
+    feeCeilings: {
+      maxFeePerGas: BigInt(fees.max_fee_per_gas),
+      maxPriorityFeePerGas: BigInt(fees.max_priority_fee_per_gas),
+      gasPerTransaction: BigInt(fees.gas_per_transaction),
+    },
+    explorer,
+  };
+}
+
+function checkFees(fees: NetworkEntry['fee_ceilings'], complain: Complain): void {
+  if (BigInt(fees.max_fee_per_gas) === 0n)
+    complain('fee_ceilings.max_fee_per_gas', 'is 0: nothing could be sent');
+  if (BigInt(fees.max_priority_fee_per_gas) > BigInt(fees.max_fee_per_gas))
+    complain('fee_ceilings.max_priority_fee_per_gas', 'is above max_fee_per_gas: lower it');
+}
+
+function checkExplorer(explorer: NetworkEntry['explorer'], complain: Complain): void {
+  if (explorer === null) return;
+  for (const [field, part] of [
+    ['transaction', '{tx_id}'],
+    ['address', '{address}'],
+  ] as const) {
+    const link = explorer[field];
+    if (!link.includes(part)) complain(`explorer.${field}`, `must contain ${part}`);
+    else if (URL.parse(link.replace(part, '0x'))?.protocol !== 'https:')
+      complain(`explorer.${field}`, 'must be a link that begins with https://');
+  }
+}
+
+function readEndpoints(given: NetworkEntry['endpoints'], complain: Complain): Endpoint[] {
+  const seen = new Map<string, number>();
+  return given.map((one, place) => {
+    const { url: text, own: isOwn } = typeof one === 'string' ? { url: one, own: false } : one;
+    const field = `endpoints[${place}]`;
+    const url = URL.parse(text);
+    if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+      complain(field, 'must be a URL that begins with https:// or http://');
+      return { url: text, isOwn };
+    }
+    if (url.protocol === 'http:' && !isOwn && !isLoopback(url.hostname))
+      complain(field, 'is not encrypted: use https://, or mark your own node with "own": true');
+    const first = seen.get(url.href);
+    if (first !== undefined) complain(field, `is the same as endpoints[${first}]: remove one of them`);
+    else seen.set(url.href, place);
+    return { url: url.href, isOwn };
+  });
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/.test(host);
+}
+
+type ShapeError = ReturnType<typeof check.Errors>[number];
+
+/** All of them: by default the library stops at the eighth, for the whole process. */
+function allErrors(value: unknown): ShapeError[] {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: ERRORS_MAX });
+  try {
+    return check.Errors(value);
+  } finally {
+    Settings.Set({ maxErrors });
+  }
+}
+
+/** One line for each place. A union reports each of its members: a line about what lies deeper says more. */
+function shapeMistakes(value: unknown): string[] {
+  const errors = allErrors(value).map((error) => ({ ...error, place: placeIn(error.instancePath) }));
+  const unions = new Set(errors.filter(({ keyword }) => keyword === 'anyOf').map(({ place }) => place));
+  const lines = new Map<string, string>();
+  for (const error of errors) {
+    const { place, keyword } = error;
+    const params: Record<string, unknown> = { ...error.params };
+    const say = (names: unknown, wrong: string) => {
+      for (const name of Array.isArray(names) ? names.map(String) : []) {
+        // A URL that was written as a name would be shown.
+        const shown = /^\w{1,40}$/.test(name) ? name : '(a field)';
+        const field = place === '' ? shown : `${place}.${shown}`;
+        lines.set(field, `${field} ${wrong}`);
+      }
+    };
+    if (keyword === 'required') say(params.requiredProperties, 'is missing: add it');
+    else if (keyword === 'additionalProperties')
+      say(params.additionalProperties, 'is not a field of this file: remove it');
+    else if (keyword !== 'boolean' && keyword !== 'anyOf' && !unions.has(place))
+      lines.set(place, `${place === '' ? 'the file' : place} ${wrongValue(error, params)}`);
+  }
+  for (const { place, ...error } of errors.filter(({ keyword }) => keyword === 'anyOf')) {
+    const isSaid = [...lines.keys()].some((known) => known.startsWith(`${place}.`));
+    if (!isSaid) lines.set(place, `${place} ${wrongValue(error, {})}`);
+  }
+  return [...lines.values()];
+}
+
+function placeIn(pointer: string): string {
+  const steps = pointer.split('/').slice(1);
+  return steps.reduce(
+    (path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : path === '' ? step : `${path}.${step}`),
+    '',
+  );
+}
+
+const TYPES: Record<string, string> = {
+  object: 'an object: {…}',
+  array: 'a list: […]',
+  string: 'a text in quotes',
+  boolean: 'true or false',
+  integer: 'a whole number',
+};
+
+/** The values themselves stay unsaid. */
+function wrongValue(error: ShapeError, params: Record<string, unknown>): string {
+  const described = descriptionAt(error.schemaPath);
+  if (described !== undefined) return `must be ${described}`;
+  if (error.keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
+  if (error.keyword === 'type') return `must be ${TYPES[String(params.type)] ?? String(params.type)}`;
+  return error.message;
+}
+
+/** The description of the schema that refused: the last one on a path such as `#/properties/networks/type`. */
+function descriptionAt(schemaPath: string): string | undefined {
+  let found: unknown = NetworksFile;
+  for (const step of schemaPath.split('/').slice(1)) {
+    const next: unknown = typeof found === 'object' && found !== null ? Reflect.get(found, step) : undefined;
+    if (typeof next !== 'object' || next === null) break;
+    found = next;
+  }
+  if (typeof found !== 'object' || found === null || !('description' in found)) return undefined;
+  return typeof found.description === 'string' ? found.description : undefined;
+}

@@ -1,0 +1,39 @@
+import { asBytes, asList, asObject } from './hex.ts';
+import { type EvmNode, NodeError } from './node.ts';
+import { type LoggedTransfer, readTransferLog, type TokensByAddress } from './transfer-logs.ts';
+
+export interface PlacedTransfer extends LoggedTransfer {
+  /** Among the logs of its own transaction, from 0: the same in whichever block that is. */
+  index: number;
+}
+
+type Places = ReadonlyMap<number, PlacedTransfer>;
+
+/**
+ * The transfers of each transaction by their `logIndex`, as its receipt says; undefined where the node has no receipt of it
+ * in that block.
+ */
+export async function readPlaces(
+  node: EvmNode,
+  tokens: TokensByAddress,
+  { word, of }: { word: 'one' | 'two'; of: readonly LoggedTransfer[] },
+): Promise<(Places | undefined)[]> {
+  const requests = of.map(({ txId }) => ({ method: 'eth_getTransactionReceipt', params: [txId] }));
+  const receipts = word === 'two' ? await node.agreedMany(requests) : await node.callMany(requests);
+  return of.map(({ blockHash }, i) => {
+    const receipt = receipts[i];
+    return receipt === null || receipt instanceof NodeError
+      ? undefined
+      : placesIn(receipt, blockHash, tokens);
+  });
+}
+
+function placesIn(value: unknown, blockHash: string, tokens: TokensByAddress): Places | undefined {
+  const receipt = asObject(value, 'a receipt');
+  if (asBytes(receipt.blockHash, 'the block of a receipt', 32) !== blockHash) return undefined;
+  const transfers = asList(receipt.logs, 'the logs of a receipt').flatMap((log, index) => {
+    const transfer = readTransferLog(log, tokens);
+    return transfer === undefined ? [] : [{ ...transfer, index }];
+  });
+  return new Map(transfers.map((transfer) => [transfer.logIndex, transfer]));
+}

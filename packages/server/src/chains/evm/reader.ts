@@ -1,0 +1,173 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { checkErc20Address } from '../addresses/erc20.ts';
+import type {
+  AddressCheck,
+  BalancesAnswer,
+  BalanceView,
+  Chain,
+  ChainHealth,
+  DepositAddress,
+  Head,
+  KeyRef,
+  ScanAnswer,
+  ScanQuery,
+  ValidateOptions,
+} from '../port.ts';
+import { ChainUnavailable } from '../port-errors.ts';
+import { readBalances } from './balances.ts';
+import type { BlockFeed } from './blocks.ts';
+import { writeCursor } from './cursor.ts';
+import type { AccountAddresses } from './extended-key.ts';
+import { asBytes, asQuantity } from './hex.ts';
+import type { EvmNetwork } from './network.ts';
+import { type EvmNode, NodeError } from './node.ts';
+import { headOf, type ScanContext, scanBlocks } from './scan.ts';
+
+/** The code of an account that delegates (EIP-7702): somebody holds its key. */
+const DELEGATION = '0xef0100';
+
+export interface ReaderOptions {
+  network: EvmNetwork;
+  node: EvmNode;
+  /** Shared by all merchants of the process. */
+  feed: BlockFeed;
+  /** Of the merchant. */
+  addresses: AccountAddresses;
+  /** Address of the installation's gas tank, which all merchants share. */
+  tank: string;
+  /** Height at which the merchant's account was opened: a scan without cursor begins there (0). */
+  beginsAt?: bigint | undefined;
+  /** Unix milliseconds. */
+  nowMs: () => number;
+}
+
+export type ReadingPart = Pick<
+  Chain,
+  | 'network'
+  | 'validateAddress'
+  | 'sender'
+  | 'ownWallets'
+  | 'depositAddress'
+  | 'nextSequence'
+  | 'head'
+  | 'blockHashes'
+  | 'balance'
+  | 'balances'
+  | 'scan'
+  | 'cursorAt'
+  | 'health'
+>;
+
+/** The part of `Chain` that reads, for one live merchant. Only the network's own tokens are read: others are not seen. */
+export class EvmReader implements ReadingPart {
+  readonly network: Network = 'erc20';
+  readonly #options: ReaderOptions;
+  readonly #scanning: ScanContext;
+
+  constructor(options: ReaderOptions) {
+    const { feed, network, beginsAt = 0n } = options;
+    this.#options = options;
+    this.#scanning = { feed, beginsAt, earlyConfirmations: network.finality.earlyConfirmations };
+  }
+
+  async validateAddress(address: string, { online = false }: ValidateOptions = {}): Promise<AddressCheck> {
+    const check = checkErc20Address(address);
+    if (!check.ok) return check;
+    const own = this.#contractAt(check.canonical);
+    if (own !== undefined) return { ok: false, canonical: address, code: own, warnings: [] };
+    if (online && (await this.#isContract(check.canonical))) check.warnings.push('contract');
+    return check;
+  }
+
+  async sender(keyRef: KeyRef): Promise<string> {
+    const { addresses, tank } = this.#options;
+    if (keyRef === 'hot') return addresses.hot;
+    return keyRef === 'tank' ? tank : addresses.deposit(Number(keyRef.slice('deposit:'.length)));
+  }
+
+  async ownWallets(): Promise<readonly string[]> {
+    return [this.#options.addresses.hot, this.#options.tank];
+  }
+
+  async depositAddress({ index }: { index: number }): Promise<DepositAddress> {
+    const address = this.#options.addresses.deposit(index);
+    return { address, watch: address };
+  }
+
+  async nextSequence(sender: string): Promise<string> {
+    const count = await this.#call('eth_getTransactionCount', [sender, 'latest']);
+    return asQuantity(count, 'a count of transactions').toString();
+  }
+
+  async head(): Promise<Head> {
+    return headOf(await this.#options.feed.snapshot());
+  }
+
+  async blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string>> {
+    const { final } = await this.#options.feed.snapshot();
+    const there = heights.filter((height) => height >= 0n && height <= final.height);
+    const headers = await this.#options.feed.finalHeaders(there);
+    return new Map([...headers].map(([height, { hash }]) => [height, hash]));
+  }
+
+  async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {
+    const { balances } = await this.balances([address], asset, at);
+    return balances.get(address) ?? 0n;
+  }
+
+  async balances(addresses: readonly string[], asset: Asset, at: BalanceView): Promise<BalancesAnswer> {
+    const { feed, node, network } = this.#options;
+    const { head, final } = await feed.snapshot();
+    const { height } = at === 'final' ? final : head;
+    const token = network.tokens[asset]?.address;
+    // Nobody holds here what this network does not take.
+    if (token === undefined) return { height, balances: new Map() };
+    const word = at === 'final' ? 'two' : 'one';
+    return { height, balances: await readBalances(node, { token, addresses, height, word }) };
+  }
+
+  async scan(query: ScanQuery): Promise<ScanAnswer> {
+    return await scanBlocks(this.#scanning, query);
+  }
+
+  async cursorAt(height: bigint): Promise<string> {
+    return writeCursor({ height: height < -1n ? -1n : height });
+  }
+
+  async health(): Promise<ChainHealth> {
+    try {
+      const { head } = await this.#options.feed.snapshot();
+      return { ok: true, height: head.height, lagMs: Math.max(0, this.#options.nowMs() - head.time * 1000) };
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable)) throw error;
+      return { ok: false, height: 0n, lagMs: 0, detail: error.message };
+    }
+  }
+
+  /** Coins that are sent to a token or to a contract of ours stay there. */
+  #contractAt(canonical: string): 'token_contract' | 'program' | undefined {
+    const { tokens, batchPayout, sweeper } = this.#options.network;
+    if (Object.values(tokens).some(({ address }) => address === canonical)) return 'token_contract';
+    return canonical === batchPayout || canonical === sweeper ? 'program' : undefined;
+  }
+
+  /** A warning less is no error: the address was checked without a node. */
+  async #isContract(canonical: string): Promise<boolean> {
+    try {
+      const code = asBytes(await this.#call('eth_getCode', [canonical, 'latest']), 'a code');
+      return code !== '0x' && !code.startsWith(DELEGATION);
+    } catch (error) {
+      if (error instanceof ChainUnavailable) return false;
+      throw error;
+    }
+  }
+
+  async #call(method: string, params: readonly unknown[]): Promise<unknown> {
+    try {
+      return await this.#options.node.call(method, params);
+    } catch (error) {
+      if (error instanceof NodeError) throw new ChainUnavailable('erc20', error.message, error);
+      throw error;
+    }
+  }
+}

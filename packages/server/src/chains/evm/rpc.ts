@@ -1,0 +1,99 @@
+import { NodeError, type NodeRequest } from './node.ts';
+
+/** Why an endpoint gave no answer. Neither it nor the error contains the URL, which may hold a key. */
+export type RpcFailure =
+  | 'timeout'
+  | 'connection'
+  | 'busy'
+  | 'status'
+  | 'too_large'
+  | 'not_json'
+  | 'not_json_rpc'
+  | 'wrong_chain';
+
+/** The endpoint's answer cannot be used, or there is none. */
+export class EndpointFailed extends Error {
+  readonly failure: RpcFailure;
+  /** Seconds that it asks to be left alone. */
+  readonly retryAfter: number | undefined;
+
+  constructor(failure: RpcFailure, message: string, retryAfter?: number) {
+    super(message);
+    this.failure = failure;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The result of one call, or the node's refusal. */
+export type RpcAnswer = { result: unknown } | { refusal: NodeError };
+
+/** One request stands alone, several are a batch. Ids are the places. */
+export function writeRequests(requests: readonly NodeRequest[]): string {
+  const calls = requests.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
+  return JSON.stringify(calls.length === 1 ? calls[0] : calls);
+}
+
+/**
+ * The answers in the order of the requests.
+ *
+ * @throws EndpointFailed where one is missing, or the body is something else
+ */
+export function readAnswers(body: string, count: number): RpcAnswer[] {
+  const parsed = parse(body);
+  const given: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+  const answers: (RpcAnswer | undefined)[] = Array.from({ length: count });
+  for (const one of given) {
+    const { id, answer } = readAnswer(one);
+    // A node that refuses a batch as a whole answers with one error, whose id is null.
+    if (id === null && 'refusal' in answer) throw refusedAll(answer.refusal);
+    if (typeof id === 'number' && id >= 0 && id < count) answers[id] = answer;
+  }
+  return answers.map((answer) => {
+    if (answer === undefined) throw new EndpointFailed('not_json_rpc', 'left a call without an answer');
+    return answer;
+  });
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    const what = body === '' ? 'nothing' : /^\s*</.test(body) ? 'HTML' : 'something else than JSON';
+    throw new EndpointFailed('not_json', `answered ${what}`);
+  }
+}
+
+function readAnswer(value: unknown): { id: unknown; answer: RpcAnswer } {
+  if (typeof value !== 'object' || value === null || !('jsonrpc' in value))
+    throw new EndpointFailed('not_json_rpc', 'answered something else than JSON-RPC');
+  const id: unknown = 'id' in value ? value.id : null;
+  if ('error' in value && typeof value.error === 'object' && value.error !== null) {
+    const refusal = readRefusal(value.error);
+    if (isBusy(refusal)) throw new EndpointFailed('busy', 'limits the rate of calls');
+    return { id, answer: { refusal } };
+  }
+  if (!('result' in value)) throw new EndpointFailed('not_json_rpc', 'answered neither result nor error');
+  return { id, answer: { result: value.result } };
+}
+
+function readRefusal(error: object): NodeError {
+  const code = 'code' in error && typeof error.code === 'number' ? error.code : 0;
+  const message = 'message' in error ? String(error.message) : 'no message';
+  return new NodeError(code, withoutUrls(message), 'data' in error ? error.data : undefined);
+}
+
+/** Providers say so with status 200, too. "More than 10,000 results" has the same code and is no limit of the rate. */
+function isBusy({ code, message }: NodeError): boolean {
+  return (
+    code === 429 || /rate.?limit|too many requests|requests? per second|compute units|credits/i.test(message)
+  );
+}
+
+function refusedAll({ message }: NodeError): EndpointFailed {
+  return new EndpointFailed('not_json_rpc', `refused a batch of calls (${message})`);
+}
+
+/** A node's text for people: some quote the URL that was called. */
+function withoutUrls(text: string): string {
+  return text.replace(/\b[a-z]+:\/\/\S+/gi, '(a URL)').slice(0, 300);
+}

@@ -1,0 +1,83 @@
+import { getCACertificates } from 'node:tls';
+import { Agent, request } from 'undici';
+import { failureOf, UrlUnread } from './read-url.ts';
+
+const TIMEOUT_MS = 10_000;
+const BYTES_MAX = 16_777_216;
+const CONNECTIONS_PER_ORIGIN = 8;
+
+export interface JsonPosterOptions {
+  /** Certificate authorities (PEM) to trust beside the built-in ones. */
+  ca?: string | undefined;
+  /** For the whole exchange: resolving, connecting, the answer to its last byte (10,000). */
+  timeoutMs?: number | undefined;
+}
+
+export interface JsonAnswer {
+  status: number;
+  /** Seconds of `Retry-After`; undefined without one. */
+  retryAfter: number | undefined;
+  body: string;
+}
+
+export interface JsonPoster {
+  /**
+   * Posts JSON and reads the answer, of any status and of at most 16 MiB. Redirects are not followed. User and password of
+   * the URL become `Authorization`.
+   *
+   * @throws UrlUnread, which does not contain the URL
+   */
+  post(url: string, json: string): Promise<JsonAnswer>;
+  close(): Promise<void>;
+}
+
+/** Posts to URLs of the operator, which may be in the operator's own network and may hold keys. */
+export function createJsonPoster({ ca, timeoutMs = TIMEOUT_MS }: JsonPosterOptions = {}): JsonPoster {
+  const agent = new Agent({
+    connections: CONNECTIONS_PER_ORIGIN,
+    maxResponseSize: BYTES_MAX,
+    connect: {
+      minVersion: 'TLSv1.2',
+      // Explicit, as the environment can turn it off.
+      rejectUnauthorized: true,
+      ...(ca !== undefined && { ca: [...getCACertificates('default'), ca] }),
+    },
+  });
+  const exchange = async (url: string, json: string) => {
+    const { target, headers } = splitCredentials(url);
+    const signal = AbortSignal.timeout(timeoutMs);
+    const options = { dispatcher: agent, signal, method: 'POST' as const, headers, body: json };
+    const { statusCode, headers: received, body } = await request(target, options);
+    const bytes = await body.bytes();
+    return { status: statusCode, retryAfter: secondsOf(received['retry-after']), bytes };
+  };
+  return {
+    post: async (url, json) => {
+      const { bytes, ...answer } = await exchange(url, json).catch((error: unknown) => {
+        throw new UrlUnread(failureOf(error));
+      });
+      try {
+        return { ...answer, body: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+      } catch {
+        throw new UrlUnread('not_utf8');
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function splitCredentials(url: string): { target: URL; headers: Record<string, string> } {
+  const target = new URL(url);
+  const headers: Record<string, string> = { accept: 'application/json', 'content-type': 'application/json' };
+  if (target.username !== '' || target.password !== '') {
+    const pair = `${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`;
+    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+    target.username = '';
+    target.password = '';
+  }
+  return { target, headers };
+}
+
+function secondsOf(header: string | string[] | undefined): number | undefined {
+  return typeof header === 'string' && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
+}
