@@ -120,6 +120,7 @@ const ROWS = {
     owner_type: 'payout_item',
     owner_id: randomUUID(),
     group_id: randomUUID(),
+    place: 0,
     network: 'erc20',
     currency: 'USDT',
     address: '0xto',
@@ -249,6 +250,18 @@ const CASES: [constraint: string, table: Table, rows: Row[], refused: Row[]][] =
       { ...OVER, ...FAILED },
     ],
     [{ status: 'succeeded' }, FAILED, OVER, { ...OVER, ...ATTEMPT, status: 'sending' }],
+  ],
+  ['transfer_place_from_zero', 'transfer', [{}], [{ place: -1 }]],
+  [
+    'transfer_place',
+    'transfer',
+    [
+      { group_id: SHARED, ...OVER, ...FAILED },
+      { group_id: SHARED, ...OVER, status: 'succeeded', lost_at: 1 },
+      { group_id: SHARED, place: 1 },
+      { group_id: SHARED },
+    ],
+    [{ group_id: SHARED }, { group_id: SHARED, place: 1 }],
   ],
   [
     'transfer_sending',

@@ -40,6 +40,7 @@ async function order(
     ownerType: 'test_owner',
     ownerId: newId(),
     groupId,
+    place: i,
     network,
     currency: 'USDT' as const,
     address,

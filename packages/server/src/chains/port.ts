@@ -318,6 +318,11 @@ export interface TxStatus {
   fee?: bigint;
   /** One for each of `SignedTx.itemIds`; set once the transaction is in a block. */
   itemOk?: boolean[];
+  /**
+   * One for each of `SignedTx.itemIds`: an earlier transaction has paid that place of the group, or that charge, so this one
+   * moved nothing for it and its `itemOk` is false. Absent where none was paid before.
+   */
+  paidBefore?: boolean[];
   reason?: string;
 }
 

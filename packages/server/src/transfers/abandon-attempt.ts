@@ -39,7 +39,8 @@ export async function abandonAttempt(
   transfers: readonly TransferRow[],
 ): Promise<void> {
   const { merchantId } = work.merchant;
-  const closing = { attempt, verdict: { attempt: 'failed' as const, members: [] }, detail, height: null };
+  const verdict = { attempt: 'failed' as const, members: [] };
+  const closing = { attempt, verdict, detail, height: null, paidBy: new Map() };
   const [closed] = await closeAttempts(tx, merchantId, [closing], work.nowSeconds);
   if (closed === undefined) return;
   await writeUnsent(tx, work, verdicts, transfers);

@@ -154,6 +154,8 @@ export interface AttemptOutcome {
   detail: string | null;
   /** The block that decided it; null where none did. */
   height: bigint | null;
+  /** The attempts that paid its transfers before it came, as far as they are known. */
+  paidBy: ReadonlyMap<string, AttemptRow>;
 }
 
 /** Writes the outcomes of attempts and of their transfers. @returns the ones that were not decided before */
@@ -174,8 +176,11 @@ export async function closeAttempts(
     returning t.attempt_id`.execute(tx);
   const written = new Set(rows.map((row) => row.attempt_id));
   const closed = closings.filter(({ attempt }) => written.has(attempt.attempt_id));
-  const outcomes = closed.flatMap(({ attempt, verdict }) =>
-    verdict.members.map((member) => ({ ...member, txId: attempt.tx_id })),
+  const outcomes = closed.flatMap(({ attempt, verdict, paidBy }) =>
+    verdict.members.map((member) => ({
+      ...member,
+      txId: (paidBy.get(member.transferId) ?? attempt).tx_id,
+    })),
   );
   await writeOutcomes(tx, merchantId, outcomes, nowSeconds);
   return closed;
@@ -215,6 +220,8 @@ export interface TransferOrder {
   ownerType: string;
   ownerId: string;
   groupId: string;
+  /** Its place in the group, from 0: a network pays each place once, so an order that repeats another has its place. */
+  place: number;
   network: TransferRow['network'];
   currency: TransferRow['currency'];
   /** Canonical form. */
@@ -235,17 +242,17 @@ export async function insertTransfers(
 ): Promise<void> {
   const column = <T>(pick: (order: TransferOrder) => T) => orders.map(pick);
   await deferred`
-    insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address,
+    insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, place, network, currency, key_ref, address,
                           amount, memo, charge, status, created_at)
-    select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.network, o.currency, o.key_ref, o.address,
+    select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.place, o.network, o.currency, o.key_ref, o.address,
            o.amount, o.memo, o.charge::jsonb, 'queued', ${nowSeconds}::bigint
     from unnest(${column(() => newId())}::uuid[], ${column((o) => o.ownerType)}::text[],
                 ${column((o) => o.ownerId)}::uuid[], ${column((o) => o.groupId)}::uuid[],
-                ${column((o) => o.network)}::text[], ${column((o) => o.currency)}::text[],
+                ${column((o) => o.place)}::integer[], ${column((o) => o.network)}::text[], ${column((o) => o.currency)}::text[],
                 ${column((o) => o.keyRef ?? HOT_KEY_REF)}::text[], ${column((o) => o.address)}::text[], ${column((o) => o.amount)}::bigint[],
                 ${column((o) => o.memo)}::text[],
                 ${column((o) => (o.charge === undefined ? null : JSON.stringify(storedCharge(o.charge))))}::text[])
-      as o (transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address, amount, memo, charge)`.execute(
+      as o (transfer_id, owner_type, owner_id, group_id, place, network, currency, key_ref, address, amount, memo, charge)`.execute(
     tx,
   );
 }

@@ -7,6 +7,7 @@ import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
 import { fillGap } from './fill-gap.ts';
 import { stopNetwork } from './network-stops.ts';
+import { findPayers, unbookStrays } from './paid-before.ts';
 import { type AttemptRow, HOT_KEY_REF, signedOf } from './queries.ts';
 import { type Comparison, compareWithChain } from './recheck.ts';
 import {
@@ -15,9 +16,11 @@ import {
   lockAttempt,
   lockCarriedTransfers,
   markDecided,
+  markFound,
   markGone,
   markLost,
   markPaidEarlier,
+  setPayer,
 } from './recheck-queries.ts';
 import { strayPostings } from './stray.ts';
 import { decidedJob, type TransferDeps } from './work.ts';
@@ -126,12 +129,16 @@ async function applyRecheck(
   { attempt: known, signed, status }: StatusCheck,
 ): Promise<void> {
   const { deps, merchant, range } = context;
+  const payers = await findPayers(deps.db, context.chain, known, status);
   const comparison = await transact(deps.db, async (tx) => {
+    // Attempts are locked before their transfers, all in one order.
+    const involved = [known, ...payers.values()].toSorted((a, b) => (a.attempt_id < b.attempt_id ? -1 : 1));
+    for (const one of involved) await lockAttempt(tx, one);
     const attempt = await lockAttempt(tx, known);
     const items = await lockCarriedTransfers(tx, attempt);
     const result = compareWithChain(status, items, context.chain.caps);
     if (result.is === 'away') await recordGone(tx, context, { attempt, items });
-    if (result.is === 'decided') await recordDecided(tx, context, { attempt, items, status }, result);
+    if (result.is === 'decided') await recordDecided(tx, context, { attempt, items, status, payers }, result);
     crashPoint('recheck.before-commit');
     return { ...result, attempt, mayPay: mayPay(attempt, items) };
   });
@@ -168,10 +175,18 @@ async function recordGone(
   await stopNetwork(tx, merchant, network, { reason, nowSeconds });
 }
 
+interface Decided {
+  attempt: AttemptRow;
+  items: readonly CarriedTransfer[];
+  status: TxStatus;
+  /** By the attempt's transfers: who paid them before. */
+  payers: ReadonlyMap<string, AttemptRow>;
+}
+
 async function recordDecided(
   tx: Tx,
   { deps, merchant, range, books }: RecheckContext,
-  { attempt, items, status }: { attempt: AttemptRow; items: readonly CarriedTransfer[]; status: TxStatus },
+  { attempt, items, status, payers }: Decided,
   comparison: Comparison & { is: 'decided' },
 ): Promise<void> {
   const { merchantId } = merchant;
@@ -188,7 +203,8 @@ async function recordDecided(
   }
   const lost = isOf(comparison.lost);
   await markLost(tx, merchantId, comparison.lost, nowSeconds);
-  await markLost(tx, merchantId, comparison.found, null);
+  await markFound(tx, attempt, comparison.found);
+  const named = await nameEarlierPayers(tx, { attempt, items, payers }, comparison.earlier, nowSeconds);
   await markPaidEarlier(tx, attempt, comparison.adopted, nowSeconds);
   const postings = strayPostings(items, { network, before: attempt.stray_ids, now: comparison.stray });
   await post(tx, merchantId, postings, nowSeconds);
@@ -201,7 +217,7 @@ async function recordDecided(
   await markDecided(tx, attempt, { height: status.height ?? upTo, strayIds: comparison.stray, differs });
   const news = [
     ...lost,
-    ...isOf([...comparison.found, ...comparison.adopted]),
+    ...isOf([...comparison.found, ...comparison.adopted, ...named]),
     ...(attempt.gone_at === null ? [] : items),
   ];
   const dueAtMs = deps.clock.nowMs();
@@ -218,6 +234,22 @@ async function recordDecided(
       payload: { groupId },
     })),
   );
+}
+
+/** @returns the transfers that another attempt turned out to have paid */
+async function nameEarlierPayers(
+  tx: Tx,
+  { attempt, items, payers }: Pick<Decided, 'attempt' | 'items' | 'payers'>,
+  transferIds: readonly string[],
+  nowSeconds: number,
+): Promise<string[]> {
+  const known = items.flatMap(({ transferId }, i): [string, AttemptRow][] => {
+    const payer = payers.get(attempt.item_ids[i] ?? '');
+    return payer === undefined || !transferIds.includes(transferId) ? [] : [[transferId, payer]];
+  });
+  await unbookStrays(tx, known, nowSeconds);
+  for (const [transferId, payer] of known) await setPayer(tx, payer, [transferId]);
+  return known.map(([transferId]) => transferId);
 }
 
 function logDifferences(

@@ -197,12 +197,10 @@ async function build(
     const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before };
     const numbered = sequence === null ? {} : { sequence: String(sequence) };
     const by = { keyRef: attempt.key_ref, signing, ...numbered };
-    const transfer = { ...by, asset: attempt.currency, groupId: attemptId };
+    const transfer = { ...by, asset: attempt.currency, groupId };
     if (isSelfPayment(attempt)) {
-      return {
-        attempt,
-        signed: await chain.buildTransfer({ ...transfer, items: [selfPaymentItem(attempt)] }),
-      };
+      const items = [selfPaymentItem(attempt)];
+      return { attempt, signed: await chain.buildTransfer({ ...transfer, groupId: attemptId, items }) };
     }
     const members = membersOf(attempt, transfers);
     const signed = work.isCharge
@@ -238,10 +236,7 @@ function membersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): Tran
   });
 }
 
-function itemOf(
-  { transfer_id: itemId, address: to, amount, memo }: TransferRow,
-  place: number,
-): TransferItem {
+function itemOf({ transfer_id: itemId, place, address: to, amount, memo }: TransferRow): TransferItem {
   return { itemId, place, to, amount, ...(memo === null ? {} : { memo }) };
 }
 

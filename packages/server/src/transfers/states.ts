@@ -24,7 +24,8 @@ export interface Member {
 
 /** A transfer's state after its attempt has ended. */
 export type MemberVerdict =
-  | { transferId: string; to: 'succeeded' }
+  /** `paidBefore`: an earlier transaction has paid it, so this one moved nothing for it. */
+  | { transferId: string; to: 'succeeded'; paidBefore?: true }
   | { transferId: string; to: 'failed'; code: TransferFailure; message: string }
   /** Another attempt may be made; `alone` where another transfer of the attempt may have been the cause. */
   | { transferId: string; to: 'queued'; alone: boolean };
@@ -55,8 +56,9 @@ export function judge(status: TxStatus, members: readonly Member[], caps: ChainC
   if (!status.final) return undefined;
   if (status.state === 'dead') return { attempt: 'dead', members: backToQueue(members, false) };
   if (status.state !== 'final' && status.state !== 'failed') return undefined;
-  const paid = paidItems(status, members.length, caps);
-  if (paid === undefined) return undefined;
+  const moved = movedItems(status, members.length, caps);
+  if (moved === undefined) return undefined;
+  const before = paidBefore(status, members.length);
   // One bad item fails an atomic group: each is tried alone, so that only the bad one fails.
   if (status.state === 'failed' && !caps.partialBatch && members.length > 1) {
     return { attempt: 'failed', members: backToQueue(members, true) };
@@ -64,14 +66,24 @@ export function judge(status: TxStatus, members: readonly Member[], caps: ChainC
   const why = `failed on the network${status.reason === undefined ? '' : ` (${status.reason})`}`;
   return {
     attempt: status.state === 'final' ? 'succeeded' : 'failed',
-    members: members.map((member, index) =>
-      paid[index] ? { transferId: member.transferId, to: 'succeeded' } : failed(member, why, status.reason),
-    ),
+    members: members.map((member, index): MemberVerdict => {
+      const { transferId } = member;
+      if (moved[index]) return { transferId, to: 'succeeded' };
+      if (before[index]) return { transferId, to: 'succeeded', paidBefore: true };
+      return failed(member, why, status.reason);
+    }),
   };
 }
 
-/** Which items a transaction in a final block has paid; undefined where the answer leaves it open. */
-export function paidItems(
+/** Which items an earlier transaction had paid when this one came; none where the answer contradicts itself. */
+export function paidBefore({ itemOk, paidBefore: said }: TxStatus, count: number): boolean[] {
+  const none = Array<boolean>(count).fill(false);
+  if (said === undefined || itemOk === undefined || said.length !== count) return none;
+  return said.map((was, i) => was && itemOk[i] === false);
+}
+
+/** Which items a transaction in a final block has moved; undefined where the answer leaves it open. */
+export function movedItems(
   { state, itemOk }: TxStatus,
   count: number,
   caps: ChainCaps,

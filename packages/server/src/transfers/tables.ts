@@ -12,6 +12,7 @@ declare module '../platform/db/db.ts' {
       owner_type: string;
       owner_id: string;
       group_id: string;
+      place: number;
       network: Network;
       currency: Asset;
       key_ref: ColumnType<KeyRef, KeyRef | undefined, KeyRef>;

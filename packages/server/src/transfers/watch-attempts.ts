@@ -2,6 +2,7 @@ import { ChainUnavailable } from '../chains/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { auditJob } from './audit-job.ts';
 import { checkFinalBlocks } from './final-blocks.ts';
+import { findPayers, unbookStrays } from './paid-before.ts';
 import {
   type AttemptOutcome,
   type AttemptRow,
@@ -91,6 +92,7 @@ async function pollStatus(work: Work, attempt: AttemptRow): Promise<PollResult> 
     verdict,
     detail: status.reason ?? null,
     height: status.height ?? null,
+    paidBy: await findPayers(work.deps.db, work.chain, attempt, status),
   };
   return { outcome, finalAt: status.finalAt ?? again?.finalAt };
 }
@@ -98,6 +100,11 @@ async function pollStatus(work: Work, attempt: AttemptRow): Promise<PollResult> 
 async function recordOutcomes(work: Work, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const { run, merchant, groupIds, nowSeconds } = work;
   await run.step(async (tx) => {
+    await unbookStrays(
+      tx,
+      outcomes.flatMap(({ paidBy }) => [...paidBy]),
+      nowSeconds,
+    );
     const closed = await closeAttempts(tx, merchant.merchantId, outcomes, nowSeconds);
     const over = new Set(
       closed.flatMap(({ verdict }) =>

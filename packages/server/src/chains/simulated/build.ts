@@ -67,7 +67,7 @@ function toBodyItem(id: ChainId, item: TransferSpec['items'][number]): TransferB
     throw new UnbuildableTransfer(`item ${item.itemId}: amount out of range`);
   }
   const memo = id.network === 'spl' && item.memo !== undefined ? { memo: item.memo } : {};
-  return { id: item.itemId, to: check.canonical, amount: String(item.amount), ...memo };
+  return { id: item.itemId, place: item.place, to: check.canonical, amount: String(item.amount), ...memo };
 }
 
 function requireSequence(spec: Pick<TransferSpec, 'sequence'>): string {
