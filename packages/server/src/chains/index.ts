@@ -28,6 +28,10 @@ export {
   CHARGE_FAULTS,
   ChainUnavailable,
   DEPOSIT_INDEX_MAX,
+  FeeCeilingReached,
+  type HoldReason,
+  SignerUnavailable,
+  SigningHeld,
   UnbuildableTransfer,
 } from './port.ts';
 export { type ChainOwner, type ChainRegistry, openChains } from './registry.ts';

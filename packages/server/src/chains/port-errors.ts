@@ -12,3 +12,43 @@ export class ChainUnavailable extends Error {
 
 /** The spec breaks a rule of the network: too many items, a bad address, no sequence. */
 export class UnbuildableTransfer extends Error {}
+
+/** Why a signer that was reached signed nothing; `fee` is the network's own ceiling too. */
+export type HoldReason =
+  | 'frozen'
+  | 'approvals'
+  | 'limit'
+  | 'fee'
+  | 'policy'
+  | 'purpose'
+  | 'item_signed'
+  | 'journal'
+  | 'invalid_request';
+
+/**
+ * Nothing was signed, and asking again changes nothing before a person has acted: thawed the signer, approved, raised a
+ * limit. The attempt keeps its sequence and waits.
+ */
+export class SigningHeld extends Error {
+  readonly network: Network;
+  readonly reason: HoldReason;
+
+  constructor(network: Network, reason: HoldReason, detail: string) {
+    super(`${network}: ${detail}`);
+    this.network = network;
+    this.reason = reason;
+  }
+}
+
+/**
+ * The network's fees are at the ceiling that the operator has set. A new transaction waits until they fall; a stuck one
+ * cannot be replaced and is watched as it is.
+ */
+export class FeeCeilingReached extends SigningHeld {
+  constructor(network: Network, detail: string) {
+    super(network, 'fee', detail);
+  }
+}
+
+/** The signer could not be reached, or its answer is not what was asked for: ask again later, as with a node that is away. */
+export class SignerUnavailable extends ChainUnavailable {}

@@ -5,7 +5,14 @@ import type { Head, ScanAnswer, ScanQuery } from './port-scan.ts';
 import type { SigningRequest } from './wallet-holder.ts';
 
 export type { Authority, SignedApproval } from './authority.ts';
-export { ChainUnavailable, UnbuildableTransfer } from './port-errors.ts';
+export {
+  ChainUnavailable,
+  FeeCeilingReached,
+  type HoldReason,
+  SignerUnavailable,
+  SigningHeld,
+  UnbuildableTransfer,
+} from './port-errors.ts';
 export type {
   ChargeFault,
   Mandate,
@@ -94,7 +101,8 @@ export interface Chain {
    * Builds and signs a transaction without sending it. On trc20 and spl the bytes expire, counted from now. For the same
    * attempt the holder of the wallet returns the same bytes again.
    *
-   * @throws UnbuildableTransfer when the spec breaks a rule of the network, which is a bug of the caller; SigningRefused
+   * @throws UnbuildableTransfer when the spec breaks a rule of the network, which is a bug of the caller; SigningRefused;
+   * SigningHeld, of which FeeCeilingReached is one; SignerUnavailable
    */
   buildTransfer(spec: TransferSpec): Promise<SignedTx>;
 
@@ -318,10 +326,7 @@ export interface TxStatus {
   fee?: bigint;
   /** One for each of `SignedTx.itemIds`; set once the transaction is in a block. */
   itemOk?: boolean[];
-  /**
-   * One for each of `SignedTx.itemIds`: an earlier transaction has paid that place of the group, or that charge, so this one
-   * moved nothing for it and its `itemOk` is false. Absent where none was paid before.
-   */
+  /** Those of `itemOk` that an earlier transaction had paid: the network paid them once, and not by this one. */
   paidBefore?: boolean[];
   reason?: string;
 }

@@ -182,9 +182,11 @@ async function paidUpTo(chain: Chain, { undecided }: Books, height: bigint) {
   for (const { amounts, counted: booked, currency, signed } of undecided) {
     // The books may count a transaction that a reorganisation removed; it is in no block until it is final again.
     add(paid, currency, [-booked]);
-    const { state, height: at, itemOk } = await chain.status(signed);
+    const { state, height: at, itemOk, paidBefore } = await chain.status(signed);
     const isPaid = state === 'final' && at !== undefined && at <= height;
-    const counted = amounts.filter((amount, i) => (isPaid ? (itemOk?.[i] ?? true) : amount < 0n));
+    const counted = amounts.filter((amount, i) =>
+      isPaid ? (itemOk?.[i] ?? true) && paidBefore?.[i] !== true : amount < 0n,
+    );
     if (isPaid) add(paid, currency, counted);
     else
       add(

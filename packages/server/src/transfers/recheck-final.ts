@@ -105,6 +105,7 @@ const isUnchanged = ({ status }: AttemptRow, { state }: TxStatus) =>
 /** Nearly all attempts are unchanged: nothing is read or locked for them. */
 function matchesBooks({ attempt, status }: StatusCheck): boolean {
   if (attempt.gone_at !== null || attempt.differs || !isUnchanged(attempt, status)) return false;
+  if (status.paidBefore?.includes(true)) return false;
   const didPay = attempt.status === 'succeeded';
   return status.itemOk?.every((isOk) => isOk === didPay) ?? true;
 }

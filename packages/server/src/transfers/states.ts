@@ -75,27 +75,24 @@ export function judge(status: TxStatus, members: readonly Member[], caps: ChainC
   };
 }
 
-/** Which items an earlier transaction had paid when this one came; none where the answer contradicts itself. */
-export function paidBefore({ itemOk, paidBefore: said }: TxStatus, count: number): boolean[] {
-  const none = Array<boolean>(count).fill(false);
-  if (said === undefined || itemOk === undefined || said.length !== count) return none;
-  return said.map((was, i) => was && itemOk[i] === false);
+/** Which items an earlier transaction had paid when this one came. Networks report them as ok or not: both mean the same. */
+export function paidBefore({ paidBefore: said }: TxStatus, count: number): boolean[] {
+  return said?.length === count ? said : Array<boolean>(count).fill(false);
 }
 
 /** Which items a transaction in a final block has moved; undefined where the answer leaves it open. */
-export function movedItems(
-  { state, itemOk }: TxStatus,
-  count: number,
-  caps: ChainCaps,
-): boolean[] | undefined {
+export function movedItems(status: TxStatus, count: number, caps: ChainCaps): boolean[] | undefined {
+  const { state, itemOk, paidBefore: said } = status;
   const isFinal = state === 'final';
+  if (said !== undefined && said.length !== count) return undefined;
   if (itemOk === undefined) {
     // Where items can fail one by one, the transaction's status does not decide theirs.
     return isFinal && caps.partialBatch ? undefined : Array<boolean>(count).fill(isFinal);
   }
   if (itemOk.length !== count) return undefined;
-  if (!isFinal) return itemOk.includes(true) ? undefined : itemOk;
-  return !caps.partialBatch && itemOk.includes(false) ? undefined : itemOk;
+  const moved = itemOk.map((ok, i) => ok && said?.[i] !== true);
+  if (!isFinal) return moved.includes(true) ? undefined : moved;
+  return !caps.partialBatch && itemOk.includes(false) ? undefined : moved;
 }
 
 /** Verdicts for the transfers of an attempt that breaks a rule of the network; nothing was signed for it. */
