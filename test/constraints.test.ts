@@ -131,6 +131,14 @@ const ROWS = {
     created_at: 1,
     key_ref: 'hot',
   }),
+  transfer_version: () => ({
+    attempt_id: randomUUID(),
+    number: 0,
+    network: 'erc20',
+    tx_id: randomUUID(),
+    raw: '0x',
+    signed_at: 1,
+  }),
 } satisfies Record<string, () => Row>;
 type Table = keyof typeof ROWS;
 
@@ -250,6 +258,18 @@ const CASES: [constraint: string, table: Table, rows: Row[], refused: Row[]][] =
       { ...OVER, ...FAILED },
     ],
     [{ status: 'succeeded' }, FAILED, OVER, { ...OVER, ...ATTEMPT, status: 'sending' }],
+  ],
+  [
+    'transfer_version_transaction',
+    'transfer_version',
+    [{ tx_id: 'one' }, { tx_id: 'one', network: 'spl' }],
+    [{ tx_id: 'one' }],
+  ],
+  [
+    'transfer_version_pkey',
+    'transfer_version',
+    [ATTEMPT, { ...ATTEMPT, number: 1 }],
+    [ATTEMPT, { ...ATTEMPT, number: 1 }],
   ],
   ['transfer_place_from_zero', 'transfer', [{}], [{ place: -1 }]],
   [

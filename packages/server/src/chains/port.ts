@@ -284,6 +284,7 @@ export interface ChargeSpec {
   windowEnd: number;
   /** As in `TransferSpec`. */
   sequence?: string;
+  replaces?: SignedTx;
 }
 
 /** A signed transaction. Store it before sending it, and send only these bytes. */

@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import type { Chain, TxStatus } from '../chains/index.ts';
 import { post } from '../ledger/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { type AttemptRow, signedOf } from './queries.ts';
+import type { AttemptRow } from './queries.ts';
 import { lockAttempt, lockCarriedTransfers, writeStrays } from './recheck-queries.ts';
 import { movedItems, paidBefore } from './states.ts';
 import { strayPostings } from './stray.ts';
+import { readDeciding, versionsOf } from './versions.ts';
 
 // A network pays each place of a group once. Where a node has called a transaction dead that was mined after all, the next
 // attempt moves nothing and reports the place as paid before: the transfer has succeeded, by the earlier transaction.
@@ -37,7 +38,7 @@ export async function findPayers(
   for (const own of Map.groupBy(earlier, (one) => one.attempt.attempt_id).values()) {
     const [first] = own;
     if (first === undefined) continue;
-    const seen = await chain.status(signedOf(first.attempt));
+    const { status: seen } = await readDeciding(chain, await versionsOf(db, first.attempt));
     const { item_ids: itemIds } = first.attempt;
     const moved = seen.final ? movedItems(seen, itemIds.length, chain.caps) : undefined;
     for (const { transferId, itemId } of own)

@@ -8,7 +8,7 @@ import type { MerchantMode } from '../tenancy/index.ts';
 import { fillGap } from './fill-gap.ts';
 import { stopNetwork } from './network-stops.ts';
 import { findPayers, unbookStrays } from './paid-before.ts';
-import { type AttemptRow, HOT_KEY_REF, signedOf } from './queries.ts';
+import { type AttemptRow, HOT_KEY_REF } from './queries.ts';
 import { type Comparison, compareWithChain } from './recheck.ts';
 import {
   type CarriedTransfer,
@@ -23,6 +23,8 @@ import {
   setPayer,
 } from './recheck-queries.ts';
 import { strayPostings } from './stray.ts';
+import type { VersionStatus } from './version-rules.ts';
+import { adoptVersion, readDeciding, readVersions } from './versions.ts';
 import { decidedJob, type TransferDeps } from './work.ts';
 
 type RecheckDeps = Pick<TransferDeps, 'db' | 'chains' | 'log' | 'clock'>;
@@ -70,7 +72,8 @@ export async function recheckFinal(
   const chain = deps.chains.of(merchant, range.network);
   const context = { deps, merchant, chain, range, books };
   const attempts = await listDecidedAttempts(deps.db, merchant.merchantId, range);
-  for (const check of await readStatuses(chain, attempts))
+  const versions = await readVersions(deps.db, attempts);
+  for (const check of await readStatuses(chain, attempts, versions))
     if (!matchesBooks(check)) await applyRecheck(context, check);
   return { known: attempts.length };
 }
@@ -82,15 +85,19 @@ interface StatusCheck {
 }
 
 /** Reads as many statuses at once as the node allows. */
-async function readStatuses(chain: Chain, attempts: readonly AttemptRow[]): Promise<StatusCheck[]> {
+async function readStatuses(
+  chain: Chain,
+  attempts: readonly AttemptRow[],
+  versions: ReadonlyMap<string, readonly SignedTx[]>,
+): Promise<StatusCheck[]> {
   const checks: StatusCheck[] = [];
   const { callsAtOnce } = chain.caps;
   for (let i = 0; i < attempts.length; i += callsAtOnce) {
     const some = attempts.slice(i, i + callsAtOnce).map(async (attempt) => {
-      const signed = signedOf(attempt);
+      const own = versions.get(attempt.attempt_id) ?? [];
       // A changed status is read once more, as a single answer may be wrong.
-      const first = await chain.status(signed);
-      return { attempt, signed, status: isUnchanged(attempt, first) ? first : await chain.status(signed) };
+      const first = await readDeciding(chain, own);
+      return { attempt, ...(isUnchanged(attempt, first) ? first : await readDeciding(chain, own)) };
     });
     checks.push(...(await Promise.all(some)));
   }
@@ -99,12 +106,13 @@ async function readStatuses(chain: Chain, attempts: readonly AttemptRow[]): Prom
 
 const STATES = { succeeded: 'final', failed: 'failed', dead: 'dead' } as const;
 
-const isUnchanged = ({ status }: AttemptRow, { state }: TxStatus) =>
+const isUnchanged = ({ status, tx_id: txId }: AttemptRow, { signed, status: { state } }: VersionStatus) =>
+  (signed.txId === txId || state === 'dead') &&
   Object.entries(STATES).some(([known, shown]) => known === status && shown === state);
 
 /** Nearly all attempts are unchanged: nothing is read or locked for them. */
-function matchesBooks({ attempt, status }: StatusCheck): boolean {
-  if (attempt.gone_at !== null || attempt.differs || !isUnchanged(attempt, status)) return false;
+function matchesBooks({ attempt, signed, status }: StatusCheck): boolean {
+  if (attempt.gone_at !== null || attempt.differs || !isUnchanged(attempt, { signed, status })) return false;
   if (status.paidBefore?.includes(true)) return false;
   const didPay = attempt.status === 'succeeded';
   return status.itemOk?.every((isOk) => isOk === didPay) ?? true;
@@ -135,11 +143,18 @@ async function applyRecheck(
     // Attempts are locked before their transfers, all in one order.
     const involved = [known, ...payers.values()].toSorted((a, b) => (a.attempt_id < b.attempt_id ? -1 : 1));
     for (const one of involved) await lockAttempt(tx, one);
+    if (status.final && status.state !== 'dead') await adoptVersion(tx, known, signed);
     const attempt = await lockAttempt(tx, known);
     const items = await lockCarriedTransfers(tx, attempt);
     const result = compareWithChain(status, items, context.chain.caps);
     if (result.is === 'away') await recordGone(tx, context, { attempt, items });
-    if (result.is === 'decided') await recordDecided(tx, context, { attempt, items, status, payers }, result);
+    if (result.is === 'decided')
+      await recordDecided(
+        tx,
+        context,
+        { attempt, items, status, payers, isOtherVersion: attempt.tx_id !== known.tx_id },
+        result,
+      );
     crashPoint('recheck.before-commit');
     return { ...result, attempt, mayPay: mayPay(attempt, items) };
   });
@@ -182,12 +197,14 @@ interface Decided {
   status: TxStatus;
   /** By the attempt's transfers: who paid them before. */
   payers: ReadonlyMap<string, AttemptRow>;
+  /** Another version of it is mined now. */
+  isOtherVersion: boolean;
 }
 
 async function recordDecided(
   tx: Tx,
   { deps, merchant, range, books }: RecheckContext,
-  { attempt, items, status, payers }: Decided,
+  { attempt, items, status, payers, isOtherVersion }: Decided,
   comparison: Comparison & { is: 'decided' },
 ): Promise<void> {
   const { merchantId } = merchant;
@@ -219,7 +236,7 @@ async function recordDecided(
   const news = [
     ...lost,
     ...isOf([...comparison.found, ...comparison.adopted, ...named]),
-    ...(attempt.gone_at === null ? [] : items),
+    ...(attempt.gone_at === null && !isOtherVersion ? [] : items),
   ];
   const dueAtMs = deps.clock.nowMs();
   const owners = new Map(

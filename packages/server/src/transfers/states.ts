@@ -7,8 +7,8 @@ import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '
 // After a crash: a reserved attempt is built again, as nothing was sent. The stored bytes of a signed or sent one are sent
 // again, which is the same transaction to the chain. Nothing but `final` or `dead` on the chain ends it.
 // An attempt that cannot be built, or would pay an address that was listed since, was never sent: reserved → failed, and its
-// transfers go back or fail. Its sequence goes to another attempt, which pays one unit to our own wallet, as a gap would
-// block all later sequences.
+// transfers go back or fail. Its sequence goes to another attempt, which pays nobody, as a gap would block all later
+// sequences.
 // A charge is a transfer that comes from its address instead of going there: it takes the same states, alone in its group,
 // needs no coins of ours, and fails for the payer's reasons.
 
@@ -56,6 +56,9 @@ export function judge(status: TxStatus, members: readonly Member[], caps: ChainC
   if (!status.final) return undefined;
   if (status.state === 'dead') return { attempt: 'dead', members: backToQueue(members, false) };
   if (status.state !== 'final' && status.state !== 'failed') return undefined;
+  // A transaction that only fills a gap.
+  if (members.length === 0)
+    return { attempt: status.state === 'final' ? 'succeeded' : 'failed', members: [] };
   const moved = movedItems(status, members.length, caps);
   if (moved === undefined) return undefined;
   const before = paidBefore(status, members.length);

@@ -48,6 +48,10 @@ declare module '../platform/db/db.ts' {
       item_ids: string[];
       valid_until_height: bigint | null;
       valid_until_ms: bigint | null;
+      versions: Generated<number>;
+      fee_limit: string | null;
+      fee_native: string | null;
+      sent_at: bigint | number | null;
       detail: string | null;
       height: bigint | null;
       gone_at: bigint | number | null;
@@ -60,6 +64,16 @@ declare module '../platform/db/db.ts' {
       differs: Generated<boolean>;
       created_at: bigint | number;
       completed_at: bigint | number | null;
+    };
+    transfer_version: {
+      merchant_id: string;
+      attempt_id: string;
+      number: number;
+      network: Network;
+      tx_id: string;
+      raw: string;
+      fee_limit: string | null;
+      signed_at: bigint | number;
     };
     network_stop: { merchant_id: string; network: Network; reason: string; stopped_at: bigint | number };
     final_block: {

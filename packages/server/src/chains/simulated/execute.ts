@@ -191,8 +191,9 @@ function executeOne(
   const sender = payerOf(tx.body);
   const window = charge && { mandateId: charge.mandate.mandateId, ...windowOf(charge) };
   for (const [index, item] of tx.body.items.entries()) {
-    if (!itemOk[index]) continue;
     const amount = BigInt(item.amount);
+    // An empty payment moves nothing.
+    if (!itemOk[index] || amount === 0n) continue;
     const position = {
       txId: tx.txId,
       index,

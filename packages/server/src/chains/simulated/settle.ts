@@ -26,7 +26,8 @@ export async function settle(
 ): Promise<ChainRow> {
   const clock = new BlockClock(row, now, settings);
   if (clock.height === row.settled_height) return row;
-  const pool = (await listMempool(tx, id)).map(toPooled);
+  const isTaken = ({ body }: PooledTx) => !isSequenced(id.network) || BigInt(body.fee) >= row.fee_floor;
+  const pool = (await listMempool(tx, id)).map(toPooled).filter(isTaken);
   const moved = pool.length === 0 ? 0 : await settlePool(tx, id, pool, { clock, row });
   const changes = {
     settled_height: clock.height,

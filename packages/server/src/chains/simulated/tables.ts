@@ -22,6 +22,7 @@ interface ChainTable extends ChainKey {
   faults: ColumnType<string[], string[] | undefined, string[]>;
   lag_blocks: Int8OrZero;
   forks: ColumnType<number, number | undefined, number>;
+  fee_floor: Int8OrZero;
 }
 
 interface TransactionTable extends ChainKey {
