@@ -1,5 +1,7 @@
+export { Accounts, type ChainAccount, openAccount } from './accounts.ts';
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
+export type { LiveChains, LiveNetworks } from './live-chains.ts';
 export type {
   AddressCheck,
   BalancesAnswer,
@@ -25,6 +27,7 @@ export type {
   WatchSet,
 } from './port.ts';
 export {
+  AddressPoolEmpty,
   CHARGE_FAULTS,
   ChainUnavailable,
   DEPOSIT_INDEX_MAX,

@@ -30,9 +30,9 @@ export function presentFee(
   network: Network,
   { kind, items, feeFloor }: { kind: FeeKind; items: number; feeFloor: bigint },
 ): FeeEstimate {
-  const { estimateFee, sequenced } = NETWORK_RULES[network];
-  const { native, unit } = estimateFee(kind, items);
-  return { native: sequenced && feeFloor > native ? feeFloor : native, unit };
+  const rules = NETWORK_RULES[network];
+  const { native, unit } = rules.estimateFee(kind, items);
+  return { native: rules.sequenced && feeFloor > native ? feeFloor : native, unit };
 }
 
 /** Builds and signs a transfer. On erc20 it does not depend on the chain's height and time: same spec, same bytes. */
