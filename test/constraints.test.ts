@@ -120,6 +120,7 @@ const ROWS = {
     owner_type: 'payout_item',
     owner_id: randomUUID(),
     group_id: randomUUID(),
+    place: 0,
     network: 'erc20',
     currency: 'USDT',
     address: '0xto',
@@ -129,6 +130,14 @@ const ROWS = {
     alone: false,
     created_at: 1,
     key_ref: 'hot',
+  }),
+  transfer_version: () => ({
+    attempt_id: randomUUID(),
+    number: 0,
+    network: 'erc20',
+    tx_id: randomUUID(),
+    raw: '0x',
+    signed_at: 1,
   }),
 } satisfies Record<string, () => Row>;
 type Table = keyof typeof ROWS;
@@ -249,6 +258,30 @@ const CASES: [constraint: string, table: Table, rows: Row[], refused: Row[]][] =
       { ...OVER, ...FAILED },
     ],
     [{ status: 'succeeded' }, FAILED, OVER, { ...OVER, ...ATTEMPT, status: 'sending' }],
+  ],
+  [
+    'transfer_version_transaction',
+    'transfer_version',
+    [{ tx_id: 'one' }, { tx_id: 'one', network: 'spl' }],
+    [{ tx_id: 'one' }],
+  ],
+  [
+    'transfer_version_pkey',
+    'transfer_version',
+    [ATTEMPT, { ...ATTEMPT, number: 1 }],
+    [ATTEMPT, { ...ATTEMPT, number: 1 }],
+  ],
+  ['transfer_place_from_zero', 'transfer', [{}], [{ place: -1 }]],
+  [
+    'transfer_place',
+    'transfer',
+    [
+      { group_id: SHARED, ...OVER, ...FAILED },
+      { group_id: SHARED, ...OVER, status: 'succeeded', lost_at: 1 },
+      { group_id: SHARED, place: 1 },
+      { group_id: SHARED },
+    ],
+    [{ group_id: SHARED }, { group_id: SHARED, place: 1 }],
   ],
   [
     'transfer_sending',

@@ -9,10 +9,12 @@ import { SUBSCRIPTION } from '../packages/server/src/subscriptions/columns.ts';
 import { describeSchema } from '../scripts/schema-text.ts';
 import { createDatabase } from './database.ts';
 
-/** Belong to no tenant: reference tables, and wallets in a group of their own (sharded by sender). */
+/** Belong to no tenant: reference tables, wallets (sharded by sender), and what tells live merchants apart on a network. */
 const NOT_OF_TENANTS: Record<string, string> = {
   'public.data_key': 'data_key_id',
   'public.risk_address': 'network',
+  'public.chain_account': 'network',
+  'public.deposit_owner': 'watch',
   'public.wallet': 'sender',
   'public.wallet_sequence': 'sender',
 };

@@ -85,6 +85,18 @@ create table public.approver (
 CREATE UNIQUE INDEX approver_name ON public.approver USING btree (merchant_id, name) WHERE (removed_at IS NULL);
 CREATE UNIQUE INDEX approver_skeleton ON public.approver USING btree (merchant_id, skeleton);
 
+create table public.chain_account (
+  network text not null,
+  account integer not null,
+  merchant_id uuid not null,
+  extended_public_key text,
+  created_at bigint not null,
+  constraint chain_account_pkey PRIMARY KEY (network, account),
+  constraint chain_account_key UNIQUE (network, extended_public_key),
+  constraint chain_account_merchant UNIQUE (network, merchant_id),
+  constraint chain_account_account_check CHECK ((account >= 1))
+);
+
 create table public.checkout_session (
   merchant_id uuid not null,
   session_id uuid not null,
@@ -177,6 +189,13 @@ create table public.early_credit (
   amount bigint not null,
   constraint early_credit_pkey PRIMARY KEY (merchant_id, store_id, hour),
   constraint early_credit_amount_check CHECK ((amount > 0))
+create table public.deposit_owner (
+  network text not null,
+  watch text not null,
+  merchant_id uuid not null,
+  address_index bigint not null,
+  constraint deposit_owner_pkey PRIMARY KEY (watch, network),
+  constraint deposit_owner_address_index_check CHECK ((address_index >= 0))
 );
 
 create table public.event (
@@ -816,10 +835,12 @@ create table public.transfer (
   key_ref text not null default 'hot'::text,
   charge jsonb,
   lost_at bigint,
+  place integer not null,
   constraint transfer_pkey PRIMARY KEY (merchant_id, transfer_id),
   constraint transfer_amount_check CHECK ((amount > 0)),
   constraint transfer_failure CHECK (((status = 'failed'::text) = (failure_code IS NOT NULL))),
   constraint transfer_over CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text])) = (completed_at IS NOT NULL))),
+  constraint transfer_place_from_zero CHECK ((place >= 0)),
   constraint transfer_sending CHECK (((status = 'sending'::text) = (attempt_id IS NOT NULL))),
   constraint transfer_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'succeeded'::text, 'failed'::text])))
 );
@@ -829,6 +850,7 @@ CREATE INDEX transfer_deposit_key ON public.transfer USING btree (merchant_id, n
 CREATE INDEX transfer_group ON public.transfer USING btree (merchant_id, group_id);
 CREATE INDEX transfer_of_owner ON public.transfer USING btree (merchant_id, owner_id);
 CREATE UNIQUE INDEX transfer_owner ON public.transfer USING btree (merchant_id, owner_type, owner_id) WHERE ((status <> 'failed'::text) AND (lost_at IS NULL));
+CREATE UNIQUE INDEX transfer_place ON public.transfer USING btree (merchant_id, group_id, place) WHERE ((status <> 'failed'::text) AND (lost_at IS NULL));
 
 create table public.transfer_attempt (
   merchant_id uuid not null,
@@ -859,16 +881,35 @@ create table public.transfer_attempt (
   gap_previous_id uuid,
   stray_ids uuid[] not null default '{}'::uuid[],
   differs boolean not null default false,
+  versions integer not null default 1,
+  fee_limit numeric(39,0),
+  fee_native numeric(39,0),
+  sent_at bigint,
   constraint transfer_attempt_pkey PRIMARY KEY (merchant_id, attempt_id),
   constraint transfer_attempt_merchant_id_network_tx_id_key UNIQUE (merchant_id, network, tx_id),
   constraint transfer_attempt_ordinal CHECK ((((ordinal >= 0) AND (ordinal IS NOT NULL)) OR ((ordinal IS NULL) AND (status <> 'reserved'::text)))),
-  constraint transfer_attempt_status_check CHECK ((status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text, 'succeeded'::text, 'failed'::text, 'dead'::text])))
+  constraint transfer_attempt_status_check CHECK ((status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text, 'succeeded'::text, 'failed'::text, 'dead'::text]))),
+  constraint transfer_attempt_versions_check CHECK ((versions >= 1))
 );
 CREATE INDEX transfer_attempt_gone ON public.transfer_attempt USING btree (merchant_id, network) WHERE (gone_at IS NOT NULL);
 CREATE INDEX transfer_attempt_height ON public.transfer_attempt USING btree (merchant_id, network, height) WHERE (height IS NOT NULL);
 CREATE INDEX transfer_attempt_live ON public.transfer_attempt USING btree (merchant_id, group_id) WHERE (status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text]));
 CREATE UNIQUE INDEX transfer_attempt_number ON public.transfer_attempt USING btree (merchant_id, network, sender, ordinal) WHERE (ordinal IS NOT NULL);
 CREATE UNIQUE INDEX transfer_attempt_sequence ON public.transfer_attempt USING btree (merchant_id, network, sender, sequence) WHERE (sequence IS NOT NULL);
+
+create table public.transfer_version (
+  merchant_id uuid not null,
+  attempt_id uuid not null,
+  number integer not null,
+  network text not null,
+  tx_id text not null,
+  raw text not null,
+  fee_limit numeric(39,0),
+  signed_at bigint not null,
+  constraint transfer_version_pkey PRIMARY KEY (merchant_id, attempt_id, number),
+  constraint transfer_version_transaction UNIQUE (merchant_id, network, tx_id),
+  constraint transfer_version_number_check CHECK ((number >= 0))
+);
 
 create table public.vote (
   merchant_id uuid not null,
@@ -940,8 +981,10 @@ create table simchain.chain (
   faults text[] not null default '{}'::text[],
   lag_blocks bigint not null default 0,
   forks integer not null default 0,
+  fee_floor bigint not null default 0,
   constraint chain_pkey PRIMARY KEY (merchant_id, network),
   constraint chain_drop_next_check CHECK ((drop_next >= 0)),
+  constraint chain_fee_floor_check CHECK ((fee_floor >= 0)),
   constraint chain_forks_check CHECK ((forks >= 0)),
   constraint chain_lag_blocks_check CHECK ((lag_blocks >= 0))
 );
@@ -1062,15 +1105,19 @@ create table simchain.transfer (
   window_start bigint,
   window_end bigint,
   from_account boolean not null default false,
+  batch_id text,
+  place integer,
   constraint transfer_pkey PRIMARY KEY (merchant_id, network, number),
   constraint transfer_merchant_id_network_tx_id_index_key UNIQUE (merchant_id, network, tx_id, index),
   constraint transfer_amount_check CHECK ((amount >= 0)),
   constraint transfer_charge CHECK ((((mandate_id IS NULL) = (subscription_id IS NULL)) AND ((mandate_id IS NULL) = (window_start IS NULL)) AND ((mandate_id IS NULL) = (window_end IS NULL)))),
+  constraint transfer_in_batch CHECK (((batch_id IS NULL) = (place IS NULL))),
+  constraint transfer_place_check CHECK ((place >= 0)),
   constraint transfer_token CHECK (((currency IS NULL) = (token IS NOT NULL)))
 );
 CREATE INDEX transfer_arrival ON simchain.transfer USING btree (merchant_id, network, recipient, height, number);
 CREATE INDEX transfer_height ON simchain.transfer USING btree (merchant_id, network, height);
-CREATE UNIQUE INDEX transfer_item ON simchain.transfer USING btree (merchant_id, network, sender, item_id) WHERE ((item_id IS NOT NULL) AND (network = 'erc20'::text));
+CREATE UNIQUE INDEX transfer_place ON simchain.transfer USING btree (merchant_id, network, sender, batch_id, place) WHERE ((batch_id IS NOT NULL) AND (network = 'erc20'::text));
 CREATE INDEX transfer_pulled ON simchain.transfer USING btree (merchant_id, network, sender, currency, height, number) WHERE (mandate_id IS NOT NULL);
 CREATE INDEX transfer_recipient ON simchain.transfer USING btree (merchant_id, network, recipient, number);
 CREATE INDEX transfer_sender ON simchain.transfer USING btree (merchant_id, network, sender, number);

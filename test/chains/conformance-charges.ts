@@ -283,6 +283,7 @@ function describeRefusals(open: () => Collector): void {
     expect(await collector.settle(payer, { chargeId, amount: 1n })).toMatchObject({
       state: 'failed',
       itemOk: [false],
+      paidBefore: [true],
     });
     await collector.finalize();
     expect(await collector.stateOf(payer)).toMatchObject({ balance: BALANCE - 1n });

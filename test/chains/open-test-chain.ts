@@ -91,6 +91,15 @@ export async function openTestChain(network: Network): Promise<TestChain> {
   return openSibling();
 }
 
+const places = new Map<string, number>();
+
+/** The same place for the same item, as its batch has. */
+function placeOf(itemId: string): number {
+  const place = places.get(itemId) ?? places.size;
+  places.set(itemId, place);
+  return place;
+}
+
 function buildOrder(chain: SimulatedChain, order: TestOrder & { to: string }): Promise<SignedTx> {
   const { itemIds = ['item'], amount = 1_000_000n, sequence = 0, replaces, to } = order;
   return chain.buildTransfer({
@@ -98,7 +107,7 @@ function buildOrder(chain: SimulatedChain, order: TestOrder & { to: string }): P
     keyRef: 'hot',
     asset: 'USDT',
     groupId: 'batch',
-    items: itemIds.map((itemId, place) => ({ itemId, place, to, amount })),
+    items: itemIds.map((itemId) => ({ itemId, place: placeOf(itemId), to, amount })),
     sequence: String(sequence),
     ...(replaces === undefined ? {} : { replaces }),
   });

@@ -241,7 +241,7 @@ function plants({ merchantId, itemId }: LostPayout, state: State): [string, stri
     ];
   const withAnother = (change: string) =>
     `insert into transfer select (jsonb_populate_record(t, jsonb_build_object('transfer_id', gen_random_uuid(),
-      'lost_at', null, 'failure_code', null, 'failure_message', null, ${change}))).*
+      'place', 99, 'lost_at', null, 'failure_code', null, 'failure_message', null, ${change}))).*
     from transfer t where ${ofTransfers} order by transfer_id limit 1`;
   return [
     ...common,

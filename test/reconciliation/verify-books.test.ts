@@ -193,7 +193,7 @@ const PLANTED: readonly Planted[] = [
     called: 'a transfer that nobody ordered',
     change: () =>
       `insert into transfer select (jsonb_populate_record(t, jsonb_build_object('transfer_id', gen_random_uuid(),
-         'owner_id', ${uuid('payoutBatch', 'batch')}))).*
+         'owner_id', ${uuid('payoutBatch', 'batch')}, 'place', 99))).*
        from transfer t where merchant_id = $merchant and owner_id = ${uuid('payoutItem', 'succeeded')}`,
     named: () => `payout item ${names.batch?.replace('pb_', 'pbi_')}`,
     what: 'paid by its transfer',

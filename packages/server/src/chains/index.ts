@@ -1,3 +1,4 @@
+export { Accounts, type ChainAccount, openAccount } from './accounts.ts';
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
 export { checkEndpoints, type EndpointReport } from './evm/network-check.ts';
@@ -6,6 +7,7 @@ export {
   NetworksFileWrong,
   readNetworksFile,
 } from './evm/networks-file.ts';
+export type { LiveChains, LiveNetworks } from './live-chains.ts';
 export type {
   AddressCheck,
   BalancesAnswer,
@@ -32,6 +34,7 @@ export type {
   WatchSet,
 } from './port.ts';
 export {
+  AddressPoolEmpty,
   CHARGE_FAULTS,
   ChainUnavailable,
   DEPOSIT_INDEX_MAX,

@@ -10,6 +10,13 @@ export class ChainUnavailable extends Error {
   }
 }
 
+/** The network has no deposit address left to give out: its pool is filled again by those who hold the keys. */
+export class AddressPoolEmpty extends Error {
+  constructor(network: Network) {
+    super(`${network}: no deposit address is left`);
+  }
+}
+
 /** The spec breaks a rule of the network: too many items, a bad address, no sequence. */
 export class UnbuildableTransfer extends Error {}
 

@@ -6,6 +6,7 @@ import type { SigningRequest } from './wallet-holder.ts';
 
 export type { Authority, SignedApproval } from './authority.ts';
 export {
+  AddressPoolEmpty,
   ChainUnavailable,
   FeeCeilingReached,
   type HoldReason,
@@ -78,7 +79,8 @@ export interface Chain {
    * The canonical deposit address with that number, which payers send to: the same at every call, and never an address
    * that this port uses otherwise. Needs no node.
    *
-   * @throws RangeError when the number is not an integer from 0 to `DEPOSIT_INDEX_MAX`.
+   * @throws RangeError when the number is not an integer from 0 to `DEPOSIT_INDEX_MAX`; AddressPoolEmpty where addresses are
+   *   made beforehand and none is left
    */
   depositAddress(request: { index: number }): Promise<DepositAddress>;
 
@@ -292,6 +294,7 @@ export interface ChargeSpec {
   windowEnd: number;
   /** As in `TransferSpec`. */
   sequence?: string;
+  replaces?: SignedTx;
 }
 
 /** A signed transaction. Store it before sending it, and send only these bytes. */

@@ -40,6 +40,8 @@ describe('registry', () => {
       '0003_mandates',
       '0004_forks',
       '0005_wallet_holder',
+      '0006_places',
+      '0007_fee_floor',
     ]);
     await sql`drop database ${sql.id(name)} with (force)`.execute(db);
   });

@@ -1,6 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
+import { findLiveChain, type LiveNetworks } from './live-chains.ts';
 import type { Chain } from './port.ts';
 import { BatchedCalls } from './simulated/batched-calls.ts';
 import { SimulatedHolder } from './simulated/holder.ts';
@@ -14,11 +15,14 @@ export interface ChainOwner {
 
 /** Gives the chain that a merchant's money moves on. Calls are cheap: a chain is not a connection. */
 export interface ChainRegistry {
-  /** @throws Fail `service_unavailable` for a live merchant on a network that this installation has no node for. */
+  /**
+   * @throws Fail `service_unavailable` for a live merchant on a network that this installation has no node for, or that the
+   *   merchant has no account on
+   */
   of(merchant: ChainOwner, network: Network): Chain;
   /**
-   * `Chain.ownWallets` of the merchant's chain; empty where this installation has no node for it, as a payout can be
-   * drafted before its network is set up.
+   * `Chain.ownWallets` of the merchant's chain; empty where it has none, as a payout can be drafted before its network is
+   * set up.
    */
   ownWallets(merchant: ChainOwner, network: Network): Promise<readonly string[]>;
   /** The holder of the keys of a merchant's wallets; undefined where this installation has none. */
@@ -34,23 +38,27 @@ export interface ChainsOptions {
   merchantNow: (merchantId: string) => Promise<number>;
   /** When blocks of the simulated chains are final (after 3 confirmations), and when small deposits may be credited. */
   finality?: { confirmations: number; earlyConfirmations?: number };
+  /** Absent: live merchants have no network. */
+  live?: LiveNetworks;
 }
 
-export function openChains({ simulatedDb, merchantNow, finality }: ChainsOptions): ChainRegistry {
+export function openChains({ simulatedDb, merchantNow, finality, live }: ChainsOptions): ChainRegistry {
   const common = { db: simulatedDb, batched: new BatchedCalls(simulatedDb) };
   const sandbox = (merchantId: string, network: Network): SimulatedChain =>
     openSimulatedChain({ ...common, ...finality, merchantId, network, now: () => merchantNow(merchantId) });
+  // A live merchant never gets the simulated chain, even where its node is missing.
+  const chainOf = ({ merchantId, mode }: ChainOwner, network: Network): Chain | undefined =>
+    mode === 'sandbox' ? sandbox(merchantId, network) : findLiveChain(live, merchantId, network);
   return {
     sandbox,
-    ownWallets: async (merchant, network) =>
-      merchant.mode === 'sandbox' ? await sandbox(merchant.merchantId, network).ownWallets() : [],
+    ownWallets: async (merchant, network) => (await chainOf(merchant, network)?.ownWallets()) ?? [],
     holder: ({ merchantId, mode }) =>
-      mode === 'sandbox' ? new SimulatedHolder(simulatedDb, merchantId) : undefined,
+      mode === 'sandbox' ? new SimulatedHolder(simulatedDb, merchantId) : live?.chains.holder,
     of: (merchant, network) => {
-      // A live merchant never gets the simulated chain, even where its node is missing.
-      if (merchant.mode === 'sandbox') return sandbox(merchant.merchantId, network);
+      const chain = chainOf(merchant, network);
+      if (chain !== undefined) return chain;
       throw new Fail('service_unavailable', {
-        message: `This installation has no ${network} node, so nothing can be sent on that network. Nothing was changed.`,
+        message: `This installation has no ${network} node for this merchant, so nothing can be sent on that network. Nothing was changed.`,
         retryAfterSeconds: 60,
       });
     },

@@ -128,7 +128,7 @@ async function orderSweeps(
         (await sumPendingFromDeposit(within, { merchantId, network, currency }, { keyRef, height }));
       const claimed = await claimUnswept(tx, target, from, { minimum, coinsOf });
       if (claimed === undefined) continue;
-      const owner = { ownerType: OWNER_TYPE, ownerId: claimed.sweepId, groupId };
+      const owner = { ownerType: OWNER_TYPE, ownerId: claimed.sweepId, groupId, place: orders.length };
       orders.push({
         ...owner,
         network,

@@ -34,7 +34,7 @@ export async function orderCharges(
   const orders = charges.map(
     ({ paymentId, method, amount, subscriptionId, windowStart, windowEnd, trace }) => {
       const charge = { mandate: mandateOf(method), subscriptionId, windowStart, windowEnd };
-      const owner = { ownerType: OWNER_TYPE, ownerId: paymentId, groupId: paymentId };
+      const owner = { ownerType: OWNER_TYPE, ownerId: paymentId, groupId: paymentId, place: 0 };
       return { ...owner, ...walletOf(method), amount, memo: null, charge, trace };
     },
   );

@@ -1,10 +1,11 @@
 import type { PaymentOption } from '@florin/contract/schemas';
+import { AddressPoolEmpty } from '../chains/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { merchantTime } from '../tenancy/index.ts';
-import { insertAddress, nextAddressIndex } from './deposit-queries.ts';
+import { type MerchantMode, merchantTime } from '../tenancy/index.ts';
+import { insertAddress, insertDepositOwner, nextAddressIndex } from './deposit-queries.ts';
 import { type MerchantRef, type PaymentDeps, paymentSettings } from './deps.ts';
 import { scanJob } from './jobs.ts';
 import { currentOption, quoteStatusOf } from './present.ts';
@@ -57,7 +58,7 @@ export async function chooseOption(
         ? {
             ...quote,
             earlier_quotes: [],
-            ...(await newAddress(tx, chain, { view, choice }, time.seconds)),
+            ...(await newAddress(tx, chain, { view, choice, mode: merchant.mode }, time.seconds)),
           }
         : withQuote(payment, known, quote);
     await upsertOption(tx, { ...option, chosen_at: time.seconds });
@@ -84,16 +85,27 @@ function validQuote(view: PaymentView, choice: PaymentOption, nowSeconds: number
   return isAnother || quoteStatusOf(view, option, nowSeconds) !== 'over' ? option : undefined;
 }
 
+interface NewOption {
+  view: PaymentView;
+  choice: PaymentOption;
+  mode: MerchantMode;
+}
+
+/** @throws Fail `service_unavailable` where the network has no address left */
 async function newAddress(
   tx: Tx,
   chain: ReturnType<PaymentDeps['chains']['of']>,
-  { view, choice: { currency, network } }: { view: PaymentView; choice: PaymentOption },
+  { view, choice: { currency, network }, mode }: NewOption,
   nowSeconds: number,
 ): Promise<PaymentOption & { merchant_id: string; payment_id: string; address: string; watch: string }> {
   const { merchant_id, payment_id } = view.payment;
   const index = await nextAddressIndex(tx, { merchantId: merchant_id, network }, nowSeconds);
   // Derived locally: no node is called while the row is locked.
-  const { address, watch } = await chain.depositAddress({ index: Number(index) });
+  const { address, watch } = await chain.depositAddress({ index: Number(index) }).catch((error: unknown) => {
+    if (!(error instanceof AddressPoolEmpty)) throw error;
+    const message = `No address on ${network} can be given out at the moment. Choose another network, or try again later.`;
+    throw new Fail('service_unavailable', { message, retryAfterSeconds: 60 });
+  });
   await insertAddress(tx, {
     merchant_id,
     network,
@@ -102,5 +114,6 @@ async function newAddress(
     currency,
     address_index: index,
   });
+  if (mode === 'live') await insertDepositOwner(tx, { merchant_id, network, watch, address_index: index });
   return { merchant_id, payment_id, currency, network, address, watch };
 }

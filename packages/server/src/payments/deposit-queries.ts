@@ -158,3 +158,8 @@ export async function readDepositBooks(db: Db, merchantId: string, network: Netw
     credited: await CreditedKeys.read(db, merchantId, network),
   };
 }
+
+/** Adds the deposit address of a live merchant to the directory over all merchants, which holds it once. */
+export async function insertDepositOwner(tx: Tx, row: Insertable<Tables['deposit_owner']>): Promise<void> {
+  await tx.insertInto('deposit_owner').values(row).execute();
+}

@@ -69,6 +69,7 @@ declare module '../platform/db/db.ts' {
       currency: Asset;
       address_index: bigint;
     };
+    deposit_owner: { network: Network; watch: string; merchant_id: string; address_index: bigint };
     deposit_cursor: {
       merchant_id: string;
       network: Network;

@@ -71,6 +71,7 @@ export function orderOf(batch: BatchRow, item: ItemRow): TransferOrder {
     ownerType: OWNER_TYPE,
     ownerId: item.item_id,
     groupId: batch.batch_id,
+    place: item.index,
     network: batch.network,
     currency: batch.currency,
     address: checkAddress(batch.network, item.address, { allowProgramOwned: true }).canonical,
@@ -91,7 +92,9 @@ export async function settleBatch(deps: PayoutDeps, job: Job, run: JobRun): Prom
     const items = await readItems(tx, batch.merchant_id, batch.batch_id);
     if (batch.status === 'processing') await settle(tx, batch, { items, decided }, time);
     const isAnyLost = [...transfers, ...items].some((one) => one.lost_at !== null);
-    if (isAnyLost) await syncSettledItems(tx, batch, decided, time);
+    const isPaidOtherwise = (item: ItemRow) =>
+      item.status === 'succeeded' && decided.get(item.item_id)?.tx_id !== item.tx_id;
+    if (isAnyLost || items.some(isPaidOtherwise)) await syncSettledItems(tx, batch, decided, time);
     crashPoint('settle.before-commit');
   });
   crashPoint('settle.after-commit');

@@ -10,7 +10,7 @@ import {
 } from '../payments/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Merchant } from '../stores/index.ts';
-import { listUnsettled, sumPaidByTransfers } from '../transfers/index.ts';
+import { listUnsettled, readDeciding, sumPaidByTransfers } from '../transfers/index.ts';
 import { compareCoins, type DepositCoins } from './compare-coins.ts';
 import { type ExpectedCoins, expectedAtDeposits } from './deposit-coins.ts';
 
@@ -202,12 +202,15 @@ async function paidUpTo(chain: Chain, { undecided }: Books, height: bigint) {
       currency,
       amounts.reduce((total, amount) => total + amount, sums.get(currency) ?? 0n),
     );
-  for (const { amounts, counted: booked, currency, signed } of undecided) {
+  for (const { amounts, counted: booked, currency, versions } of undecided) {
     // The books may count a transaction that a reorganisation removed; it is in no block until it is final again.
     add(paid, currency, [-booked]);
-    const { state, height: at, itemOk } = await chain.status(signed);
+    const { status } = await readDeciding(chain, versions);
+    const { state, height: at, itemOk, paidBefore } = status;
     const isPaid = state === 'final' && at !== undefined && at <= height;
-    const counted = amounts.filter((amount, i) => (isPaid ? (itemOk?.[i] ?? true) : amount < 0n));
+    const counted = amounts.filter((amount, i) =>
+      isPaid ? (itemOk?.[i] ?? true) && paidBefore?.[i] !== true : amount < 0n,
+    );
     if (isPaid) add(paid, currency, counted);
     else
       add(

@@ -58,7 +58,7 @@ async function repay(tx: Tx, refund: RefundRow, time: MerchantTime): Promise<voi
   const { merchant_id: merchantId, refund_id: ownerId, network, currency, amount, address } = refund;
   if (address === null) throw new Error('a refund that was paid has an address');
   const { canonical } = checkRecipient(network, address, { allowProgramOwned: true });
-  const owner = { ownerType: OWNER_TYPE, ownerId, groupId: ownerId };
+  const owner = { ownerType: OWNER_TYPE, ownerId, groupId: ownerId, place: 0 };
   const order = { ...owner, network, currency, address: canonical, amount, memo: null };
   await requestTransfers(tx, merchantId, [order], time);
 }

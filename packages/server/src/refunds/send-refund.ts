@@ -84,7 +84,7 @@ async function order(tx: Tx, refund: RefundRow, address: string, time: MerchantT
   const { merchant_id: merchantId, refund_id: refundId, network, currency, amount } = refund;
   await post(tx, merchantId, reserveCoinsPostings(refund), time.seconds);
   crashPoint('refund-send.coins-reserved');
-  const owner = { ownerType: OWNER_TYPE, ownerId: refundId, groupId: refundId };
+  const owner = { ownerType: OWNER_TYPE, ownerId: refundId, groupId: refundId, place: 0 };
   await requestTransfers(
     tx,
     merchantId,

@@ -30,7 +30,7 @@ export async function lockWalletOf(tx: Tx, { network, sender }: AttemptRow): Pro
 
 /**
  * Fails an attempt that has no stored bytes. The holder may have signed it all the same and signs nothing else under its
- * id, so its sequence goes to another attempt, which pays one unit to our own wallet.
+ * id, so its sequence goes to another attempt, which pays nobody.
  */
 export async function abandonAttempt(
   tx: Tx,
@@ -39,7 +39,8 @@ export async function abandonAttempt(
   transfers: readonly TransferRow[],
 ): Promise<void> {
   const { merchantId } = work.merchant;
-  const closing = { attempt, verdict: { attempt: 'failed' as const, members: [] }, detail, height: null };
+  const verdict = { attempt: 'failed' as const, members: [] };
+  const closing = { attempt, verdict, detail, height: null, fee: null, signed: null, paidBy: new Map() };
   const [closed] = await closeAttempts(tx, merchantId, [closing], work.nowSeconds);
   if (closed === undefined) return;
   await writeUnsent(tx, work, verdicts, transfers);
@@ -71,7 +72,7 @@ async function passOnSequence(
       ordinal,
       previous_id: previous,
       status: 'reserved',
-      // An attempt whose item is itself is a payment to ourselves.
+      // An attempt whose item is itself only uses its sequence up.
       item_ids: [attemptId],
       detail,
       created_at: nowSeconds,

@@ -2,14 +2,15 @@ import { type Chain, ChainUnavailable, type SignedTx, SigningRefused } from '../
 import { transact } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { assertSameHistory, HistoryChanged } from './history.ts';
-import { type AttemptRow, signedOf } from './queries.ts';
+import type { AttemptRow } from './queries.ts';
 import { type GapNumbers, numberGap, storeGap } from './recheck-queries.ts';
+import { versionsOf } from './versions.ts';
 import { attemptsBefore } from './wallet-queries.ts';
 import type { TransferDeps } from './work.ts';
 
 // The money of a failed attempt went back. Once a reorganisation took its block, its sequence is unused: later sequences of
-// the wallet wait for it, and anybody who kept the bytes can have them mined. So a payment of one unit to ourselves takes
-// the sequence, for a higher fee. Bytes that expire need no such payment.
+// the wallet wait for it, and anybody who kept the bytes can have them mined. So an empty payment to ourselves takes the
+// sequence, for a higher fee. Bytes that expire need no such payment.
 
 /** Sends a payment to ourselves with the sequence of an attempt that must not pay any more. */
 export async function fillGap(
@@ -37,16 +38,15 @@ const isPassing = (error: unknown) =>
 async function gapOf(deps: Pick<TransferDeps, 'db'>, chain: Chain, attempt: AttemptRow): Promise<SignedTx> {
   const { attempt_id: itemId, gap_tx_id: txId, gap_raw: raw, sender, sequence, network } = attempt;
   if (txId !== null && raw !== null)
-    return { network, txId, raw, sender, itemIds: [itemId], sequence: String(sequence) };
-  const built = await chain.buildTransfer({
+    return { network, txId, raw, sender, itemIds: [attempt.gap_id ?? itemId], sequence: String(sequence) };
+  const replaces = (await versionsOf(deps.db, attempt)).at(-1);
+  const built = await chain.buildMovement({
     keyRef: attempt.key_ref,
     signing: await signingOf(deps, attempt),
-    asset: attempt.currency,
-    groupId: itemId,
-    items: [{ itemId, place: 0, to: sender, amount: 1n }],
+    movement: { kind: 'fill' },
     sequence: String(sequence),
-    // Nodes may still hold the old bytes, whose fee is higher than that of a single payment.
-    replaces: signedOf(attempt),
+    // Nodes may still hold the old bytes, whose fee is higher than that of an empty payment.
+    ...(replaces === undefined ? {} : { replaces }),
   });
   const stored = await transact(deps.db, async (tx) => {
     await assertSameHistory(tx);

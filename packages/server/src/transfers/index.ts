@@ -15,8 +15,6 @@ export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
 export { isPaused, isTurnedOn, TRANSFER_SETTINGS } from './pauses.ts';
 export {
   listDecided,
-  listUnsettled,
-  sumPaidByTransfers,
   type TransferOrder,
 } from './queries.ts';
 export type { ChargeBooks } from './recheck-final.ts';
@@ -26,4 +24,6 @@ export { requestTransfers } from './request-transfers.ts';
 export { type Screen, screen } from './screen.ts';
 export { SEND_JOB, SHORT_JOB, sendTransfers } from './send-transfers.ts';
 export { retryMs } from './states.ts';
+export { listUnsettled, sumPaidByTransfers } from './unsettled.ts';
+export { readDeciding } from './versions.ts';
 export { decidedJob, type TransferDeps } from './work.ts';

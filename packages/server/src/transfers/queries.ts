@@ -1,4 +1,3 @@
-import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { KeyRef, SignedTx } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
@@ -107,11 +106,11 @@ export async function storeSigned(
   const column = <T>(pick: (signed: SignedTx) => T) => list.map(({ signed }) => pick(signed));
   await deferred`
     update transfer_attempt t
-    set status = 'signed', tx_id = s.tx_id, raw = s.raw, valid_until_height = s.height, valid_until_ms = s.time_ms
+    set status = 'signed', tx_id = s.tx_id, raw = s.raw, fee_limit = s.fee_limit, valid_until_height = s.height, valid_until_ms = s.time_ms
     from unnest(${list.map((entry) => entry.attemptId)}::uuid[], ${column((s) => s.txId)}::text[],
-                ${column((s) => s.raw)}::text[], ${column((s) => s.validUntil?.height ?? null)}::bigint[],
+                ${column((s) => s.raw)}::text[], ${column((s) => s.feeLimit ?? null)}::numeric[], ${column((s) => s.validUntil?.height ?? null)}::bigint[],
                 ${column((s) => s.validUntil?.timeMs ?? null)}::bigint[])
-      as s (attempt_id, tx_id, raw, height, time_ms)
+      as s (attempt_id, tx_id, raw, fee_limit, height, time_ms)
     where t.merchant_id = ${merchantId} and t.attempt_id = s.attempt_id and t.status = 'reserved'`.execute(
     tx,
   );
@@ -129,6 +128,7 @@ export function signedOf(attempt: AttemptRow): SignedTx {
     sender: attempt.sender,
     itemIds: attempt.item_ids,
     ...(attempt.sequence === null ? {} : { sequence: String(attempt.sequence) }),
+    ...(attempt.fee_limit === null ? {} : { feeLimit: BigInt(attempt.fee_limit) }),
     ...(height === null && timeMs === null
       ? {}
       : {
@@ -140,9 +140,14 @@ export function signedOf(attempt: AttemptRow): SignedTx {
   };
 }
 
-export async function markSent(tx: Tx, merchantId: string, attemptIds: readonly string[]): Promise<void> {
+export async function markSent(
+  tx: Tx,
+  merchantId: string,
+  attemptIds: readonly string[],
+  nowSeconds: number,
+): Promise<void> {
   await deferred`
-    update transfer_attempt set status = 'sent'
+    update transfer_attempt set status = 'sent', sent_at = ${nowSeconds}::bigint
     where merchant_id = ${merchantId} and attempt_id = any(${attemptIds}::uuid[]) and status = 'signed'`.execute(
     tx,
   );
@@ -154,6 +159,12 @@ export interface AttemptOutcome {
   detail: string | null;
   /** The block that decided it; null where none did. */
   height: bigint | null;
+  /** Native coin spent, where it is known. */
+  fee: bigint | null;
+  /** The version that was mined, which is the attempt's from now on; null for an attempt without bytes. */
+  signed: SignedTx | null;
+  /** The attempts that paid its transfers before it came, as far as they are known. */
+  paidBy: ReadonlyMap<string, AttemptRow>;
 }
 
 /** Writes the outcomes of attempts and of their transfers. @returns the ones that were not decided before */
@@ -165,17 +176,21 @@ export async function closeAttempts(
 ): Promise<AttemptOutcome[]> {
   const column = <T>(pick: (closing: AttemptOutcome) => T) => closings.map(pick);
   const { rows } = await prepared<{ attempt_id: string }>`
-    update transfer_attempt t set status = v.status, detail = v.detail, height = v.height, completed_at = ${nowSeconds}::bigint
+    update transfer_attempt t set status = v.status, detail = v.detail, height = v.height, fee_native = v.fee, completed_at = ${nowSeconds}::bigint
     from unnest(${column((c) => c.attempt.attempt_id)}::uuid[], ${column((c) => c.verdict.attempt)}::text[],
-                ${column((c) => c.detail)}::text[], ${column((c) => c.height)}::bigint[])
-      as v (attempt_id, status, detail, height)
+                ${column((c) => c.detail)}::text[], ${column((c) => c.height)}::bigint[],
+                ${column((c) => c.fee)}::numeric[])
+      as v (attempt_id, status, detail, height, fee)
     where t.merchant_id = ${merchantId} and t.attempt_id = v.attempt_id
       and t.status in ('reserved', 'signed', 'sent')
     returning t.attempt_id`.execute(tx);
   const written = new Set(rows.map((row) => row.attempt_id));
   const closed = closings.filter(({ attempt }) => written.has(attempt.attempt_id));
-  const outcomes = closed.flatMap(({ attempt, verdict }) =>
-    verdict.members.map((member) => ({ ...member, txId: attempt.tx_id })),
+  const outcomes = closed.flatMap(({ signed, verdict, paidBy }) =>
+    verdict.members.map((member) => ({
+      ...member,
+      txId: paidBy.get(member.transferId)?.tx_id ?? signed?.txId ?? null,
+    })),
   );
   await writeOutcomes(tx, merchantId, outcomes, nowSeconds);
   return closed;
@@ -215,6 +230,8 @@ export interface TransferOrder {
   ownerType: string;
   ownerId: string;
   groupId: string;
+  /** Its place in the group, from 0: a network pays each place once, so an order that repeats another has its place. */
+  place: number;
   network: TransferRow['network'];
   currency: TransferRow['currency'];
   /** Canonical form. */
@@ -235,17 +252,17 @@ export async function insertTransfers(
 ): Promise<void> {
   const column = <T>(pick: (order: TransferOrder) => T) => orders.map(pick);
   await deferred`
-    insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address,
+    insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, place, network, currency, key_ref, address,
                           amount, memo, charge, status, created_at)
-    select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.network, o.currency, o.key_ref, o.address,
+    select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.place, o.network, o.currency, o.key_ref, o.address,
            o.amount, o.memo, o.charge::jsonb, 'queued', ${nowSeconds}::bigint
     from unnest(${column(() => newId())}::uuid[], ${column((o) => o.ownerType)}::text[],
                 ${column((o) => o.ownerId)}::uuid[], ${column((o) => o.groupId)}::uuid[],
-                ${column((o) => o.network)}::text[], ${column((o) => o.currency)}::text[],
+                ${column((o) => o.place)}::integer[], ${column((o) => o.network)}::text[], ${column((o) => o.currency)}::text[],
                 ${column((o) => o.keyRef ?? HOT_KEY_REF)}::text[], ${column((o) => o.address)}::text[], ${column((o) => o.amount)}::bigint[],
                 ${column((o) => o.memo)}::text[],
                 ${column((o) => (o.charge === undefined ? null : JSON.stringify(storedCharge(o.charge))))}::text[])
-      as o (transfer_id, owner_type, owner_id, group_id, network, currency, key_ref, address, amount, memo, charge)`.execute(
+      as o (transfer_id, owner_type, owner_id, group_id, place, network, currency, key_ref, address, amount, memo, charge)`.execute(
     tx,
   );
 }
@@ -261,57 +278,4 @@ export async function listDecided(db: Db, merchantId: string, groupId: string) {
     .where('status', 'in', ['succeeded', 'failed'])
     .orderBy('transfer_id')
     .execute();
-}
-
-/**
- * Attempts of the hot wallet that may or may not be on the chain: undecided ones, and ones whose final block is gone.
- * `amounts` is what each item pays out of the wallet, in order; `counted` is the part that the books have as paid.
- */
-export async function listUnsettled(db: Db, merchantId: string, network: Network) {
-  const attempts = await db
-    .selectFrom('transfer_attempt')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('network', '=', network)
-    .where('key_ref', '=', HOT_KEY_REF)
-    .where((e) =>
-      e.or([
-        e('status', 'in', ['signed', 'sent']),
-        e.and([e('status', '=', 'succeeded'), e('gone_at', 'is not', null)]),
-      ]),
-    )
-    .execute();
-  const ids = attempts.flatMap((attempt) => attempt.item_ids);
-  const { rows } = await sql<{ transfer_id: string; amount: bigint; is_counted: boolean }>`
-    select transfer_id, ${AMOUNT_OUT} as amount, charge is null and status = 'succeeded' and lost_at is null as is_counted
-    from transfer
-    where merchant_id = ${merchantId} and transfer_id = any(${ids}::uuid[])`.execute(db);
-  const known = new Map(rows.map((row) => [row.transfer_id, row]));
-  return attempts.map((attempt) => {
-    const items = attempt.item_ids.map((id) => known.get(id));
-    const counted = items.reduce((sum, item) => sum + (item?.is_counted === true ? item.amount : 0n), 0n);
-    const amounts = items.map((item) => item?.amount ?? 0n);
-    return { currency: attempt.currency, signed: signedOf(attempt), amounts, counted };
-  });
-}
-
-/** What a transfer takes out of our wallet; negative for a charge, which brings coins in. */
-const AMOUNT_OUT = sql`case when charge is null then amount else -amount end`;
-
-/**
- * Sum of the succeeded transfers out of the hot wallet less the charges into it, whether or not their owners have booked
- * them. Sweeps are not included: their coins stay ours.
- */
-export async function sumPaidByTransfers(
-  db: Db,
-  merchantId: string,
-  { network, currency }: { network: Network; currency: AttemptRow['currency'] },
-): Promise<bigint> {
-  const { rows } = await sql<{ total: string | null }>`
-    select sum(${AMOUNT_OUT})::text as total from transfer
-    where merchant_id = ${merchantId} and network = ${network} and currency = ${currency}
-      and key_ref = ${HOT_KEY_REF} and status = 'succeeded' and (lost_at is null or charge is not null)`.execute(
-    db,
-  );
-  return BigInt(rows[0]?.total ?? 0);
 }

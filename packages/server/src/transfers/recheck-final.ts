@@ -7,7 +7,8 @@ import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
 import { fillGap } from './fill-gap.ts';
 import { stopNetwork } from './network-stops.ts';
-import { type AttemptRow, HOT_KEY_REF, signedOf } from './queries.ts';
+import { findPayers, unbookStrays } from './paid-before.ts';
+import { type AttemptRow, HOT_KEY_REF } from './queries.ts';
 import { type Comparison, compareWithChain } from './recheck.ts';
 import {
   type CarriedTransfer,
@@ -15,11 +16,15 @@ import {
   lockAttempt,
   lockCarriedTransfers,
   markDecided,
+  markFound,
   markGone,
   markLost,
   markPaidEarlier,
+  setPayer,
 } from './recheck-queries.ts';
 import { strayPostings } from './stray.ts';
+import type { VersionStatus } from './version-rules.ts';
+import { adoptVersion, readDeciding, readVersions } from './versions.ts';
 import { decidedJob, type TransferDeps } from './work.ts';
 
 type RecheckDeps = Pick<TransferDeps, 'db' | 'chains' | 'log' | 'clock'>;
@@ -67,7 +72,8 @@ export async function recheckFinal(
   const chain = deps.chains.of(merchant, range.network);
   const context = { deps, merchant, chain, range, books };
   const attempts = await listDecidedAttempts(deps.db, merchant.merchantId, range);
-  for (const check of await readStatuses(chain, attempts))
+  const versions = await readVersions(deps.db, attempts);
+  for (const check of await readStatuses(chain, attempts, versions))
     if (!matchesBooks(check)) await applyRecheck(context, check);
   return { known: attempts.length };
 }
@@ -79,15 +85,19 @@ interface StatusCheck {
 }
 
 /** Reads as many statuses at once as the node allows. */
-async function readStatuses(chain: Chain, attempts: readonly AttemptRow[]): Promise<StatusCheck[]> {
+async function readStatuses(
+  chain: Chain,
+  attempts: readonly AttemptRow[],
+  versions: ReadonlyMap<string, readonly SignedTx[]>,
+): Promise<StatusCheck[]> {
   const checks: StatusCheck[] = [];
   const { callsAtOnce } = chain.caps;
   for (let i = 0; i < attempts.length; i += callsAtOnce) {
     const some = attempts.slice(i, i + callsAtOnce).map(async (attempt) => {
-      const signed = signedOf(attempt);
+      const own = versions.get(attempt.attempt_id) ?? [];
       // A changed status is read once more, as a single answer may be wrong.
-      const first = await chain.status(signed);
-      return { attempt, signed, status: isUnchanged(attempt, first) ? first : await chain.status(signed) };
+      const first = await readDeciding(chain, own);
+      return { attempt, ...(isUnchanged(attempt, first) ? first : await readDeciding(chain, own)) };
     });
     checks.push(...(await Promise.all(some)));
   }
@@ -96,12 +106,14 @@ async function readStatuses(chain: Chain, attempts: readonly AttemptRow[]): Prom
 
 const STATES = { succeeded: 'final', failed: 'failed', dead: 'dead' } as const;
 
-const isUnchanged = ({ status }: AttemptRow, { state }: TxStatus) =>
+const isUnchanged = ({ status, tx_id: txId }: AttemptRow, { signed, status: { state } }: VersionStatus) =>
+  (signed.txId === txId || state === 'dead') &&
   Object.entries(STATES).some(([known, shown]) => known === status && shown === state);
 
 /** Nearly all attempts are unchanged: nothing is read or locked for them. */
-function matchesBooks({ attempt, status }: StatusCheck): boolean {
-  if (attempt.gone_at !== null || attempt.differs || !isUnchanged(attempt, status)) return false;
+function matchesBooks({ attempt, signed, status }: StatusCheck): boolean {
+  if (attempt.gone_at !== null || attempt.differs || !isUnchanged(attempt, { signed, status })) return false;
+  if (status.paidBefore?.includes(true)) return false;
   const didPay = attempt.status === 'succeeded';
   return status.itemOk?.every((isOk) => isOk === didPay) ?? true;
 }
@@ -126,12 +138,23 @@ async function applyRecheck(
   { attempt: known, signed, status }: StatusCheck,
 ): Promise<void> {
   const { deps, merchant, range } = context;
+  const payers = await findPayers(deps.db, context.chain, known, status);
   const comparison = await transact(deps.db, async (tx) => {
+    // Attempts are locked before their transfers, all in one order.
+    const involved = [known, ...payers.values()].toSorted((a, b) => (a.attempt_id < b.attempt_id ? -1 : 1));
+    for (const one of involved) await lockAttempt(tx, one);
+    if (status.final && status.state !== 'dead') await adoptVersion(tx, known, signed);
     const attempt = await lockAttempt(tx, known);
     const items = await lockCarriedTransfers(tx, attempt);
     const result = compareWithChain(status, items, context.chain.caps);
     if (result.is === 'away') await recordGone(tx, context, { attempt, items });
-    if (result.is === 'decided') await recordDecided(tx, context, { attempt, items, status }, result);
+    if (result.is === 'decided')
+      await recordDecided(
+        tx,
+        context,
+        { attempt, items, status, payers, isOtherVersion: attempt.tx_id !== known.tx_id },
+        result,
+      );
     crashPoint('recheck.before-commit');
     return { ...result, attempt, mayPay: mayPay(attempt, items) };
   });
@@ -168,10 +191,20 @@ async function recordGone(
   await stopNetwork(tx, merchant, network, { what: 'sending', reason, nowSeconds });
 }
 
+interface Decided {
+  attempt: AttemptRow;
+  items: readonly CarriedTransfer[];
+  status: TxStatus;
+  /** By the attempt's transfers: who paid them before. */
+  payers: ReadonlyMap<string, AttemptRow>;
+  /** Another version of it is mined now. */
+  isOtherVersion: boolean;
+}
+
 async function recordDecided(
   tx: Tx,
   { deps, merchant, range, books }: RecheckContext,
-  { attempt, items, status }: { attempt: AttemptRow; items: readonly CarriedTransfer[]; status: TxStatus },
+  { attempt, items, status, payers, isOtherVersion }: Decided,
   comparison: Comparison & { is: 'decided' },
 ): Promise<void> {
   const { merchantId } = merchant;
@@ -188,7 +221,8 @@ async function recordDecided(
   }
   const lost = isOf(comparison.lost);
   await markLost(tx, merchantId, comparison.lost, nowSeconds);
-  await markLost(tx, merchantId, comparison.found, null);
+  await markFound(tx, attempt, comparison.found);
+  const named = await nameEarlierPayers(tx, { attempt, items, payers }, comparison.earlier, nowSeconds);
   await markPaidEarlier(tx, attempt, comparison.adopted, nowSeconds);
   const postings = strayPostings(items, { network, before: attempt.stray_ids, now: comparison.stray });
   await post(tx, merchantId, postings, nowSeconds);
@@ -201,8 +235,8 @@ async function recordDecided(
   await markDecided(tx, attempt, { height: status.height ?? upTo, strayIds: comparison.stray, differs });
   const news = [
     ...lost,
-    ...isOf([...comparison.found, ...comparison.adopted]),
-    ...(attempt.gone_at === null ? [] : items),
+    ...isOf([...comparison.found, ...comparison.adopted, ...named]),
+    ...(attempt.gone_at === null && !isOtherVersion ? [] : items),
   ];
   const dueAtMs = deps.clock.nowMs();
   const owners = new Map(
@@ -218,6 +252,22 @@ async function recordDecided(
       payload: { groupId },
     })),
   );
+}
+
+/** @returns the transfers that another attempt turned out to have paid */
+async function nameEarlierPayers(
+  tx: Tx,
+  { attempt, items, payers }: Pick<Decided, 'attempt' | 'items' | 'payers'>,
+  transferIds: readonly string[],
+  nowSeconds: number,
+): Promise<string[]> {
+  const known = items.flatMap(({ transferId }, i): [string, AttemptRow][] => {
+    const payer = payers.get(attempt.item_ids[i] ?? '');
+    return payer === undefined || !transferIds.includes(transferId) ? [] : [[transferId, payer]];
+  });
+  await unbookStrays(tx, known, nowSeconds);
+  for (const [transferId, payer] of known) await setPayer(tx, payer, [transferId]);
+  return known.map(([transferId]) => transferId);
 }
 
 function logDifferences(

@@ -50,19 +50,43 @@ export interface CarriedTransfer extends BookedItem {
   isCharge: boolean;
 }
 
-/** Locks the transfers of an attempt, in the order of its items; none where it only fills a gap. */
+/**
+ * Locks the transfers of an attempt, in the order of its items; none where it only fills a gap. One that was ordered again,
+ * and whose place this attempt turned out to have paid, stands for the first one.
+ */
 export async function lockCarriedTransfers(tx: Tx, attempt: AttemptRow): Promise<CarriedTransfer[]> {
+  const ids = await transfersOf(tx, attempt);
   const { rows } = await sql<CarriedTransfer>`
     select transfer_id as "transferId", owner_type as "ownerType", owner_id as "ownerId", group_id as "groupId", amount,
       currency, charge is not null as "isCharge",
       case when status = 'succeeded' and tx_id = ${attempt.tx_id} and lost_at is null then 'paid'
-           when status = 'succeeded' and tx_id = ${attempt.tx_id} then 'lost'
+           when status = 'succeeded' and lost_at is not null then 'lost'
            when status = 'queued' then 'queued' else 'other' end as booked
     from transfer
-    where merchant_id = ${attempt.merchant_id} and transfer_id = any(${attempt.item_ids}::uuid[])
-    order by array_position(${attempt.item_ids}::uuid[], transfer_id)
+    where merchant_id = ${attempt.merchant_id} and transfer_id = any(${ids}::uuid[])
+    order by array_position(${ids}::uuid[], transfer_id)
     for update`.execute(tx);
   return rows;
+}
+
+async function transfersOf(tx: Tx, attempt: AttemptRow): Promise<string[]> {
+  const { rows } = await sql<{ itemId: string; transferId: string }>`
+    select t.transfer_id as "itemId", p.transfer_id as "transferId"
+    from transfer t
+    join transfer p on p.merchant_id = t.merchant_id and p.group_id = t.group_id and p.place = t.place
+      and p.transfer_id <> t.transfer_id and p.status = 'succeeded' and p.tx_id = ${attempt.tx_id}
+    where t.merchant_id = ${attempt.merchant_id} and t.transfer_id = any(${attempt.item_ids}::uuid[])`.execute(
+    tx,
+  );
+  const standIn = new Map(rows.map((row) => [row.itemId, row.transferId]));
+  return attempt.item_ids.map((id) => standIn.get(id) ?? id);
+}
+
+/** Replaces an attempt's stray payments. */
+export async function writeStrays(tx: Tx, attempt: AttemptRow, strayIds: readonly string[]): Promise<void> {
+  await sql`
+    update transfer_attempt set stray_ids = ${strayIds}::uuid[]
+    where merchant_id = ${attempt.merchant_id} and attempt_id = ${attempt.attempt_id}`.execute(tx);
 }
 
 /** Marks a transaction whose final block is gone. @returns false where it was marked before */
@@ -99,6 +123,21 @@ export async function markLost(
     where merchant_id = ${merchantId} and transfer_id = any(${transferIds}::uuid[]) and status = 'succeeded'`.execute(
     tx,
   );
+}
+
+/** Marks lost transfers as found, in this attempt's transaction, which may be another one than the one that was lost. */
+export async function markFound(tx: Tx, attempt: AttemptRow, transferIds: readonly string[]): Promise<void> {
+  await markLost(tx, attempt.merchant_id, transferIds, null);
+  await setPayer(tx, attempt, transferIds);
+}
+
+/** Writes which attempt has paid transfers that count as paid. */
+export async function setPayer(tx: Tx, payer: AttemptRow, transferIds: readonly string[]): Promise<void> {
+  if (transferIds.length === 0) return;
+  await sql`
+    update transfer set tx_id = ${payer.tx_id}
+    where merchant_id = ${payer.merchant_id} and transfer_id = any(${transferIds}::uuid[])
+      and status = 'succeeded'`.execute(tx);
 }
 
 /** Marks queued transfers as paid by an earlier attempt. */

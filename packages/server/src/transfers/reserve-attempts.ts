@@ -1,9 +1,9 @@
-import { type KeyRef, type SignedTx, type TransferItem, UnbuildableTransfer } from '../chains/index.ts';
+import { type KeyRef, type SignedTx, UnbuildableTransfer } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { abandonAttempt, lockWalletOf, writeUnsent } from './abandon-attempt.ts';
-import { chargeOf } from './charges.ts';
+import { buildAttempt, isFill } from './build-attempt.ts';
 import { assertSameHistory } from './history.ts';
 import { OWN_ADDRESS } from './own-addresses.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type TransferRow,
 } from './queries.ts';
 import { judgeUnbuildable, type MemberVerdict, planAttempts, selectAffordable } from './states.ts';
-import { attemptsBefore, lockWallet, sumOutgoing, takeNumbers, type Wallet } from './wallet-queries.ts';
+import { lockWallet, sumOutgoing, takeNumbers, type Wallet } from './wallet-queries.ts';
 import { callForEach, type Work } from './work.ts';
 
 /** A wallet and its balance at a final block. */
@@ -189,66 +189,17 @@ async function build(
   { attempt, history }: { attempt: AttemptRow; history: string },
   transfers: readonly TransferRow[],
 ): Promise<Built> {
-  const { deps, chain } = work;
-  const { attempt_id: attemptId, group_id: groupId, sequence, ordinal } = attempt;
-  if (ordinal === null) throw new Error('a reserved attempt has no ordinal');
   try {
-    const before = (from: bigint | null) => attemptsBefore(deps.db, { ...attempt, ordinal }, from);
-    const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before };
-    const numbered = sequence === null ? {} : { sequence: String(sequence) };
-    const by = { keyRef: attempt.key_ref, signing, ...numbered };
-    const transfer = { ...by, asset: attempt.currency, groupId: attemptId };
-    if (isSelfPayment(attempt)) {
-      return {
-        attempt,
-        signed: await chain.buildTransfer({ ...transfer, items: [selfPaymentItem(attempt)] }),
-      };
-    }
-    const members = membersOf(attempt, transfers);
-    const signed = work.isCharge
-      ? await chain.buildCharge({ ...by, ...chargeOfMembers(members) })
-      : await chain.buildTransfer({ ...transfer, items: members.map(itemOf) });
-    return { attempt, signed };
+    return { attempt, signed: await buildAttempt(work, { attempt, history }, transfers) };
   } catch (error) {
-    // A payment to ourselves that cannot be built is a bug and fails the job. So does a sweep: replaced by a payment to
-    // ourselves, it would pay its own deposit address, where every unit counts as a payer's.
-    const isToUs = isSelfPayment(attempt) || attempt.key_ref !== HOT_KEY_REF;
+    // A fill that cannot be built is a bug and fails the job. So does a sweep: a fill from its deposit address has no gas.
+    const isToUs = isFill(attempt) || attempt.key_ref !== HOT_KEY_REF;
     if (!(error instanceof UnbuildableTransfer) || isToUs) throw error;
-    deps.log.error({ attempt_id: attemptId, group_id: groupId, err: error }, 'a transaction cannot be built');
+    const { attempt_id: attemptId, group_id: groupId } = attempt;
+    const fields = { attempt_id: attemptId, group_id: groupId, err: error };
+    work.deps.log.error(fields, 'a transaction cannot be built');
     return { attempt, fault: error };
   }
-}
-
-/** A payment of one unit to ourselves, which uses up the sequence of an abandoned attempt. */
-const isSelfPayment = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.attempt_id;
-
-const selfPaymentItem = (attempt: AttemptRow): TransferItem => ({
-  itemId: attempt.attempt_id,
-  place: 0,
-  to: attempt.sender,
-  amount: 1n,
-});
-
-function membersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): TransferRow[] {
-  const byId = new Map(transfers.map((transfer) => [transfer.transfer_id, transfer]));
-  return attempt.item_ids.map((id) => {
-    const transfer = byId.get(id);
-    if (transfer === undefined) throw new Error('an attempt has a transfer that is not in its group');
-    return transfer;
-  });
-}
-
-function itemOf(
-  { transfer_id: itemId, address: to, amount, memo }: TransferRow,
-  place: number,
-): TransferItem {
-  return { itemId, place, to, amount, ...(memo === null ? {} : { memo }) };
-}
-
-function chargeOfMembers([transfer, ...others]: readonly TransferRow[]) {
-  if (transfer?.charge == null || others.length > 0)
-    throw new Error('a charge must be alone in its transaction');
-  return { ...chargeOf(transfer.charge), chargeId: transfer.transfer_id, amount: transfer.amount };
 }
 
 async function abandonUnbuildable(

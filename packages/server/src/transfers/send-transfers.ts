@@ -17,6 +17,7 @@ import { isStopped } from './network-stops.ts';
 import { isPausedByOperator } from './pauses.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
 import { failSuspendedCharges } from './refuse-charges.ts';
+import { replaceStuck } from './replace-stuck.ts';
 import { reserveAttempts, signReserved } from './reserve-attempts.ts';
 import { type BlockedBy, nextRun } from './states.ts';
 import { WalletBehind } from './wallet-queries.ts';
@@ -226,8 +227,14 @@ async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult
   const justSent = signed.length > 0 ? await sendSigned(work, signed) : [];
   // The status of attempts sent just now is read in the next run.
   const watched = await watchSent(work, withStatus(before, 'sent'));
-  const finality = new Map([...justSent, ...watched]);
-  return { blockedBy: signing === 'none' ? blockedBy : signing, finality };
+  const finality = new Map([...justSent, ...watched.finality]);
+  const blocked = signing === 'none' ? blockedBy : signing;
+  if (blocked === 'stopped' || watched.waiting.length === 0) return { blockedBy: blocked, finality };
+  const replace = async (): Promise<BlockedBy> => {
+    await replaceStuck(work, watched.waiting);
+    return blocked;
+  };
+  return { blockedBy: await blockOnHistoryChange(work, replace), finality };
 }
 
 async function scheduleNext(work: Work, result: RunResult): Promise<JobOutcome[]> {

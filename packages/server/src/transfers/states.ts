@@ -7,8 +7,8 @@ import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '
 // After a crash: a reserved attempt is built again, as nothing was sent. The stored bytes of a signed or sent one are sent
 // again, which is the same transaction to the chain. Nothing but `final` or `dead` on the chain ends it.
 // An attempt that cannot be built, or would pay an address that was listed since, was never sent: reserved → failed, and its
-// transfers go back or fail. Its sequence goes to another attempt, which pays one unit to our own wallet, as a gap would
-// block all later sequences.
+// transfers go back or fail. Its sequence goes to another attempt, which pays nobody, as a gap would block all later
+// sequences.
 // A charge is a transfer that comes from its address instead of going there: it takes the same states, alone in its group,
 // needs no coins of ours, and fails for the payer's reasons.
 
@@ -24,7 +24,8 @@ export interface Member {
 
 /** A transfer's state after its attempt has ended. */
 export type MemberVerdict =
-  | { transferId: string; to: 'succeeded' }
+  /** `paidBefore`: an earlier transaction has paid it, so this one moved nothing for it. */
+  | { transferId: string; to: 'succeeded'; paidBefore?: true }
   | { transferId: string; to: 'failed'; code: TransferFailure; message: string }
   /** Another attempt may be made; `alone` where another transfer of the attempt may have been the cause. */
   | { transferId: string; to: 'queued'; alone: boolean };
@@ -55,8 +56,12 @@ export function judge(status: TxStatus, members: readonly Member[], caps: ChainC
   if (!status.final) return undefined;
   if (status.state === 'dead') return { attempt: 'dead', members: backToQueue(members, false) };
   if (status.state !== 'final' && status.state !== 'failed') return undefined;
-  const paid = paidItems(status, members.length, caps);
-  if (paid === undefined) return undefined;
+  // A transaction that only fills a gap.
+  if (members.length === 0)
+    return { attempt: status.state === 'final' ? 'succeeded' : 'failed', members: [] };
+  const moved = movedItems(status, members.length, caps);
+  if (moved === undefined) return undefined;
+  const before = paidBefore(status, members.length);
   // One bad item fails an atomic group: each is tried alone, so that only the bad one fails.
   if (status.state === 'failed' && !caps.partialBatch && members.length > 1) {
     return { attempt: 'failed', members: backToQueue(members, true) };
@@ -64,26 +69,33 @@ export function judge(status: TxStatus, members: readonly Member[], caps: ChainC
   const why = `failed on the network${status.reason === undefined ? '' : ` (${status.reason})`}`;
   return {
     attempt: status.state === 'final' ? 'succeeded' : 'failed',
-    members: members.map((member, index) =>
-      paid[index] ? { transferId: member.transferId, to: 'succeeded' } : failed(member, why, status.reason),
-    ),
+    members: members.map((member, index): MemberVerdict => {
+      const { transferId } = member;
+      if (moved[index]) return { transferId, to: 'succeeded' };
+      if (before[index]) return { transferId, to: 'succeeded', paidBefore: true };
+      return failed(member, why, status.reason);
+    }),
   };
 }
 
-/** Which items a transaction in a final block has paid; undefined where the answer leaves it open. */
-export function paidItems(
-  { state, itemOk }: TxStatus,
-  count: number,
-  caps: ChainCaps,
-): boolean[] | undefined {
+/** Which items an earlier transaction had paid when this one came. Networks report them as ok or not: both mean the same. */
+export function paidBefore({ paidBefore: said }: TxStatus, count: number): boolean[] {
+  return said?.length === count ? said : Array<boolean>(count).fill(false);
+}
+
+/** Which items a transaction in a final block has moved; undefined where the answer leaves it open. */
+export function movedItems(status: TxStatus, count: number, caps: ChainCaps): boolean[] | undefined {
+  const { state, itemOk, paidBefore: said } = status;
   const isFinal = state === 'final';
+  if (said !== undefined && said.length !== count) return undefined;
   if (itemOk === undefined) {
     // Where items can fail one by one, the transaction's status does not decide theirs.
     return isFinal && caps.partialBatch ? undefined : Array<boolean>(count).fill(isFinal);
   }
   if (itemOk.length !== count) return undefined;
-  if (!isFinal) return itemOk.includes(true) ? undefined : itemOk;
-  return !caps.partialBatch && itemOk.includes(false) ? undefined : itemOk;
+  const moved = itemOk.map((ok, i) => ok && said?.[i] !== true);
+  if (!isFinal) return moved.includes(true) ? undefined : moved;
+  return !caps.partialBatch && itemOk.includes(false) ? undefined : moved;
 }
 
 /** Verdicts for the transfers of an attempt that breaks a rule of the network; nothing was signed for it. */

@@ -12,6 +12,7 @@ declare module '../platform/db/db.ts' {
       owner_type: string;
       owner_id: string;
       group_id: string;
+      place: number;
       network: Network;
       currency: Asset;
       key_ref: ColumnType<KeyRef, KeyRef | undefined, KeyRef>;
@@ -47,6 +48,10 @@ declare module '../platform/db/db.ts' {
       item_ids: string[];
       valid_until_height: bigint | null;
       valid_until_ms: bigint | null;
+      versions: Generated<number>;
+      fee_limit: string | null;
+      fee_native: string | null;
+      sent_at: bigint | number | null;
       detail: string | null;
       height: bigint | null;
       gone_at: bigint | number | null;
@@ -66,6 +71,16 @@ declare module '../platform/db/db.ts' {
       what: Generated<'sending' | 'early_credit'>;
       reason: string;
       stopped_at: bigint | number;
+    };
+    transfer_version: {
+      merchant_id: string;
+      attempt_id: string;
+      number: number;
+      network: Network;
+      tx_id: string;
+      raw: string;
+      fee_limit: string | null;
+      signed_at: bigint | number;
     };
     final_block: {
       merchant_id: string;

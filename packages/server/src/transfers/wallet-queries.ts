@@ -124,6 +124,20 @@ export async function attemptsBefore(
   return rows.map((row) => row.attempt_id);
 }
 
+/** The first ordinal of a wallet in the present history. */
+export async function readFirstOrdinal(
+  db: Db,
+  { network, sender }: Pick<Wallet, 'network' | 'sender'>,
+): Promise<bigint> {
+  const wallet = await db
+    .selectFrom('wallet')
+    .select('first_ordinal')
+    .where('sender', '=', sender)
+    .where('network', '=', network)
+    .executeTakeFirst();
+  return wallet?.first_ordinal ?? 0n;
+}
+
 /**
  * Starts every wallet's numbering for a new history at its next ordinal. Reserved attempts get new ordinals: the holder
  * knows the attempts it has signed by their ids.

@@ -1,7 +1,9 @@
-import { ChainUnavailable } from '../chains/index.ts';
+import { ChainUnavailable, type SignedTx } from '../chains/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { auditJob } from './audit-job.ts';
+import { isFill } from './build-attempt.ts';
 import { checkFinalBlocks } from './final-blocks.ts';
+import { findPayers, unbookStrays } from './paid-before.ts';
 import {
   type AttemptOutcome,
   type AttemptRow,
@@ -11,6 +13,7 @@ import {
   signedOf,
 } from './queries.ts';
 import { judge } from './states.ts';
+import { adoptVersion, readDeciding, readVersions } from './versions.ts';
 import { callForEach, notifyOwners, type Work } from './work.ts';
 
 /** When sent attempts should be final (Unix seconds of the merchant's clock), by their ids. */
@@ -29,10 +32,10 @@ const finalityTimesOf = (
 
 /** Sends stored bytes. Whatever the node answers, even nothing, they may be on the network: the chain decides. */
 export async function sendSigned(work: Work, signed: readonly AttemptRow[]): Promise<FinalityTimes> {
-  const answers = await callForEach(work, signed, (attempt) => broadcast(work, attempt));
+  const answers = await callForEach(work, signed, (attempt) => broadcast(work, signedOf(attempt)));
   const ids = signed.map((attempt) => attempt.attempt_id);
   crashPoint('mark.before');
-  await work.run.step((tx) => markSent(tx, work.merchant.merchantId, ids));
+  await work.run.step((tx) => markSent(tx, work.merchant.merchantId, ids, work.nowSeconds));
   crashPoint('mark.after-commit');
   const unavailable = answers.find((answer) => answer.unavailable !== undefined)?.unavailable;
   if (unavailable !== undefined) throw unavailable;
@@ -45,13 +48,14 @@ interface BroadcastResult {
   finalAt?: number | undefined;
 }
 
-async function broadcast(work: Work, attempt: AttemptRow): Promise<BroadcastResult> {
+/** Sends stored bytes once. */
+export async function broadcast(work: Work, signed: SignedTx): Promise<BroadcastResult> {
   try {
     crashPoint('broadcast.before');
-    const answer = await work.chain.broadcast(signedOf(attempt));
+    const answer = await work.chain.broadcast(signed);
     crashPoint('broadcast.after');
     if (answer.result !== 'rejected') return { finalAt: answer.finalAt };
-    const fields = { tx_id: attempt.tx_id, code: answer.code };
+    const fields = { tx_id: signed.txId, code: answer.code };
     work.deps.log.warn(fields, 'a node rejected a transaction; the chain decides');
     return {};
   } catch (error) {
@@ -60,9 +64,18 @@ async function broadcast(work: Work, attempt: AttemptRow): Promise<BroadcastResu
   }
 }
 
+export interface Watched {
+  finality: FinalityTimes;
+  /** Attempts of which no version is in a block. */
+  waiting: AttemptRow[];
+}
+
 /** Reads the status of sent attempts, sends unseen ones again, and writes the outcomes of decided ones. */
-export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promise<FinalityTimes> {
-  const polled = await callForEach(work, sent, (attempt) => pollStatus(work, attempt));
+export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promise<Watched> {
+  const versions = await readVersions(work.deps.db, sent);
+  const polled = await callForEach(work, sent, (attempt) =>
+    pollStatus(work, attempt, versions.get(attempt.attempt_id) ?? []),
+  );
   crashPoint('watch.looked');
   const outcomes = polled.flatMap(({ outcome }) => outcome ?? []);
   if (outcomes.length > 0) {
@@ -71,33 +84,50 @@ export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promis
     await checkFinalBlocks(work.deps, work.merchant, { network: work.chain.network, newest: finalHeight });
     await recordOutcomes(work, outcomes);
   }
-  return finalityTimesOf(sent, polled);
+  const waiting = sent.filter((_, i) => polled[i]?.isWaiting === true);
+  return { finality: finalityTimesOf(sent, polled), waiting };
 }
 
 interface PollResult {
   /** Undefined while it is not decided. */
   outcome: AttemptOutcome | undefined;
   finalAt: number | undefined;
+  isWaiting: boolean;
 }
 
-async function pollStatus(work: Work, attempt: AttemptRow): Promise<PollResult> {
-  const status = await work.chain.status(signedOf(attempt));
-  const again = status.state === 'unknown' ? await broadcast(work, attempt) : undefined;
+async function pollStatus(
+  work: Work,
+  attempt: AttemptRow,
+  versions: readonly SignedTx[],
+): Promise<PollResult> {
+  const { signed, status, newest } = await readDeciding(work.chain, versions);
+  const isWaiting = status.state === 'unknown' || status.state === 'pending';
+  const isUnseen = isWaiting && newest.status.state === 'unknown';
+  const again = isUnseen ? await broadcast(work, newest.signed) : undefined;
   const { isCharge } = work;
-  const members = attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
+  const members = isFill(attempt) ? [] : attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
   const verdict = judge(status, members, work.chain.caps);
   const outcome = verdict && {
     attempt,
     verdict,
     detail: status.reason ?? null,
     height: status.height ?? null,
+    fee: status.fee ?? null,
+    signed,
+    paidBy: await findPayers(work.deps.db, work.chain, attempt, status),
   };
-  return { outcome, finalAt: status.finalAt ?? again?.finalAt };
+  return { outcome, finalAt: status.finalAt ?? again?.finalAt, isWaiting };
 }
 
 async function recordOutcomes(work: Work, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const { run, merchant, groupIds, nowSeconds } = work;
   await run.step(async (tx) => {
+    await unbookStrays(
+      tx,
+      outcomes.flatMap(({ paidBy }) => [...paidBy]),
+      nowSeconds,
+    );
+    for (const { attempt, signed } of outcomes) if (signed !== null) await adoptVersion(tx, attempt, signed);
     const closed = await closeAttempts(tx, merchant.merchantId, outcomes, nowSeconds);
     const over = new Set(
       closed.flatMap(({ verdict }) =>

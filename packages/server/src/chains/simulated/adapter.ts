@@ -35,7 +35,7 @@ import { admit } from './admit.ts';
 import { balancesAt } from './balances.ts';
 import { BatchedCalls, type ChainView } from './batched-calls.ts';
 import { BlockClock, type BlockSettings } from './block-clock.ts';
-import { buildCharge, buildTransfer } from './build.ts';
+import { type BuildTime, buildCharge, buildFill, buildTransfer, presentFee } from './build.ts';
 import {
   AFTER_EVERYTHING,
   type ChainRow,
@@ -168,7 +168,7 @@ export class SimulatedAdapter implements Chain {
   }
 
   async buildTransfer(spec: TransferSpec): Promise<SignedTx> {
-    return this.#sign(spec.signing, buildTransfer(this.id, spec, (await this.#nodeView()).clock));
+    return this.#sign(spec, buildTransfer(this.id, spec, await this.#buildTime()));
   }
 
   async mandateSetup(request: MandateRequest): Promise<MandateSetup> {
@@ -182,20 +182,31 @@ export class SimulatedAdapter implements Chain {
   }
 
   async buildCharge(spec: ChargeSpec): Promise<SignedTx> {
-    return this.#sign(spec.signing, buildCharge(this.id, spec, (await this.#nodeView()).clock));
+    return this.#sign(spec, buildCharge(this.id, spec, await this.#buildTime()));
   }
 
   async buildSweep(): Promise<never> {
     throw new UnbuildableTransfer('on a simulated chain each deposit address sends its own sweep');
   }
 
-  async buildMovement({ movement }: MovementSpec): Promise<never> {
-    throw new UnbuildableTransfer(`a simulated chain has no movement "${movement.kind}"`);
+  async buildMovement(spec: MovementSpec): Promise<SignedTx> {
+    const { kind } = spec.movement;
+    if (kind !== 'fill') throw new UnbuildableTransfer(`a simulated chain has no movement "${kind}"`);
+    return this.#sign(spec, buildFill(this.id, spec, await this.#buildTime()));
+  }
+
+  async #buildTime(): Promise<BuildTime> {
+    const { clock, row } = await this.#nodeView();
+    return { clock, feeFloor: row.fee_floor };
   }
 
   /** Returns the bytes once the holder has stored them. */
-  async #sign(signing: SigningRequest, signed: SignedTx): Promise<SignedTx> {
-    const held = await this.reach(() => this.#batched.sign(this.id, { signing, signed }));
+  async #sign(
+    { signing, replaces }: { signing: SigningRequest; replaces?: SignedTx },
+    signed: SignedTx,
+  ): Promise<SignedTx> {
+    const isReplacement = replaces !== undefined;
+    const held = await this.reach(() => this.#batched.sign(this.id, { signing, signed, isReplacement }));
     if (typeof held === 'string') throw new SigningRefused(this.network, signing.history, held);
     return held;
   }
@@ -241,8 +252,8 @@ export class SimulatedAdapter implements Chain {
   }
 
   async estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {
-    await this.#nodeView();
-    return NETWORK_RULES[this.network].estimateFee(kind, items);
+    const { row } = await this.#nodeView();
+    return presentFee(this.network, { kind, items, feeFloor: row.fee_floor });
   }
 
   async health(): Promise<ChainHealth> {

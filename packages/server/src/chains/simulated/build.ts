@@ -1,5 +1,14 @@
+import type { Network } from '@florin/contract/money';
 import { checkAddress } from '../addresses/check.ts';
-import { type ChargeSpec, type SignedTx, type TransferSpec, UnbuildableTransfer } from '../port.ts';
+import {
+  type ChargeSpec,
+  type FeeEstimate,
+  type FeeKind,
+  type MovementSpec,
+  type SignedTx,
+  type TransferSpec,
+  UnbuildableTransfer,
+} from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { readBody, seal, type TransferBody } from './envelope.ts';
 import { mandateIdOf } from './mandates.ts';
@@ -10,19 +19,35 @@ import { walletOf } from './wallet.ts';
 const AMOUNT_MAX = 2n ** 63n - 1n;
 const SEQUENCE_FORM = /^(0|[1-9][0-9]{0,17})$/;
 
+export interface BuildTime {
+  clock: BlockClock;
+  /** Of the chain's row. */
+  feeFloor: bigint;
+}
+
+/** What a transaction has to offer now. */
+export function presentFee(
+  network: Network,
+  { kind, items, feeFloor }: { kind: FeeKind; items: number; feeFloor: bigint },
+): FeeEstimate {
+  const rules = NETWORK_RULES[network];
+  const { native, unit } = rules.estimateFee(kind, items);
+  return { native: rules.sequenced && feeFloor > native ? feeFloor : native, unit };
+}
+
 /** Builds and signs a transfer. On erc20 it does not depend on the chain's height and time: same spec, same bytes. */
-export function buildTransfer(id: ChainId, spec: TransferSpec, clock: BlockClock): SignedTx {
+export function buildTransfer(id: ChainId, spec: TransferSpec, now: BuildTime): SignedTx {
   const rules = NETWORK_RULES[id.network];
   if (spec.items.length < 1 || spec.items.length > rules.caps.maxItemsPerTx) {
     throw new UnbuildableTransfer(`${id.network} takes 1 to ${rules.caps.maxItemsPerTx} items a transaction`);
   }
   const { asset, groupId } = spec;
   const items = spec.items.map((item) => toBodyItem(id, item));
-  return sealAs(id, spec, { asset, batchId: groupId, items }, clock);
+  return sealAs(id, spec, { asset, batchId: groupId, items }, now);
 }
 
 /** Builds and signs a charge: one item, pulled from the payer into the wallet that the mandate names. */
-export function buildCharge(id: ChainId, spec: ChargeSpec, clock: BlockClock): SignedTx {
+export function buildCharge(id: ChainId, spec: ChargeSpec, now: BuildTime): SignedTx {
   const { mandate, chargeId, amount, subscriptionId, windowStart, windowEnd } = spec;
   if (mandate.mandateId !== mandateIdOf(id, mandate)) {
     throw new UnbuildableTransfer('the mandate does not match its id');
@@ -30,7 +55,19 @@ export function buildCharge(id: ChainId, spec: ChargeSpec, clock: BlockClock): S
   const item = toBodyItem(id, { itemId: chargeId, place: 0, to: mandate.recipient, amount });
   const terms = { ...mandate, cap: String(mandate.cap) };
   const charge = { mandate: terms, subscriptionId, windowStart, windowEnd };
-  return sealAs(id, spec, { asset: mandate.asset, batchId: chargeId, items: [item], charge }, clock);
+  return sealAs(id, spec, { asset: mandate.asset, batchId: chargeId, items: [item], charge }, now);
+}
+
+/** Builds and signs an empty payment to the sender, which uses a sequence up. */
+export function buildFill(
+  id: ChainId,
+  spec: Pick<MovementSpec, 'signing' | 'keyRef' | 'sequence' | 'replaces'>,
+  now: BuildTime,
+): SignedTx {
+  const { attemptId } = spec.signing;
+  const to = walletOf(id.merchantId, id.network, spec.keyRef).address;
+  const items = [{ id: attemptId, place: 0, to, amount: '0' }];
+  return sealAs(id, spec, { asset: 'USDT', batchId: attemptId, items }, now);
 }
 
 /** Signs items with the fee, the sequence and the validity of the network. */
@@ -38,12 +75,12 @@ function sealAs(
   id: ChainId,
   spec: Pick<TransferSpec, 'keyRef' | 'sequence' | 'replaces'>,
   content: Pick<TransferBody, 'asset' | 'batchId' | 'items' | 'charge'>,
-  clock: BlockClock,
+  { clock, feeFloor }: BuildTime,
 ): SignedTx {
   const rules = NETWORK_RULES[id.network];
   const wallet = walletOf(id.merchantId, id.network, spec.keyRef);
   const kind = content.charge === undefined ? 'transfer' : 'charge';
-  const usual = rules.estimateFee(kind, content.items.length).native;
+  const usual = presentFee(id.network, { kind, items: content.items.length, feeFloor }).native;
   const least = spec.replaces === undefined ? 0n : replacementFee(BigInt(readBody(spec.replaces.raw).fee));
   const fee = usual > least ? usual : least;
   return seal(
@@ -67,7 +104,7 @@ function toBodyItem(id: ChainId, item: TransferSpec['items'][number]): TransferB
     throw new UnbuildableTransfer(`item ${item.itemId}: amount out of range`);
   }
   const memo = id.network === 'spl' && item.memo !== undefined ? { memo: item.memo } : {};
-  return { id: item.itemId, to: check.canonical, amount: String(item.amount), ...memo };
+  return { id: item.itemId, place: item.place, to: check.canonical, amount: String(item.amount), ...memo };
 }
 
 function requireSequence(spec: Pick<TransferSpec, 'sequence'>): string {

@@ -17,6 +17,8 @@ export interface ChainRow {
   lag_blocks: bigint;
   /** Reorganisations so far. */
   forks: number;
+  /** The lowest fee that blocks take, where transactions have sequences. */
+  fee_floor: bigint;
 }
 
 const CHAIN_COLUMNS = [
@@ -31,6 +33,7 @@ const CHAIN_COLUMNS = [
   'faults',
   'lag_blocks',
   'forks',
+  'fee_floor',
 ] as const;
 const COLUMNS = sql.raw(CHAIN_COLUMNS.join(', '));
 

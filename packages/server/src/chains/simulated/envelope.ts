@@ -14,7 +14,8 @@ export interface TransferBody {
   sender: string;
   asset: Asset;
   batchId: string;
-  items: { id: string; to: string; amount: string; memo?: string }[];
+  /** `place` in the batch; absent in bytes of earlier releases, whose batch was this transaction alone. */
+  items: { id: string; place?: number; to: string; amount: string; memo?: string }[];
   /** The one item is pulled from a payer's wallet instead of the sender's. */
   charge?: ChargeBody;
   /** Native coin offered, decimal digits. */
@@ -69,7 +70,7 @@ function signedTx(
     raw,
     sender: body.sender,
     itemIds: body.items.map((item) => item.id),
-    ...(body.sequence === undefined ? {} : { sequence: body.sequence }),
+    ...(body.sequence === undefined ? {} : { sequence: body.sequence, feeLimit: BigInt(body.fee) }),
     ...validityOf(body),
   };
 }
@@ -104,6 +105,9 @@ export function readBody(raw: string): TransferBody {
   const [message = ''] = raw.split('.');
   return JSON.parse(Buffer.from(message, 'base64url').toString('utf8'));
 }
+
+/** The places of a transaction's items in its batch, in their order. */
+export const placesOf = (body: TransferBody): number[] => body.items.map(({ place }, i) => place ?? i);
 
 /** The address whose coins a transaction moves: the sender's, or the charged payer's. */
 export const payerOf = (body: TransferBody): string => body.charge?.mandate.payer ?? body.sender;
@@ -147,10 +151,13 @@ function isBody(value: unknown): value is TransferBody {
 }
 
 function matchesBody(tx: SignedTx, body: TransferBody): boolean {
+  // A payment to ourselves pays nobody, so the name of its item does not matter.
+  const isToItself = body.items.length === 1 && body.items[0]?.to === body.sender;
+  const isSame = (id: string, i: number) => isToItself || id === body.items[i]?.id;
   return (
     tx.sender === body.sender &&
     tx.sequence === body.sequence &&
     tx.itemIds.length === body.items.length &&
-    tx.itemIds.every((id, i) => id === body.items[i]?.id)
+    tx.itemIds.every(isSame)
   );
 }

@@ -19,7 +19,7 @@ function stateWith(balance: bigint): ExecutionState {
   const balances = new Map([[balanceKey(SENDER, 'USDT'), balance]]);
   return {
     balances,
-    paidItems: new Set(),
+    paidPlaces: new Set(),
     nextSequence: new Map([[SENDER, 0n]]),
     usedSequences: new Set(),
     charges: emptyChargeState(),
@@ -35,7 +35,8 @@ interface Draft {
 function pooled(network: Network, draft: Draft, number: number): PooledTx {
   const { sequenced } = NETWORK_RULES[network];
   const items = draft.items.slice(0, NETWORK_RULES[network].caps.maxItemsPerTx).map((item) => ({
-    id: `item-${item.id}`,
+    id: `item-${item.id} of ${number}`,
+    place: item.id,
     to: item.bad ? testAddresses(network).fail : `recipient-${item.id}`,
     amount: String(item.amount),
   }));
@@ -108,14 +109,35 @@ describe.each<Network>(['erc20', 'trc20', 'spl'])('%s', (network) => {
   });
 });
 
-test('erc20: no item is paid twice', () => {
+test('erc20: no place is paid twice, and a later transaction reports it as paid before, exactly then', () => {
   fc.assert(
     fc.property(world, ({ drafts, balance, seconds }) => {
       const txs = drafts.map((one, i) => pooled('erc20', one, i));
-      const { movements } = execute('erc20', txs, stateWith(BigInt(balance)), clockAt(seconds));
-      expect(new Set(movements.map((one) => one.itemId)).size).toBe(movements.length);
+      const { movements, included } = execute('erc20', txs, stateWith(BigInt(balance)), clockAt(seconds));
+      expect(new Set(movements.map((one) => one.place)).size).toBe(movements.length);
+      const paid = new Set<number>();
+      for (const { txId, itemOk, paidBefore } of included) {
+        const items = txs.find((tx) => tx.txId === txId)?.body.items ?? [];
+        for (const [i, { place = i, to }] of items.entries()) {
+          expect(paidBefore[i]).toBe(to !== testAddresses('erc20').fail && paid.has(place));
+          if (itemOk[i]) paid.add(place);
+        }
+      }
+      expect(paid.size).toBe(movements.length);
     }),
   );
+});
+
+test('an attempt of earlier releases names no places: its items have those of their order', () => {
+  const { body } = pooled('erc20', { sequence: 0, notBefore: 0, items: [] }, 0);
+  const items = ['a', 'b', 'a'].map((id) => ({ id, to: id, amount: '1' }));
+  const { included } = execute(
+    'erc20',
+    [{ txId: 'old', notBefore: 0, body: { ...body, items } }],
+    stateWith(9n),
+    clockAt(3),
+  );
+  expect(included).toMatchObject([{ itemOk: [true, true, true] }]);
 });
 
 test('J3: erc20: a transaction is mined only over lower ones that are mined or held back', () => {

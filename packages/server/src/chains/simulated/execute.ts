@@ -7,7 +7,7 @@ import {
   refuseCharge,
   type WindowUse,
 } from './charge-rules.ts';
-import { payerOf, type TransferBody } from './envelope.ts';
+import { payerOf, placesOf, type TransferBody } from './envelope.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { testAddresses } from './test-addresses.ts';
 
@@ -31,8 +31,8 @@ export interface PooledTx {
 export interface ExecutionState {
   /** `balanceKey` of every account that a transaction in the pool debits → units. */
   balances: Map<string, bigint>;
-  /** `itemKey` of items that were paid before; filled on erc20 only. */
-  paidItems: Set<string>;
+  /** `placeKey` of places that were paid before; filled on erc20 only. */
+  paidPlaces: Set<string>;
   /** Sender → lowest sequence not used. */
   nextSequence: Map<string, bigint>;
   /** `sequenceKey` of those used above it. */
@@ -44,6 +44,8 @@ export interface IncludedTx {
   txId: string;
   height: bigint;
   itemOk: boolean[];
+  /** An earlier transaction, or an earlier item of this one, has paid the item's place. */
+  paidBefore: boolean[];
   reason: string | null;
 }
 
@@ -51,6 +53,8 @@ export interface Movement {
   txId: string;
   index: number;
   itemId: string;
+  batchId: string;
+  place: number;
   asset: Asset;
   sender: string;
   recipient: string;
@@ -68,8 +72,11 @@ export interface Execution {
 }
 
 export const balanceKey = (address: string, asset: string): string => `${address} ${asset}`;
-export const itemKey = (sender: string, itemId: string): string => `${sender} ${itemId}`;
+export const placeKey = (sender: string, batchId: string, place: number): string =>
+  `${sender} ${batchId} ${place}`;
 export const sequenceKey = (sender: string, sequence: bigint): string => `${sender} ${sequence}`;
+
+const PAID_BEFORE = 'already_paid';
 
 type Due = { tx: PooledTx; height: bigint };
 type Schedule = { due: Due[]; waiting: PooledTx[]; goneTxIds: string[] };
@@ -170,19 +177,31 @@ function executeOne(
 ): void {
   const undo: [string, bigint][] = [];
   const context = { state, undo, time: clock.timeOf(height) };
-  const reasons = tx.body.items.map((item) => moveItem(network, tx.body, item, context));
+  const places = placesOf(tx.body);
+  const reasons = tx.body.items.map((item, i) =>
+    moveItem(network, tx.body, { ...item, place: places[i] ?? i }, context),
+  );
   const reason = reasons.find((found) => found !== undefined) ?? null;
   const undone = !NETWORK_RULES[network].caps.partialBatch && reason !== null;
   if (undone) for (const [key, balance] of undo.reverse()) state.balances.set(key, balance);
   const itemOk = reasons.map((found) => found === undefined && !undone);
-  result.included.push({ txId: tx.txId, height, itemOk, reason });
-  const { asset, charge } = tx.body;
+  const paidBefore = reasons.map((found) => found === PAID_BEFORE);
+  result.included.push({ txId: tx.txId, height, itemOk, paidBefore, reason });
+  const { asset, batchId, charge } = tx.body;
   const sender = payerOf(tx.body);
   const window = charge && { mandateId: charge.mandate.mandateId, ...windowOf(charge) };
   for (const [index, item] of tx.body.items.entries()) {
-    if (!itemOk[index]) continue;
     const amount = BigInt(item.amount);
-    const position = { txId: tx.txId, index, itemId: item.id, height };
+    // An empty payment moves nothing.
+    if (!itemOk[index] || amount === 0n) continue;
+    const position = {
+      txId: tx.txId,
+      index,
+      itemId: item.id,
+      batchId,
+      place: places[index] ?? index,
+      height,
+    };
     const movement = { ...position, asset, sender, recipient: item.to, amount };
     result.movements.push(window === undefined ? movement : { ...movement, charge: window });
   }
@@ -198,13 +217,13 @@ const windowOf = ({ subscriptionId, windowStart, windowEnd }: ChargeBody) => ({
 function moveItem(
   network: Network,
   body: TransferBody,
-  item: TransferBody['items'][number],
+  item: TransferBody['items'][number] & { place: number },
   { state, undo, time }: { state: ExecutionState; undo: [string, bigint][]; time: number },
 ): string | undefined {
   if (item.to === testAddresses(network).fail) return 'execution_reverted';
   const payer = payerOf(body);
-  const paid = itemKey(payer, item.id);
-  if (state.paidItems.has(paid)) return 'already_paid';
+  const paid = placeKey(payer, body.batchId, item.place);
+  if (state.paidPlaces.has(paid)) return PAID_BEFORE;
   const amount = BigInt(item.amount);
   const from = balanceKey(payer, body.asset);
   const balance = state.balances.get(from) ?? 0n;
@@ -222,6 +241,6 @@ function moveItem(
     undo.push([to, received]);
     state.balances.set(to, received + amount);
   }
-  if (network === 'erc20') state.paidItems.add(paid);
+  if (network === 'erc20') state.paidPlaces.add(paid);
   return undefined;
 }

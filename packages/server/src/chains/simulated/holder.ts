@@ -48,6 +48,8 @@ async function holdFirst(db: Db, merchantId: string, history: string): Promise<b
 export interface ToSign {
   signing: SigningRequest;
   signed: SignedTx;
+  /** Takes the place of bytes with a lower fee. */
+  isReplacement: boolean;
 }
 
 type SignatureAnswer = SignedTx | string;
@@ -181,6 +183,15 @@ class Memory {
     if (placing.is === 'taken')
       return `number ${placing.ordinal} of ${signed.sender} is another attempt's to the holder of the wallet`;
     const remembered = this.#signed.get(attemptId) ?? signed;
+    // The same payments with the same sequence: the network takes one of the two, so it need not be remembered.
+    const { isReplacement } = request;
+    if (
+      isReplacement &&
+      placing.added.length === 0 &&
+      isAlike(remembered, signed) &&
+      isDearer(signed, remembered)
+    )
+      return signed;
     if (!isAlike(remembered, signed))
       return 'the holder of the wallet has signed this attempt with other contents';
     this.#known.set(wallet, new Map([...known, ...placing.added]));
@@ -211,6 +222,8 @@ class Memory {
                     ${this.#signatures.map((one) => one.raw)}::text[]) as u`.execute(tx);
   }
 }
+
+const isDearer = ({ feeLimit: a = 0n }: SignedTx, { feeLimit: b = 0n }: SignedTx) => a > b;
 
 const isAlike = (a: SignedTx, b: SignedTx) =>
   a.sender === b.sender && a.sequence === b.sequence && a.itemIds.join() === b.itemIds.join();

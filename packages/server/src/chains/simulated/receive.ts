@@ -45,7 +45,18 @@ export async function receive(
     height,
   });
   const rows = transfers.map(({ from, to, ...one }, index) => {
-    return { ...one, txId, index, itemId: null, sender: from, recipient: to, height, time };
+    return {
+      ...one,
+      txId,
+      index,
+      itemId: null,
+      batchId: null,
+      place: null,
+      sender: from,
+      recipient: to,
+      height,
+      time,
+    };
   });
   await insertTransfers(tx, id, rows, row.next_transfer);
   const changes = new BalanceChanges();

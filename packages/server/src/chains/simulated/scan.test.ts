@@ -204,7 +204,7 @@ class World {
       signing: nextSigning(),
       keyRef: 'hot',
       asset: 'USDT',
-      groupId: 'batch',
+      groupId: `item-${this.#sent}`,
       items: [{ itemId: `item-${this.#sent}`, place: 0, to, amount: 1n }],
       ...(sequence === null ? {} : { sequence }),
     });

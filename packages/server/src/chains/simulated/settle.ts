@@ -4,13 +4,13 @@ import { applyChanges, BalanceChanges, readBalances } from './balances.ts';
 import { BlockClock, type BlockSettings } from './block-clock.ts';
 import { type ChainRow, updateChain } from './chain-queries.ts';
 import { readChargeState } from './charge-state.ts';
-import { payerOf, readBody } from './envelope.ts';
-import { type ExecutionState, execute, itemKey, type PooledTx, sequenceKey } from './execute.ts';
+import { payerOf, placesOf, readBody } from './envelope.ts';
+import { type ExecutionState, execute, type PooledTx, placeKey, sequenceKey } from './execute.ts';
 import { NETWORK_RULES } from './rules.ts';
 import { findNextSequences, listUsedSequences, setNextSequences } from './sequence-queries.ts';
 import type { ChainId } from './tables.ts';
 import { listMempool, markGone, markIncluded, type TransactionRow } from './transaction-queries.ts';
-import { findPaidItems, insertTransfers } from './transfer-queries.ts';
+import { findPaidPlaces, insertTransfers } from './transfer-queries.ts';
 
 /**
  * Closes the blocks that are due since the last call: waiting transactions are included, failed or gone, in order. The
@@ -26,7 +26,8 @@ export async function settle(
 ): Promise<ChainRow> {
   const clock = new BlockClock(row, now, settings);
   if (clock.height === row.settled_height) return row;
-  const pool = (await listMempool(tx, id)).map(toPooled);
+  const isTaken = ({ body }: PooledTx) => !isSequenced(id.network) || BigInt(body.fee) >= row.fee_floor;
+  const pool = (await listMempool(tx, id)).map(toPooled).filter(isTaken);
   const moved = pool.length === 0 ? 0 : await settlePool(tx, id, pool, { clock, row });
   const changes = {
     settled_height: clock.height,
@@ -68,17 +69,17 @@ async function loadState(tx: Tx, id: ChainId, pool: PooledTx[]): Promise<Executi
   const payers = [...new Set(pool.map(({ body }) => payerOf(body)))];
   const state: ExecutionState = {
     balances: await readBalances(tx, id, payers),
-    paidItems: new Set(),
+    paidPlaces: new Set(),
     nextSequence: new Map(),
     usedSequences: new Set(),
     charges: await readChargeState(tx, id, pool),
   };
   if (!isSequenced(id.network)) return state;
-  const items = pool.flatMap(({ body }) =>
-    body.items.map((item) => ({ sender: payerOf(body), itemId: item.id })),
+  const places = pool.flatMap(({ body }) =>
+    placesOf(body).map((place) => ({ sender: payerOf(body), batchId: body.batchId, place })),
   );
-  for (const { sender, itemId } of await findPaidItems(tx, id, items))
-    state.paidItems.add(itemKey(sender, itemId));
+  for (const { sender, batchId, place } of await findPaidPlaces(tx, id, places))
+    state.paidPlaces.add(placeKey(sender, batchId, place));
   const next = await findNextSequences(tx, id, senders);
   for (const sender of senders) state.nextSequence.set(sender, next.get(sender) ?? 0n);
   for (const { sender, sequence } of await listUsedSequences(tx, id, state.nextSequence))

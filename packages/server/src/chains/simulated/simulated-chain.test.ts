@@ -188,12 +188,21 @@ describe('what each network imitates', () => {
 
   test('erc20: an item is paid once, whatever is sent', async () => {
     await start('erc20');
-    await send({ itemIds: ['a', 'b'] });
+    const first = await send({ itemIds: ['a', 'b'] });
     const again = await send({ itemIds: ['b', 'c', 'c'], sequence: 1 });
+    const alone = await send({ itemIds: ['a'], sequence: 2 });
     await fresh.chain.mine(3);
+    expect((await fresh.chain.status(first)).paidBefore).toBe(undefined);
     expect(await fresh.chain.status(again)).toMatchObject({
+      state: 'final',
       itemOk: [false, true, false],
+      paidBefore: [true, false, true],
       reason: 'already_paid',
+    });
+    expect(await fresh.chain.status(alone)).toMatchObject({
+      state: 'final',
+      itemOk: [false],
+      paidBefore: [true],
     });
     expect(await fresh.chain.balance(recipient(1), 'USDT', 'tip')).toBe(3n * UNITS);
   });

@@ -92,6 +92,15 @@ export class SimulatedChain extends SimulatedAdapter {
     );
   }
 
+  /**
+   * Blocks leave out transactions of our wallets that offer less native coin, where transactions have sequences; new ones
+   * offer at least this. 0 ends it.
+   */
+  feeFloor(native: bigint): Promise<void> {
+    assertUnits(native);
+    return this.change((tx) => updateChain(tx, this.id, { fee_floor: native }));
+  }
+
   /** The next `count` broadcasts are answered `accepted` and lost. Replaces the rest of an earlier call. */
   dropNext(count: number): Promise<void> {
     assertCount(count, 2 ** 31 - 1, 'dropNext', 0);

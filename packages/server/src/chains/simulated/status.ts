@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/index.ts';
 import type { SignedTx, TxStatus } from '../port.ts';
 import type { BlockClock } from './block-clock.ts';
+import { readBody } from './envelope.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 import { findBySequences, type TransactionRow } from './transaction-queries.ts';
@@ -26,9 +27,13 @@ export async function readStatus(
 
 function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: BlockClock): TxStatus {
   const final = height <= clock.finalHeight;
-  const itemOk = [...(row.item_ok ?? '')].map((digit) => digit === '1');
-  // A batch contract records failed items and goes on; a transfer of one item, or an atomic one, fails as a whole.
-  const goesOn = NETWORK_RULES[id.network].caps.partialBatch && itemOk.length > 1;
+  const digits = [...(row.item_ok ?? '')];
+  const itemOk = digits.map((digit) => digit === '1');
+  const paidBefore = digits.map((digit) => digit === '2');
+  // A batch contract records failed items, and items that were paid before, and goes on; a transfer of one item, a charge, or
+  // an atomic transaction fails as a whole.
+  const isBatch = itemOk.length > 1 || (paidBefore.includes(true) && !isCharge(row));
+  const goesOn = NETWORK_RULES[id.network].caps.partialBatch && isBatch;
   const failed = !goesOn && itemOk.includes(false);
   return {
     state: failed ? 'failed' : final ? 'final' : 'included',
@@ -37,9 +42,12 @@ function statusInBlock(id: ChainId, row: TransactionRow, height: bigint, clock: 
     ...(final ? {} : { finalAt: clock.finalAt(height) }),
     fee: row.fee,
     itemOk,
+    ...(paidBefore.includes(true) ? { paidBefore } : {}),
     ...(row.reason === null ? {} : { reason: row.reason }),
   };
 }
+
+const isCharge = ({ raw }: TransactionRow) => raw !== null && readBody(raw).charge !== undefined;
 
 /** Why the transaction is too late for every future block. Only final blocks prove it. */
 function findExpiry(signed: SignedTx, clock: BlockClock): string | undefined {

@@ -22,6 +22,7 @@ interface ChainTable extends ChainKey {
   faults: ColumnType<string[], string[] | undefined, string[]>;
   lag_blocks: Int8OrZero;
   forks: ColumnType<number, number | undefined, number>;
+  fee_floor: Int8OrZero;
 }
 
 interface TransactionTable extends ChainKey {
@@ -35,6 +36,7 @@ interface TransactionTable extends ChainKey {
   arrival: Int8;
   not_before: Int8OrZero;
   height: bigint | null;
+  /** One digit an item: 1 moved, 0 did not, 2 was paid before. */
   item_ok: string | null;
   reason: string | null;
 }
@@ -44,6 +46,8 @@ interface TransferTable extends ChainKey {
   tx_id: string;
   index: number;
   item_id: string | null;
+  batch_id: string | null;
+  place: number | null;
   currency: Asset | null;
   token: string | null;
   sender: string;

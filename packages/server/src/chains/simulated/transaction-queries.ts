@@ -140,7 +140,9 @@ export async function markIncluded(
   included: IncludedTx[],
 ): Promise<void> {
   if (included.length === 0) return;
-  const itemOk = included.map((one) => one.itemOk.map((ok) => (ok ? '1' : '0')).join(''));
+  const itemOk = included.map((one) =>
+    one.itemOk.map((ok, i) => (ok ? '1' : one.paidBefore[i] ? '2' : '0')).join(''),
+  );
   await sql`
     update simchain.transaction t
     set state = 'included', height = u.height, item_ok = u.item_ok, reason = u.reason

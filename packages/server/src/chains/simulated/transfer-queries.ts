@@ -5,9 +5,11 @@ import type { WindowUse } from './charge-rules.ts';
 import type { Movement } from './execute.ts';
 import type { ChainId } from './tables.ts';
 
-export interface TransferInsert extends Omit<Movement, 'itemId' | 'asset'> {
+export interface TransferInsert extends Omit<Movement, 'itemId' | 'batchId' | 'place' | 'asset'> {
   /** Null for a movement that is no item of ours: a payer's, the faucet's. */
   itemId: string | null;
+  batchId: string | null;
+  place: number | null;
   /** Null for a token that is not listed; then `token` names it. */
   asset: Asset | null;
   token?: string;
@@ -27,11 +29,11 @@ export async function insertTransfers(
   const charges = <T>(pick: (charge: Omit<WindowUse, 'amount'>) => T) =>
     transfers.map(({ charge }) => (charge === undefined ? null : pick(charge)));
   await sql`
-    insert into simchain.transfer (merchant_id, network, number, tx_id, index, item_id, currency, token, sender,
+    insert into simchain.transfer (merchant_id, network, number, tx_id, index, item_id, batch_id, place, currency, token, sender,
       recipient, amount, height, block_time, mandate_id, subscription_id, window_start, window_end, from_account)
     select ${merchantId}::uuid, ${network}, u.*
     from unnest(${numbers}::int8[], ${transfers.map((t) => t.txId)}::text[], ${transfers.map((t) => t.index)}::int4[],
-      ${transfers.map((t) => t.itemId)}::text[], ${transfers.map((t) => t.asset)}::text[],
+      ${transfers.map((t) => t.itemId)}::text[], ${transfers.map((t) => t.batchId)}::text[], ${transfers.map((t) => t.place)}::int4[], ${transfers.map((t) => t.asset)}::text[],
       ${transfers.map((t) => t.token ?? null)}::text[], ${transfers.map((t) => t.sender)}::text[], ${transfers.map((t) => t.recipient)}::text[],
       ${transfers.map((t) => t.amount)}::int8[], ${transfers.map((t) => t.height)}::int8[],
       ${transfers.map((t) => t.time)}::int8[], ${charges((c) => c.mandateId)}::text[],
@@ -41,19 +43,27 @@ export async function insertTransfers(
   );
 }
 
-/** The items that their senders have paid before. */
-export async function findPaidItems(
+/** A place of a batch, which its sender pays once. */
+export interface BatchPlace {
+  sender: string;
+  batchId: string;
+  place: number;
+}
+
+/** The places that their senders have paid before. */
+export async function findPaidPlaces(
   tx: Tx,
   { merchantId, network }: ChainId,
-  items: readonly { sender: string; itemId: string }[],
-): Promise<{ sender: string; itemId: string }[]> {
-  const { rows } = await sql<{ sender: string; item_id: string }>`
-    select t.sender, t.item_id
-    from unnest(${items.map((item) => item.sender)}::text[], ${items.map((item) => item.itemId)}::text[])
-      as u (sender, item_id)
+  places: readonly BatchPlace[],
+): Promise<BatchPlace[]> {
+  const column = <T>(pick: (one: BatchPlace) => T) => places.map(pick);
+  const { rows } = await sql<BatchPlace>`
+    select t.sender, t.batch_id as "batchId", t.place
+    from unnest(${column((one) => one.sender)}::text[], ${column((one) => one.batchId)}::text[],
+      ${column((one) => one.place)}::int4[]) as u (sender, batch_id, place)
     join simchain.transfer t on t.merchant_id = ${merchantId} and t.network = ${network} and t.network = 'erc20'
-      and t.sender = u.sender and t.item_id = u.item_id`.execute(tx);
-  return rows.map((row) => ({ sender: row.sender, itemId: row.item_id }));
+      and t.sender = u.sender and t.batch_id = u.batch_id and t.place = u.place`.execute(tx);
+  return rows;
 }
 
 export interface TransferRow {

@@ -1,0 +1,123 @@
+import type { Network } from '@florin/contract/money';
+import { sql } from 'kysely';
+import { type Db, transact } from '../platform/db/index.ts';
+
+// A live merchant has an account on each network: a number, from which the signer derives its keys, and the extended public
+// key, from which this service derives its deposit addresses. Numbers are given once, for ever.
+
+declare module '../platform/db/db.ts' {
+  interface Tables {
+    chain_account: {
+      network: Network;
+      account: number;
+      merchant_id: string;
+      extended_public_key: string | null;
+      created_at: bigint | number;
+    };
+  }
+}
+
+export interface ChainAccount {
+  merchantId: string;
+  network: Network;
+  /** From 1; 0 is the installation's own. */
+  account: number;
+  /** BIP 32. */
+  extendedPublicKey: string;
+}
+
+/**
+ * Opens the account of a live merchant on a network. Its number is stored before the key is asked for, so a call that was
+ * interrupted is repeated, and gets the same number.
+ *
+ * @param keyOf asks whoever holds the keys for the account's extended public key
+ * @throws Error where the key belongs to another account
+ */
+export async function openAccount(
+  db: Db,
+  { merchantId, network }: Pick<ChainAccount, 'merchantId' | 'network'>,
+  keyOf: (account: number) => Promise<string>,
+  nowSeconds: number,
+): Promise<ChainAccount> {
+  const reserved = await transact(db, async (tx) => {
+    // Numbers have no gap and no twin: one account is opened at a time.
+    await sql`lock table chain_account in share row exclusive mode`.execute(tx);
+    const known = await findRow(tx, merchantId, network);
+    if (known !== undefined) return known;
+    const { rows } = await sql<{ account: number; extended_public_key: null }>`
+      insert into chain_account (network, account, merchant_id, created_at)
+      select ${network}, coalesce(max(account), 0) + 1, ${merchantId}::uuid, ${nowSeconds}::bigint
+      from chain_account where network = ${network}
+      returning account, extended_public_key`.execute(tx);
+    if (rows[0] === undefined) throw new Error('an insert of an account returned no row');
+    return rows[0];
+  });
+  const { account } = reserved;
+  const told = reserved.extended_public_key ?? (await keyOf(account));
+  const { numUpdatedRows } = await db
+    .updateTable('chain_account')
+    .set({ extended_public_key: told })
+    .where('network', '=', network)
+    .where('account', '=', account)
+    .where((e) => e.or([e('extended_public_key', 'is', null), e('extended_public_key', '=', told)]))
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n)
+    throw new Error(`the signer has told two keys for account ${account} on ${network}: check its seed`);
+  return { merchantId, network, account, extendedPublicKey: told };
+}
+
+const findRow = (db: Db, merchantId: string, network: Network) =>
+  db
+    .selectFrom('chain_account')
+    .select(['account', 'extended_public_key'])
+    .where('network', '=', network)
+    .where('merchant_id', '=', merchantId)
+    .executeTakeFirst();
+
+/** All accounts whose key is known. */
+export async function listAccounts(db: Db): Promise<ChainAccount[]> {
+  const rows = await db.selectFrom('chain_account').selectAll().execute();
+  return rows.flatMap(({ merchant_id: merchantId, network, account, extended_public_key: key }) =>
+    key === null ? [] : [{ merchantId, network, account, extendedPublicKey: key }],
+  );
+}
+
+const RELOAD_MIN_MS = 1_000;
+
+/**
+ * The accounts in this process's memory: whoever needs a chain needs it at once. An account that another process has opened
+ * is read after the first question for it.
+ */
+export class Accounts {
+  readonly #db: Db;
+  #known = new Map<string, ChainAccount>();
+  #loading: Promise<void> | undefined;
+  #loadedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** @returns undefined where there is none, or none yet: accounts are then read again, at most once a second */
+  find(merchantId: string, network: Network): ChainAccount | undefined {
+    const account = this.#known.get(`${merchantId} ${network}`);
+    // A question without an answer says so to its caller, and the next one finds what was read.
+    if (account === undefined && performance.now() - this.#loadedAtMs >= RELOAD_MIN_MS)
+      this.load().catch(() => undefined);
+    return account;
+  }
+
+  /** Reads all accounts; calls at the same time share one reading. */
+  load(): Promise<void> {
+    this.#loading ??= this.#read().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #read(): Promise<void> {
+    this.#loadedAtMs = performance.now();
+    const accounts = await listAccounts(this.#db);
+    this.#known = new Map(accounts.map((one) => [`${one.merchantId} ${one.network}`, one]));
+  }
+}

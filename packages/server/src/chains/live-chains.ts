@@ -1,0 +1,28 @@
+import type { Network } from '@florin/contract/money';
+import type { Accounts, ChainAccount } from './accounts.ts';
+import type { Chain } from './port.ts';
+import type { WalletHolder } from './wallet-holder.ts';
+
+/** Networks with real money. All merchants share each of them; what is a merchant's own are the keys of its account. */
+export interface LiveChains {
+  /** The network with the wallets of that account. @returns undefined where this installation has no node for it */
+  of(account: ChainAccount): Chain | undefined;
+  /** The signer, which holds the keys of all accounts. */
+  readonly holder: WalletHolder;
+}
+
+/** Live chains, and who has which account on them. */
+export interface LiveNetworks {
+  chains: LiveChains;
+  accounts: Pick<Accounts, 'find'>;
+}
+
+/** @returns undefined where the network is not set up, or the merchant has no account on it */
+export function findLiveChain(
+  live: LiveNetworks | undefined,
+  merchantId: string,
+  network: Network,
+): Chain | undefined {
+  const account = live?.accounts.find(merchantId, network);
+  return account && live?.chains.of(account);
+}

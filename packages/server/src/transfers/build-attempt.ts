@@ -1,0 +1,57 @@
+import type { SignedTx } from '../chains/index.ts';
+import { chargeOf } from './charges.ts';
+import type { AttemptRow, TransferRow } from './queries.ts';
+import { attemptsBefore } from './wallet-queries.ts';
+import type { Work } from './work.ts';
+
+/** An attempt that uses up the sequence of an abandoned one: its item is itself, and it pays nobody. */
+export const isFill = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.attempt_id;
+
+/**
+ * Builds and signs an attempt.
+ *
+ * @param transfers those of its group
+ * @throws UnbuildableTransfer, SigningRefused, SigningHeld, ChainUnavailable
+ */
+export async function buildAttempt(
+  { deps, chain, isCharge }: Work,
+  { attempt, history, replaces }: { attempt: AttemptRow; history: string; replaces?: SignedTx | undefined },
+  transfers: readonly TransferRow[],
+): Promise<SignedTx> {
+  const { attempt_id: attemptId, group_id: groupId, key_ref: keyRef, sequence, ordinal } = attempt;
+  if (ordinal === null) throw new Error('an attempt that is signed has an ordinal');
+  const before = (from: bigint | null) => attemptsBefore(deps.db, { ...attempt, ordinal }, from);
+  const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before };
+  const version = replaces === undefined ? {} : { replaces };
+  const by = { keyRef, signing, ...version };
+  if (isFill(attempt))
+    return await chain.buildMovement({ ...by, movement: { kind: 'fill' }, sequence: String(sequence) });
+  const numbered = sequence === null ? by : { ...by, sequence: String(sequence) };
+  const members = membersOf(attempt, transfers);
+  if (isCharge) return await chain.buildCharge({ ...numbered, ...chargeOfMembers(members) });
+  const items = members.map(itemOf);
+  return await chain.buildTransfer({ ...numbered, asset: attempt.currency, groupId, items });
+}
+
+function membersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): TransferRow[] {
+  const byId = new Map(transfers.map((transfer) => [transfer.transfer_id, transfer]));
+  return attempt.item_ids.map((id) => {
+    const transfer = byId.get(id);
+    if (transfer === undefined) throw new Error('an attempt has a transfer that is not in its group');
+    return transfer;
+  });
+}
+
+const itemOf = ({ transfer_id: itemId, place, address: to, amount, memo }: TransferRow) => ({
+  itemId,
+  place,
+  to,
+  amount,
+  ...(memo === null ? {} : { memo }),
+});
+
+function chargeOfMembers([transfer, ...others]: readonly TransferRow[]) {
+  if (transfer?.charge == null || others.length > 0)
+    throw new Error('a charge must be alone in its transaction');
+  return { ...chargeOf(transfer.charge), chargeId: transfer.transfer_id, amount: transfer.amount };
+}

@@ -1,0 +1,167 @@
+import type { Network } from '@florin/contract/money';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  Accounts,
+  AddressPoolEmpty,
+  type Chain,
+  type ChainAccount,
+  type ChainRegistry,
+  openAccount,
+  openChains,
+} from '../../packages/server/src/chains/index.ts';
+import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
+import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { Fail } from '../../packages/server/src/platform/fail.ts';
+import { checkout } from '../checkout/requests.ts';
+import { asOwner } from '../ledger.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+
+const NETWORK = 'erc20';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+const keyOf = async (account: number) => `xpub of ${account}`;
+const open = (merchantId: string, ask = keyOf, network: Network = NETWORK) =>
+  openAccount(service.app.db, { merchantId, network }, ask, 1);
+
+test('accounts that are opened at once have numbers of their own, without a gap, for each network', async () => {
+  const merchants = Array.from({ length: 20 }, newId);
+  const opened = await Promise.all(merchants.map((merchantId) => open(merchantId)));
+  const numbers = opened.map(({ account }) => account).toSorted((a, b) => a - b);
+  expect(numbers).toEqual(merchants.map((_, i) => i + 1));
+  expect(opened).toEqual(await Promise.all(merchants.map((merchantId) => open(merchantId))));
+  expect((await open(merchants[7] ?? '', keyOf, 'spl')).account).toBe(1);
+});
+
+test('a call that was interrupted before the key was told is repeated with the same number', async () => {
+  const merchantId = newId();
+  const asked: number[] = [];
+  const isAway = async (account: number): Promise<string> => {
+    asked.push(account);
+    throw new Error('the signer is away');
+  };
+  await expect(open(merchantId, isAway)).rejects.toThrow('the signer is away');
+  const accounts = new Accounts(service.app.db);
+  await accounts.load();
+  expect(accounts.find(merchantId, NETWORK)).toBe(undefined);
+  const { account } = await open(merchantId);
+  expect(asked).toEqual([account]);
+  await accounts.load();
+  expect(accounts.find(merchantId, NETWORK)).toMatchObject({
+    account,
+    extendedPublicKey: `xpub of ${account}`,
+  });
+});
+
+test('a key is never replaced, and never that of two accounts', async () => {
+  const [one, two] = [newId(), newId()];
+  const { account } = await open(one);
+  let release = (_key: string): void => {};
+  const late = open(two, () => new Promise<string>((resolve) => (release = resolve)));
+  await expect
+    .poll(() => asOwner(service, 'select 1 from chain_account where merchant_id = $1', [two]))
+    .toHaveLength(1);
+  await open(two);
+  release('another');
+  await expect(late).rejects.toThrow('two keys for account');
+  const same = open(newId(), async () => `xpub of ${account}`);
+  await expect(same).rejects.toMatchObject({ constraint: 'chain_account_key' });
+});
+
+test.each([
+  ['chain_account_account_check', `('erc20', 0, gen_random_uuid(), null, 1)`],
+  ['chain_account_pkey', `('erc20', 1, gen_random_uuid(), null, 1)`],
+  [
+    'chain_account_merchant',
+    `('erc20', 1000, (select merchant_id from chain_account where network = 'erc20' limit 1), null, 1)`,
+  ],
+])('I1: %s forbids what the code never writes', async (constraint, values) => {
+  await expect(asOwner(service, `insert into chain_account values ${values}`)).rejects.toMatchObject({
+    constraint,
+  });
+});
+
+/** Live chains on which each account has the wallets of a sandbox merchant's simulated chain. */
+function withLive(accounts: Accounts, chainOf: (account: ChainAccount) => Chain | undefined): ChainRegistry {
+  const { simulatedDb, clock } = service.app;
+  const holder = service.app.chains.holder({ merchantId: newId(), mode: 'sandbox' });
+  if (holder === undefined) throw new Error('a sandbox merchant has a holder');
+  return openChains({
+    simulatedDb,
+    merchantNow: async () => clock.nowSeconds(),
+    live: { accounts, chains: { of: chainOf, holder } },
+  });
+}
+
+test('O2: a live merchant has a chain where it has an account and the installation a node, and no simulated one', async () => {
+  const accounts = new Accounts(service.app.db);
+  const merchant = { merchantId: newId(), mode: 'live' as const };
+  const chain = service.app.chains.sandbox(newId(), NETWORK);
+  const seen: ChainAccount[] = [];
+  const chains = withLive(accounts, (account) => {
+    seen.push(account);
+    return account.network === NETWORK ? chain : undefined;
+  });
+  expect(() => chains.of(merchant, NETWORK)).toThrow(Fail);
+  expect(await chains.ownWallets(merchant, NETWORK)).toEqual([]);
+  const account = await open(merchant.merchantId);
+  await open(merchant.merchantId, keyOf, 'trc20');
+  await accounts.load();
+  expect(chains.of(merchant, NETWORK)).toBe(chain);
+  expect(await chains.ownWallets(merchant, NETWORK)).toEqual(await chain.ownWallets());
+  expect(seen[0]).toEqual(account);
+  expect(() => chains.of(merchant, 'trc20')).toThrow(Fail);
+  expect(chains.holder(merchant)).toBeDefined();
+  expect(service.app.chains.holder(merchant)).toBe(undefined);
+});
+
+/** The payer of a session chooses erc20, as if the merchant were live on such a chain. */
+async function choose(merchant: TestMerchant, chain: Chain) {
+  const { app } = service;
+  const { id } = await checkout(service, merchant).open();
+  const accounts = new Accounts(app.db);
+  await open(merchant.merchantId);
+  await accounts.load();
+  const deps = { ...app, chains: withLive(accounts, () => chain) };
+  const session = await getSession(app.db, merchant, id);
+  const who = { merchantId: merchant.merchantId, mode: 'live', clockOffset: 0 } as const;
+  const view = await chooseOption(deps, who, session, { currency: 'USDT', network: NETWORK });
+  return view.options[0]?.address;
+}
+
+test('an address of a live merchant is in the directory over all merchants, once', async () => {
+  const [one, two] = [
+    await service.createMerchant({ funds: 0n }),
+    await service.createMerchant({ funds: 0n }),
+  ];
+  const chain = service.app.chains.sandbox(one.merchantId, NETWORK);
+  const address = await choose(one, chain);
+  expect(
+    await asOwner(service, 'select * from deposit_owner where merchant_id = $1', [one.merchantId]),
+  ).toEqual([{ network: NETWORK, watch: address, merchant_id: one.merchantId, address_index: 0n }]);
+  // Two accounts with the same keys: the second is refused the address, and nothing of it stays.
+  await expect(choose(two, chain)).rejects.toMatchObject({ constraint: 'deposit_owner_pkey' });
+  expect(
+    await asOwner(service, 'select 1 from payment_option where merchant_id = $1', [two.merchantId]),
+  ).toEqual([]);
+});
+
+test('where no address is left the option is unavailable, and no number is used up', async () => {
+  const merchant = await service.createMerchant({ funds: 0n });
+  const chain = service.app.chains.sandbox(merchant.merchantId, NETWORK);
+  const dry: Chain = Object.create(chain, {
+    depositAddress: { value: () => Promise.reject(new AddressPoolEmpty(NETWORK)) },
+  });
+  await expect(choose(merchant, dry)).rejects.toMatchObject({ code: 'service_unavailable' });
+  await choose(merchant, chain);
+  expect(
+    await asOwner(service, 'select address_index from deposit_owner where merchant_id = $1', [
+      merchant.merchantId,
+    ]),
+  ).toEqual([{ address_index: 0n }]);
+});
