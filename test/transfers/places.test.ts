@@ -19,7 +19,7 @@ import { judge } from '../../packages/server/src/transfers/states.ts';
 
 const SENDER = 'sender';
 const PLACES = 6;
-const CAPS = NETWORK_RULES.erc20.caps;
+const CAPS = { ...NETWORK_RULES.erc20.caps, confirmations: { final: 3, early: null } };
 const START = { genesis_at: 0n, height_offset: 0n, settled_height: FIRST_HEIGHT, settled_at: 0n };
 
 const attempt = fc.record({

@@ -4,13 +4,13 @@ import { ChainUnavailable } from '../../../packages/server/src/chains/port.ts';
 
 /** One endpoint that is our own, without failover: what it says counts. */
 export class DirectNode implements EvmNode {
-  readonly #url: string;
+  readonly url: string;
   #losing = 0;
   /** Methods that were called, in order. */
   readonly calls: string[] = [];
 
   constructor(url: string) {
-    this.#url = url;
+    this.url = url;
   }
 
   /** The next broadcast is lost although the node accepts it. */
@@ -46,6 +46,7 @@ export class DirectNode implements EvmNode {
   }
 
   async #post(requests: readonly { method: string; params: readonly unknown[] }[]): Promise<unknown[]> {
+    if (requests.length === 0) return [];
     const calls = requests.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
     const answer = await this.#fetch(JSON.stringify(calls));
     const byId = new Map(answer.map((one) => [one.id, one]));
@@ -59,7 +60,7 @@ export class DirectNode implements EvmNode {
   async #fetch(body: string): Promise<RpcAnswer[]> {
     try {
       const headers = { 'content-type': 'application/json' };
-      const response = await fetch(this.#url, { method: 'POST', body, headers });
+      const response = await fetch(this.url, { method: 'POST', body, headers });
       return (await response.json()) as RpcAnswer[];
     } catch (error) {
       throw new ChainUnavailable('erc20', 'the node is away', error);

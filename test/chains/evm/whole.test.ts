@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createJournal, readPolicy, Signer, serveSigner, signStatement, statementOf } from '@florin/signer';
+import { SignerClient } from '@florin/signer/client';
+import type { Address } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BlockFeed } from '../../../packages/server/src/chains/evm/blocks.ts';
+import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
+import { EvmChain } from '../../../packages/server/src/chains/evm/evm-chain.ts';
+import { AccountAddresses } from '../../../packages/server/src/chains/evm/extended-key.ts';
+import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-signer.ts';
+import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
+import type { Authority, TransferItem } from '../../../packages/server/src/chains/port.ts';
+import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
+import { ADA, policyText } from '../../../packages/signer/src/test-policy.ts';
+import { accounts } from '../../../packages/signer/src/test-requests.ts';
+import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
+import { World } from './world.ts';
+
+const TOKEN = 1_000_000n;
+const addressOf = (text: string): Address => `0x${text.slice(2)}`;
+const VALID_UNTIL = Math.floor(Date.now() / 1000) + 3_600;
+
+/** A signer process's server in this process, on a socket, with a journal on disk. */
+async function startSigner(world: World, folder: string) {
+  const policy = policyText();
+  const { erc20 } = policy.networks;
+  erc20.tokens = world.tokens;
+  erc20.batch_payout = world.network().batchPayout ?? '';
+  erc20.gas_per_transaction = 16_777_216;
+  const journalFile = path.join(folder, 'journal');
+  createJournal(journalFile, accounts.fingerprint, Date.now());
+  const signer = await Signer.open({
+    accounts,
+    policy: readPolicy(JSON.stringify(policy)),
+    journalFile,
+    checkPassphrase: () => Promise.reject(new Error('nobody unfreezes here')),
+    log: () => {},
+  });
+  const socket = path.join(folder, 'signer.sock');
+  const server = await serveSigner(signer, { socket }, () => {});
+  const client = new SignerClient({ socket });
+  const stop = async () => {
+    client.close();
+    await server.stop();
+    await signer.close();
+  };
+  return { client, stop };
+}
+
+describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'florin-whole-'));
+  const merchantId = randomUUID();
+  let world: World;
+  let signer: Awaited<ReturnType<typeof startSigner>>;
+  let node: RpcEndpoints;
+  let chain: EvmChain;
+
+  beforeAll(async () => {
+    world = await World.start();
+    await world.furnish();
+    signer = await startSigner(world, folder);
+    const { extendedPublicKey } = await signer.client.account({ network: 'erc20', account: 1 });
+    const { hot: tank } = await signer.client.account({ network: 'erc20', account: 0 });
+    const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
+    const network = world.network({ genesisHash, endpoints: [{ url: world.node.url, isOwn: true }] });
+    node = new RpcEndpoints(network, { log: createLogger('silent') });
+    chain = new EvmChain({
+      network,
+      node,
+      feed: new BlockFeed(node, network, { refreshMs: 0, keepMs: 0 }),
+      addresses: new AccountAddresses(extendedPublicKey),
+      tank,
+      nowMs: Date.now,
+      signer: new RemoteSigner(signer.client),
+      merchantId,
+      account: 1,
+    });
+  }, 120_000);
+  afterAll(async () => {
+    await node?.close();
+    await signer?.stop();
+    await world?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const items = (count: number, from: number): TransferItem[] =>
+    Array.from({ length: count }, (_, place) => ({
+      itemId: randomUUID(),
+      place,
+      to: freshAddress(from + place),
+      amount: TOKEN,
+    }));
+
+  /** A batch that the approver has signed. */
+  function batchOf(list: readonly TransferItem[], id = randomUUID()): Authority {
+    const named = list.map(({ place, to, amount }) => ({ place, to, amount, memo: null }));
+    const subject = {
+      kind: 'payout',
+      merchant: merchantId,
+      id,
+      network: 'erc20',
+      asset: 'USDT',
+      items: named.map((item) => ({ ...item, amount: String(item.amount) })),
+    } as const;
+    const signature = signStatement(statementOf(subject, VALID_UNTIL), ADA);
+    const approvals = [{ approver: 'ada', validUntil: VALID_UNTIL, signature }];
+    return { kind: 'payout', merchantId, id, asset: 'USDT', items: named, approvals };
+  }
+
+  async function build(list: readonly TransferItem[], authority: Authority) {
+    const sequence = await chain.nextSequence(await chain.sender('hot'));
+    return await chain.buildTransfer({
+      signing: nextSigning(),
+      keyRef: 'hot',
+      asset: 'USDT',
+      groupId: authority.id,
+      items: [...list],
+      authority,
+      sequence,
+    });
+  }
+
+  test('a deposit is seen, and final; its address follows from the public key', async () => {
+    const { address, watch } = await chain.depositAddress({ index: 7 });
+    expect(address).toBe(accounts.deposit(1, 7).address);
+    const cursor = await chain.cursorAt((await chain.head()).finalHeight);
+    await world.mint('USDC', addressOf(address), 5n * TOKEN);
+    const { transfers } = await chain.scan({ level: 'tip', cursor, watch: [watch] });
+    expect(transfers).toMatchObject([{ to: address, asset: 'USDC', amount: 5n * TOKEN }]);
+    await world.mine(world.finalBlocks + 1);
+    const final = await chain.scan({ level: 'final', cursor, watch: [watch] });
+    expect(final.transfers).toMatchObject([{ txId: transfers[0]?.txId, index: transfers[0]?.index }]);
+    expect(await chain.balance(address, 'USDC', 'final')).toBe(5n * TOKEN);
+  });
+
+  test('a batch is paid once an approver has signed it, and the same request gives the same bytes', async () => {
+    const list = items(3, 100);
+    const authority = batchOf(list);
+    const unsigned = { ...authority, approvals: [] };
+    await expect(build(list, unsigned)).rejects.toMatchObject({ reason: 'approvals' });
+    const tx = await build(list, authority);
+    expect(await chain.broadcast(tx)).toMatchObject({ result: 'accepted' });
+    await world.mine(world.finalBlocks + 1);
+    expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true, true, true] });
+    for (const { to } of list) expect(await world.balance('USDT', addressOf(to))).toBe(TOKEN);
+  });
+
+  test('G3: what was changed in the database after the approval is not signed', async () => {
+    const list = items(2, 200);
+    const authority = batchOf(list);
+    const [first, ...others] = list;
+    if (first === undefined) throw new Error('there are two');
+    const forged = [{ ...first, to: freshAddress(299) }, ...others];
+    const named = forged.map(({ place, to, amount }) => ({ place, to, amount, memo: null }));
+    // The item alone, and the item with what the approval is compared with.
+    await expect(build(forged, authority)).rejects.toThrow();
+    await expect(build(forged, { ...authority, items: named })).rejects.toMatchObject({
+      reason: 'approvals',
+    });
+    await expect(build(list, { ...authority, id: randomUUID() })).rejects.toThrow();
+    expect(await world.balance('USDT', freshAddress(299))).toBe(0n);
+  });
+});
