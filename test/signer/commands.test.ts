@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { approversOf } from '../../packages/signer/src/approvals.ts';
 import { factsOfWords } from '../../packages/signer/src/index.ts';
 import { florin } from '../florin-command.ts';
@@ -22,6 +22,9 @@ import {
   startSigner,
   WORDS,
 } from './signer-process.ts';
+
+// Each test starts several processes.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const BIN = path.resolve(import.meta.dirname, '../../packages/cli/bin/florin.js');
 const folder = mkdtempSync(path.join(tmpdir(), 'florin-signer-commands-'));
@@ -73,6 +76,23 @@ test('init makes keys from words that are typed back once', async () => {
   const swapped = await initTyping('wrong', (words) => words.split(' ').toReversed().join(' '));
   expect(swapped.code).toBe(1);
   expect(existsSync(at('wrong.json'))).toBe(false);
+  // Before any word is shown.
+  writeFileSync(at('short'), 'short', { mode: 0o600 });
+  const flags = [
+    '--key-file',
+    at('more.json'),
+    '--passphrase-file',
+    at('short'),
+    '--journal',
+    at('more.journal'),
+  ];
+  expect((await run('init', ...flags)).stderr).toBe('florin: the passphrase needs at least 12 characters.\n');
+  const taken = ['--key-file', at('more.json'), '--passphrase-file', files.passphraseFile];
+  const again = await run('init', ...taken, '--journal', at('made.journal'));
+  expect(again.stderr).toMatch(
+    /^florin: \S+made\.journal exists and is not overwritten: give another name\.\n$/,
+  );
+  expect(existsSync(at('more.json'))).toBe(false);
 });
 
 test('a backup restores the same keys, and is checked against them', async () => {

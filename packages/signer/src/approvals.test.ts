@@ -51,7 +51,7 @@ async function byBob(of: Subject, validUntil = NOW + 60) {
 }
 
 test('the statement is this text, whatever changes elsewhere', () => {
-  expect(statementText(statementOf(subject, NOW))).toBe(`florin approval 1
+  expect(statementText(statementOf(subject, NOW))).toBe(`Florin approval 1
 mode live
 kind payout
 merchant 01890000-0000-7000-8000-000000000001

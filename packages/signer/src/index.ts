@@ -10,7 +10,15 @@ export {
 } from './contracts.ts';
 export { readPassphrase, readPrivateFile, readPublicFile } from './files.ts';
 export { createJournal, readJournal } from './journal.ts';
-export { factsOfWords, type KeyFileFacts, openKeyFile, readKeyFileFacts, writeKeyFile } from './key-file.ts';
+export {
+  checkNewFile,
+  checkNewPassphrase,
+  factsOfWords,
+  type KeyFileFacts,
+  openKeyFile,
+  readKeyFileFacts,
+  writeKeyFile,
+} from './key-file.ts';
 export { Memory } from './memory.ts';
 export { SignerMistake } from './mistake.ts';
 export { type Policy, readPolicy } from './policy.ts';

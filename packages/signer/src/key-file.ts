@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import Type from 'typebox';
 import { Accounts, firstAddresses } from './accounts.ts';
@@ -41,6 +41,21 @@ const KeyFile = Type.Object(
 /** What a key file says without its passphrase. */
 export type KeyFileFacts = Pick<Type.Static<typeof KeyFile>, 'fingerprint' | 'tank' | 'first'>;
 
+/** @throws SignerMistake where it is short */
+export function checkNewPassphrase(passphrase: string): void {
+  if (passphrase.length < PASSPHRASE_MIN)
+    throw new SignerMistake('passphrase', `the passphrase needs at least ${PASSPHRASE_MIN} characters.`);
+}
+
+/** Before a person types words for it. @throws SignerMistake where the file exists, or has no folder to be in */
+export function checkNewFile(file: string): void {
+  if (existsSync(file))
+    throw new SignerMistake('file', `${file} exists and is not overwritten: give another name.`);
+  const folder = path.dirname(path.resolve(file));
+  if (!existsSync(folder))
+    throw new SignerMistake('file', `${file} cannot be made: ${folder} does not exist.`);
+}
+
 /** What a key file of these words would say. */
 export const factsOfWords = (words: string): KeyFileFacts => firstAddresses(new Accounts(seedOf(words)));
 
@@ -50,8 +65,7 @@ export const factsOfWords = (words: string): KeyFileFacts => firstAddresses(new 
  * @throws SignerMistake where the file exists, or the passphrase is short
  */
 export async function writeKeyFile(file: string, words: string, passphrase: string): Promise<KeyFileFacts> {
-  if (passphrase.length < PASSPHRASE_MIN)
-    throw new SignerMistake('passphrase', `the passphrase needs at least ${PASSPHRASE_MIN} characters.`);
+  checkNewPassphrase(passphrase);
   const facts = factsOfWords(words);
   const salt = randomBytes(SALT_BYTES);
   const nonce = randomBytes(NONCE_BYTES);

@@ -69,7 +69,7 @@ function itemsDigest({ network, asset, items }: Subject): Hex {
 export function statementText(statement: Statement): string {
   const { mode, kind, merchant, id, network, asset, count, total, items, decision, validUntil } = statement;
   const lines = [
-    'florin approval 1',
+    'Florin approval 1',
     `mode ${mode}`,
     `kind ${kind}`,
     `merchant ${merchant}`,

@@ -53,6 +53,8 @@ const addInit: AddCommand = (group) => {
 async function init(flags: KeyFlags & { journal: string; restore?: true }, command: Command): Promise<void> {
   await withSigner(async (signer) => {
     const passphrase = signer.readPassphrase(flags.passphraseFile, credentials());
+    signer.checkNewPassphrase(passphrase);
+    for (const file of [flags.keyFile, flags.journal]) signer.checkNewFile(file);
     const made = flags.restore ? undefined : signer.makeWords();
     if (made !== undefined) {
       note('Write these words on paper. Whoever has them has all the money; they are not shown again.');

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { BYTECODE } from '../../packages/signer/src/bytecode.ts';
 import { batchPayoutDeployment } from '../../packages/signer/src/index.ts';
 import { readPolicy } from '../../packages/signer/src/policy.ts';
+import { statementOf, statementText } from '../../packages/signer/src/statement.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PACKAGES_MAX = 25;
@@ -44,9 +44,34 @@ test('the signer installs 25 packages at most', () => {
   expect(found.size).toBeLessThanOrEqual(PACKAGES_MAX);
 });
 
+test('the statement of the manual is the one that is signed', () => {
+  const page = readFileSync(path.join(ROOT, 'docs/signer.md'), 'utf8');
+  const [statement = '', items = ''] = [...page.matchAll(/```text\n([\s\S]*?)```/g)].map(
+    ([, block]) => block,
+  );
+  const rows = items.split('\n').filter(Boolean);
+  const text = statementText(
+    statementOf(
+      {
+        kind: 'payout',
+        merchant: '01890000-0000-7000-8000-000000000001',
+        id: '01890000-0000-7000-8000-0000000000aa',
+        network: 'erc20',
+        asset: 'USDT',
+        items: rows.map((row) => {
+          const [place, , , to, amount, memo] = JSON.parse(row);
+          return { place, to, amount, memo };
+        }),
+      },
+      1_790_000_000,
+    ),
+  );
+  expect(rows).toHaveLength(2);
+  expect(text).toBe(statement);
+});
+
 test('the policy of the manual is a sound one, with the address of our payout contract', () => {
   const page = readFileSync(path.join(ROOT, 'docs/signer.md'), 'utf8');
   const [, json = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
-  expect(BYTECODE.BatchPayout).toMatch(/^0x/);
   expect(readPolicy(json).erc20.batchPayout).toBe(batchPayoutDeployment().address);
 });
