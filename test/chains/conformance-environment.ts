@@ -15,6 +15,10 @@ export interface ChainEnvironment {
   holder: WalletHolder;
   /** A key whose wallet starts with sequence 0. */
   keyRef: KeyRef;
+  /** What it pays in. */
+  asset: Asset;
+  /** Another wallet of ours for each number. */
+  wallet(number: number): Promise<{ chain: Chain; keyRef: KeyRef }>;
   /** Gives the wallet of `keyRef` that much, final. */
   fund(asset: Asset, amount: bigint): Promise<void>;
   /** Lets payers send, all in one transaction, and puts that into the newest block. Returns its id. */

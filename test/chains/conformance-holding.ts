@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SignedTx, TransferSpec } from '../../packages/server/src/chains/port.ts';
 import { SigningRefused, type SigningRequest } from '../../packages/server/src/chains/wallet-holder.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
-
-const ASSET = 'USDT';
+import { approvedGroup } from './conformance-groups.ts';
 
 /** A wallet of its own for each test, as its holder never forgets a signature. */
 class Wallet {
@@ -15,23 +14,14 @@ class Wallet {
     this.#index = index;
   }
 
-  async sign(signing: SigningRequest, content: Partial<TransferSpec> = {}): Promise<SignedTx> {
+  async sign(signing: SigningRequest, content: Partial<Pick<TransferSpec, 'items'>> = {}): Promise<SignedTx> {
     const { environment } = this;
-    const { chain } = environment;
-    const keyRef = `deposit:${this.#index}` as const;
+    const { chain, keyRef } = await environment.wallet(this.#index);
     const sequence = await chain.nextSequence(await chain.sender(keyRef));
     const items = [{ itemId: signing.attemptId, place: 0, to: environment.recipient(1), amount: 1n }];
     const numbered = sequence === null ? {} : { sequence };
-    const groupId = signing.attemptId;
-    return await chain.buildTransfer({
-      signing,
-      keyRef,
-      asset: ASSET,
-      groupId,
-      items,
-      ...numbered,
-      ...content,
-    });
+    const group = approvedGroup(environment.asset, content.items ?? items, signing.attemptId);
+    return await chain.buildTransfer({ signing, keyRef, ...group, ...numbered });
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type WatchSet,
 } from '../../packages/server/src/chains/port.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
+import { approvedGroup } from './conformance-groups.ts';
 import { keyOf, Watcher } from './conformance-watcher.ts';
 
 type GetEnvironment = () => ChainEnvironment;
@@ -158,7 +159,7 @@ export function describeNodesAway(get: GetEnvironment): void {
 function describeNodesThatLie(get: GetEnvironment): void {
   test('J7: a lagging node reports a mined transaction as pending', async () => {
     const environment = get();
-    const { chain, keyRef, finalBlocks } = environment;
+    const { chain, keyRef, asset, finalBlocks } = environment;
     const sender = await chain.sender(keyRef);
     const sequence = await chain.nextSequence(sender);
     const items = [{ itemId: 'lagging', place: 0, to: environment.recipient(7_006), amount: UNITS }];
@@ -166,9 +167,7 @@ function describeNodesThatLie(get: GetEnvironment): void {
     const tx = await chain.buildTransfer({
       signing: nextSigning(),
       keyRef,
-      asset: 'USDT',
-      groupId: 'lagging',
-      items,
+      ...approvedGroup(asset, items, 'lagging'),
       ...own,
     });
     await chain.broadcast(tx);

@@ -1,4 +1,3 @@
-import type { Asset } from '@florin/contract/money';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
 import {
@@ -12,10 +11,10 @@ import {
 import { describeCharges } from './conformance-charges.ts';
 import { describeDeposits } from './conformance-deposits.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
+import { approvedGroup } from './conformance-groups.ts';
 import { describeHolding } from './conformance-holding.ts';
 import { describeScans } from './conformance-scans.ts';
 
-const ASSET: Asset = 'USDT';
 const START_FUNDS = 1_000_000_000n;
 const AMOUNT = 1_230_000n;
 /** For transactions that are never mined, so that they leave no gap in the sequences. */
@@ -33,7 +32,7 @@ class Sender {
 
   item(to: string, amount: bigint = AMOUNT): TransferItem {
     this.#items += 1;
-    return { itemId: `item-${this.#items}`, place: this.#items, to, amount };
+    return { itemId: `item-${this.#items}`, place: 0, to, amount };
   }
 
   fresh(): TransferItem {
@@ -45,9 +44,10 @@ class Sender {
     sequence?: bigint,
     bid: Pick<TransferSpec, 'replaces'> = {},
   ): Promise<SignedTx> {
-    const { chain, keyRef } = this.environment;
-    const groupId = `batch-${this.#items}`;
-    const spec = { signing: nextSigning(), keyRef, asset: ASSET, groupId, items, ...bid };
+    const { chain, keyRef, asset } = this.environment;
+    const signing = nextSigning();
+    const group = approvedGroup(asset, items, signing.attemptId);
+    const spec = { signing, keyRef, ...group, ...bid };
     if ((await chain.nextSequence(await chain.sender(keyRef))) === null) return chain.buildTransfer(spec);
     const own = sequence ?? this.#sequence;
     if (sequence === undefined) this.#sequence += 1n;
@@ -79,8 +79,12 @@ interface Fixture {
 }
 type GetFixture = () => Fixture;
 
-/** The requirements for every adapter of the port. */
-export function describeChain(name: string, open: () => Promise<ChainEnvironment>): void {
+/** The requirements for every adapter of the port; `hasMandates` false: it refuses them. */
+export function describeChain(
+  name: string,
+  open: () => Promise<ChainEnvironment>,
+  { hasMandates = true }: { hasMandates?: boolean } = {},
+): void {
   describe(`chain port: ${name}`, () => {
     let fixture: Fixture | undefined;
     const get = (): Fixture => {
@@ -91,7 +95,7 @@ export function describeChain(name: string, open: () => Promise<ChainEnvironment
       const environment = await open();
       const { chain, keyRef } = environment;
       fixture = { environment, chain, sender: new Sender(environment), address: await chain.sender(keyRef) };
-      await environment.fund(ASSET, START_FUNDS);
+      await environment.fund(environment.asset, START_FUNDS);
     });
     afterAll(() => fixture?.environment.close());
 
@@ -102,8 +106,29 @@ export function describeChain(name: string, open: () => Promise<ChainEnvironment
     describeDying(get);
     describeDeposits(() => get().environment);
     describeScans(() => get().environment);
-    describeCharges(() => get().environment);
+    if (hasMandates) describeCharges(() => get().environment);
+    else describeNoMandates(get);
     describeHolding(open);
+  });
+}
+
+function describeNoMandates(get: GetFixture): void {
+  test('mandates are refused with a clear word', async () => {
+    const { chain, environment, address } = get();
+    const terms = { asset: environment.asset, cap: 1n, period: 'month', startsAt: 0, endsAt: null } as const;
+    const asked = { ...terms, payer: environment.recipient(1), salt: '1', allowance: 1n };
+    const mandate = { ...asked, mandateId: 'mandate', recipient: address };
+    const charge = { chargeId: 'charge', amount: 1n, subscriptionId: 's', windowStart: 0, windowEnd: 1 };
+    const calls = [
+      chain.mandateSetup(asked),
+      chain.mandateStates([mandate]),
+      chain.buildCharge({ signing: nextSigning(), keyRef: 'hot', mandate, ...charge }),
+      chain.estimateFee('charge', 1),
+    ];
+    for (const call of await Promise.allSettled(calls)) {
+      expect(call).toMatchObject({ status: 'rejected', reason: expect.any(UnbuildableTransfer) });
+      expect(call).toMatchObject({ reason: { message: 'mandates on this network are not built yet' } });
+    }
   });
 }
 
@@ -140,22 +165,24 @@ function describeSending(get: GetFixture): void {
     expect(await chain.status(tx)).toEqual({ state: 'pending', final: false });
     await environment.mine(1);
     expect(await chain.status(tx)).toMatchObject({ state: 'included', final: false, itemOk: [true] });
-    expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
-    expect(await chain.balance(item.to, ASSET, 'final')).toBe(0n);
+    expect(await chain.balance(item.to, environment.asset, 'tip')).toBe(AMOUNT);
+    expect(await chain.balance(item.to, environment.asset, 'final')).toBe(0n);
     await environment.mine(environment.finalBlocks - 1);
     expect(await chain.status(tx)).toMatchObject({ state: 'final', final: true, itemOk: [true] });
     expect(await chain.broadcast(tx)).toEqual({ result: 'known' });
     await environment.mine(1);
-    expect(await chain.balance(item.to, ASSET, 'final')).toBe(AMOUNT);
+    expect(await chain.balance(item.to, environment.asset, 'final')).toBe(AMOUNT);
   });
 
   test('a full transaction pays every item', async () => {
-    const { chain, sender, address } = get();
+    const { chain, environment, sender, address } = get();
     const items = Array.from({ length: chain.caps.maxItemsPerTx }, () => sender.fresh());
-    const before = await chain.balance(address, ASSET, 'final');
+    const before = await chain.balance(address, environment.asset, 'final');
     expect(await sender.settle(items)).toMatchObject({ state: 'final', itemOk: items.map(() => true) });
-    for (const item of items) expect(await chain.balance(item.to, ASSET, 'final')).toBe(AMOUNT);
-    expect(await chain.balance(address, ASSET, 'final')).toBe(before - AMOUNT * BigInt(items.length));
+    for (const item of items) expect(await chain.balance(item.to, environment.asset, 'final')).toBe(AMOUNT);
+    expect(await chain.balance(address, environment.asset, 'final')).toBe(
+      before - AMOUNT * BigInt(items.length),
+    );
   });
 
   test('more items than fit, or none, are refused before anything is signed', async () => {
@@ -181,17 +208,17 @@ function describeFailing(get: GetFixture): void {
     expect(status.state).toBe(partialBatch ? 'final' : 'failed');
     expect(status.itemOk).toEqual([false, ...good.map(() => partialBatch)]);
     for (const item of good) {
-      expect(await chain.balance(item.to, ASSET, 'final')).toBe(partialBatch ? AMOUNT : 0n);
+      expect(await chain.balance(item.to, environment.asset, 'final')).toBe(partialBatch ? AMOUNT : 0n);
     }
-    expect(await chain.balance(environment.rejecting, ASSET, 'tip')).toBe(0n);
+    expect(await chain.balance(environment.rejecting, environment.asset, 'tip')).toBe(0n);
   });
 
   test('J6: more than the wallet holds does not move', async () => {
     const { chain, environment, sender, address } = get();
-    const before = await chain.balance(address, ASSET, 'tip');
+    const before = await chain.balance(address, environment.asset, 'tip');
     const status = await sender.settle([sender.item(environment.recipient(9_000), before + 1n)]);
     expect(status).toMatchObject({ state: 'failed', final: true, itemOk: [false] });
-    expect(await chain.balance(address, ASSET, 'tip')).toBe(before);
+    expect(await chain.balance(address, environment.asset, 'tip')).toBe(before);
   });
 
   test('changed bytes, and bytes of another chain, are refused', async () => {
@@ -204,7 +231,7 @@ function describeFailing(get: GetFixture): void {
       { ...tx, raw: '' },
       { ...tx, network: other },
       { ...tx, txId: `${tx.txId}0` },
-      { ...tx, itemIds: ['another'] },
+      { ...tx, itemIds: [...tx.itemIds, 'another'] },
     ];
     for (const bytes of wrong) {
       expect(await chain.broadcast(bytes)).toMatchObject({ result: 'rejected', retryable: false });
@@ -223,7 +250,7 @@ function describeRecovering(get: GetFixture): void {
     expect(await chain.broadcast(tx)).toMatchObject({ result: 'accepted' });
     await environment.mine(environment.finalBlocks);
     expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
-    expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
+    expect(await chain.balance(item.to, environment.asset, 'tip')).toBe(AMOUNT);
   });
 
   test('J5: after a reorganisation it is unknown again, and the same bytes are mined once', async () => {
@@ -234,11 +261,11 @@ function describeRecovering(get: GetFixture): void {
     expect(await chain.status(tx)).toMatchObject({ state: 'included' });
     await environment.reorg(1);
     expect(await chain.status(tx)).toEqual({ state: 'unknown', final: false });
-    expect(await chain.balance(item.to, ASSET, 'tip')).toBe(0n);
+    expect(await chain.balance(item.to, environment.asset, 'tip')).toBe(0n);
     expect(await chain.broadcast(tx)).toMatchObject({ result: 'accepted' });
     await environment.mine(environment.finalBlocks);
     expect(await chain.status(tx)).toMatchObject({ state: 'final', itemOk: [true] });
-    expect(await chain.balance(item.to, ASSET, 'tip')).toBe(AMOUNT);
+    expect(await chain.balance(item.to, environment.asset, 'tip')).toBe(AMOUNT);
   });
 }
 

@@ -12,6 +12,8 @@ for (const network of NETWORKS) {
       chain,
       holder,
       keyRef: 'hot',
+      asset: 'USDT',
+      wallet: async (number) => ({ chain, keyRef: `deposit:${number}` }),
       fund: async (asset, amount) => void (await chain.fund(asset, amount)),
       recipient: (number) => walletOfLabel(network, `recipient ${number}`).address,
       rejecting: testAddresses(network).fail,

@@ -45,7 +45,7 @@ const MESSAGES: readonly [code: string, retryable: boolean, form: RegExp][] = [
   [
     'gas_limit_too_high',
     false,
-    /gas limit too high|exceeds block gas limit|exceeds transaction gas limit|gaslimitexceeded|gaslimitcapexceeded|gas too high|greater than.*cap/,
+    /gas limit too high|exceeds block gas limit|exceeds transaction gas limit|gaslimitexceeded|gaslimitcapexceeded|gas too high/,
   ],
   ['gas_limit_too_low', false, /intrinsic gas too low|gaslimittoolow|intrinsic gas exceeds|floor data gas/],
   [

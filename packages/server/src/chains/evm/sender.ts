@@ -245,7 +245,7 @@ export class EvmSender {
 }
 
 /** Mandates of payers' wallets wait for their contract. */
-export const NO_MANDATES = 'mandates on this network are not built yet';
+const NO_MANDATES = 'mandates on this network are not built yet';
 
 interface Order {
   signing: SigningOrder['signing'];
