@@ -226,11 +226,15 @@ test('G3: a sequence is signed again for the same contents and higher fees alone
     );
   expect(at(30n * GWEI, GWEI)).toBe('signed');
   expect(at(30n * GWEI, GWEI)).toBe('signed');
-  expect(at(32n * GWEI, 2n * GWEI)).toBe('fee');
-  expect(at(40n * GWEI, GWEI)).toBe('fee');
+  // Fees that are raised too little give the newest version again, and nothing new is remembered.
+  expect(at(32n * GWEI, 2n * GWEI)).toBe('signed');
+  expect(at(40n * GWEI, GWEI)).toBe('signed');
+  const versions = () => bench.memory.sequence(accounts.hot(1).address, '0')?.versions.length;
+  expect(versions()).toBe(1);
   expect(at(33n * GWEI, (11n * GWEI) / 10n)).toBe('signed');
   expect(at(30n * GWEI, GWEI)).toBe('signed');
-  expect(at(31n * GWEI, GWEI)).toBe('fee');
+  expect(at(31n * GWEI, GWEI)).toBe('signed');
+  expect(versions()).toBe(2);
   const other = approved(payment({ id: OTHER_BATCH }));
   const fees = { maxFeePerGas: 60n * GWEI, maxPriorityFeePerGas: 3n * GWEI };
   expect(bench.outcome(request({ bytes: { ...payBytes(other), ...fees }, purpose: other }))).toBe('sequence');
@@ -239,8 +243,31 @@ test('G3: a sequence is signed again for the same contents and higher fees alone
   expect(bench.outcome(request({ bytes: { ...payBytes(batch), nonce: 9 }, purpose: batch }))).toBe(
     'sequence',
   );
-  const fill = request({ bytes: { to: accounts.hot(1).address, ...fees }, purpose: { kind: 'fill' } });
-  expect(bench.outcome(fill)).toBe('sequence');
+});
+
+test('an empty payment to the sender takes the place of whatever was signed, for higher fees', () => {
+  const bench = new Bench();
+  const batch = approved(payment());
+  expect(bench.outcome(request({ bytes: payBytes(batch), purpose: batch }))).toBe('signed');
+  const fill = (maxFee: bigint, priority: bigint) =>
+    bench.outcome(
+      request({
+        ordinal: 1,
+        bytes: {
+          to: accounts.hot(1).address,
+          nonce: 0,
+          maxFeePerGas: maxFee,
+          maxPriorityFeePerGas: priority,
+        },
+        purpose: { kind: 'fill' },
+      }),
+    );
+  expect(fill(31n * GWEI, GWEI)).toBe('fee');
+  expect(fill(60n * GWEI, 3n * GWEI)).toBe('signed');
+  expect(fill(60n * GWEI, 3n * GWEI)).toBe('signed');
+  const other = approved(payment({ id: OTHER_BATCH }));
+  const attempt = request({ ordinal: 2, bytes: { ...payBytes(other), nonce: 0 }, purpose: other });
+  expect(bench.outcome(attempt)).toBe('sequence');
 });
 
 test('G3: fees have ceilings, and a day has one', () => {

@@ -49,9 +49,18 @@ export function judge(request: SignRequest, knowledge: Knowledge): Verdict {
     );
   const movement = matchPurpose({ request, tx, rules: policy.erc20, book });
   const body = bodyOf(tx, request.purpose);
-  const known = versionsOf(memory, { sender, attempt: request.attempt.attemptId, tx, body });
+  const { attemptId: attempt } = request.attempt;
+  const known = versionsOf(memory, { sender, attempt, tx, body, isFill: request.purpose.kind === 'fill' });
   const { delegations = [] } = movement;
-  if (known !== undefined && isKnownVersion(known, tx)) return { tx, delegations, entry: null };
+  const earlier = known && findEarlier(known, tx);
+  if (earlier !== undefined) {
+    if (memory.placeOf(attempt) === undefined)
+      throw new Refused(
+        'fee',
+        'to fill a sequence that was signed both fees have to be at least 10 % higher.',
+      );
+    return { tx: { ...tx, ...earlier }, delegations, entry: null };
+  }
   const fee = checkFees(tx, known, knowledge);
   return {
     tx,
@@ -143,25 +152,43 @@ function identityOf(purpose: Purpose): unknown[] {
 
 function versionsOf(
   memory: Memory,
-  { sender, attempt, tx, body }: { sender: string; attempt: string; tx: UnsignedTransaction; body: string },
+  {
+    sender,
+    attempt,
+    tx,
+    body,
+    isFill,
+  }: { sender: string; attempt: string; tx: UnsignedTransaction; body: string; isFill: boolean },
 ): SignedSequence | undefined {
   const sequence = String(tx.nonce);
   const known = memory.sequence(sender, sequence);
   const place = memory.placeOf(attempt);
-  if (known !== undefined && known.attempt !== attempt)
+  // An empty payment to the sender pays nobody, so it may take the place of whatever was signed.
+  if (known !== undefined && known.attempt !== attempt && !isFill)
     throw new Refused('sequence', `sequence ${sequence} of ${sender} was signed for another attempt.`);
   if (place !== undefined && place !== `${sender} ${sequence}`)
     throw new Refused('sequence', `this attempt was signed for another sequence than ${sequence}.`);
-  if (known !== undefined && known.body !== body)
+  if (known !== undefined && known.body !== body && !isFill)
     throw new Refused('sequence', `sequence ${sequence} of ${sender} was signed with other contents.`);
   return known;
 }
 
-const isKnownVersion = ({ versions }: SignedSequence, tx: UnsignedTransaction) =>
-  versions.some(
+/**
+ * The version to give again: the one with these fees, else the newest unless both fees are raised enough for another one.
+ * A server that lost an answer asks once more at the price of a later block.
+ */
+function findEarlier({ versions }: SignedSequence, tx: UnsignedTransaction) {
+  const newest = versions.at(-1);
+  const isRaised =
+    newest === undefined ||
+    (isRaise(newest.maxFee, tx.maxFeePerGas) && isRaise(newest.priority, tx.maxPriorityFeePerGas));
+  const same = versions.find(
     ({ maxFee, priority, gas }) =>
       maxFee === tx.maxFeePerGas && priority === tx.maxPriorityFeePerGas && gas === tx.gas,
   );
+  const given = same ?? (isRaised ? undefined : newest);
+  return given && { maxFeePerGas: given.maxFee, maxPriorityFeePerGas: given.priority, gas: given.gas };
+}
 
 /** @returns wei by which this version raises what its sequence may cost */
 function checkFees(
@@ -177,12 +204,6 @@ function checkFees(
   if (tx.maxPriorityFeePerGas > tx.maxFeePerGas)
     throw new Refused('fee', 'the priority fee is above the whole fee.');
   if (tx.gas > rules.gasPerTransaction) throw tooMuch('gas_per_transaction', rules.gasPerTransaction);
-  const last = known?.versions.at(-1);
-  if (
-    last !== undefined &&
-    !(isRaise(last.maxFee, tx.maxFeePerGas) && isRaise(last.priority, tx.maxPriorityFeePerGas))
-  )
-    throw new Refused('fee', 'another version needs both fees at least 10 % higher.');
   const cost = tx.gas * tx.maxFeePerGas;
   const raise = known === undefined || cost > known.fee ? cost - (known?.fee ?? 0n) : 0n;
   if (memory.day('fee').total(now) + raise > rules.nativeFeePerDay)
