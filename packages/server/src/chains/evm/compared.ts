@@ -65,7 +65,7 @@ function lowered(value: unknown): unknown {
 }
 
 /** Keys in order, so that two spellings of one value are one text. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, field: unknown) =>
     isObject(field) ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1))) : field,
   );

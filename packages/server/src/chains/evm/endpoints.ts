@@ -111,18 +111,18 @@ export class RpcEndpoints implements EvmNode {
 
   async #first(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
     const failures: string[] = [];
-    let cause: EndpointFailed | undefined;
+    const causes: EndpointFailed[] = [];
     let lacking: RpcAnswer[] | undefined;
     for (const endpoint of this.#usable()) {
       const answers = await send(endpoint, requests);
       if (answers instanceof EndpointFailed) {
         failures.push(`${endpoint.host} ${answers.message}`);
-        cause ??= answers;
+        causes.push(answers);
       } else if (answers.some(isLacking)) lacking ??= answers;
       else return answers;
     }
     if (lacking !== undefined) return lacking;
-    throw this.#unavailable(requests, failures, cause);
+    throw this.#unavailable(requests, failures, tellingOf(causes));
   }
 
   async #agree(requests: readonly NodeRequest[]): Promise<RpcAnswer[]> {
@@ -159,7 +159,7 @@ export class RpcEndpoints implements EvmNode {
       }
     }
     if (given.length > 1) failures.push(`${given.map(({ host }) => host).join(' and ')} answer differently`);
-    throw this.#unavailable(requests, failures, causes[0]);
+    throw this.#unavailable(requests, failures, tellingOf(causes));
   }
 
   #requireTwo(failures: string[]): void {
@@ -191,6 +191,11 @@ export class RpcEndpoints implements EvmNode {
     const why = [...failures, ...resting].join('; ');
     return new ChainUnavailable(this.#network, `no usable answer to ${methodsOf(requests)}: ${why}`, cause);
   }
+}
+
+/** Where one endpoint found the question too large, a smaller one may help. */
+function tellingOf(causes: readonly EndpointFailed[]): EndpointFailed | undefined {
+  return causes.find(({ failure }) => failure === 'too_large' || failure === 'timeout') ?? causes[0];
 }
 
 interface Head {

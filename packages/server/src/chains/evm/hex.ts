@@ -5,7 +5,7 @@ import { ChainUnavailable } from '../port-errors.ts';
 export type Json = Record<string, unknown>;
 
 /** @throws ChainUnavailable */
-export function unusable(what: string): ChainUnavailable {
+function unusable(what: string): ChainUnavailable {
   return new ChainUnavailable('erc20', `a node's answer cannot be used: ${what}`);
 }
 
