@@ -41,6 +41,8 @@ export interface SignEntry {
   payment?: PaymentEntry;
   /** Wei given to a hot wallet. */
   topUp?: string;
+  /** Of a sweep: the deposit addresses that it lets run their merchant's delegate. */
+  delegations?: readonly { account: number; index: number; nonce: string; delegate: string }[];
 }
 
 /** The lines of a journal. */

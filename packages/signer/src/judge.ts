@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { approversOf } from './approvals.ts';
 import { fromHex, toHex } from './bytes.ts';
 import type { PaymentEntry, SignEntry } from './entries.ts';
-import type { Memory, SignedSequence } from './memory.ts';
+import type { Memory, SignedSequence, Version } from './memory.ts';
 import { placeAttempt } from './numbering.ts';
 import type { PaymentRules, Policy } from './policy.ts';
 import type { Purpose, SignRequest } from './protocol.ts';
@@ -59,7 +59,7 @@ export function judge(request: SignRequest, knowledge: Knowledge): Verdict {
         'fee',
         'to fill a sequence that was signed both fees have to be at least 10 % higher.',
       );
-    return { tx: { ...tx, ...earlier }, delegations, entry: null };
+    return { ...givenAgain(tx, earlier), entry: null };
   }
   const fee = checkFees(tx, known, knowledge);
   return {
@@ -81,6 +81,9 @@ export function judge(request: SignRequest, knowledge: Knowledge): Verdict {
       gas: String(tx.gas),
       fee: String(fee),
       kind: request.purpose.kind,
+      ...(delegations.length > 0 && {
+        delegations: delegations.map((one) => ({ ...one, nonce: String(one.nonce) })),
+      }),
       ...(known === undefined && firstTime(request, sender, movement, knowledge)),
     },
   };
@@ -129,9 +132,9 @@ function placeIn(
   }
 }
 
-/** All that two versions of one transaction have in common: everything but fees and gas. */
+/** All that two versions of one transaction have in common: everything but fees, gas and authorizations. */
 function bodyOf(tx: UnsignedTransaction, purpose: Purpose): string {
-  const parts = [tx.type, String(tx.chainId), tx.to, String(tx.value), toHex(tx.data), identityOf(purpose)];
+  const parts = [String(tx.chainId), tx.to, String(tx.value), toHex(tx.data), identityOf(purpose)];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
@@ -141,7 +144,7 @@ function identityOf(purpose: Purpose): unknown[] {
     case 'refund':
       return [purpose.kind, purpose.merchant, purpose.id, purpose.asset, purpose.places];
     case 'sweep':
-      return [purpose.kind, purpose.account, purpose.delegates.map(({ index, nonce }) => [index, nonce])];
+      return [purpose.kind, purpose.account];
     case 'gas':
     case 'approve':
     case 'deploy':
@@ -186,8 +189,19 @@ function findEarlier({ versions }: SignedSequence, tx: UnsignedTransaction) {
     ({ maxFee, priority, gas }) =>
       maxFee === tx.maxFeePerGas && priority === tx.maxPriorityFeePerGas && gas === tx.gas,
   );
-  const given = same ?? (isRaised ? undefined : newest);
-  return given && { maxFeePerGas: given.maxFee, maxPriorityFeePerGas: given.priority, gas: given.gas };
+  return same ?? (isRaised ? undefined : newest);
+}
+
+/** The transaction as it was signed: deposit addresses may delegate by now that did not then. */
+function givenAgain(
+  tx: UnsignedTransaction,
+  { maxFee, priority, gas, delegations }: Version,
+): Pick<Verdict, 'tx' | 'delegations'> {
+  const type = delegations.length > 0 ? 4 : 2;
+  return {
+    tx: { ...tx, type, maxFeePerGas: maxFee, maxPriorityFeePerGas: priority, gas },
+    delegations,
+  };
 }
 
 /** @returns wei by which this version raises what its sequence may cost */

@@ -1,5 +1,6 @@
 import type { Entry, PaymentEntry, SignEntry } from './entries.ts';
 import type { Numbering } from './numbering.ts';
+import type { Delegation } from './purposes.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -39,6 +40,7 @@ export interface Version {
   maxFee: bigint;
   priority: bigint;
   gas: bigint;
+  delegations: readonly Delegation[];
 }
 
 /** What was signed for one sequence of a sender. */
@@ -152,6 +154,7 @@ export class Memory {
       maxFee: BigInt(entry.maxFee),
       priority: BigInt(entry.priority),
       gas: BigInt(entry.gas),
+      delegations: (entry.delegations ?? []).map((one) => ({ ...one, nonce: BigInt(one.nonce) })),
     };
     const known = this.#sequences.get(place) ?? { attempt, body: entry.body, versions: [], fee: 0n };
     known.versions.push(version);

@@ -8,7 +8,7 @@ import {
 } from './contracts.ts';
 import type { Purpose } from './protocol.ts';
 import { USDC, USDT } from './test-policy.ts';
-import { accounts, BATCH_PAYOUT, Bench, type Bytes, MERCHANTS, request } from './test-requests.ts';
+import { accounts, BATCH_PAYOUT, Bench, type Bytes, GWEI, MERCHANTS, request } from './test-requests.ts';
 
 const TANK = accounts.hot(0).address;
 const HOME = accounts.hot(3).address;
@@ -55,6 +55,21 @@ test('a sweep goes from the addresses of an account to its hot wallet, through o
   expect(outcome(0, sweep, { ...sweepBytes, data: encodeCall({ kind: 'sweep', sweeps: foreign }) })).toBe(
     'purpose',
   );
+});
+
+test('a sweep that is asked for again is given as it was signed, whoever has delegated meanwhile', () => {
+  const bench = new Bench();
+  const ask = (purpose: Purpose, type: 2 | 4, maxFeePerGas = 30n * GWEI) =>
+    bench.ask(request({ account: 0, bytes: { ...sweepBytes, type, maxFeePerGas }, purpose }));
+  const first = ask(sweep, 4);
+  const plain = { ...sweep, delegates: [] };
+  expect(ask(plain, 2, 31n * GWEI)).toEqual({ ...first, entry: null });
+  const raised = { maxFeePerGas: 60n * GWEI, maxPriorityFeePerGas: 3n * GWEI };
+  const second = bench.ask(
+    request({ account: 0, bytes: { ...sweepBytes, ...raised, type: 2 }, purpose: plain }),
+  );
+  expect(second).toMatchObject({ tx: { type: 2, maxFeePerGas: 60n * GWEI }, delegations: [] });
+  expect(ask(sweep, 4)).toEqual({ ...first, entry: null });
 });
 
 test('gas goes from the tank to hot wallets of ours, up to the ceilings', () => {

@@ -1,95 +1,153 @@
-import { afterAll, beforeAll, describe } from 'vitest';
-import type { EvmReader } from '../../../packages/server/src/chains/evm/reader.ts';
-import type { Chain } from '../../../packages/server/src/chains/port.ts';
+import { getAddress, keccak256, parseEther } from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import { TestUSDC } from '../../../contracts/artifacts/index.ts';
+import { BlockFeed } from '../../../packages/server/src/chains/evm/blocks.ts';
+import { batchPayoutDeployment, DEPLOYER } from '../../../packages/server/src/chains/evm/contracts.ts';
+import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
+import { EvmChain } from '../../../packages/server/src/chains/evm/evm-chain.ts';
+import { AccountAddresses } from '../../../packages/server/src/chains/evm/extended-key.ts';
+import type { EvmNode } from '../../../packages/server/src/chains/evm/node.ts';
+import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
+import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';
+import { by, mined, OWNER } from '../../../scripts/local-chain.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
-import {
-  describeAddresses,
-  describeArrival,
-  describeBalances,
-  describeHashes,
-  describeMovedBlocks,
-} from '../conformance-deposits.ts';
+import { describeChain } from '../conformance.ts';
 import type { ChainEnvironment } from '../conformance-environment.ts';
-import {
-  describeLostLogs,
-  describeNodesAway,
-  describePages,
-  describeWatchSets,
-} from '../conformance-scans.ts';
 import { EvmEnvironment, FINAL_BLOCKS } from './environment.ts';
+import { hotWallet, KeySigner, TANK } from './key-signer.ts';
 
-// The parts of the port's suite that only read. Sending and charging have no place in a reader.
+const PAYER_WALLETS = 20;
+const APPROVED = 10n ** 15n;
 
-/** Calls of what a reader does not have fail their test. */
-function notHere(): never {
-  throw new Error('a reader only reads');
-}
+if (hasAnvil()) describeChain('Ethereum', openEthereum, { hasMandates: false });
 
-function asChain(reader: EvmReader): Chain {
-  return new Proxy(reader, {
-    get: (target, name) => {
-      const own: unknown = Reflect.get(target, name, target);
-      if (own === undefined) return notHere;
-      return typeof own === 'function' ? own.bind(target) : own;
+async function openEthereum(): Promise<ChainEnvironment> {
+  const local = await EvmEnvironment.start();
+  const { client } = local;
+  const { address: batchPayout, data } = batchPayoutDeployment();
+  await mined(client, client.sendTransaction({ ...by(OWNER, 2_000_000n), to: DEPLOYER, data }));
+  const network = {
+    ...local.network,
+    batchPayout,
+    endpoints: [{ url: local.node(0).url, isOwn: true }],
+  };
+  const usdc = { address: local.token('USDC'), abi: TestUSDC.abi };
+  const rejecting = local.recipient(6_000);
+  await mined(
+    client,
+    client.writeContract({ ...by(OWNER), ...usdc, functionName: 'blacklist', args: [getAddress(rejecting)] }),
+  );
+  const hot = hotWallet(1);
+  await client.setBalance({ address: hot.address, value: parseEther('100') });
+  const approve = { ...usdc, functionName: 'approve', args: [batchPayout, APPROVED] } as const;
+  await mined(client, client.writeContract({ ...by(hot), ...approve }));
+  // The suite counts its sequences from 0.
+  await client.setNonce({ address: hot.address, nonce: 0 });
+  await client.setAutomine(false);
+  await client.mine({ blocks: FINAL_BLOCKS });
+
+  const rpc = new RpcEndpoints(network, { log: createLogger('silent'), timeoutMs: 2_000, restMs: 0 });
+  const feed = new BlockFeed(rpc, network, { refreshMs: 0, keepMs: 0 });
+  const signer = new KeySigner();
+  let losing = 0;
+  const node: EvmNode = {
+    call: async (method, params) => {
+      // A node that lags behind still has the transaction in its pool.
+      if (method === 'eth_getTransactionByHash' && local.node(0).lag > 0) {
+        const hash: `0x${string}` = `0x${String(params[0]).slice(2)}`;
+        return { ...(await client.getTransaction({ hash })), blockNumber: null };
+      }
+      if (method !== 'eth_sendRawTransaction' || losing === 0) return await rpc.call(method, params);
+      losing -= 1;
+      return keccak256(`0x${String(params[0]).slice(2)}`);
     },
-  }) as unknown as Chain;
-}
-
-function environmentOf(evm: EvmEnvironment, reader: EvmReader): ChainEnvironment {
-  const node = evm.node(0);
+    agreed: (method, params) => rpc.agreed(method, params),
+    callMany: (requests) => rpc.callMany(requests),
+    agreedMany: (requests) => rpc.agreedMany(requests),
+    newest: (tag) => rpc.newest(tag),
+  };
+  const open = (account: number): EvmChain => {
+    return new EvmChain({
+      network,
+      node,
+      feed,
+      addresses: addressesOf(account),
+      tank: TANK.address,
+      nowMs: () => Date.now(),
+      signer,
+      merchantId: 'merchant',
+      account,
+    });
+  };
+  const chain = open(1);
+  const refuse = async (): Promise<never> => {
+    throw new Error('there are no mandates here');
+  };
   return {
-    chain: asChain(reader),
-    holder: { current: notHere, claim: notHere },
+    chain,
+    holder: signer,
     keyRef: 'hot',
-    fund: notHere,
-    pay: (transfers) => evm.pay(transfers),
-    payer: notHere,
-    hold: notHere,
-    authorize: notHere,
-    approve: notHere,
-    revoke: notHere,
-    recipient: (number) => evm.recipient(number),
-    rejecting: evm.fakeToken,
-    mine: (blocks) => evm.mine(blocks),
+    asset: 'USDC',
+    wallet: async (number) => ({ chain: open(1_000 + number), keyRef: 'hot' }),
+    fund: async (asset, amount) => {
+      const address = local.token(asset);
+      const args = [hot.address, amount] as const;
+      const hash = client.writeContract({
+        ...by(OWNER, 200_000n),
+        address,
+        abi: TestUSDC.abi,
+        functionName: 'mint',
+        args,
+      });
+      await hash;
+      await client.mine({ blocks: FINAL_BLOCKS });
+      await mined(client, hash);
+    },
+    recipient: (number) => local.recipient(number),
+    rejecting,
+    mine: async (blocks) => {
+      if (blocks > 0) await client.mine({ blocks });
+    },
     finalBlocks: FINAL_BLOCKS,
-    expire: async () => {},
-    reorg: (depth, options) => evm.reorg(depth, options),
-    dropNext: notHere,
+    expire: async () => undefined,
+    reorg: (depth, options) => local.reorg(depth, options),
+    dropNext: async () => {
+      losing += 1;
+    },
+    pay: async (transfers) => {
+      await client.setAutomine(true);
+      const txId = await local.pay(transfers);
+      await client.setAutomine(false);
+      return txId;
+    },
+    payer: (number) => local.recipient(7_000 + (number % PAYER_WALLETS)),
+    hold: refuse,
+    authorize: refuse,
+    approve: refuse,
+    revoke: refuse,
     outage: async (isOn) => {
-      node.manner = isOn ? 'cut' : undefined;
+      local.node(0).manner = isOn ? 'broken' : undefined;
     },
     lag: async (blocks) => {
-      node.lag = blocks;
+      local.node(0).lag = blocks;
     },
-    loseLog: async (level) => {
-      node.lie = ({ method, params }, result) => {
-        const isAsked =
-          method === 'eth_getLogs' && (level === 'tip') === 'blockHash' in (params[0] as object);
-        if (!isAsked || !Array.isArray(result) || result.length === 0) return undefined;
-        node.lie = undefined;
+    loseLog: async () => {
+      let isLost = false;
+      local.node(0).lie = ({ method }, result) => {
+        if (isLost || method !== 'eth_getLogs' || !Array.isArray(result) || result.length === 0)
+          return undefined;
+        isLost = true;
         return result.slice(1);
       };
     },
-    close: () => evm.stop(),
+    close: async () => {
+      await rpc.close();
+      await local.stop();
+    },
   };
 }
 
-describe.skipIf(!hasAnvil())('chain port: reading on anvil', () => {
-  let environment: ChainEnvironment | undefined;
-  const get = (): ChainEnvironment => environment ?? notHere();
-  beforeAll(async () => {
-    const evm = await EvmEnvironment.start();
-    environment = environmentOf(evm, evm.open().reader);
-  }, 120_000);
-  afterAll(() => environment?.close());
-
-  describeAddresses(get);
-  describeArrival(get);
-  describeMovedBlocks(get);
-  describeHashes(get);
-  describeBalances(get);
-  describePages(get);
-  describeWatchSets(get);
-  describeNodesAway(get);
-  describeLostLogs(get);
-});
+function addressesOf(account: number): AccountAddresses {
+  const key = mnemonicToAccount(PUBLIC_TEST_MNEMONIC, { path: `m/44'/60'/${account}'` }).getHdKey();
+  return new AccountAddresses(key.publicExtendedKey);
+}

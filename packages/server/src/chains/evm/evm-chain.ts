@@ -13,6 +13,7 @@ import {
   type TxStatus,
   UnbuildableTransfer,
 } from '../port.ts';
+import type { Precheck } from './precheck.ts';
 import { EvmReader, type ReaderOptions } from './reader.ts';
 import { EvmSender, NO_MANDATES } from './sender.ts';
 import type { TransactionSigner } from './signing.ts';
@@ -43,12 +44,17 @@ export class EvmChain extends EvmReader implements Chain {
     this.caps = {
       confirmations: { final: FINAL_CONFIRMATIONS, early: network.finality.earlyConfirmations },
       maxItemsPerTx: sender.maxItemsPerTx,
-      partialBatch: network.batchPayout !== null,
+      partialBatch: true,
       replaceByFee: true,
       windowCap: true,
       sweepsPerTx: sender.sweepsPerTx,
       callsAtOnce: CALLS_AT_ONCE,
     };
+  }
+
+  /** Not of the port: what stands in the way of a payment, before it takes a sequence. */
+  precheck(spec: Pick<TransferSpec, 'asset' | 'items'>): Promise<Precheck> {
+    return this.#sender.precheck(spec);
   }
 
   buildTransfer(spec: TransferSpec): Promise<SignedTx> {

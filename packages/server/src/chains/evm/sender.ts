@@ -245,7 +245,7 @@ export class EvmSender {
 }
 
 /** Mandates of payers' wallets wait for their contract. */
-const NO_MANDATES = 'mandates on this network are not built yet';
+export const NO_MANDATES = 'mandates on this network are not built yet';
 
 interface Order {
   signing: SigningOrder['signing'];
