@@ -1,10 +1,10 @@
 export { Accounts, type ChainAccount, openAccount } from './accounts.ts';
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
-export type { Authority, SignedApproval } from './authority.ts';
 export type { LiveChains, LiveNetworks } from './live-chains.ts';
 export type {
   AddressCheck,
+  Authority,
   BalancesAnswer,
   Broadcast,
   Chain,
@@ -21,6 +21,7 @@ export type {
   MandateState,
   ScanAnswer,
   ScanQuery,
+  SignedApproval,
   SignedTx,
   TransferItem,
   TransferSpec,
