@@ -182,13 +182,6 @@ create table public.deposit_cursor (
   constraint deposit_cursor_pkey PRIMARY KEY (merchant_id, network)
 );
 
-create table public.early_credit (
-  merchant_id uuid not null,
-  store_id uuid not null,
-  hour bigint not null,
-  amount bigint not null,
-  constraint early_credit_pkey PRIMARY KEY (merchant_id, store_id, hour),
-  constraint early_credit_amount_check CHECK ((amount > 0))
 create table public.deposit_owner (
   network text not null,
   watch text not null,
@@ -196,6 +189,15 @@ create table public.deposit_owner (
   address_index bigint not null,
   constraint deposit_owner_pkey PRIMARY KEY (watch, network),
   constraint deposit_owner_address_index_check CHECK ((address_index >= 0))
+);
+
+create table public.early_credit (
+  merchant_id uuid not null,
+  store_id uuid not null,
+  hour bigint not null,
+  amount bigint not null,
+  constraint early_credit_pkey PRIMARY KEY (merchant_id, store_id, hour),
+  constraint early_credit_amount_check CHECK ((amount > 0))
 );
 
 create table public.event (
@@ -743,6 +745,20 @@ create table public.setting (
   constraint setting_pkey PRIMARY KEY (merchant_id, name)
 );
 
+create table public.signed_approval (
+  merchant_id uuid not null,
+  kind text not null,
+  owner_id uuid not null,
+  approver text not null,
+  statement_digest bytea not null,
+  valid_until bigint not null,
+  signature text not null,
+  created_at bigint not null,
+  constraint signed_approval_pkey PRIMARY KEY (merchant_id, kind, owner_id, approver),
+  constraint signed_approval_kind_check CHECK ((kind = ANY (ARRAY['payout'::text, 'refund'::text]))),
+  constraint signed_approval_statement_digest_check CHECK ((length(statement_digest) = 32))
+);
+
 create table public.store (
   merchant_id uuid not null,
   store_id uuid not null,
@@ -897,6 +913,16 @@ CREATE INDEX transfer_attempt_live ON public.transfer_attempt USING btree (merch
 CREATE UNIQUE INDEX transfer_attempt_number ON public.transfer_attempt USING btree (merchant_id, network, sender, ordinal) WHERE (ordinal IS NOT NULL);
 CREATE UNIQUE INDEX transfer_attempt_sequence ON public.transfer_attempt USING btree (merchant_id, network, sender, sequence) WHERE (sequence IS NOT NULL);
 
+create table public.transfer_hold (
+  merchant_id uuid not null,
+  group_id uuid not null,
+  reason text not null,
+  held_at bigint not null,
+  until bigint not null,
+  constraint transfer_hold_pkey PRIMARY KEY (merchant_id, group_id),
+  constraint transfer_hold_check CHECK ((until >= held_at))
+);
+
 create table public.transfer_version (
   merchant_id uuid not null,
   attempt_id uuid not null,
@@ -982,6 +1008,7 @@ create table simchain.chain (
   lag_blocks bigint not null default 0,
   forks integer not null default 0,
   fee_floor bigint not null default 0,
+  signing_held text,
   constraint chain_pkey PRIMARY KEY (merchant_id, network),
   constraint chain_drop_next_check CHECK ((drop_next >= 0)),
   constraint chain_fee_floor_check CHECK ((fee_floor >= 0)),

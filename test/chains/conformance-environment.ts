@@ -17,6 +17,8 @@ export interface ChainEnvironment {
   keyRef: KeyRef;
   /** What it pays in. */
   asset: Asset;
+  /** Whether transfers of tokens that are not listed are read; live networks read theirs alone. */
+  seesUnlisted: boolean;
   /** Another wallet of ours for each number. */
   wallet(number: number): Promise<{ chain: Chain; keyRef: KeyRef }>;
   /** Gives the wallet of `keyRef` that much, final. */

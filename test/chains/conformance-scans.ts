@@ -24,7 +24,7 @@ export function describeScans(get: GetEnvironment): void {
   describeLostLogs(get);
 }
 
-export function describePages(get: GetEnvironment): void {
+function describePages(get: GetEnvironment): void {
   test.each([1, 2, 3, 7])(
     'pages of %s return everything in one order, from the start and from any cursor',
     async (limit) => {
@@ -81,7 +81,7 @@ export function describePages(get: GetEnvironment): void {
   });
 }
 
-export function describeWatchSets(get: GetEnvironment): void {
+function describeWatchSets(get: GetEnvironment): void {
   test('a WatchSet returns the same transfers as a list of its addresses, and no others', async () => {
     const environment = get();
     const { chain } = environment;
@@ -112,7 +112,7 @@ export function describeWatchSets(get: GetEnvironment): void {
   });
 }
 
-export function describeNodesAway(get: GetEnvironment): void {
+function describeNodesAway(get: GetEnvironment): void {
   test('fault 45: an outage throws, and no transfer is missing afterwards', async () => {
     const environment = get();
     const { chain } = environment;
@@ -180,7 +180,7 @@ function describeNodesThatLie(get: GetEnvironment): void {
   });
 }
 
-export function describeLostLogs(get: GetEnvironment): void {
+function describeLostLogs(get: GetEnvironment): void {
   test('K5: a log that the node omitted shows in the balance and is found by a rescan', async () => {
     const environment = get();
     const { chain } = environment;

@@ -13,6 +13,7 @@ for (const network of NETWORKS) {
       holder,
       keyRef: 'hot',
       asset: 'USDT',
+      seesUnlisted: true,
       wallet: async (number) => ({ chain, keyRef: `deposit:${number}` }),
       fund: async (asset, amount) => void (await chain.fund(asset, amount)),
       recipient: (number) => walletOfLabel(network, `recipient ${number}`).address,

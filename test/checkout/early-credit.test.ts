@@ -19,14 +19,16 @@ beforeAll(async () => {
   service = await startService();
 });
 afterEach(async () => {
-  // Each shop's chains have its own finality, so each is compared by its own.
-  for (const shop of shops.splice(0)) {
-    const { differences } = await verifyLedger(shop.deps, () => {});
-    const own = encodeId('merchant', shop.merchant.merchantId);
-    expect(differences.filter((one) => one.merchant_id === own)).toEqual([]);
-  }
+  // Each shop's chains have their own finality, so each is compared by its own.
+  for (const shop of shops.splice(0)) await expectBooksAgree(shop);
 });
 afterAll(() => service.stop());
+
+async function expectBooksAgree(shop: Shop): Promise<void> {
+  const { differences } = await verifyLedger(shop.deps, () => {});
+  const own = encodeId('merchant', shop.merchant.merchantId);
+  expect(differences.filter((one) => one.merchant_id === own)).toEqual([]);
+}
 
 async function openShop(): Promise<Shop> {
   const shop = await Shop.open(service, FINALITY);

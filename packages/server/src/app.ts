@@ -21,7 +21,7 @@ import {
   paymentMethodRoutes,
 } from './payment-methods/index.ts';
 import { ownAddressFinder, type PaymentDeps } from './payments/index.ts';
-import { payoutErrors, payoutRoutes } from './payouts/index.ts';
+import { payoutAuthority, payoutErrors, payoutRoutes } from './payouts/index.ts';
 import {
   Clock,
   connect,
@@ -37,7 +37,7 @@ import type { Logger } from './platform/observability/index.ts';
 import { Metrics } from './platform/observability/index.ts';
 import { Vault } from './platform/secrets/index.ts';
 import { createRates, type Rates } from './rates/index.ts';
-import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
+import { claimPages, refundAuthority, refundNames, refundRoutes } from './refunds/index.ts';
 import { type InboxOwner, inboxPages, payerPages, sandboxRoutes, walletPages } from './sandbox/index.ts';
 import { createAuthentication, getMerchant } from './stores/index.ts';
 import {
@@ -48,7 +48,7 @@ import {
   subscriptionRoutes,
   subscriptionWriteRoutes,
 } from './subscriptions/index.ts';
-import { type FindOwnAddresses, type Screen, screen } from './transfers/index.ts';
+import { type FindAuthority, type FindOwnAddresses, type Screen, screen } from './transfers/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
 /** API versions that a caller may request; the first is the current one. */
@@ -94,6 +94,7 @@ export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps {
   chains: ChainRegistry;
   screen: Screen;
   findOwnAddresses: FindOwnAddresses;
+  findAuthority: FindAuthority;
   rates: Rates;
   close(): Promise<void>;
 }
@@ -154,6 +155,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       chargeNeeds: chargeNeeds({ rates }),
       screen,
       findOwnAddresses: ownAddressFinder(chains),
+      findAuthority,
       rates,
       close,
     };
@@ -162,6 +164,9 @@ export async function openApp(options: AppOptions): Promise<App> {
     throw error;
   }
 }
+
+const findAuthority: FindAuthority = async (db, merchantId, group) =>
+  (await payoutAuthority(db, merchantId, group)) ?? (await refundAuthority(db, merchantId, group));
 
 /** All signed API routes. */
 export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[] {

@@ -88,6 +88,7 @@ async function openEthereum(): Promise<ChainEnvironment> {
     holder: signer,
     keyRef: 'hot',
     asset: 'USDC',
+    seesUnlisted: false,
     wallet: async (number) => ({ chain: open(1_000 + number), keyRef: 'hot' }),
     fund: async (asset, amount) => {
       const address = local.token(asset);

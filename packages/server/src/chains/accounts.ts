@@ -75,7 +75,7 @@ const findRow = (db: Db, merchantId: string, network: Network) =>
     .executeTakeFirst();
 
 /** All accounts whose key is known. */
-export async function listAccounts(db: Db): Promise<ChainAccount[]> {
+async function listAccounts(db: Db): Promise<ChainAccount[]> {
   const rows = await db.selectFrom('chain_account').selectAll().execute();
   return rows.flatMap(({ merchant_id: merchantId, network, account, extended_public_key: key }) =>
     key === null ? [] : [{ merchantId, network, account, extendedPublicKey: key }],

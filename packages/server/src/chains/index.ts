@@ -10,6 +10,7 @@ export {
 export type { LiveChains, LiveNetworks } from './live-chains.ts';
 export type {
   AddressCheck,
+  Authority,
   BalancesAnswer,
   Broadcast,
   Chain,
@@ -27,6 +28,7 @@ export type {
   MandateState,
   ScanAnswer,
   ScanQuery,
+  SignedApproval,
   SignedTx,
   TransferItem,
   TransferSpec,

@@ -22,7 +22,6 @@ export type {
   MandateSetup,
   MandateState,
   MandateStatesAnswer,
-  MandateStep,
 } from './port-mandates.ts';
 export { CHARGE_FAULTS } from './port-mandates.ts';
 export type { ChainTransfer, Head, ScanAnswer, ScanQuery, WatchSet } from './port-scan.ts';

@@ -42,6 +42,7 @@ describe('registry', () => {
       '0005_wallet_holder',
       '0006_places',
       '0007_fee_floor',
+      '0008_held_signing',
     ]);
     await sql`drop database ${sql.id(name)} with (force)`.execute(db);
   });

@@ -1,4 +1,5 @@
 export { countPendingApproval } from './approval-queries.ts';
+export { payoutAuthority } from './authority.ts';
 export { payoutBatchRows, payoutItemRows } from './book-queries.ts';
 export { decideApproval } from './decide-approval.ts';
 export { decideLost, type LostVerdict } from './decide-lost.ts';

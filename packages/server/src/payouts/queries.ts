@@ -38,6 +38,11 @@ export async function getBatch(db: Db, merchantId: string, batchId: string) {
 }
 
 /** Locks a batch. Every change of a batch begins with this lock. */
+/** @returns undefined for an unknown id */
+export async function findBatch(db: Db, merchantId: string, batchId: string): Promise<BatchRow | undefined> {
+  return await selectBatch(db, merchantId, batchId).executeTakeFirst();
+}
+
 export async function lockBatch(tx: Tx, merchantId: string, batchId: string): Promise<BatchRow> {
   const batch = await selectBatch(tx, merchantId, batchId).forUpdate().executeTakeFirst();
   if (batch === undefined) throw batchNotFound();

@@ -1,4 +1,4 @@
-import type { SignedTx } from '../chains/index.ts';
+import type { Authority, SignedTx } from '../chains/index.ts';
 import { chargeOf } from './charges.ts';
 import type { AttemptRow, TransferRow } from './queries.ts';
 import { attemptsBefore } from './wallet-queries.ts';
@@ -14,7 +14,7 @@ export const isFill = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.a
  * @throws UnbuildableTransfer, SigningRefused, SigningHeld, ChainUnavailable
  */
 export async function buildAttempt(
-  { deps, chain, isCharge }: Work,
+  { deps, merchant, chain, isCharge }: Work,
   { attempt, history, replaces }: { attempt: AttemptRow; history: string; replaces?: SignedTx | undefined },
   transfers: readonly TransferRow[],
 ): Promise<SignedTx> {
@@ -30,7 +30,19 @@ export async function buildAttempt(
   const members = membersOf(attempt, transfers);
   if (isCharge) return await chain.buildCharge({ ...numbered, ...chargeOfMembers(members) });
   const items = members.map(itemOf);
-  return await chain.buildTransfer({ ...numbered, asset: attempt.currency, groupId, items });
+  const authority = await authorityOf({ deps, merchant }, members);
+  const allowed = authority === undefined ? {} : { authority };
+  return await chain.buildTransfer({ ...numbered, ...allowed, asset: attempt.currency, groupId, items });
+}
+
+/** A signer asks for it; the keys of a sandbox merchant lie with its simulated chains, which ask for nothing. */
+async function authorityOf(
+  { deps, merchant }: Pick<Work, 'deps' | 'merchant'>,
+  [first]: readonly TransferRow[],
+): Promise<Authority | undefined> {
+  if (merchant.mode === 'sandbox' || first === undefined) return undefined;
+  const { owner_type: ownerType, group_id: groupId } = first;
+  return await deps.findAuthority(deps.db, merchant.merchantId, { ownerType, groupId });
 }
 
 function membersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): TransferRow[] {

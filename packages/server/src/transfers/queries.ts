@@ -22,11 +22,15 @@ export async function readTransfers(db: Db, merchantId: string, groupIds: readon
 }
 export type TransferRow = Awaited<ReturnType<typeof readTransfers>>[number];
 
-/** Locks the groups' queued transfers, so that two runs cannot both make an attempt for one. */
+/**
+ * Locks the groups' queued transfers, so that two runs cannot both make an attempt for one; without those that wait for
+ * people (`holds.ts`).
+ */
 export async function lockQueued(
   tx: Tx,
   merchantId: string,
   groupIds: readonly string[],
+  nowSeconds: number,
 ): Promise<TransferRow[]> {
   return await tx
     .selectFrom('transfer')
@@ -34,6 +38,10 @@ export async function lockQueued(
     .where('merchant_id', '=', merchantId)
     .where(inGroups(groupIds))
     .where('status', '=', 'queued')
+    .where(
+      sql<boolean>`not exists (select from transfer_hold h
+        where h.merchant_id = transfer.merchant_id and h.group_id = transfer.group_id and h.until > ${nowSeconds})`,
+    )
     .orderBy('transfer_id')
     .forUpdate()
     .execute();

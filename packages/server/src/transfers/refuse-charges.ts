@@ -53,7 +53,7 @@ export async function failSuspendedCharges(
   const isToEnd = (one: TransferRow) => one.status === 'queued' && isSuspended(one, merchant);
   if (!transfers.some(isToEnd)) return transfers;
   await run.step(async (tx) => {
-    const queued = (await lockQueued(tx, merchant.merchantId, groupIds)).filter(isToEnd);
+    const queued = (await lockQueued(tx, merchant.merchantId, groupIds, nowSeconds)).filter(isToEnd);
     await failQueued(tx, queued, SUSPENDED, { seconds: nowSeconds, realMs: deps.clock.nowMs() });
   });
   return transfers.filter((one) => !isToEnd(one));

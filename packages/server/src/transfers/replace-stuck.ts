@@ -1,4 +1,4 @@
-import { ChainUnavailable, SigningHeld, UnbuildableTransfer } from '../chains/index.ts';
+import { ChainUnavailable, SignerUnavailable, SigningHeld, UnbuildableTransfer } from '../chains/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { buildAttempt } from './build-attempt.ts';
 import { assertSameHistory } from './history.ts';
@@ -34,7 +34,10 @@ export async function replaceStuck(work: Work, waiting: readonly AttemptRow[]): 
       if (signed.txId === replaces.txId) return;
       await storeAndSend(work, attempt, signed);
     } catch (error) {
-      if (!(error instanceof SigningHeld) && !(error instanceof UnbuildableTransfer)) throw error;
+      const isToWait = [SigningHeld, SignerUnavailable, UnbuildableTransfer].some(
+        (kind) => error instanceof kind,
+      );
+      if (!isToWait) throw error;
       const fields = { attempt_id: attempt.attempt_id, tx_id: attempt.tx_id, err: error };
       deps.log.error(fields, 'a stuck transaction cannot be replaced: it waits for lower fees');
     }

@@ -1,7 +1,7 @@
 import type { Tx } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { insertTransfers, type TransferOrder } from './queries.ts';
-import { SEND_JOB } from './send-transfers.ts';
+import { SEND_JOB } from './send-job.ts';
 
 /**
  * Orders transfers, in the transaction of their cause; those of one group have one network and currency. Each succeeds or

@@ -1,23 +1,12 @@
-import { type KeyRef, type SignedTx, UnbuildableTransfer } from '../chains/index.ts';
+import type { KeyRef } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
-import { abandonAttempt, lockWalletOf, writeUnsent } from './abandon-attempt.ts';
-import { buildAttempt, isFill } from './build-attempt.ts';
+import { writeUnsent } from './abandon-attempt.ts';
 import { assertSameHistory } from './history.ts';
 import { OWN_ADDRESS } from './own-addresses.ts';
-import {
-  type AttemptRow,
-  HOT_KEY_REF,
-  insertAttempts,
-  lockQueued,
-  type NewAttempt,
-  readLiveAttempts,
-  readTransfers,
-  storeSigned,
-  type TransferRow,
-} from './queries.ts';
-import { judgeUnbuildable, type MemberVerdict, planAttempts, selectAffordable } from './states.ts';
+import { HOT_KEY_REF, insertAttempts, lockQueued, type NewAttempt, type TransferRow } from './queries.ts';
+import { type MemberVerdict, planAttempts, selectAffordable } from './states.ts';
 import { lockWallet, sumOutgoing, takeNumbers, type Wallet } from './wallet-queries.ts';
 import { callForEach, type Work } from './work.ts';
 
@@ -33,15 +22,18 @@ interface FundedWallet extends Wallet {
  * queued until sweeps or the operator fund the wallet: a transaction without cover would use up a sequence and fail a
  * correct transfer.
  *
- * @returns whether every transfer got an attempt
+ * @returns `short` where coins are missing for some, `held` where some wait for people or were changed meanwhile
  * @throws WalletBehind, HistoryChanged
  */
-export async function reserveAttempts(work: Work, queued: readonly TransferRow[]): Promise<boolean> {
+export async function reserveAttempts(
+  work: Work,
+  queued: readonly TransferRow[],
+): Promise<'all' | 'short' | 'held'> {
   const wallets = await readFundedWallets(work, queued);
   crashPoint('reserve.before');
-  const isShort = await work.run.step(async (tx) => {
+  const reached = await work.run.step(async (tx) => {
     work.history.name = await assertSameHistory(tx);
-    const locked = await lockQueued(tx, work.merchant.merchantId, work.groupIds);
+    const locked = await lockQueued(tx, work.merchant.merchantId, work.groupIds, work.nowSeconds);
     const clean = await failUnpayable(tx, work, locked);
     const attempts: NewAttempt[] = [];
     for (const wallet of wallets) {
@@ -51,10 +43,11 @@ export async function reserveAttempts(work: Work, queued: readonly TransferRow[]
     await insertAttempts(tx, attempts, work.nowSeconds);
     const reserved = attempts.reduce((sum, attempt) => sum + attempt.members.length, 0);
     crashPoint('reserve.before-commit');
-    return reserved < clean.length;
+    if (reserved < clean.length) return 'short';
+    return locked.length < queued.length ? 'held' : 'all';
   });
   crashPoint('reserve.after-commit');
-  return !isShort;
+  return reached;
 }
 
 /** A charge brings coins in, so its wallet's balance does not matter. */
@@ -149,68 +142,4 @@ async function findUnpayable(
     if (listed.has(address)) return [{ transferId, to: 'failed', ...LISTED }];
     return own.has(address) ? [{ transferId, to: 'failed', ...OWN }] : [];
   });
-}
-
-type Built = { attempt: AttemptRow; signed: SignedTx } | { attempt: AttemptRow; fault: UnbuildableTransfer };
-
-/**
- * Builds and signs the reserved attempts, and stores their bytes before they are sent.
- *
- * @throws HistoryChanged, SigningRefused
- */
-export async function signReserved(work: Work): Promise<void> {
-  const { deps, run, merchant, groupIds } = work;
-  // A copy that has been detected must not request signatures: each would take a number of the original.
-  work.history.name ??= await assertSameHistory(deps.db);
-  const history = work.history.name;
-  // Read after the history: an adoption writes its name and new numbers in one commit, and to the holder an old number
-  // under the new name would be another attempt.
-  const live = await readLiveAttempts(deps.db, merchant.merchantId, groupIds);
-  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
-  // Recipients are not screened again: the holder may have given the bytes out to a process that died, or to the original
-  // of this database. Another attempt would then pay the rest of a batch twice.
-  const reserved = live.filter(({ status }) => status === 'reserved');
-  const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
-  crashPoint('build.after');
-  await run.step(async (tx) => {
-    await assertSameHistory(tx);
-    for (const one of built) if ('fault' in one) await abandonUnbuildable(tx, work, one, transfers);
-    const signed = built.flatMap((one) =>
-      'signed' in one ? [{ attemptId: one.attempt.attempt_id, signed: one.signed }] : [],
-    );
-    await storeSigned(tx, merchant.merchantId, signed);
-    crashPoint('store.before-commit');
-  });
-  crashPoint('store.after-commit');
-}
-
-async function build(
-  work: Work,
-  { attempt, history }: { attempt: AttemptRow; history: string },
-  transfers: readonly TransferRow[],
-): Promise<Built> {
-  try {
-    return { attempt, signed: await buildAttempt(work, { attempt, history }, transfers) };
-  } catch (error) {
-    // A fill that cannot be built is a bug and fails the job. So does a sweep: a fill from its deposit address has no gas.
-    const isToUs = isFill(attempt) || attempt.key_ref !== HOT_KEY_REF;
-    if (!(error instanceof UnbuildableTransfer) || isToUs) throw error;
-    const { attempt_id: attemptId, group_id: groupId } = attempt;
-    const fields = { attempt_id: attemptId, group_id: groupId, err: error };
-    work.deps.log.error(fields, 'a transaction cannot be built');
-    return { attempt, fault: error };
-  }
-}
-
-async function abandonUnbuildable(
-  tx: Tx,
-  work: Work,
-  { attempt, fault }: { attempt: AttemptRow; fault: UnbuildableTransfer },
-  transfers: readonly TransferRow[],
-): Promise<void> {
-  const { isCharge } = work;
-  const members = attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
-  const verdicts = judgeUnbuildable(members, fault.message);
-  await lockWalletOf(tx, attempt);
-  await abandonAttempt(tx, work, { attempt, verdicts, detail: fault.message }, transfers);
 }

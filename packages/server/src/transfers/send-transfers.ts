@@ -1,4 +1,4 @@
-import { ChainUnavailable, SigningRefused } from '../chains/index.ts';
+import { ChainUnavailable, SignerUnavailable, SigningRefused } from '../chains/index.ts';
 import { loaderPer } from '../platform/db/index.ts';
 import {
   crashPoint,
@@ -18,13 +18,13 @@ import { isPausedByOperator } from './pauses.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
 import { failSuspendedCharges } from './refuse-charges.ts';
 import { replaceStuck } from './replace-stuck.ts';
-import { reserveAttempts, signReserved } from './reserve-attempts.ts';
+import { reserveAttempts } from './reserve-attempts.ts';
+import { signReserved } from './sign-reserved.ts';
 import { type BlockedBy, nextRun } from './states.ts';
 import { WalletBehind } from './wallet-queries.ts';
 import { type FinalityTimes, sendSigned, watchSent } from './watch-attempts.ts';
 import type { TransferDeps, Work } from './work.ts';
 
-export const SEND_JOB = 'transfers.send';
 /** Transfers wait for coins in the hot wallet; payload `{ network }`. `custody` handles it by ordering sweeps. */
 export const SHORT_JOB = 'transfers.short';
 /** Transfers that are undecided for longer are logged as a warning. */
@@ -161,8 +161,9 @@ async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<B
     return 'held';
   }
   return await blockOnHistoryChange(work, async () => {
-    if (await reserveAttempts(work, queued)) return 'none';
-    await requestSweeps(work, first);
+    const reached = await reserveAttempts(work, queued);
+    if (reached === 'all') return 'none';
+    if (reached === 'short') await requestSweeps(work, first);
     return 'held';
   });
 }
@@ -219,8 +220,7 @@ async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult
   const sign = async (): Promise<BlockedBy> => {
     // They may have been reserved long ago, by another run.
     if (!(await checkFinalBlocks(work.deps, work.merchant, work.chain))) return 'stopped';
-    await signReserved(work);
-    return 'none';
+    return await signOrWait(work);
   };
   const signing = isToSign ? await blockOnHistoryChange(work, sign) : 'none';
   const signed = withStatus(isToSign ? await live() : before, 'signed');
@@ -235,6 +235,20 @@ async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult
     return blocked;
   };
   return { blockedBy: await blockOnHistoryChange(work, replace), finality };
+}
+
+/** Where people have to act first, or the signer is away, what is sent already is watched all the same. */
+async function signOrWait(work: Work): Promise<BlockedBy> {
+  try {
+    const held = await signReserved(work);
+    if (held === undefined) return 'none';
+    logOncePerMinute(work, 'the signer holds transfers until people act', { reason: held.reason, err: held });
+    return 'stopped';
+  } catch (error) {
+    if (!(error instanceof SignerUnavailable)) throw error;
+    logOncePerMinute(work, 'the signer is unavailable, transfers wait', { err: error });
+    return 'stopped';
+  }
 }
 
 async function scheduleNext(work: Work, result: RunResult): Promise<JobOutcome[]> {

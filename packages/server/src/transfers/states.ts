@@ -134,6 +134,8 @@ export function selectAffordable<T extends { amount: bigint }>(
 /** Half the interval at which a worker polls for due jobs: a shorter wait would change nothing. */
 const POLL_MIN_MS = 250;
 const POLL_MAX_MS = 60_000;
+const HOLD_MIN_SECONDS = 60;
+const HOLD_MAX_SECONDS = 3_600;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 15_000;
 const MS_PER_SECOND = 1_000;
@@ -156,6 +158,11 @@ function pollDelayMs(ageSeconds: number, finalInMs = 0): number {
 /** The retry interval of blocked transfers (an outage, a pause), by the seconds they have waited. */
 export function retryMs(waitedSeconds: number): number {
   return tenthOf(waitedSeconds, RETRY_MIN_MS, RETRY_MAX_MS);
+}
+
+/** Between two tries of transfers whose signer waits for people: as long as they have waited, a minute to an hour. */
+export function holdSeconds(waitedSeconds: number): number {
+  return Math.min(HOLD_MAX_SECONDS, Math.max(HOLD_MIN_SECONDS, waitedSeconds));
 }
 
 /**

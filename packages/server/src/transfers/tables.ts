@@ -82,6 +82,23 @@ declare module '../platform/db/db.ts' {
       fee_limit: string | null;
       signed_at: bigint | number;
     };
+    transfer_hold: {
+      merchant_id: string;
+      group_id: string;
+      reason: string;
+      held_at: bigint | number;
+      until: bigint | number;
+    };
+    signed_approval: {
+      merchant_id: string;
+      kind: 'payout' | 'refund';
+      owner_id: string;
+      approver: string;
+      statement_digest: Buffer;
+      valid_until: bigint | number;
+      signature: string;
+      created_at: bigint | number;
+    };
     final_block: {
       merchant_id: string;
       network: Network;

@@ -3,6 +3,7 @@ import type { Tx } from '../platform/db/index.ts';
 import { enqueue, type JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Merchant } from '../stores/index.ts';
+import type { FindAuthority } from './find-authority.ts';
 import type { FindOwnAddresses } from './own-addresses.ts';
 import type { TransferRow } from './queries.ts';
 import type { Screen } from './screen.ts';
@@ -11,6 +12,7 @@ export interface TransferDeps extends Platform {
   chains: ChainRegistry;
   screen: Screen;
   findOwnAddresses: FindOwnAddresses;
+  findAuthority: FindAuthority;
 }
 
 /** A run over one group of transfers, or over many groups of charges of one network and token. */

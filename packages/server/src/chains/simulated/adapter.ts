@@ -25,6 +25,7 @@ import {
   type ScanAnswer,
   type ScanQuery,
   type SignedTx,
+  SigningHeld,
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
@@ -46,6 +47,7 @@ import {
 } from './chain-queries.ts';
 import { findFault } from './envelope.ts';
 import { hashesOf } from './forks.ts';
+import { HOLD_REASONS } from './holding.ts';
 import { setupOf, spenderOf } from './mandates.ts';
 import { type FaultEffect, isNodeFault, NODE_FAULTS, type ScanFault } from './node-faults.ts';
 import { NETWORK_RULES } from './rules.ts';
@@ -192,11 +194,15 @@ export class SimulatedAdapter implements Chain {
   async buildMovement(spec: MovementSpec): Promise<SignedTx> {
     const { kind } = spec.movement;
     if (kind !== 'fill') throw new UnbuildableTransfer(`a simulated chain has no movement "${kind}"`);
-    return this.#sign(spec, buildFill(this.id, spec, await this.#buildTime()));
+    return this.#sign(spec, buildFill(this.id, spec, await this.#buildTime(true)));
   }
 
-  async #buildTime(): Promise<BuildTime> {
+  /** @throws SigningHeld where people have to act first; a fill is signed unless everything is frozen */
+  async #buildTime(isFill = false): Promise<BuildTime> {
     const { clock, row } = await this.#nodeView();
+    const reason = HOLD_REASONS.find((known) => known === row.signing_held);
+    if (reason !== undefined && (!isFill || reason === 'frozen'))
+      throw new SigningHeld(this.network, reason, `the holder of the wallet signs nothing: ${reason}`);
     return { clock, feeFloor: row.fee_floor };
   }
 

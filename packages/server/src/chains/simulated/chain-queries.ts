@@ -19,6 +19,8 @@ export interface ChainRow {
   forks: number;
   /** The lowest fee that blocks take, where transactions have sequences. */
   fee_floor: bigint;
+  /** Why nothing is signed at the moment. */
+  signing_held: string | null;
 }
 
 const CHAIN_COLUMNS = [
@@ -34,6 +36,7 @@ const CHAIN_COLUMNS = [
   'lag_blocks',
   'forks',
   'fee_floor',
+  'signing_held',
 ] as const;
 const COLUMNS = sql.raw(CHAIN_COLUMNS.join(', '));
 

@@ -6,6 +6,7 @@ import { type Head, type Mandate, type MandateSetup, UnbuildableTransfer } from 
 import { SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';
 import { updateChain } from './chain-queries.ts';
 import { addFork } from './forks.ts';
+import type { SimulatedHold } from './holding.ts';
 import { spenderOf } from './mandates.ts';
 import type { NodeFault, ScanFault } from './node-faults.ts';
 import { recordPermissions, setBalance } from './payer-wallets.ts';
@@ -99,6 +100,11 @@ export class SimulatedChain extends SimulatedAdapter {
   feeFloor(native: bigint): Promise<void> {
     assertUnits(native);
     return this.change((tx) => updateChain(tx, this.id, { fee_floor: native }));
+  }
+
+  /** From now on the holder of the wallets signs nothing, as people have to act first; null ends it. */
+  holdSigning(reason: SimulatedHold | null): Promise<void> {
+    return this.change((tx) => updateChain(tx, this.id, { signing_held: reason }));
   }
 
   /** The next `count` broadcasts are answered `accepted` and lost. Replaces the rest of an earlier call. */

@@ -23,6 +23,7 @@ interface ChainTable extends ChainKey {
   lag_blocks: Int8OrZero;
   forks: ColumnType<number, number | undefined, number>;
   fee_floor: Int8OrZero;
+  signing_held: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 interface TransactionTable extends ChainKey {

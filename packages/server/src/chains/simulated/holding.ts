@@ -1,0 +1,5 @@
+import type { HoldReason } from '../port.ts';
+
+/** Why the holder of a simulated wallet may be told to sign nothing. */
+export const HOLD_REASONS = ['frozen', 'approvals', 'limit'] as const satisfies readonly HoldReason[];
+export type SimulatedHold = (typeof HOLD_REASONS)[number];
