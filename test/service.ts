@@ -2,7 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { SCOPES } from '@florin/contract/scopes';
 import { Florin } from '@florin/sdk';
 import type { FastifyInstance } from 'fastify';
-import { type App, createApiServer, migrateAll, openApp } from '../packages/server/src/app.ts';
+import {
+  type App,
+  createApiServer,
+  type LiveConfig,
+  migrateAll,
+  openApp,
+} from '../packages/server/src/app.ts';
+import { openLiveAccount } from '../packages/server/src/operator/live-accounts.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
 import { createLogger, type Logger } from '../packages/server/src/platform/observability/log.ts';
 import { fund } from '../packages/server/src/sandbox/fund.ts';
@@ -64,6 +71,8 @@ export interface ServiceOptions {
   receive?: WebhookDeps['outbound']['post'];
   /** Seconds of real time after which an endpoint that only fails is disabled (432,000). */
   disableAfterSeconds?: number;
+  /** A network with real money, and its signer. */
+  live?: LiveConfig;
 }
 
 const MILLION = 1_000_000_000_000n;
@@ -90,6 +99,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     poolSize,
     lockTimeoutMs,
     webhooks,
+    live: options.live,
   };
   const app = await openApp(place);
   const apps = [app];
@@ -136,6 +146,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     sdkFor,
     createMerchant: async ({ mode = 'sandbox', funds = MILLION, scopes = SCOPES } = {}) => {
       const merchant = await stores.createMerchant(app, { name: `Merchant ${randomUUID()}`, mode });
+      if (mode === 'live') await openLiveAccount(app, merchant.merchantId);
       if (mode === 'sandbox' && funds > 0n) {
         for (const currency of ['USDT', 'USDC'] as const) {
           for (const network of ['erc20', 'trc20', 'spl'] as const) {

@@ -27,7 +27,7 @@ afterAll(() => service.stop());
 
 const keyOf = async (account: number) => `xpub of ${account}`;
 const open = (merchantId: string, ask = keyOf, network: Network = NETWORK) =>
-  openAccount(service.app.db, { merchantId, network }, ask, 1);
+  openAccount(service.app.db, { merchantId, network }, { keyOf: ask, height: async () => 7n }, 1);
 
 test('accounts that are opened at once have numbers of their own, without a gap, for each network', async () => {
   const merchants = Array.from({ length: 20 }, newId);

@@ -1,6 +1,14 @@
+import { SignerClient } from '@florin/signer/client';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
-import { type ChainRegistry, migrateSimulatedChain, openChains } from './chains/index.ts';
+import {
+  Accounts,
+  type ChainRegistry,
+  type EvmNetwork,
+  LiveEthereum,
+  migrateSimulatedChain,
+  openChains,
+} from './chains/index.ts';
 import { checkoutPages, checkoutRoutes, paymentLinkPages } from './checkout/index.ts';
 import { customerRoutes } from './customers/index.ts';
 import { docsPages, type TryOutKey } from './docs/index.ts';
@@ -22,6 +30,7 @@ import {
 } from './payment-methods/index.ts';
 import { ownAddressFinder, type PaymentDeps } from './payments/index.ts';
 import { payoutAuthority, payoutErrors, payoutRoutes } from './payouts/index.ts';
+import type { SignerAddress } from './platform/config.ts';
 import {
   Clock,
   connect,
@@ -31,6 +40,7 @@ import {
   grantServiceRights,
   maintainDays,
   migrate,
+  NIL_ID,
 } from './platform/db/index.ts';
 import { createHttpServer, openApiDocument, type PublicPage, type Route } from './platform/http/index.ts';
 import type { Logger } from './platform/observability/index.ts';
@@ -75,6 +85,16 @@ export interface AppOptions {
   webhooks?: { outbound: WebhookDeps['outbound'] & { close?(): void }; disableAfterSeconds: number };
   /** Additional certificate authorities (PEM) for reading exchange rates. */
   ratesCa?: string | undefined;
+  /** Networks of live merchants; without, their money does not move. */
+  live?: LiveConfig | undefined;
+}
+
+/** Real money: the network, and who signs on it. */
+export interface LiveConfig {
+  network: EvmNetwork;
+  signer: SignerAddress;
+  /** Additional certificate authorities (PEM) for endpoints. */
+  ca?: string | undefined;
 }
 
 const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
@@ -92,6 +112,8 @@ export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps {
   /** State of the installation, read at most every 5 s. */
   readState: () => Promise<ServiceState>;
   chains: ChainRegistry;
+  /** Undefined where live money does not move. */
+  live: { ethereum: LiveEthereum; accounts: Accounts } | undefined;
   screen: Screen;
   findOwnAddresses: FindOwnAddresses;
   findAuthority: FindAuthority;
@@ -126,9 +148,11 @@ export async function openApp(options: AppOptions): Promise<App> {
   const clock = new Clock();
   const { webhooks = NO_WEBHOOKS } = options;
   const rates = createRates({ db, clock, log, ca: options.ratesCa });
+  const live = options.live && openLive(options.live, db, log);
   const close = async () => {
     clock.stop();
     webhooks.outbound.close?.();
+    await live?.ethereum.close();
     await rates.close();
     await Promise.all([db, fastDb, claimsDb, watchDb, simulatedDb].map((pool) => pool.destroy()));
   };
@@ -142,7 +166,10 @@ export async function openApp(options: AppOptions): Promise<App> {
     metrics.watchPool('nonces', () => countConnections(fastDb));
     metrics.watchPool('claims', () => countConnections(claimsDb));
     metrics.watchPool('simulated_chains', () => countConnections(simulatedDb));
-    const chains = observeChains(openChains({ simulatedDb, merchantNow }), metrics);
+    await live?.accounts.load();
+    const liveNetworks = live && { chains: live.ethereum, accounts: live.accounts };
+    const registry = openChains({ simulatedDb, merchantNow, ...(liveNetworks && { live: liveNetworks }) });
+    const chains = observeChains(registry, metrics);
     const readState = createStateReader(watchDb, clock);
     const pools = { db, fastDb, claimsDb, simulatedDb };
     const platform = { ...pools, clock, vault, log, metrics };
@@ -152,6 +179,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       readState,
       databaseUrl,
       chains,
+      live,
       chargeNeeds: chargeNeeds({ rates }),
       screen,
       findOwnAddresses: ownAddressFinder(chains),
@@ -167,6 +195,18 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 const findAuthority: FindAuthority = async (db, merchantId, group) =>
   (await payoutAuthority(db, merchantId, group)) ?? (await refundAuthority(db, merchantId, group));
+
+function openLive({ network, signer, ca }: LiveConfig, db: Db, log: Logger) {
+  const accounts = new Accounts(db);
+  const ethereum = new LiveEthereum({
+    network,
+    signer: new SignerClient(signer),
+    tankAccount: () => accounts.find(NIL_ID, 'erc20'),
+    log,
+    ca,
+  });
+  return { ethereum, accounts };
+}
 
 /** All signed API routes. */
 export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[] {

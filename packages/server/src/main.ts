@@ -14,6 +14,7 @@ import {
 import { preparePages } from './checkout/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { listen } from './listening.ts';
+import { liveConfig } from './live-config.ts';
 import { listenForMonitoring, type MonitoringListener } from './monitoring/index.ts';
 import { type Config, ConfigError } from './platform/config.ts';
 import { codeOf } from './platform/db/index.ts';
@@ -101,6 +102,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     await migrateAll(databaseUrl, config.simchainUrl);
     parts.app = await openApp(appOptions(config, { databaseUrl, masterKey, log }));
     const known = folder.readCredentials();
+    parts.app.live?.ethereum.start();
     // Seeded before the server accepts requests.
     const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
     const baseUrl = await startServer(parts, config, ownPages(seeded));
@@ -202,11 +204,13 @@ async function openProduction(config: Config): Promise<App> {
 }
 
 function appOptions(
-  { simchainUrl, poolSize, outbound, webhookDisableAfter }: Config,
+  config: Config,
   opened: Pick<AppOptions, 'databaseUrl' | 'masterKey' | 'log'>,
 ): AppOptions {
+  const { simchainUrl, poolSize, outbound, webhookDisableAfter } = config;
   const webhooks = { outbound: createOutbound(outbound), disableAfterSeconds: webhookDisableAfter };
-  return { ...opened, simchainUrl, poolSize, webhooks, ratesCa: outbound.ca };
+  const live = liveConfig(config);
+  return { ...opened, simchainUrl, poolSize, webhooks, ratesCa: outbound.ca, live };
 }
 
 /** Starts an API node on the operator's database. Run as many as you like. */
@@ -214,6 +218,7 @@ export async function serve(config: Config): Promise<Running> {
   const parts: Parts = {};
   return await orClose(parts, async () => {
     parts.app = await openProduction(config);
+    parts.app.live?.ethereum.start();
     const baseUrl = await startServer(parts, config);
     return { baseUrl, stop: () => stopParts(parts) };
   });
@@ -228,6 +233,7 @@ export async function work(config: Config): Promise<Running> {
   const parts: Parts = {};
   return await orClose(parts, async () => {
     parts.app = await openProduction(config);
+    parts.app.live?.ethereum.start();
     parts.worker = await startWorkers(parts.app);
     await startMonitoring(parts, config);
     return { baseUrl: undefined, stop: () => stopParts(parts) };

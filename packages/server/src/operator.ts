@@ -1,5 +1,6 @@
 import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
+import { liveConfig } from './live-config.ts';
 import { explain } from './operator/explain.ts';
 import { historyCommands } from './operator/history.ts';
 import { approverCommands, keyCommands, merchantCommands, storeCommands } from './operator/merchants.ts';
@@ -65,6 +66,7 @@ export async function openOperator(config: Config) {
     log,
     poolSize: OPERATOR_POOL_SIZE,
     statementMs: OPERATOR_STATEMENT_MS,
+    live: liveConfig(config),
   });
   return {
     merchants: merchantCommands(app),

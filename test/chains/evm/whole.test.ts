@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createJournal, readPolicy, Signer, serveSigner, signStatement, statementOf } from '@florin/signer';
-import { SignerClient } from '@florin/signer/client';
+import { signStatement, statementOf } from '@florin/signer';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BlockFeed } from '../../../packages/server/src/chains/evm/blocks.ts';
@@ -14,41 +13,15 @@ import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-sig
 import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
 import type { Authority, TransferItem } from '../../../packages/server/src/chains/port.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
-import { ADA, policyText } from '../../../packages/signer/src/test-policy.ts';
+import { ADA } from '../../../packages/signer/src/test-policy.ts';
 import { accounts } from '../../../packages/signer/src/test-requests.ts';
 import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
+import { startSigner } from './real-signer.ts';
 import { World } from './world.ts';
 
 const TOKEN = 1_000_000n;
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 const VALID_UNTIL = Math.floor(Date.now() / 1000) + 3_600;
-
-/** A signer process's server in this process, on a socket, with a journal on disk. */
-async function startSigner(world: World, folder: string) {
-  const policy = policyText();
-  const { erc20 } = policy.networks;
-  erc20.tokens = world.tokens;
-  erc20.batch_payout = world.network().batchPayout ?? '';
-  erc20.gas_per_transaction = 16_777_216;
-  const journalFile = path.join(folder, 'journal');
-  createJournal(journalFile, accounts.fingerprint, Date.now());
-  const signer = await Signer.open({
-    accounts,
-    policy: readPolicy(JSON.stringify(policy)),
-    journalFile,
-    checkPassphrase: () => Promise.reject(new Error('nobody unfreezes here')),
-    log: () => {},
-  });
-  const socket = path.join(folder, 'signer.sock');
-  const server = await serveSigner(signer, { socket }, () => {});
-  const client = new SignerClient({ socket });
-  const stop = async () => {
-    client.close();
-    await server.stop();
-    await signer.close();
-  };
-  return { client, stop };
-}
 
 describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'florin-whole-'));

@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import { type Db, transact } from '../platform/db/index.ts';
+import { type Db, NIL_ID, transact } from '../platform/db/index.ts';
 
 // A live merchant has an account on each network: a number, from which the signer derives its keys, and the extended public
 // key, from which this service derives its deposit addresses. Numbers are given once, for ever.
@@ -12,6 +12,7 @@ declare module '../platform/db/db.ts' {
       account: number;
       merchant_id: string;
       extended_public_key: string | null;
+      begins_at: bigint | null;
       created_at: bigint | number;
     };
   }
@@ -24,19 +25,29 @@ export interface ChainAccount {
   account: number;
   /** BIP 32. */
   extendedPublicKey: string;
+  /** A block before which nobody can have paid to it. */
+  beginsAt: bigint;
+}
+
+/** Where an account's facts come from. */
+export interface AccountSource {
+  /** Asks whoever holds the keys for the account's extended public key. */
+  keyOf(account: number): Promise<string>;
+  /** A final height of the network. */
+  height(): Promise<bigint>;
 }
 
 /**
  * Opens the account of a live merchant on a network. Its number is stored before the key is asked for, so a call that was
  * interrupted is repeated, and gets the same number.
  *
- * @param keyOf asks whoever holds the keys for the account's extended public key
+ * @param merchantId `NIL_ID` for the installation's own account, 0
  * @throws Error where the key belongs to another account
  */
 export async function openAccount(
   db: Db,
   { merchantId, network }: Pick<ChainAccount, 'merchantId' | 'network'>,
-  keyOf: (account: number) => Promise<string>,
+  { keyOf, height }: AccountSource,
   nowSeconds: number,
 ): Promise<ChainAccount> {
   const reserved = await transact(db, async (tx) => {
@@ -44,32 +55,34 @@ export async function openAccount(
     await sql`lock table chain_account in share row exclusive mode`.execute(tx);
     const known = await findRow(tx, merchantId, network);
     if (known !== undefined) return known;
-    const { rows } = await sql<{ account: number; extended_public_key: null }>`
+    const { rows } = await sql<{ account: number; extended_public_key: null; begins_at: null }>`
       insert into chain_account (network, account, merchant_id, created_at)
-      select ${network}, coalesce(max(account), 0) + 1, ${merchantId}::uuid, ${nowSeconds}::bigint
+      select ${network}, case when ${merchantId}::uuid = ${NIL_ID}::uuid then 0 else coalesce(max(account), 0) + 1 end,
+        ${merchantId}::uuid, ${nowSeconds}::bigint
       from chain_account where network = ${network}
-      returning account, extended_public_key`.execute(tx);
+      returning account, extended_public_key, begins_at`.execute(tx);
     if (rows[0] === undefined) throw new Error('an insert of an account returned no row');
     return rows[0];
   });
   const { account } = reserved;
   const told = reserved.extended_public_key ?? (await keyOf(account));
+  const beginsAt = reserved.begins_at ?? (await height());
   const { numUpdatedRows } = await db
     .updateTable('chain_account')
-    .set({ extended_public_key: told })
+    .set({ extended_public_key: told, begins_at: beginsAt })
     .where('network', '=', network)
     .where('account', '=', account)
     .where((e) => e.or([e('extended_public_key', 'is', null), e('extended_public_key', '=', told)]))
     .executeTakeFirst();
   if (numUpdatedRows === 0n)
     throw new Error(`the signer has told two keys for account ${account} on ${network}: check its seed`);
-  return { merchantId, network, account, extendedPublicKey: told };
+  return { merchantId, network, account, extendedPublicKey: told, beginsAt };
 }
 
 const findRow = (db: Db, merchantId: string, network: Network) =>
   db
     .selectFrom('chain_account')
-    .select(['account', 'extended_public_key'])
+    .select(['account', 'extended_public_key', 'begins_at'])
     .where('network', '=', network)
     .where('merchant_id', '=', merchantId)
     .executeTakeFirst();
@@ -77,8 +90,8 @@ const findRow = (db: Db, merchantId: string, network: Network) =>
 /** All accounts whose key is known. */
 async function listAccounts(db: Db): Promise<ChainAccount[]> {
   const rows = await db.selectFrom('chain_account').selectAll().execute();
-  return rows.flatMap(({ merchant_id: merchantId, network, account, extended_public_key: key }) =>
-    key === null ? [] : [{ merchantId, network, account, extendedPublicKey: key }],
+  return rows.flatMap(({ merchant_id: merchantId, network, account, extended_public_key: key, begins_at }) =>
+    key === null ? [] : [{ merchantId, network, account, extendedPublicKey: key, beginsAt: begins_at ?? 0n }],
   );
 }
 

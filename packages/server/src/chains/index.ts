@@ -1,6 +1,8 @@
-export { Accounts, type ChainAccount, openAccount } from './accounts.ts';
+export { type AccountSource, Accounts, type ChainAccount, openAccount } from './accounts.ts';
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
+export { LiveEthereum } from './evm/live.ts';
+export type { EvmNetwork } from './evm/network.ts';
 export { checkEndpoints, type EndpointReport } from './evm/network-check.ts';
 export {
   type ConfiguredNetworks,

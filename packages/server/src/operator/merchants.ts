@@ -4,6 +4,7 @@ import { invariant } from '../platform/fail.ts';
 import * as stores from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { idOf, merchantBy } from './context.ts';
+import { openLiveAccount } from './live-accounts.ts';
 
 const seconds = (value: bigint | number) => isoOf(Number(value) * 1000);
 
@@ -22,8 +23,12 @@ export function merchantCommands(app: App) {
     return showMerchant(await stores.getMerchant(app.db, merchantId));
   };
   return {
-    create: async (input: { name: string; mode: 'sandbox' | 'live' }) =>
-      showMerchant(await stores.createMerchant(app, input)),
+    /** A live merchant gets its account on each network that is set up. */
+    create: async (input: { name: string; mode: 'sandbox' | 'live' }) => {
+      const merchant = await stores.createMerchant(app, input);
+      if (merchant.mode === 'live') await openLiveAccount(app, merchant.merchantId);
+      return showMerchant(merchant);
+    },
     list: async () => (await stores.listMerchants(app.db)).map(showMerchant),
     suspend: setStatus('suspended'),
     resume: setStatus('active'),

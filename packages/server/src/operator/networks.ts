@@ -9,6 +9,7 @@ import { identifyApprover } from '../stores/index.ts';
 import { changeSetting, encodeId } from '../tenancy/index.ts';
 import { adoptSequence, listStops, resumeNetwork, TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
+import { openLiveAccount } from './live-accounts.ts';
 
 export interface NetworksReport {
   file: string;
@@ -108,6 +109,7 @@ async function turn(app: App, merchantText: string, networkText: string, isOn: b
     const message = 'A sandbox merchant sends on every network: only live merchants are turned on and off.';
     throw new Fail('invalid_request', { message, param: 'merchant' });
   }
+  if (isOn && network === 'erc20') await openLiveAccount(app, merchant.merchantId);
   const networks = await changeSetting(app.db, merchant, TRANSFER_SETTINGS.liveNetworks, (before) => {
     const others = before.filter((one) => one !== network);
     return isOn ? [...others, network] : others;

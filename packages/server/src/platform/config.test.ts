@@ -57,6 +57,10 @@ const BAD: Record<ConfigKey, string[]> = {
   ],
   // Its content is checked where the networks are opened.
   networksFile: [],
+  signer: ['http://signer:1', 'signer', 'ftp://x', 'https://signer:8443'],
+  signerCertFile: [],
+  signerKeyFile: [],
+  signerCaFile: [],
 };
 
 test('every setting has its bad values here', () => {

@@ -27,6 +27,8 @@ export interface Config {
   outbound: OutboundConfig;
   /** The networks of live merchants; see `florin networks check`. */
   networksFile: string | undefined;
+  /** The signer; undefined: live money does not move. */
+  signer: SignerAddress | undefined;
   /** Seconds of real time after which a webhook endpoint that only fails is disabled. */
   webhookDisableAfter: number;
 }
@@ -39,6 +41,11 @@ export interface OutboundConfig {
   /** DNS server as `ip:port` instead of the system's. */
   resolver: string | undefined;
 }
+
+/** A Unix socket of this machine, or TLS with certificates of both sides, as PEM. */
+export type SignerAddress =
+  | { socket: string }
+  | { host: string; port: number; cert: string; key: string; serverCa: string };
 
 interface Option {
   env: string;
@@ -127,6 +134,18 @@ export const CONFIG_OPTIONS = {
     'file',
     'Nodes, tokens and contracts of the networks that live merchants use (none: live money does not move).',
   ),
+  signer: option(
+    'FLORIN_SIGNER',
+    'address',
+    'The signer of live money: the path of its socket, or https://host:port with the files below.',
+  ),
+  signerCertFile: option(
+    'FLORIN_SIGNER_CERT_FILE',
+    'file',
+    'Certificate (PEM) by which the signer knows us.',
+  ),
+  signerKeyFile: option('FLORIN_SIGNER_KEY_FILE', 'file', 'Private key (PEM) of that certificate.'),
+  signerCaFile: option('FLORIN_SIGNER_CA_FILE', 'file', 'Certificate authority (PEM) of the signer.'),
 } as const;
 export type ConfigKey = keyof typeof CONFIG_OPTIONS;
 export type ConfigFlags = Partial<Record<ConfigKey, string | undefined>>;
@@ -228,6 +247,40 @@ function readLogLevel({ text, wrong }: Reader, fallback: LogLevel): LogLevel {
   return level;
 }
 
+const SIGNER_PORT_DEFAULT = 443;
+
+function readSigner(read: Reader): SignerAddress | undefined {
+  const given = read.text('signer');
+  if (given === undefined) return undefined;
+  if (given.startsWith('/') || given.startsWith('.')) return { socket: given };
+  const url = URL.parse(given);
+  if (url?.protocol !== 'https:')
+    throw read.wrong('signer', 'the path of a socket (/run/florin/signer.sock) or https://host:port');
+  const [cert, key, serverCa] = (['signerCertFile', 'signerKeyFile', 'signerCaFile'] as const).map((name) =>
+    readPem(read, name),
+  );
+  if (cert === undefined || key === undefined || serverCa === undefined)
+    throw new ConfigError(
+      'FLORIN_SIGNER over https needs FLORIN_SIGNER_CERT_FILE, FLORIN_SIGNER_KEY_FILE and FLORIN_SIGNER_CA_FILE.',
+    );
+  return { host: url.hostname, port: Number(url.port || SIGNER_PORT_DEFAULT), cert, key, serverCa };
+}
+
+function readPem(
+  read: Reader,
+  name: 'signerCertFile' | 'signerKeyFile' | 'signerCaFile',
+): string | undefined {
+  const file = read.text(name);
+  if (file === undefined) return undefined;
+  try {
+    const text = readFileSync(file, 'utf8');
+    if (text.includes('-----BEGIN ')) return text;
+  } catch {
+    // Said below.
+  }
+  throw read.wrong(name, 'a readable file with PEM text');
+}
+
 /** Plain HTTP would show every request to the network: the interface is HTTPS only. */
 function refusePlainHttp(config: Config): void {
   if (LOOPBACK.test(config.host) || config.tls !== undefined || config.trustedProxy) return;
@@ -267,6 +320,7 @@ export function readConfig(
     metrics: readMetrics(read),
     outbound: readOutbound(read),
     networksFile: read.text('networksFile'),
+    signer: readSigner(read),
     webhookDisableAfter: read.whole('webhookDisableAfter', 432_000, [0, 100_000_000]),
   };
   refusePlainHttp(config);

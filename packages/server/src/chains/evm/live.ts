@@ -1,0 +1,87 @@
+import type { SignerClient } from '@florin/signer/client';
+import type { Logger } from '../../platform/observability/index.ts';
+import type { ChainAccount } from '../accounts.ts';
+import type { LiveChains } from '../live-chains.ts';
+import { BlockFeed } from './blocks.ts';
+import { RpcEndpoints } from './endpoints.ts';
+import { EvmChain } from './evm-chain.ts';
+import { AccountAddresses } from './extended-key.ts';
+import type { EvmNetwork } from './network.ts';
+import { CheckedNode } from './network-check.ts';
+import { RemoteSigner } from './remote-signer.ts';
+
+const TEST_REFRESH_MS = 500;
+
+export interface LiveOptions {
+  network: EvmNetwork;
+  signer: SignerClient;
+  /** The installation's own account; undefined before it is opened: then nobody has a chain. */
+  tankAccount: () => ChainAccount | undefined;
+  log: Logger;
+  /** Certificate authorities (PEM) to trust beside the built-in ones. */
+  ca?: string | undefined;
+}
+
+/** Ethereum as all live merchants of this process share it: the endpoints, one reading of blocks and the signer. */
+export class LiveEthereum implements LiveChains {
+  readonly holder: RemoteSigner;
+  readonly #options: LiveOptions;
+  readonly #rpc: RpcEndpoints;
+  readonly #node: CheckedNode;
+  readonly #feed: BlockFeed;
+  readonly #chains = new Map<number, EvmChain>();
+
+  constructor(options: LiveOptions) {
+    const { network, signer, log, ca } = options;
+    this.#options = options;
+    this.holder = new RemoteSigner(signer);
+    this.#rpc = new RpcEndpoints(network, { log, ca });
+    this.#node = new CheckedNode(this.#rpc, network, log);
+    // A test network makes blocks as people ask for them.
+    this.#feed = new BlockFeed(this.#node, network, network.isTest ? { refreshMs: TEST_REFRESH_MS } : {});
+  }
+
+  of({ merchantId, network, account, extendedPublicKey, beginsAt }: ChainAccount): EvmChain | undefined {
+    const tank = this.#options.tankAccount();
+    if (network !== 'erc20' || tank === undefined) return undefined;
+    const known = this.#chains.get(account);
+    if (known !== undefined) return known;
+    const chain = new EvmChain({
+      network: this.#options.network,
+      node: this.#node,
+      feed: this.#feed,
+      addresses: new AccountAddresses(extendedPublicKey),
+      tank: new AccountAddresses(tank.extendedPublicKey).hot,
+      beginsAt,
+      nowMs: Date.now,
+      signer: this.holder,
+      merchantId,
+      account,
+    });
+    this.#chains.set(account, chain);
+    return chain;
+  }
+
+  /** @throws SignerUnavailable, SignerRefused */
+  async keyOf(account: number): Promise<string> {
+    const { extendedPublicKey } = await this.#options.signer.account({ network: 'erc20', account });
+    return extendedPublicKey;
+  }
+
+  /** @throws ChainUnavailable */
+  async height(): Promise<bigint> {
+    const { final } = await this.#feed.snapshot();
+    return final.height;
+  }
+
+  /** Reads blocks on by itself, for a process that serves or works. */
+  start(): void {
+    this.#feed.start(this.#options.log);
+  }
+
+  async close(): Promise<void> {
+    this.#feed.stop();
+    this.#options.signer.close();
+    await this.#rpc.close();
+  }
+}

@@ -1,0 +1,32 @@
+import { SignerRefused, SignerUnavailable } from '@florin/signer/client';
+import type { App } from '../app.ts';
+import { ChainUnavailable, openAccount } from '../chains/index.ts';
+import { NIL_ID } from '../platform/db/index.ts';
+import { Fail } from '../platform/fail.ts';
+
+/**
+ * Opens a live merchant's account on Ethereum, and the installation's own before the first one. Repeated after an
+ * interruption it goes on where it was.
+ *
+ * @returns false where this installation has no network with real money
+ * @throws Fail `service_unavailable` while the signer or the network is away
+ */
+export async function openLiveAccount({ db, live, clock }: App, merchantId: string): Promise<boolean> {
+  if (live === undefined) return false;
+  const { ethereum, accounts } = live;
+  const source = {
+    keyOf: (account: number) => ethereum.keyOf(account),
+    height: () => ethereum.height(),
+  };
+  try {
+    for (const owner of [NIL_ID, merchantId])
+      await openAccount(db, { merchantId: owner, network: 'erc20' }, source, clock.nowSeconds());
+  } catch (error) {
+    const isAway = [SignerRefused, SignerUnavailable, ChainUnavailable].some((kind) => error instanceof kind);
+    if (!(isAway && error instanceof Error)) throw error;
+    const message = `The merchant has no account on erc20 yet: ${error.message}. Run florin networks enable once this is mended.`;
+    throw new Fail('service_unavailable', { message, cause: error });
+  }
+  await accounts.load();
+  return true;
+}

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Address } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
+import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { accounts } from '../../packages/signer/src/test-requests.ts';
+import { startSigner } from '../chains/evm/real-signer.ts';
+import { World } from '../chains/evm/world.ts';
+import { checkout, TOKEN } from '../checkout/requests.ts';
+import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
+import { bodyOf, caller } from '../payouts/requests.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+
+const HUNDRED = 100 * TOKEN;
+const WITHIN = { timeout: 30_000, interval: 250 };
+const addressOf = (text: string): Address => `0x${text.slice(2)}`;
+
+describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'florin-live-'));
+  let world: World;
+  let signer: Awaited<ReturnType<typeof startSigner>>;
+  let service: TestService;
+  let merchant: TestMerchant;
+
+  beforeAll(async () => {
+    world = await World.start();
+    await world.furnish();
+    signer = await startSigner(world, folder, ({ payouts }) => {
+      payouts.approve_above = '50.00';
+    });
+    const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
+    const endpoints = [{ url: world.node.url, isOwn: true }];
+    const network = world.network({ genesisHash, endpoints });
+    service = await startService({ worker: true, live: { network, signer: { socket: signer.socket } } });
+    merchant = await service.createMerchant({ mode: 'live' });
+  }, 120_000);
+  afterAll(async () => {
+    await service?.stop();
+    await signer?.stop();
+    await world?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const own = () => encodeId('merchant', merchant.merchantId);
+  async function expectBooksAgree(): Promise<void> {
+    const { differences, unseen } = await verifyLedger(service.app, () => {});
+    expect(differences).toEqual([]);
+    expect(unseen.filter((line) => line.includes('erc20'))).toEqual([]);
+  }
+
+  test('K1: a payment to an address of the merchant’s account is credited early, and the books agree with the node', async () => {
+    const api = checkout(service, merchant);
+    const session = await api.open({ amount: HUNDRED });
+    const row = await getSession(service.app.db, merchant, session.id);
+    const who = { merchantId: merchant.merchantId, mode: 'live', clockOffset: 0 } as const;
+    const { options } = await chooseOption(service.app, who, row, { currency: 'USDT', network: 'erc20' });
+    const address = options[0]?.address ?? '';
+    expect(address).toBe(accounts.deposit(1, 0).address);
+    await world.mint('USDT', addressOf(address), BigInt(HUNDRED));
+    const payment = () => api.payment(session.payment_id);
+    await expect
+      .poll(payment, WITHIN)
+      .toMatchObject({ transactions: [{ status: 'seen', required_confirmations: 12 }] });
+    await world.mine(11);
+    await expect.poll(payment, WITHIN).toMatchObject({ status: 'completed', amount_received: HUNDRED });
+    await expectBooksAgree();
+    await world.mine(world.finalBlocks + 1);
+    await expectBooksAgree();
+  });
+
+  test('a payout is refused until the operator turns the network on, then signed, sent and booked once it is final', async () => {
+    const calls = caller(service, merchant);
+    const created = await calls.create({
+      ...bodyOf(['10', '5']),
+      items: ['10.00', '5.00'].map((amount, i) => ({
+        real_name: 'Ada Lovelace',
+        network: 'erc20',
+        address: freshAddress(500 + i),
+        amount,
+      })),
+    });
+    const id = String(created.json.batch_id);
+    expect(await calls.submit(id)).toMatchObject({ status: 400, json: { errorCode: 'quota_blocked' } });
+    await networkCommands(service.app).enable(own(), 'erc20');
+    expect(await calls.submit(id)).toMatchObject({ status: 200 });
+    const batch = async () => {
+      await world.mine(1);
+      return await merchant.sdk.payouts.retrieve(id);
+    };
+    await expect.poll(batch, WITHIN).toMatchObject({ status: 'completed' });
+    expect(await world.balance('USDT', freshAddress(500))).toBe(10_000_000n);
+    expect(await world.balance('USDT', freshAddress(501))).toBe(5_000_000n);
+    await expectBooksAgree();
+  });
+});
