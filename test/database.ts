@@ -12,10 +12,15 @@ const TEMPLATE = 'florin_template';
 /** Any fixed number: test files clone one after the other, as two clones at once collide on the template. */
 const TEMPLATE_LOCK = 7001;
 
-/** Clones the migrated template into a new database: call it once per test file and `drop()` it afterwards. */
-export async function createDatabase(): Promise<TestDatabase> {
+/**
+ * Clones the migrated template into a new database: call it once per test file and `drop()` it afterwards.
+ *
+ * @param isEmpty without any migration
+ */
+export async function createDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await administer(async (admin) => {
+    if (isEmpty) return void (await admin.query(`CREATE DATABASE ${name}`));
     await admin.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
     await ensureTemplate(admin);
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);

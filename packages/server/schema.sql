@@ -91,10 +91,13 @@ create table public.chain_account (
   merchant_id uuid not null,
   extended_public_key text,
   created_at bigint not null,
+  begins_at bigint,
   constraint chain_account_pkey PRIMARY KEY (network, account),
   constraint chain_account_key UNIQUE (network, extended_public_key),
   constraint chain_account_merchant UNIQUE (network, merchant_id),
-  constraint chain_account_account_check CHECK ((account >= 1))
+  constraint chain_account_account_check CHECK ((account >= 0)),
+  constraint chain_account_begins_at_check CHECK ((begins_at >= 0)),
+  constraint chain_account_known CHECK (((extended_public_key IS NULL) = (begins_at IS NULL))) NOT VALID
 );
 
 create table public.checkout_session (

@@ -74,7 +74,7 @@ test('a key is never replaced, and never that of two accounts', async () => {
 });
 
 test.each([
-  ['chain_account_account_check', `('erc20', 0, gen_random_uuid(), null, 1)`],
+  ['chain_account_account_check', `('erc20', -1, gen_random_uuid(), null, 1)`],
   ['chain_account_pkey', `('erc20', 1, gen_random_uuid(), null, 1)`],
   [
     'chain_account_merchant',

@@ -1,21 +1,28 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signStatement, statementOf } from '@florin/signer';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { ADA } from '../../packages/signer/src/test-policy.ts';
 import { accounts } from '../../packages/signer/src/test-requests.ts';
 import { startSigner } from '../chains/evm/real-signer.ts';
 import { World } from '../chains/evm/world.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
+import { asOwner } from '../ledger.ts';
 import { bodyOf, caller } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
+/** Longer than the first retries of a transfer. */
+const WAITS_MS = 2_500;
 const HUNDRED = 100 * TOKEN;
 const WITHIN = { timeout: 30_000, interval: 250 };
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
@@ -31,12 +38,15 @@ describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {
     world = await World.start();
     await world.furnish();
     signer = await startSigner(world, folder, ({ payouts }) => {
-      payouts.approve_above = '50.00';
+      payouts.approve_above = '20.00';
     });
     const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
     const endpoints = [{ url: world.node.url, isOwn: true }];
     const network = world.network({ genesisHash, endpoints });
-    service = await startService({ worker: true, live: { network, signer: { socket: signer.socket } } });
+    service = await startService({
+      worker: true,
+      live: { network, signer: { socket: signer.socket } },
+    });
     merchant = await service.createMerchant({ mode: 'live' });
   }, 120_000);
   afterAll(async () => {
@@ -95,6 +105,53 @@ describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {
     await expect.poll(batch, WITHIN).toMatchObject({ status: 'completed' });
     expect(await world.balance('USDT', freshAddress(500))).toBe(10_000_000n);
     expect(await world.balance('USDT', freshAddress(501))).toBe(5_000_000n);
+    await expectBooksAgree();
+  });
+
+  test('G3: a batch above the signer’s threshold waits until an approver has signed it; a row changed afterwards is not paid', {
+    timeout: 90_000,
+  }, async () => {
+    const calls = caller(service, merchant);
+    const item = (address: string, amount: string) => ({
+      real_name: 'Ada',
+      network: 'erc20',
+      address,
+      amount,
+    });
+    const submitted = async (items: object[]) => {
+      const created = await calls.create({ ...bodyOf(['1']), items });
+      const id = String(created.json.batch_id);
+      expect(await calls.submit(id)).toMatchObject({ status: 200 });
+      return id;
+    };
+    const statusOf = async (id: string) => {
+      await world.mine(1);
+      return await merchant.sdk.payouts.retrieve(id);
+    };
+    const sign = async (batch: string) => {
+      const subject = await payoutCommands(service.app).signable(batch);
+      const validUntil = Math.floor(Date.now() / 1000) + 3_600;
+      const signature = signStatement(statementOf(subject, validUntil), ADA);
+      await payoutCommands(service.app).addSignature({ batch, approver: 'ada', validUntil, signature });
+    };
+    const good = await submitted([item(freshAddress(510), '51.00')]);
+    await expect.poll(() => statusOf(good), WITHIN).toMatchObject({ status: 'processing' });
+    await sleep(WAITS_MS);
+    expect(await statusOf(good)).toMatchObject({ status: 'processing' });
+    await sign(good);
+    await expect.poll(() => statusOf(good), WITHIN).toMatchObject({ status: 'completed' });
+    expect(await world.balance('USDT', freshAddress(510))).toBe(51_000_000n);
+
+    const changed = await submitted([item(freshAddress(511), '10.00'), item(freshAddress(512), '15.00')]);
+    await expect.poll(() => statusOf(changed), WITHIN).toMatchObject({ status: 'processing' });
+    await asOwner(service, 'update transfer set address = $1 where address = $2', [
+      freshAddress(599),
+      freshAddress(511),
+    ]);
+    await sign(changed);
+    await expect.poll(() => statusOf(changed), WITHIN).toMatchObject({ status: 'partially_completed' });
+    expect(await world.balance('USDT', freshAddress(599))).toBe(0n);
+    expect(await world.balance('USDT', freshAddress(512))).toBe(15_000_000n);
     await expectBooksAgree();
   });
 });

@@ -11,7 +11,19 @@ export interface DatabaseFlags {
 }
 
 /** Other settings belong to the service: a wrong port must not break operators' commands. */
-const READ: readonly ConfigKey[] = ['databaseUrl', 'simchainUrl', 'dataDir', 'masterKey', 'logLevel'];
+const READ: readonly ConfigKey[] = [
+  'databaseUrl',
+  'simchainUrl',
+  'dataDir',
+  'masterKey',
+  'logLevel',
+  'networksFile',
+  'signer',
+  'signerCertFile',
+  'signerKeyFile',
+  'signerCaFile',
+  'outboundCaFile',
+];
 
 const PLACE: readonly (readonly [flag: string, description: string])[] = [
   ['--database-url <url>', 'of a service of your own (DATABASE_URL)'],

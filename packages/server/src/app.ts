@@ -148,7 +148,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const clock = new Clock();
   const { webhooks = NO_WEBHOOKS } = options;
   const rates = createRates({ db, clock, log, ca: options.ratesCa });
-  const live = options.live && openLive(options.live, db, log);
+  const live = options.live && openLive(options.live, { db, clock, log });
   const close = async () => {
     clock.stop();
     webhooks.outbound.close?.();
@@ -196,12 +196,16 @@ export async function openApp(options: AppOptions): Promise<App> {
 const findAuthority: FindAuthority = async (db, merchantId, group) =>
   (await payoutAuthority(db, merchantId, group)) ?? (await refundAuthority(db, merchantId, group));
 
-function openLive({ network, signer, ca }: LiveConfig, db: Db, log: Logger) {
+function openLive(
+  { network, signer, ca }: LiveConfig,
+  { db, clock, log }: Pick<App, 'db' | 'clock' | 'log'>,
+) {
   const accounts = new Accounts(db);
   const ethereum = new LiveEthereum({
     network,
     signer: new SignerClient(signer),
     tankAccount: () => accounts.find(NIL_ID, 'erc20'),
+    nowMs: () => clock.nowMs(),
     log,
     ca,
   });

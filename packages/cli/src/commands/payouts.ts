@@ -1,7 +1,8 @@
 import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
 import { approver, operator, resource } from '../operations.ts';
-import { text } from '../options.ts';
+import { required, text } from '../options.ts';
+import { withSigner } from '../signer.ts';
 
 type Batch = Awaited<ReturnType<Operator['payouts']['list']>>[number];
 type LostItem = Awaited<ReturnType<Operator['payouts']['repay']>>;
@@ -25,7 +26,11 @@ const lostRow = ({ item, ...count }: LostItem) => ({
   tx_id: item.tx_id,
 });
 
+/** A week, as a batch waits for approval. */
+const SIGNATURE_SECONDS = 7 * 86_400;
+
 const operation = operator(summary);
+const signing = operator();
 const verdict = approver(summary);
 const lostItem = approver(lostRow);
 
@@ -61,6 +66,28 @@ export const addPayouts = resource({
       'Return the money of an item whose transaction a reorganisation removed for good. Needs two approvers.',
       ({ payouts }, given) => payouts.giveBack(given),
     ),
+    signing('sign <batch>', 'Sign a batch of real money with your own key, for the signer that pays it', {
+      examples: [
+        'florin payouts sign pb_01… --as "Ada Lovelace" --key-file ada.pem',
+        'florin payouts sign pb_01… --as "Ada Lovelace" --key-file ada.pem --passphrase-file passphrase',
+      ],
+      options: {
+        as: required(text('--as <name>', "your name in the signer's policy")),
+        keyFile: required(text('--key-file <file>', 'your key, made by florin approvers key')),
+        passphraseFile: text('--passphrase-file <file>', 'file whose first line is its passphrase'),
+      },
+      run: ({ payouts }, { batch, as, keyFile, passphraseFile }) =>
+        withSigner(async (signer) => {
+          const passphrase =
+            passphraseFile === undefined ? undefined : signer.readPassphrase(passphraseFile, undefined);
+          const key = signer.openApproverKey(keyFile, passphrase);
+          const validUntil = Math.floor(Date.now() / 1000) + SIGNATURE_SECONDS;
+          const subject = await payouts.signable(batch);
+          const signature = signer.signStatement(signer.statementOf(subject, validUntil), key);
+          return await payouts.addSignature({ batch, approver: as, validUntil, signature });
+        }),
+      note: 'The signer judges it when the batch is paid: florin payouts list shows how far it is.',
+    }),
     operation('list', 'List the newest payout batches', {
       examples: [
         'florin payouts list --status pending_approval',

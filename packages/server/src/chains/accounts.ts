@@ -47,7 +47,7 @@ export interface AccountSource {
 export async function openAccount(
   db: Db,
   { merchantId, network }: Pick<ChainAccount, 'merchantId' | 'network'>,
-  { keyOf, height }: AccountSource,
+  source: AccountSource,
   nowSeconds: number,
 ): Promise<ChainAccount> {
   const reserved = await transact(db, async (tx) => {
@@ -65,8 +65,8 @@ export async function openAccount(
     return rows[0];
   });
   const { account } = reserved;
-  const told = reserved.extended_public_key ?? (await keyOf(account));
-  const beginsAt = reserved.begins_at ?? (await height());
+  const told = reserved.extended_public_key ?? (await source.keyOf(account));
+  const beginsAt = reserved.begins_at ?? (await source.height());
   const { numUpdatedRows } = await db
     .updateTable('chain_account')
     .set({ extended_public_key: told, begins_at: beginsAt })

@@ -75,6 +75,8 @@ async function sweep(
   const { step, signal } = { step: run.step.bind(run), signal: run.signal };
   const again = { againAtMs: deps.clock.nowMs() + UNREACHABLE_RETRY_MS, followsClock: false };
   const own: Sweep = { deps, merchant, network, minimum, step, signal };
+  // Live deposits stay at their addresses until one transaction sweeps many of them: payouts use the hot wallet's coins.
+  if (deps.chains.of(merchant, network).caps.sweepsPerTx > 0) return 'done';
   try {
     await cancelShortSweeps(own);
     const target = { merchantId: merchant.merchantId, network };

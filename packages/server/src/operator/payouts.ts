@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { PAYOUT_BATCH_STATUSES, type PayoutBatchStatus } from '@florin/contract/schemas';
+import { statementOf, statementText } from '@florin/signer/statement';
 import type { App } from '../app.ts';
 import {
   decideApproval,
@@ -7,10 +9,15 @@ import {
   listBatches,
   locateBatch,
   locateItem,
+  PAYOUT_OWNER,
+  payoutAuthority,
   presentBatch,
 } from '../payouts/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { transact } from '../platform/db/index.ts';
+import { Fail, invariant } from '../platform/fail.ts';
 import { getMerchant, identifyApprover, listMerchants } from '../stores/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
+import { storeApproval } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 
 export interface Verdict {
@@ -18,6 +25,17 @@ export interface Verdict {
   /** Name of the registered approver. */
   as: string;
   token: string;
+}
+
+/** An approver's signature over a batch, made with the key that the signer's policy names. */
+export interface SignatureInput {
+  batch: string;
+  /** Name in the signer's policy. */
+  approver: string;
+  /** Unix seconds. */
+  validUntil: number;
+  /** Hex. */
+  signature: string;
 }
 
 export interface LostItemVerdict {
@@ -55,7 +73,38 @@ export function payoutCommands(app: App) {
     });
     return { decision, agreed, required, done: isDone, item };
   };
+  /** What an approver signs for the signer of live money. */
+  const signable = async (batch: string) => {
+    const { merchantId, batchId } = await locateBatch(app.db, batch);
+    const group = { ownerType: PAYOUT_OWNER, groupId: batchId };
+    const authority = await payoutAuthority(app.db, merchantId, group);
+    invariant(authority, 'a batch that was found can be read');
+    const { kind, id, asset, items } = authority;
+    const named = items.map((item) => ({ ...item, amount: String(item.amount) }));
+    return { kind, merchant: merchantId, id, network: 'erc20', asset, items: named } as const;
+  };
   return {
+    signable,
+    /** Stores an approver's signature, which the signer alone judges; a transfer that waits for it is tried at once. */
+    addSignature: async ({ batch, approver, validUntil, signature }: SignatureInput) => {
+      const subject = await signable(batch);
+      const statement = statementText(statementOf(subject, validUntil));
+      const statementDigest = createHash('sha256').update(statement).digest();
+      const merchant = await getMerchant(app.db, subject.merchant);
+      if (merchant.mode === 'sandbox')
+        throw new Fail('invalid_request', 'A batch of the sandbox needs no signature: no signer pays it.');
+      const approval = {
+        kind: subject.kind,
+        id: subject.id,
+        approver,
+        validUntil,
+        signature,
+        statementDigest,
+      };
+      const now = merchantTime(app, merchant);
+      await transact(app.db, (tx) => storeApproval(tx, merchant.merchantId, approval, now));
+      return { batch_id: batch, approver, valid_until: validUntil };
+    },
     /** For an item whose transaction a reorganisation removed for good. */
     repay: decideItem('repay'),
     giveBack: decideItem('give_back'),

@@ -5,7 +5,7 @@ export { decideApproval } from './decide-approval.ts';
 export { decideLost, type LostVerdict } from './decide-lost.ts';
 export type { PayoutDeps } from './deps.ts';
 export { payoutErrors } from './error-format.ts';
-export { payoutHandlers } from './jobs.ts';
+export { OWNER_TYPE as PAYOUT_OWNER, payoutHandlers } from './jobs.ts';
 export { presentBatch } from './present.ts';
 export { listBatches, locateBatch, locateItem } from './queries.ts';
 export { payoutRoutes } from './routes.ts';

@@ -57,7 +57,7 @@ const BAD: Record<ConfigKey, string[]> = {
   ],
   // Its content is checked where the networks are opened.
   networksFile: [],
-  signer: ['http://signer:1', 'signer', 'ftp://x', 'https://signer:8443'],
+  signer: ['/run/signer.sock', 'http://signer:1', 'signer', 'ftp://x', 'https://signer:8443'],
   signerCertFile: [],
   signerKeyFile: [],
   signerCaFile: [],

@@ -137,7 +137,7 @@ export const CONFIG_OPTIONS = {
   signer: option(
     'FLORIN_SIGNER',
     'address',
-    'The signer of live money: the path of its socket, or https://host:port with the files below.',
+    'The signer of live money: unix:/path/of/its/socket, or https://host:port with the files below.',
   ),
   signerCertFile: option(
     'FLORIN_SIGNER_CERT_FILE',
@@ -252,10 +252,9 @@ const SIGNER_PORT_DEFAULT = 443;
 function readSigner(read: Reader): SignerAddress | undefined {
   const given = read.text('signer');
   if (given === undefined) return undefined;
-  if (given.startsWith('/') || given.startsWith('.')) return { socket: given };
+  if (given.startsWith('unix:/')) return { socket: given.slice('unix:'.length) };
   const url = URL.parse(given);
-  if (url?.protocol !== 'https:')
-    throw read.wrong('signer', 'the path of a socket (/run/florin/signer.sock) or https://host:port');
+  if (url?.protocol !== 'https:') throw read.wrong('signer', 'unix:/path/to/socket or https://host:port');
   const [cert, key, serverCa] = (['signerCertFile', 'signerKeyFile', 'signerCaFile'] as const).map((name) =>
     readPem(read, name),
   );

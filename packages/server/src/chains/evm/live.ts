@@ -17,6 +17,8 @@ export interface LiveOptions {
   signer: SignerClient;
   /** The installation's own account; undefined before it is opened: then nobody has a chain. */
   tankAccount: () => ChainAccount | undefined;
+  /** Unix milliseconds. */
+  nowMs: () => number;
   log: Logger;
   /** Certificate authorities (PEM) to trust beside the built-in ones. */
   ca?: string | undefined;
@@ -53,7 +55,7 @@ export class LiveEthereum implements LiveChains {
       addresses: new AccountAddresses(extendedPublicKey),
       tank: new AccountAddresses(tank.extendedPublicKey).hot,
       beginsAt,
-      nowMs: Date.now,
+      nowMs: this.#options.nowMs,
       signer: this.holder,
       merchantId,
       account,

@@ -1,11 +1,15 @@
 import { type SignerClient, SignerRefused } from '@florin/signer/client';
-import type { RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
+import type { Purpose, RefusalAnswer, SignAnswer, SignerStatus, SignRequest } from '@florin/signer/protocol';
 import type { HeldFor, WalletHolder } from '../wallet-holder.ts';
 import type { TransactionSigner } from './signing.ts';
+
+/** A changed policy needs a new start of the signer. */
+const STATUS_MS = 30_000;
 
 /** The signer process, which holds the keys of all accounts and signs for one history of the database. */
 export class RemoteSigner implements TransactionSigner, WalletHolder {
   readonly #client: SignerClient;
+  #status: { value: SignerStatus; readAtMs: number } | undefined;
 
   constructor(client: SignerClient) {
     this.#client = client;
@@ -13,6 +17,9 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
 
   async sign(request: SignRequest): Promise<SignAnswer | RefusalAnswer> {
     try {
+      // A signer that is asked for many batches without approvals takes it for an attack, and freezes.
+      const missing = await this.#missingApprovals(request.purpose);
+      if (missing !== undefined) return { code: 'approvals', message: missing };
       return await this.#client.sign(request);
     } catch (error) {
       if (!(error instanceof SignerRefused)) throw error;
@@ -29,5 +36,23 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
   async claim(history: string, over: bigint): Promise<boolean> {
     const { claimed } = await this.#client.claim({ history, over: String(over) });
     return claimed;
+  }
+
+  /** By number alone: whether they are good is for the signer to say. */
+  async #missingApprovals(purpose: Purpose): Promise<string | undefined> {
+    if (purpose.kind !== 'payout' && purpose.kind !== 'refund') return undefined;
+    const { thresholds } = await this.#recentStatus();
+    const { approveAbove, approvals } = thresholds[purpose.kind === 'payout' ? 'payouts' : 'refunds'];
+    const total = purpose.items.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+    const given = new Set(purpose.approvals.map(({ approver }) => approver)).size;
+    if (total <= BigInt(approveAbove) || given >= approvals) return undefined;
+    return `${approvals} of the policy's approvers have to sign this ${purpose.kind}; ${given} have.`;
+  }
+
+  async #recentStatus(): Promise<SignerStatus> {
+    const now = performance.now();
+    if (this.#status === undefined || now - this.#status.readAtMs > STATUS_MS)
+      this.#status = { value: await this.#client.status(), readAtMs: now };
+    return this.#status.value;
   }
 }

@@ -80,7 +80,12 @@ async function findFault(network: EvmNetwork, tx: SignedTx): Promise<string | un
   return (await senderOf(tx.raw)) === tx.sender ? undefined : 'invalid_signature';
 }
 
-/** The bytes name places of a group, not the caller's ids: only their number can be compared. */
+/**
+ * The bytes name places of a group, not the caller's ids: only their number can be compared. A fill has none, and its caller
+ * names it by the attempt.
+ */
 function matches(tx: SignedTx, content: SignedContent): boolean {
-  return String(content.nonce) === tx.sequence && countItems(contentOf(content)) === tx.itemIds.length;
+  const of = contentOf(content);
+  const isAlike = of.kind === 'movement' ? tx.itemIds.length <= 1 : countItems(of) === tx.itemIds.length;
+  return String(content.nonce) === tx.sequence && isAlike;
 }

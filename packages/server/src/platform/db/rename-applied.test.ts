@@ -1,18 +1,23 @@
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from '../../../../../test/database.ts';
 import { newId } from './ids.ts';
 import { migrate, pendingMigrations } from './migrate.ts';
 import { planRenames, UnknownMigrations } from './rename-applied.ts';
 
-const RENAMED: Record<string, string> = JSON.parse(
-  readFileSync(new URL('../../../migrations/renamed.json', import.meta.url), 'utf8'),
-);
+const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
+const RENAMED: Record<string, string> = JSON.parse(readFileSync(new URL('renamed.json', MIGRATIONS), 'utf8'));
 const TODAY = await pendingMigrations([]);
 const KNOWN = { names: TODAY, renamed: RENAMED };
 /** What the last release before the renumbering applied. */
 const BEFORE = Object.keys(RENAMED).filter((name) => name !== '0031_earlier_quotes');
+
+/** What came after the renumbering. */
+const SINCE = TODAY.slice(BEFORE.length);
 
 test('numbers have no hole', () => {
   expect(TODAY.map((name) => Number(name.slice(0, 4)))).toEqual(TODAY.map((_, i) => i + 1));
@@ -53,7 +58,11 @@ describe('planRenames', () => {
       [...BEFORE.slice(0, 2), '0003_job_trace'],
       'Migration 3 of this database is 0003_job_trace',
     ],
-    ['a later release', [...TODAY, '0099_later'], 'Migration 27 of this database is 0099_later'],
+    [
+      'a later release',
+      [...TODAY, '0099_later'],
+      `Migration ${TODAY.length + 1} of this database is 0099_later`,
+    ],
   ])('%s is refused', (_, applied, message) => {
     expect(() => planRenames(applied, KNOWN)).toThrow(UnknownMigrations);
     expect(() => planRenames(applied, KNOWN)).toThrow(message);
@@ -63,9 +72,18 @@ describe('planRenames', () => {
 describe('migrate', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>;
   let client: pg.Client;
+  /** The migrations that there were at the renumbering. */
+  let folder: string;
 
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'florin-migrations-'));
+    for (const name of TODAY.slice(0, BEFORE.length))
+      cpSync(new URL(`${name}.sql`, MIGRATIONS), path.join(folder, `${name}.sql`));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
   beforeEach(async () => {
-    database = await createDatabase();
+    database = await createDatabase({ isEmpty: true });
+    await migrate(database.url, { folder: pathToFileURL(`${folder}/`) });
     client = new pg.Client({ connectionString: database.url });
     await client.connect();
   });
@@ -89,8 +107,10 @@ describe('migrate', () => {
     const before = await listed();
     await nameBack();
     expect((await listed()).map(({ name }) => name)).toEqual(BEFORE);
-    expect(await Promise.all([migrate(database.url), migrate(database.url)])).toEqual([[], []]);
-    expect(await listed()).toEqual(before);
+    const applied = await Promise.all([migrate(database.url), migrate(database.url)]);
+    expect(applied.flat()).toEqual(SINCE);
+    expect((await listed()).slice(0, before.length)).toEqual(before);
+    expect((await listed()).map(({ name }) => name)).toEqual(TODAY);
     const { rows } = await client.query('select name from merchant where merchant_id = $1', [merchant]);
     expect(rows).toEqual([{ name: 'Old' }]);
   });
@@ -101,7 +121,7 @@ describe('migrate', () => {
     await client.query('delete from kysely_migration where name = $1', [last]);
     await client.query(`alter table payment_option drop column quoted_at, drop column earlier_quotes;
                         alter table payment drop column earlier_amounts`);
-    expect(await migrate(database.url)).toEqual([RENAMED[last]]);
+    expect(await migrate(database.url)).toEqual([RENAMED[last], ...SINCE]);
     expect((await listed()).map(({ name }) => name)).toEqual(TODAY);
   });
 
