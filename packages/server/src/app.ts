@@ -1,13 +1,13 @@
-import { SignerClient } from '@florin/signer/client';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import {
   Accounts,
   type ChainRegistry,
   type EvmNetwork,
-  LiveEthereum,
+  type LiveEthereum,
   migrateSimulatedChain,
   openChains,
+  openEthereum,
 } from './chains/index.ts';
 import { checkoutPages, checkoutRoutes, paymentLinkPages } from './checkout/index.ts';
 import { customerRoutes } from './customers/index.ts';
@@ -148,7 +148,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const clock = new Clock();
   const { webhooks = NO_WEBHOOKS } = options;
   const rates = createRates({ db, clock, log, ca: options.ratesCa });
-  const live = options.live && openLive(options.live, { db, clock, log });
+  const live = options.live && (await openLive(options.live, { db, clock, log }));
   const close = async () => {
     clock.stop();
     webhooks.outbound.close?.();
@@ -196,14 +196,14 @@ export async function openApp(options: AppOptions): Promise<App> {
 const findAuthority: FindAuthority = async (db, merchantId, group) =>
   (await payoutAuthority(db, merchantId, group)) ?? (await refundAuthority(db, merchantId, group));
 
-function openLive(
+async function openLive(
   { network, signer, ca }: LiveConfig,
   { db, clock, log }: Pick<App, 'db' | 'clock' | 'log'>,
 ) {
   const accounts = new Accounts(db);
-  const ethereum = new LiveEthereum({
+  const ethereum = await openEthereum({
     network,
-    signer: new SignerClient(signer),
+    signer,
     tankAccount: () => accounts.find(NIL_ID, 'erc20'),
     nowMs: () => clock.nowMs(),
     log,

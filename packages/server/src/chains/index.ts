@@ -1,7 +1,7 @@
 export { type AccountSource, Accounts, type ChainAccount, openAccount } from './accounts.ts';
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
-export { LiveEthereum } from './evm/live.ts';
+export type { LiveEthereum } from './evm/live.ts';
 export type { EvmNetwork } from './evm/network.ts';
 export { checkEndpoints, type EndpointReport } from './evm/network-check.ts';
 export {
@@ -10,6 +10,7 @@ export {
   readNetworksFile,
 } from './evm/networks-file.ts';
 export type { LiveChains, LiveNetworks } from './live-chains.ts';
+export { openEthereum } from './open-ethereum.ts';
 export type {
   AddressCheck,
   Authority,

@@ -1,4 +1,3 @@
-import { SignerRefused, SignerUnavailable } from '@florin/signer/client';
 import type { App } from '../app.ts';
 import { ChainUnavailable, openAccount } from '../chains/index.ts';
 import { NIL_ID } from '../platform/db/index.ts';
@@ -14,17 +13,12 @@ import { Fail } from '../platform/fail.ts';
 export async function openLiveAccount({ db, live, clock }: App, merchantId: string): Promise<boolean> {
   if (live === undefined) return false;
   const { ethereum, accounts } = live;
-  const source = {
-    keyOf: (account: number) => ethereum.keyOf(account),
-    height: () => ethereum.height(),
-  };
   try {
     for (const owner of [NIL_ID, merchantId])
-      await openAccount(db, { merchantId: owner, network: 'erc20' }, source, clock.nowSeconds());
+      await openAccount(db, { merchantId: owner, network: 'erc20' }, ethereum, clock.nowSeconds());
   } catch (error) {
-    const isAway = [SignerRefused, SignerUnavailable, ChainUnavailable].some((kind) => error instanceof kind);
-    if (!(isAway && error instanceof Error)) throw error;
-    const message = `The merchant has no account on erc20 yet: ${error.message}. Run florin networks enable once this is mended.`;
+    if (!(error instanceof ChainUnavailable)) throw error;
+    const message = `The merchant has no account yet: ${error.message}. Run florin networks enable once this is mended.`;
     throw new Fail('service_unavailable', { message, cause: error });
   }
   await accounts.load();

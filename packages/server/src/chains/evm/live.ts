@@ -1,6 +1,7 @@
-import type { SignerClient } from '@florin/signer/client';
+import { SignerClient } from '@florin/signer/client';
+import type { SignerAddress } from '../../platform/config.ts';
 import type { Logger } from '../../platform/observability/index.ts';
-import type { ChainAccount } from '../accounts.ts';
+import type { AccountSource, ChainAccount } from '../accounts.ts';
 import type { LiveChains } from '../live-chains.ts';
 import { BlockFeed } from './blocks.ts';
 import { RpcEndpoints } from './endpoints.ts';
@@ -14,7 +15,7 @@ const TEST_REFRESH_MS = 500;
 
 export interface LiveOptions {
   network: EvmNetwork;
-  signer: SignerClient;
+  signer: SignerAddress;
   /** The installation's own account; undefined before it is opened: then nobody has a chain. */
   tankAccount: () => ChainAccount | undefined;
   /** Unix milliseconds. */
@@ -25,7 +26,7 @@ export interface LiveOptions {
 }
 
 /** Ethereum as all live merchants of this process share it: the endpoints, one reading of blocks and the signer. */
-export class LiveEthereum implements LiveChains {
+export class LiveEthereum implements LiveChains, AccountSource {
   readonly holder: RemoteSigner;
   readonly #options: LiveOptions;
   readonly #rpc: RpcEndpoints;
@@ -36,7 +37,7 @@ export class LiveEthereum implements LiveChains {
   constructor(options: LiveOptions) {
     const { network, signer, log, ca } = options;
     this.#options = options;
-    this.holder = new RemoteSigner(signer);
+    this.holder = new RemoteSigner(new SignerClient(signer));
     this.#rpc = new RpcEndpoints(network, { log, ca });
     this.#node = new CheckedNode(this.#rpc, network, log);
     // A test network makes blocks as people ask for them.
@@ -64,10 +65,9 @@ export class LiveEthereum implements LiveChains {
     return chain;
   }
 
-  /** @throws SignerUnavailable, SignerRefused */
-  async keyOf(account: number): Promise<string> {
-    const { extendedPublicKey } = await this.#options.signer.account({ network: 'erc20', account });
-    return extendedPublicKey;
+  /** @throws SignerUnavailable */
+  keyOf(account: number): Promise<string> {
+    return this.holder.keyOf(account);
   }
 
   /** @throws ChainUnavailable */
@@ -83,7 +83,7 @@ export class LiveEthereum implements LiveChains {
 
   async close(): Promise<void> {
     this.#feed.stop();
-    this.#options.signer.close();
+    this.holder.close();
     await this.#rpc.close();
   }
 }

@@ -1,5 +1,6 @@
-import { type SignerClient, SignerRefused } from '@florin/signer/client';
+import { SignerUnavailable as NoAnswer, type SignerClient, SignerRefused } from '@florin/signer/client';
 import type { Purpose, RefusalAnswer, SignAnswer, SignerStatus, SignRequest } from '@florin/signer/protocol';
+import { SignerUnavailable } from '../port-errors.ts';
 import type { HeldFor, WalletHolder } from '../wallet-holder.ts';
 import type { TransactionSigner } from './signing.ts';
 
@@ -26,6 +27,24 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
       const { code, message, from } = error;
       return { code, message, from };
     }
+  }
+
+  /**
+   * The extended public key of an account.
+   *
+   * @throws SignerUnavailable
+   */
+  async keyOf(account: number): Promise<string> {
+    try {
+      return (await this.#client.account({ network: 'erc20', account })).extendedPublicKey;
+    } catch (error) {
+      const isAway = error instanceof SignerRefused || error instanceof NoAnswer;
+      throw isAway ? new SignerUnavailable('erc20', error.message, error) : error;
+    }
+  }
+
+  close(): void {
+    this.#client.close();
   }
 
   async current(): Promise<HeldFor | undefined> {
