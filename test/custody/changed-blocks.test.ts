@@ -60,8 +60,7 @@ describe.each(NETWORKS)('%s', (network) => {
     expect(await attemptsOf(service, first)).toEqual(['succeeded']);
     // Something final is replaced: the payout's block, its bytes, and all that came after.
     const [paid] = (await chain.transfers({ address: await chain.hotAddress(), limit: 1 })).data;
-    const { height } = await chain.height();
-    await chain.reorg(Number(height - (paid?.height ?? 0n)) + 1);
+    await chain.reorgFrom(paid?.height ?? 0n);
     const items = [{ to: 'succeed', amount: '1.00' }] as const;
     const second = await submitItems(service, merchant, { network, items: [...items] });
     const process = new Process(service.app, merchant.merchantId);

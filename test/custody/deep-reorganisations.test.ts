@@ -75,8 +75,7 @@ describe.each(NETWORKS)('%s', (network) => {
     await new Process(service.app, merchantId).finish(network);
     expect(await sdk.payouts.retrieve(payout.batchId)).toMatchObject({ status: 'completed' });
     const [paid] = (await chain.transfers({ address: await chain.hotAddress(), limit: 1 })).data;
-    const { height } = await chain.height();
-    await chain.reorg(Number(height - (paid?.height ?? 0n)) + 2);
+    await chain.reorgFrom((paid?.height ?? 0n) - 1n);
     await audit(merchantId, network);
     expect(await stopsOf(merchantId)).toMatchObject([{ network, status: 'stopped' }]);
     await chain.mine(4);

@@ -40,8 +40,7 @@ async function takeAway({ chain, merchant }: Payout): Promise<void> {
     'select min(height)::text as lowest from transfer_attempt where merchant_id = $1',
     [merchant.merchantId],
   );
-  const { height } = await chain.height();
-  await chain.reorg(Number(height - BigInt(row?.lowest ?? '0')) + 2);
+  await chain.reorgFrom(BigInt(row?.lowest ?? '0') - 1n);
 }
 
 test('fault 49: a failed payout that leaves its block delays no later one, and its transaction can never pay', async () => {

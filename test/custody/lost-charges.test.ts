@@ -28,9 +28,7 @@ async function credited(network: Network): Promise<Charge> {
 async function takeAway({ chain, wallet }: Charge): Promise<void> {
   const { data } = await chain.transfers({ address: wallet.owner });
   const pulled = data.find(({ from }) => from === wallet.owner);
-  const { height } = await chain.height();
-  // Blocks come by the clock too, also between these two calls.
-  await chain.reorg(Number(height - (pulled?.height ?? height)) + 20);
+  await chain.reorgFrom(pulled?.height ?? 0n);
 }
 
 const LOST = (network: Network) => ({ [`reorg_loss:${network}`]: AMOUNT, [`float:${network}`]: -AMOUNT });

@@ -15,8 +15,7 @@ export async function takeNewest(service: TestService, { merchantId }: TestMerch
      where merchant_id = $1 and network = $2 and key_ref = 'hot'`,
     [merchantId, network],
   );
-  const { height } = await chain.height();
-  await chain.reorg(Number(height - BigInt(row?.height ?? '0')) + 1);
+  await chain.reorgFrom(BigInt(row?.height ?? '0'));
 }
 
 /** Lets a reorganisation take the newest transaction of the hot wallet on spl, until its bytes are dead. */

@@ -139,13 +139,13 @@ async function dropBlocks(deps: SandboxDeps, page: FoundPage, before: PaymentVie
     throw new Fail('invalid_request', 'The payment was final before it could be dropped.');
   const chain = deps.chains.sandbox(merchantId, newest.network);
   await reachChain(async () => {
-    const { height, finalHeight } = await chain.height();
+    const { finalHeight } = await chain.height();
     if (BigInt(newest.height) <= finalHeight) {
       throw new Fail('invalid_request', 'The payment was final before it could be dropped.');
     }
     // Other payments' transfers are mined again.
     const vanishing = view.transactions.map((t) => t.tx_id);
-    await chain.reorg(Number(height - BigInt(newest.height)) + 1, { remine: true, vanishing });
+    await chain.reorgFrom(BigInt(newest.height), { remine: true, vanishing });
   });
   await transact(deps.db, (tx) => enqueue(tx, [scanJob(merchantId, newest.network, deps.clock.nowMs())]));
 }

@@ -93,6 +93,22 @@ describe('blocks follow the clock', () => {
     expect([await balanceAt(own), await balanceAt(other)]).toEqual([0n, UNITS]);
   });
 
+  test('a reorganisation from a height reaches that block, however many came since it was read', async () => {
+    const { chain, time } = fresh;
+    const pay = async (to: string) => {
+      await chain.mine(1);
+      await chain.pay({ transfers: [{ from: recipient(1), to, asset: 'USDT', amount: UNITS }] });
+    };
+    const [below, taken] = [recipient(2), recipient(3)];
+    await pay(below);
+    await pay(taken);
+    const [read] = (await chain.transfers({ address: taken })).data;
+    time.now += 5;
+    await chain.reorgFrom(read?.height ?? 0n);
+    const balanceAt = (address: string) => chain.balance(address, 'USDT', 'tip');
+    expect([await balanceAt(below), await balanceAt(taken)]).toEqual([UNITS, 0n]);
+  });
+
   test('mine makes blocks without the clock and refuses invalid counts', async () => {
     const { height } = await fresh.chain.head();
     expect((await fresh.chain.mine(7)).height).toBe(height + 7n);

@@ -47,6 +47,12 @@ interface WalletActionOptions {
   final?: boolean;
 }
 
+/** `remine`: payers' transfers move to the newest block, except those of `vanishing` transactions. */
+interface ReorgOptions {
+  remine?: boolean;
+  vanishing?: readonly string[];
+}
+
 const MINE_MAX = 100_000;
 const LAG_MAX = 100_000;
 const AMOUNT_MAX = 2n ** 63n - 1n;
@@ -70,14 +76,27 @@ export class SimulatedChain extends SimulatedAdapter {
    * transfers vanish or, with `remine`, move to the newest block, except those of `vanishing` transactions. No depth is
    * refused: a reorganisation beyond finality is a test too.
    */
-  reorg(
-    depth: number,
-    { remine = false, vanishing = [] }: { remine?: boolean; vanishing?: readonly string[] } = {},
-  ): Promise<Head> {
+  reorg(depth: number, options: ReorgOptions = {}): Promise<Head> {
     assertCount(depth, Number.MAX_SAFE_INTEGER, 'reorg');
+    return this.#replaceAbove((newest) => newest - BigInt(depth), options);
+  }
+
+  /**
+   * As `reorg`, from the block of that height on: exactly that block is reached, however many came since the caller has
+   * read the height.
+   */
+  reorgFrom(height: bigint, options: ReorgOptions = {}): Promise<Head> {
+    return this.#replaceAbove(() => height - 1n, options);
+  }
+
+  #replaceAbove(
+    keep: (newestHeight: bigint) => bigint,
+    { remine = false, vanishing = [] }: ReorgOptions,
+  ): Promise<Head> {
     return this.change(async (tx, view) => {
       const newestHeight = view.clock.height;
-      const keptHeight = newestHeight > BigInt(depth) ? newestHeight - BigInt(depth) : 0n;
+      const kept = keep(newestHeight);
+      const keptHeight = kept > 0n ? kept : 0n;
       const newest = { newestHeight, newestTime: view.clock.now };
       await reorganise(tx, this.id, { keptHeight, ...newest, remine, vanishing });
       await addFork(tx, this.id, { forks: view.row.forks, kept: keptHeight });
