@@ -1,6 +1,6 @@
 import { ChainUnavailable } from '../port-errors.ts';
-import { asBytes, toQuantity } from './hex.ts';
 import { type EvmNode, NodeError } from './node.ts';
+import { readBytes, toQuantity } from './node-answers.ts';
 
 /** Reads of one call: 6.5 kB of data, and 2 million gas where the token is behind a proxy. */
 const READS_MAX = 200;
@@ -53,7 +53,7 @@ export async function readBalances(node: EvmNode, read: BalanceRead): Promise<Ma
         `balances at block ${height} cannot be read: ${answer.message}`,
         answer,
       );
-    const bytes = Buffer.from(asBytes(answer, 'the balances', part.length * WORD_BYTES).slice(2), 'hex');
+    const bytes = Buffer.from(readBytes(answer, 'the balances', part.length * WORD_BYTES).slice(2), 'hex');
     for (const [i, address] of part.entries()) {
       const balance = BigInt(`0x${bytes.toString('hex', i * WORD_BYTES, (i + 1) * WORD_BYTES)}`);
       if (balance > 0n) balances.set(address, balance);

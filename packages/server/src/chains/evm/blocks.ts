@@ -3,10 +3,10 @@ import { isLineDue } from '../../platform/observability/index.ts';
 import { ChainUnavailable } from '../port-errors.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { type Header, readHeader } from './headers.ts';
-import { asList, toQuantity } from './hex.ts';
 import { LogSpan } from './log-span.ts';
 import type { EvmNetwork } from './network.ts';
 import { type EvmNode, NodeError } from './node.ts';
+import { readList, toQuantity } from './node-answers.ts';
 import { type PlacedTransfer, readPlaces } from './places.ts';
 import { readSnapshot, type Snapshot } from './tip.ts';
 import {
@@ -277,7 +277,7 @@ export class BlockFeed {
   }
 
   #transfersIn(logs: unknown): LoggedTransfer[] {
-    return asList(logs, 'the logs')
+    return readList(logs, 'the logs')
       .flatMap((log) => readTransferLog(log, this.#tokens) ?? [])
       .sort(byPlace);
   }

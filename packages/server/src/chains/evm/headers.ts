@@ -1,4 +1,4 @@
-import { asBytes, asObject, asQuantity } from './hex.ts';
+import { readBytes, readQuantity, readRecord } from './node-answers.ts';
 
 export interface Header {
   height: bigint;
@@ -10,11 +10,11 @@ export interface Header {
 
 /** @throws ChainUnavailable */
 export function readHeader(value: unknown): Header {
-  const block = asObject(value, 'a block');
+  const block = readRecord(value, 'a block');
   return {
-    height: asQuantity(block.number, 'the number of a block'),
-    hash: asBytes(block.hash, 'the hash of a block', 32),
-    parentHash: asBytes(block.parentHash, 'the parent of a block', 32),
-    time: Number(asQuantity(block.timestamp, 'the time of a block')),
+    height: readQuantity(block.number, 'the number of a block'),
+    hash: readBytes(block.hash, 'the hash of a block', 32),
+    parentHash: readBytes(block.parentHash, 'the parent of a block', 32),
+    time: Number(readQuantity(block.timestamp, 'the time of a block')),
   };
 }

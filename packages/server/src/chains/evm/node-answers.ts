@@ -38,16 +38,17 @@ export function readQuantity(value: unknown, name: string): bigint {
   return BigInt(value);
 }
 
-/** In lower case. */
-export function readBytes(value: unknown, name: string): Hex {
-  if (typeof value !== 'string' || !BYTES.test(value)) throw unusable(`${name} is not bytes`);
+/** In lower case. @param size in bytes; undefined: any */
+export function readBytes(value: unknown, name: string, size?: number): Hex {
+  const isHex = typeof value === 'string' && BYTES.test(value);
+  if (!isHex || (size !== undefined && value.length !== 2 + 2 * size)) {
+    throw unusable(`${name} is not ${size ?? 'a number of'} bytes`);
+  }
   return `0x${value.slice(2).toLowerCase()}`;
 }
 
 export function readAddress(value: unknown, name: string): Address {
-  const bytes = readBytes(value, name);
-  if (bytes.length !== 42) throw unusable(`${name} is not an address`);
-  return getAddress(bytes);
+  return getAddress(readBytes(value, name, 20));
 }
 
 export function readRecord(value: unknown, name: string): Record<string, unknown> {

@@ -1,5 +1,5 @@
-import { asBytes, asList, asObject } from './hex.ts';
 import { type EvmNode, NodeError } from './node.ts';
+import { readBytes, readList, readRecord } from './node-answers.ts';
 import { type LoggedTransfer, readTransferLog, type TokensByAddress } from './transfer-logs.ts';
 
 export interface PlacedTransfer extends LoggedTransfer {
@@ -29,9 +29,9 @@ export async function readPlaces(
 }
 
 function placesIn(value: unknown, blockHash: string, tokens: TokensByAddress): Places | undefined {
-  const receipt = asObject(value, 'a receipt');
-  if (asBytes(receipt.blockHash, 'the block of a receipt', 32) !== blockHash) return undefined;
-  const transfers = asList(receipt.logs, 'the logs of a receipt').flatMap((log, index) => {
+  const receipt = readRecord(value, 'a receipt');
+  if (readBytes(receipt.blockHash, 'the block of a receipt', 32) !== blockHash) return undefined;
+  const transfers = readList(receipt.logs, 'the logs of a receipt').flatMap((log, index) => {
     const transfer = readTransferLog(log, tokens);
     return transfer === undefined ? [] : [{ ...transfer, index }];
   });

@@ -18,9 +18,9 @@ import { readBalances } from './balances.ts';
 import type { BlockFeed } from './blocks.ts';
 import { writeCursor } from './cursor.ts';
 import type { AccountAddresses } from './extended-key.ts';
-import { asBytes, asQuantity } from './hex.ts';
 import type { EvmNetwork } from './network.ts';
 import { type EvmNode, NodeError } from './node.ts';
+import { readBytes, readQuantity } from './node-answers.ts';
 import { headOf, type ScanContext, scanBlocks } from './scan.ts';
 
 /** The code of an account that delegates (EIP-7702): somebody holds its key. */
@@ -96,7 +96,7 @@ export class EvmReader implements ReadingPart {
 
   async nextSequence(sender: string): Promise<string> {
     const count = await this.#call('eth_getTransactionCount', [sender, 'latest']);
-    return asQuantity(count, 'a count of transactions').toString();
+    return readQuantity(count, 'a count of transactions').toString();
   }
 
   async head(): Promise<Head> {
@@ -154,7 +154,7 @@ export class EvmReader implements ReadingPart {
   /** A warning less is no error: the address was checked without a node. */
   async #isContract(canonical: string): Promise<boolean> {
     try {
-      const code = asBytes(await this.#call('eth_getCode', [canonical, 'latest']), 'a code');
+      const code = readBytes(await this.#call('eth_getCode', [canonical, 'latest']), 'a code');
       return code !== '0x' && !code.startsWith(DELEGATION);
     } catch (error) {
       if (error instanceof ChainUnavailable) return false;

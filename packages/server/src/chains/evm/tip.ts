@@ -1,7 +1,7 @@
 import { ChainUnavailable } from '../port-errors.ts';
 import { type Header, readHeader } from './headers.ts';
-import { toQuantity } from './hex.ts';
 import type { EvmNode } from './node.ts';
+import { toQuantity } from './node-answers.ts';
 
 /** The newest blocks at one moment, each the parent of the next. */
 export interface Snapshot {

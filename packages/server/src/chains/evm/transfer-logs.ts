@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { formatErc20Address } from '../addresses/erc20.ts';
-import { asBytes, asObject, asQuantity } from './hex.ts';
 import type { EvmNetwork } from './network.ts';
+import { readBytes, readQuantity, readRecord } from './node-answers.ts';
 
 /** keccak-256 of `Transfer(address,address,uint256)`. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -38,28 +38,31 @@ export function tokensByAddress({ tokens }: Pick<EvmNetwork, 'tokens'>): TokensB
  * @throws ChainUnavailable where it is no log
  */
 export function readTransferLog(value: unknown, tokens: TokensByAddress): LoggedTransfer | undefined {
-  const log = asObject(value, 'a log');
-  const asset = tokens.get(asBytes(log.address, 'the address of a log', 20));
+  const log = readRecord(value, 'a log');
+  const asset = tokens.get(readBytes(log.address, 'the address of a log', 20));
   const topics = Array.isArray(log.topics) ? log.topics : [];
   if (asset === undefined || topics[0] !== TRANSFER_TOPIC || topics.length !== TRANSFER_TOPICS)
     return undefined;
   if (log.removed === true) return undefined;
-  const amount = asQuantity(asBytes(log.data, 'the amount of a transfer', 32), 'the amount of a transfer');
+  const amount = readQuantity(
+    readBytes(log.data, 'the amount of a transfer', 32),
+    'the amount of a transfer',
+  );
   if (amount === 0n) return undefined;
   return {
     asset,
     from: addressIn(topics[1]),
     to: addressIn(topics[2]),
     amount,
-    txId: asBytes(log.transactionHash, 'the transaction of a log', 32),
-    height: asQuantity(log.blockNumber, 'the block of a log'),
-    blockHash: asBytes(log.blockHash, 'the block of a log', 32),
-    logIndex: Number(asQuantity(log.logIndex, 'the place of a log')),
+    txId: readBytes(log.transactionHash, 'the transaction of a log', 32),
+    height: readQuantity(log.blockNumber, 'the block of a log'),
+    blockHash: readBytes(log.blockHash, 'the block of a log', 32),
+    logIndex: Number(readQuantity(log.logIndex, 'the place of a log')),
   };
 }
 
 function addressIn(topic: unknown): string {
-  return formatErc20Address(Buffer.from(asBytes(topic, 'an account of a transfer', 32).slice(26), 'hex'));
+  return formatErc20Address(Buffer.from(readBytes(topic, 'an account of a transfer', 32).slice(26), 'hex'));
 }
 
 /** In the order of the chain. */
