@@ -17,9 +17,9 @@ const SETTINGS = {
 const ARTIFACTS = 'contracts/artifacts';
 const DIGESTS = `${ARTIFACTS}/digests.json`;
 
-/** The server deploys these and calls them; a package imports nothing from outside itself. */
+/** The ABIs of what the server calls; a package imports nothing from outside itself. */
 const SERVER_COPY = 'packages/server/src/chains/evm/artifacts.ts';
-const SERVER_CONTRACTS = ['BatchPayout', 'SweepDelegate', 'Sweeper'];
+const SERVER_CONTRACTS = ['BatchPayout', 'Sweeper'];
 
 interface AbiParameter {
   name: string;
@@ -111,7 +111,7 @@ export function compileContracts(): Map<string, Artifact> {
 
 const MADE_BY = '// Made by npm run contracts.\n';
 
-function constant(name: string, artifact: Artifact): string {
+function constant(name: string, artifact: Partial<Artifact>): string {
   return `export const ${name} = ${JSON.stringify(artifact)} as const;\n`;
 }
 
@@ -126,7 +126,7 @@ export async function writeArtifacts(): Promise<string[]> {
     writeFileSync(path.join(folder, `${name}.ts`), `${MADE_BY}${constant(name, artifact)}`);
   }
   const copied = [...artifacts].filter(([name]) => SERVER_CONTRACTS.includes(name));
-  const copy = copied.map(([name, artifact]) => constant(name, artifact)).join('\n');
+  const copy = copied.map(([name, { abi }]) => constant(name, { abi })).join('\n');
   writeFileSync(path.join(ROOT, SERVER_COPY), `${MADE_BY}${copy}`);
   writeFileSync(
     path.join(folder, 'index.ts'),

@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { fromHex, keccak, toHex } from './bytes.ts';
+import { fromHex, type Hex, keccak, toHex } from './bytes.ts';
 
 const ADDRESS_BYTES = 20;
 const UTF8 = new TextEncoder();
@@ -7,7 +7,7 @@ const UTF8 = new TextEncoder();
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** The address of 20 bytes with EIP-55 checksum, the form in which addresses are compared here. */
-export function addressOf(bytes: Uint8Array): string {
+export function addressOf(bytes: Uint8Array): Hex {
   if (bytes.length !== ADDRESS_BYTES) throw new RangeError('an address has 20 bytes');
   const digits = toHex(bytes).slice(2);
   const checksum = toHex(keccak(UTF8.encode(digits))).slice(2);

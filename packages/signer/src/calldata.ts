@@ -137,10 +137,3 @@ export function encodeCall(call: Call): Uint8Array {
       );
   }
 }
-
-/** A UUID as `BatchPayout`'s group: its 16 bytes, then zeros. @throws RangeError */
-export function groupOf(uuid: string): Uint8Array {
-  if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid))
-    throw new RangeError(`${uuid} is not a UUID`);
-  return concat(Buffer.from(uuid.replaceAll('-', ''), 'hex'), new Uint8Array(16));
-}

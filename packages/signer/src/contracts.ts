@@ -1,6 +1,6 @@
 import { addressBytes, addressOf } from './address.ts';
 import { BYTECODE } from './bytecode.ts';
-import { concat, fromHex, keccak } from './bytes.ts';
+import { concat, fromHex, type Hex, keccak } from './bytes.ts';
 import { addressWord } from './calldata.ts';
 
 /** Deploys whatever it is called with, at an address that follows from it alone. On most networks since their beginning. */
@@ -11,7 +11,7 @@ const CREATE2 = Uint8Array.of(0xff);
 
 /** A contract of ours on a chain: the address that it has once it is deployed, and the data that deploys it. */
 export interface Deployment {
-  address: string;
+  address: Hex;
   /** For `DETERMINISTIC_DEPLOYER`: salt 0, then code and constructor values. */
   data: Uint8Array;
 }
@@ -33,3 +33,10 @@ export const sweeperDeployment = (operator: string): Deployment => deploymentOf(
 /** @param home the hot wallet that a merchant's deposits are swept into */
 export const delegateDeployment = (home: string, sweeper: string): Deployment =>
   deploymentOf(BYTECODE.SweepDelegate, [home, sweeper]);
+
+/** A UUID as `BatchPayout`'s group: its 16 bytes, then zeros. @throws RangeError */
+export function groupOf(uuid: string): Uint8Array {
+  if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid))
+    throw new RangeError(`${uuid} is not a UUID`);
+  return concat(Buffer.from(uuid.replaceAll('-', ''), 'hex'), new Uint8Array(16));
+}

@@ -20,11 +20,12 @@ import { BatchPayout, SweepDelegate, Sweeper } from '../../../contracts/artifact
 import { signerBytecode } from '../../../scripts/signer-bytecode.ts';
 import { BYTECODE } from './bytecode.ts';
 import { concat, fromHex, toHex } from './bytes.ts';
-import { type Call, decodeCall, encodeCall, groupOf } from './calldata.ts';
+import { type Call, decodeCall, encodeCall } from './calldata.ts';
 import {
   batchPayoutDeployment,
   DETERMINISTIC_DEPLOYER,
   delegateDeployment,
+  groupOf,
   sweeperDeployment,
 } from './contracts.ts';
 import { BadEncoding, decodeRlp, encodeRlp, type Rlp } from './rlp.ts';

@@ -1,11 +1,12 @@
 import { readAddress, ZERO_ADDRESS } from './address.ts';
 import { isEqual } from './bytes.ts';
-import { type Call, decodeCall, groupOf } from './calldata.ts';
+import { type Call, decodeCall } from './calldata.ts';
 import {
   batchPayoutDeployment,
   DETERMINISTIC_DEPLOYER,
   type Deployment,
   delegateDeployment,
+  groupOf,
   sweeperDeployment,
 } from './contracts.ts';
 import type { NetworkRules } from './policy.ts';

@@ -1,13 +1,13 @@
-import { getAddress, keccak256, parseEther } from 'viem';
+import { bytesToHex, getAddress, keccak256, parseEther } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { TestUSDC } from '../../../contracts/artifacts/index.ts';
 import { BlockFeed } from '../../../packages/server/src/chains/evm/blocks.ts';
-import { batchPayoutDeployment, DEPLOYER } from '../../../packages/server/src/chains/evm/contracts.ts';
 import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import { EvmChain } from '../../../packages/server/src/chains/evm/evm-chain.ts';
 import { AccountAddresses } from '../../../packages/server/src/chains/evm/extended-key.ts';
 import type { EvmNode } from '../../../packages/server/src/chains/evm/node.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
+import { batchPayoutDeployment, DETERMINISTIC_DEPLOYER } from '../../../packages/signer/src/contracts.ts';
 import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';
 import { by, mined, OWNER } from '../../../scripts/local-chain.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
@@ -25,7 +25,10 @@ async function openEthereum(): Promise<ChainEnvironment> {
   const local = await EvmEnvironment.start();
   const { client } = local;
   const { address: batchPayout, data } = batchPayoutDeployment();
-  await mined(client, client.sendTransaction({ ...by(OWNER, 2_000_000n), to: DEPLOYER, data }));
+  await mined(
+    client,
+    client.sendTransaction({ ...by(OWNER, 2_000_000n), to: DETERMINISTIC_DEPLOYER, data: bytesToHex(data) }),
+  );
   const network = {
     ...local.network,
     batchPayout,

@@ -1,31 +1,20 @@
-import type { Address } from 'viem';
+import { type Address, bytesToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as compiled from '../../../contracts/artifacts/index.ts';
 import * as copied from '../../../packages/server/src/chains/evm/artifacts.ts';
+import { delegationTo } from '../../../packages/server/src/chains/evm/contracts.ts';
 import {
   batchPayoutDeployment,
-  DEPLOYER,
+  DETERMINISTIC_DEPLOYER,
   type Deployment,
-  delegationTo,
-  groupOf,
-  sweepDelegateDeployment,
+  delegateDeployment,
   sweeperDeployment,
-} from '../../../packages/server/src/chains/evm/contracts.ts';
-import { UnbuildableTransfer } from '../../../packages/server/src/chains/port.ts';
+} from '../../../packages/signer/src/contracts.ts';
 import { account, by, hasAnvil, LocalNode, OWNER } from '../../contracts/local-node.ts';
 
-test("the server's copy of ABI and bytecode is what the artifacts hold", () => {
-  const { BatchPayout, SweepDelegate, Sweeper } = compiled;
-  expect({ ...copied }).toEqual({ BatchPayout, SweepDelegate, Sweeper });
-});
-
-test('a group is the 16 bytes of a UUID, then zeros', () => {
-  expect(groupOf('01902d3e-4f5a-7b6c-8d7e-9fa0b1c2d3e4')).toBe(
-    `0x01902d3e4f5a7b6c8d7e9fa0b1c2d3e4${'0'.repeat(32)}`,
-  );
-  for (const bad of ['', 'batch-1', '01902D3E-4f5a-7b6c-8d7e-9fa0b1c2d3e4', '0x01']) {
-    expect(() => groupOf(bad)).toThrow(UnbuildableTransfer);
-  }
+test("the server's ABIs are those of the artifacts", () => {
+  const { BatchPayout, Sweeper } = compiled;
+  expect({ ...copied }).toEqual({ BatchPayout: { abi: BatchPayout.abi }, Sweeper: { abi: Sweeper.abi } });
 });
 
 describe.skipIf(!hasAnvil())('contracts of ours on a node', () => {
@@ -36,20 +25,26 @@ describe.skipIf(!hasAnvil())('contracts of ours on a node', () => {
   afterAll(() => node?.stop());
 
   const deploy = async ({ data }: Deployment) =>
-    await node.mined(node.client.sendTransaction({ ...by(OWNER, 2_000_000n), to: DEPLOYER, data }));
+    await node.mined(
+      node.client.sendTransaction({
+        ...by(OWNER, 2_000_000n),
+        to: DETERMINISTIC_DEPLOYER,
+        data: bytesToHex(data),
+      }),
+    );
 
   test('the deterministic deployer puts each at its computed address, once', async () => {
     const operator = account(1).address;
     const home = account(2).address;
     const sweeper = sweeperDeployment(operator);
-    const delegate = sweepDelegateDeployment(home, sweeper.address);
+    const delegate = delegateDeployment(home, sweeper.address);
     for (const one of [batchPayoutDeployment(), sweeper, delegate]) {
       expect(await node.client.getCode({ address: one.address })).toBeUndefined();
       expect((await deploy(one)).status).toBe('success');
       expect(await node.client.getCode({ address: one.address })).toMatch(/^0x/);
       expect((await deploy(one)).status).toBe('reverted');
     }
-    const at = (address: Address) => node.at(copied.SweepDelegate, address).read;
+    const at = (address: Address) => node.at(compiled.SweepDelegate, address).read;
     expect(await node.at(copied.Sweeper, sweeper.address).read.operator()).toBe(operator);
     expect([await at(delegate.address).home(), await at(delegate.address).sweeper()]).toEqual([
       home,
@@ -62,8 +57,8 @@ describe.skipIf(!hasAnvil())('contracts of ours on a node', () => {
     const addresses = [
       sweeperDeployment(one).address,
       sweeperDeployment(other).address,
-      sweepDelegateDeployment(one, other).address,
-      sweepDelegateDeployment(other, one).address,
+      delegateDeployment(one, other).address,
+      delegateDeployment(other, one).address,
     ];
     expect(new Set(addresses).size).toBe(4);
   });

@@ -1,15 +1,12 @@
 import { type Address, encodeFunctionData, getAddress, keccak256, parseEther, parseTransaction } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestUSDT } from '../../../contracts/artifacts/index.ts';
-import {
-  batchPayoutDeployment,
-  sweeperDeployment,
-} from '../../../packages/server/src/chains/evm/contracts.ts';
 import type { EvmNetwork } from '../../../packages/server/src/chains/evm/network.ts';
 import { readQuantity } from '../../../packages/server/src/chains/evm/node-answers.ts';
 import { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
 import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
 import type { Movement, SignedTx, TransferSpec } from '../../../packages/server/src/chains/port.ts';
+import { batchPayoutDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
 import { GETH_CHAIN_ID, Geth, hasGeth } from './geth.ts';
 import { depositWallet, hotWallet, KeySigner, TANK } from './key-signer.ts';
 import { AMOUNT, fresh, payout, sweepOf } from './world.ts';

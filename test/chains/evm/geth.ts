@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Hex } from 'viem';
-import { DEPLOYER } from '../../../packages/server/src/chains/evm/contracts.ts';
 import { toQuantity } from '../../../packages/server/src/chains/evm/node-answers.ts';
+import { DETERMINISTIC_DEPLOYER } from '../../../packages/signer/src/contracts.ts';
 import { DirectNode } from './direct-node.ts';
 
 const START_MS = 30_000;
@@ -108,7 +108,7 @@ export class Geth {
   async placeDeployer(): Promise<void> {
     await this.send({ to: '0x3fAB184622Dc19b6109349B94811493BF2a45362', value: 10n ** 17n });
     await this.mined(await this.node.call('eth_sendRawTransaction', [DEPLOYER_TRANSACTION]));
-    const code = await this.node.call('eth_getCode', [DEPLOYER, 'latest']);
+    const code = await this.node.call('eth_getCode', [DETERMINISTIC_DEPLOYER, 'latest']);
     if (code === '0x') throw new Error('the deterministic deployer is not there');
   }
 }

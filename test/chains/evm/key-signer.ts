@@ -1,13 +1,10 @@
 import type { Purpose, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
 import { type Hex, keccak256, parseTransaction } from 'viem';
 import { type HDAccount, mnemonicToAccount } from 'viem/accounts';
-import {
-  sweepDelegateDeployment,
-  sweeperDeployment,
-} from '../../../packages/server/src/chains/evm/contracts.ts';
 import type { TransactionSigner } from '../../../packages/server/src/chains/evm/signing.ts';
 import { placeAttempt } from '../../../packages/server/src/chains/simulated/numbering.ts';
 import type { HeldFor, WalletHolder } from '../../../packages/server/src/chains/wallet-holder.ts';
+import { delegateDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
 import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';
 
 export const hotWallet = (account: number): HDAccount => wallet(`m/44'/60'/${account}'/1/0`);
@@ -127,7 +124,7 @@ async function authorizations(chainId: number, purpose: Purpose) {
   if (purpose.kind !== 'sweep') throw new Error('a sweep alone delegates');
   const { account, delegates } = purpose;
   const sweeper = sweeperDeployment(TANK.address).address;
-  const { address } = sweepDelegateDeployment(hotWallet(account).address, sweeper);
+  const { address } = delegateDeployment(hotWallet(account).address, sweeper);
   return await Promise.all(
     delegates.map(({ index, nonce }) => {
       const { signAuthorization } = depositWallet(account, index);

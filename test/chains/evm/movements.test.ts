@@ -1,15 +1,15 @@
 import { parseEther } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Sweeper } from '../../../packages/server/src/chains/evm/artifacts.ts';
-import {
-  batchPayoutDeployment,
-  sweepDelegateDeployment,
-  sweeperDeployment,
-  TOKEN_ABI,
-} from '../../../packages/server/src/chains/evm/contracts.ts';
+import { TOKEN_ABI } from '../../../packages/server/src/chains/evm/contracts.ts';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
 import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
 import type { KeyRef, Movement } from '../../../packages/server/src/chains/port.ts';
+import {
+  batchPayoutDeployment,
+  delegateDeployment,
+  sweeperDeployment,
+} from '../../../packages/signer/src/contracts.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
 import { TANK } from './key-signer.ts';
 import { World } from './world.ts';
@@ -39,7 +39,7 @@ describe.skipIf(!hasAnvil())('movements of the service on an EVM network', () =>
     const contracts = [
       ['batch_payout', batchPayoutDeployment().address],
       ['sweeper', sweeper],
-      ['sweep_delegate', sweepDelegateDeployment(world.hot, sweeper).address],
+      ['sweep_delegate', delegateDeployment(world.hot, sweeper).address],
     ] as const;
     for (const [contract, address] of contracts) {
       const movement = { kind: 'deploy', contract } as const;

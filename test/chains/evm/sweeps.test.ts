@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  delegationTo,
-  sweepDelegateDeployment,
-  sweeperDeployment,
-} from '../../../packages/server/src/chains/evm/contracts.ts';
+import { delegationTo } from '../../../packages/server/src/chains/evm/contracts.ts';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
 import { type SweepItem, UnbuildableTransfer } from '../../../packages/server/src/chains/port.ts';
+import { delegateDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
 import { depositWallet, TANK } from './key-signer.ts';
 import { sweepOf, World } from './world.ts';
@@ -58,7 +55,7 @@ describe.skipIf(!hasAnvil())('sweeps on an EVM network', () => {
 
   test('an address delegates once: the second sweep carries authorizations of the new ones alone', async () => {
     await sweep(items('USDT', [0, 1, 2]));
-    const delegate = sweepDelegateDeployment(world.hot, sweeperDeployment(TANK.address).address).address;
+    const delegate = delegateDeployment(world.hot, sweeperDeployment(TANK.address).address).address;
     expect(await world.client.getCode({ address: addressOf(0) })).toBe(delegationTo(delegate));
     const { status } = await sweep(items('USDC'));
     expect(status.itemOk).toEqual(deposits.map(() => true));

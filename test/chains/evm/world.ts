@@ -2,10 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Asset } from '@florin/contract/money';
 import { type Address, parseEther } from 'viem';
 import { TestUSDC, TestUSDT } from '../../../contracts/artifacts/index.ts';
-import {
-  batchPayoutDeployment,
-  sweeperDeployment,
-} from '../../../packages/server/src/chains/evm/contracts.ts';
 import type { EvmNetwork } from '../../../packages/server/src/chains/evm/network.ts';
 import type { EvmNode } from '../../../packages/server/src/chains/evm/node.ts';
 import { readQuantity, readRecord } from '../../../packages/server/src/chains/evm/node-answers.ts';
@@ -22,6 +18,7 @@ import type {
   TransferSpec,
   TxStatus,
 } from '../../../packages/server/src/chains/port.ts';
+import { batchPayoutDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
 import { type Anvil, startAnvil } from '../../../scripts/anvil.ts';
 import {
   by,

@@ -1,16 +1,16 @@
 import type { Asset } from '@florin/contract/money';
-import type { Purpose } from '@florin/signer/protocol';
-import { type Address, encodeFunctionData, size } from 'viem';
-import { type KeyRef, type Movement, UnbuildableTransfer } from '../port.ts';
-import { plainCall, toAddress, tokenOf } from './build-transfer.ts';
 import {
   batchPayoutDeployment,
-  DEPLOYER,
+  DETERMINISTIC_DEPLOYER,
   type Deployment,
-  sweepDelegateDeployment,
+  delegateDeployment,
   sweeperDeployment,
-  TOKEN_ABI,
-} from './contracts.ts';
+} from '@florin/signer/contracts';
+import type { Purpose } from '@florin/signer/protocol';
+import { type Address, bytesToHex, encodeFunctionData } from 'viem';
+import { type KeyRef, type Movement, UnbuildableTransfer } from '../port.ts';
+import { plainCall, toAddress, tokenOf } from './build-transfer.ts';
+import { TOKEN_ABI } from './contracts.ts';
 import { type GasUse, gasLimit } from './gas.ts';
 import type { EvmNetwork } from './network.ts';
 import type { Call } from './transaction.ts';
@@ -69,7 +69,8 @@ export function buildMovementCall(
       assertSender(keyRef, 'tank', movement.kind);
       const { address, data } = deploymentOf(movement.contract, wallets);
       if (state.isDeployed) throw new UnbuildableTransfer(`${movement.contract} is at ${address} already`);
-      const call = plainCall(DEPLOYER, data, limit({ kind: 'deploy', bytes: size(data) }));
+      const gas = limit({ kind: 'deploy', bytes: data.length });
+      const call = plainCall(DETERMINISTIC_DEPLOYER, bytesToHex(data), gas);
       return { call, purpose: deployPurpose(movement.contract, wallets.account) };
     }
   }
@@ -93,7 +94,7 @@ export function deploymentOf(
     case 'sweeper':
       return sweeperDeployment(tank);
     case 'sweep_delegate':
-      return sweepDelegateDeployment(hot, sweeperDeployment(tank).address);
+      return delegateDeployment(hot, sweeperDeployment(tank).address);
   }
 }
 

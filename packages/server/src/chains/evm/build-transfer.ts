@@ -1,9 +1,10 @@
+import { groupOf } from '@florin/signer/contracts';
 import type { Purpose } from '@florin/signer/protocol';
-import { type Address, encodeFunctionData, type Hex } from 'viem';
+import { type Address, bytesToHex, encodeFunctionData, type Hex } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
 import { type Authority, type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port.ts';
 import { BatchPayout } from './artifacts.ts';
-import { groupOf, TOKEN_ABI } from './contracts.ts';
+import { TOKEN_ABI } from './contracts.ts';
 import { type GasUse, gasLimit, mostThatFit } from './gas.ts';
 import type { EvmNetwork } from './network.ts';
 import type { Call } from './transaction.ts';
@@ -69,7 +70,7 @@ export function buildTransferCall(network: EvmNetwork, spec: TransferSpec): Call
   const [only] = items;
   return network.batchPayout === null && only !== undefined
     ? plainCall(token, single(only), gas)
-    : plainCall(toAddress(network.batchPayout ?? ''), batch(token, groupOf(groupId), items), gas);
+    : plainCall(toAddress(network.batchPayout ?? ''), batch(token, readGroup(groupId), items), gas);
 }
 
 export function plainCall(to: Address, data: Hex, gas: bigint): Call {
@@ -91,6 +92,14 @@ function batch(token: Address, group: Hex, items: readonly TransferItem[]): Hex 
     functionName: 'pay',
     args: [token, group, payments],
   });
+}
+
+function readGroup(id: string): Hex {
+  try {
+    return bytesToHex(groupOf(id));
+  } catch {
+    throw new UnbuildableTransfer('a group is named by a UUID');
+  }
 }
 
 function assertPayable(network: EvmNetwork, { itemId, place, to, amount }: TransferItem): void {

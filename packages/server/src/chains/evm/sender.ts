@@ -1,3 +1,4 @@
+import { delegateDeployment, sweeperDeployment } from '@florin/signer/contracts';
 import type { Purpose } from '@florin/signer/protocol';
 import type { Address } from 'viem';
 import {
@@ -28,7 +29,6 @@ import {
   transferGas,
   transferPurpose,
 } from './build-transfer.ts';
-import { sweepDelegateDeployment, sweeperDeployment } from './contracts.ts';
 import { type Fees, presentPrice, priceOf, replacementOf } from './fees.ts';
 import { expectedGas, gasLimit } from './gas.ts';
 import type { EvmNetwork } from './network.ts';
@@ -223,7 +223,7 @@ export class EvmSender {
     if (network.sweeper !== sweeper) {
       throw new UnbuildableTransfer(`the sweeper of this installation's gas tank is ${sweeper}`);
     }
-    const { address } = sweepDelegateDeployment(this.#hot, sweeper);
+    const { address } = delegateDeployment(this.#hot, sweeper);
     if ((await this.#codeAt(address)) === '0x') {
       throw new UnbuildableTransfer(`the merchant's sweep delegate ${address} has to be deployed first`);
     }
