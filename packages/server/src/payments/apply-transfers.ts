@@ -256,8 +256,7 @@ function transactionChanges(
   const known = new Map(transactions.map((t) => [transactionKey(t), t]));
   const { seconds } = context.time;
   const { confirmations, earlyUpTo } = scan.depth;
-  const isSmallPayment =
-    earlyUpTo !== undefined && isSmall({ transactions }, found, context.settings, transactionKey);
+  const isSmallPayment = earlyUpTo !== undefined && isSmall({ transactions }, found, context.settings);
   const changes = new Map<string, TransactionChange>();
   for (const { key, transfer, isFinal } of found) {
     const old = known.get(key);

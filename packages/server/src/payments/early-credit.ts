@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ChainTransfer, Confirmations, Head } from '../chains/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import type { PaymentSettings } from './deps.ts';
-import type { PaymentView } from './queries.ts';
+import { type PaymentView, transactionKey } from './queries.ts';
 import './tables.ts';
 
 // Ethereum's finality takes 13 to 15 minutes. A small payment does not wait for it: it is credited after 12 confirmations,
@@ -31,11 +31,10 @@ export function isSmall(
   { transactions }: Pick<PaymentView, 'transactions'>,
   found: readonly { key: string; transfer: ChainTransfer }[],
   { earlyCreditUpTo }: Pick<PaymentSettings, 'earlyCreditUpTo'>,
-  keyOf: (row: PaymentView['transactions'][number]) => string,
 ): boolean {
   const amounts = new Map<string, bigint>();
   for (const row of transactions)
-    if (row.currency !== null && row.status !== 'gone') amounts.set(keyOf(row), row.amount);
+    if (row.currency !== null && row.status !== 'gone') amounts.set(transactionKey(row), row.amount);
   for (const { key, transfer } of found) if (transfer.asset !== null) amounts.set(key, transfer.amount);
   const total = [...amounts.values()].reduce((sum, amount) => sum + amount, 0n);
   return total <= earlyCreditUpTo;
