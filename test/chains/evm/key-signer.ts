@@ -2,9 +2,9 @@ import type { Purpose, RefusalAnswer, SignAnswer, SignRequest } from '@florin/si
 import { type Hex, keccak256, parseTransaction } from 'viem';
 import { type HDAccount, mnemonicToAccount } from 'viem/accounts';
 import type { TransactionSigner } from '../../../packages/server/src/chains/evm/signing.ts';
-import { placeAttempt } from '../../../packages/server/src/chains/simulated/numbering.ts';
 import type { HeldFor, WalletHolder } from '../../../packages/server/src/chains/wallet-holder.ts';
 import { delegateDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
+import { placeAttempt } from '../../../packages/signer/src/numbering.ts';
 import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';
 
 export const hotWallet = (account: number): HDAccount => wallet(`m/44'/60'/${account}'/1/0`);

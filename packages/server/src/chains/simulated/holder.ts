@@ -1,10 +1,10 @@
+import { placeAttempt } from '@florin/signer/numbering';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { deferred, prepared, transact } from '../../platform/db/index.ts';
 import type { SignedTx } from '../port.ts';
 import type { HeldFor, SigningRequest, WalletHolder } from '../wallet-holder.ts';
 import { readSealed } from './envelope.ts';
-import { placeAttempt } from './numbering.ts';
 import type { ChainId } from './tables.ts';
 
 /** The holder of a sandbox merchant's keys, in the tables of its chains. */
