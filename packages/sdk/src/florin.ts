@@ -1,5 +1,5 @@
 import { Checkout } from './checkout.ts';
-import { CursorList } from './cursor-list.ts';
+import type { CursorList } from './cursor-list.ts';
 import { Customers } from './customers.ts';
 import { Events } from './events.ts';
 import { Invoices } from './invoices.ts';
@@ -9,6 +9,7 @@ import { Payments } from './payments.ts';
 import { Payouts } from './payouts.ts';
 import { Portal } from './portal.ts';
 import { Refunds } from './refunds.ts';
+import { Resource } from './resource.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { TestHelpers } from './test-helpers.ts';
 import { Transport } from './transport.ts';
@@ -87,29 +88,17 @@ export class Florin {
   }
 }
 
-class BalancesResource {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+class BalancesResource extends Resource {
   /** One row per currency, in base units (6 digits). */
   retrieve(): Promise<Balances> {
-    return this.#transport.send({ method: 'GET', path: '/balances', onDoubt: 'repeat' });
+    return this.read('/balances');
   }
 }
 
-class LedgerEntries {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+class LedgerEntries extends Resource {
   /** Every transfer of value of the merchant, newest first. */
   list(query: LedgerEntryQuery = {}): CursorList<LedgerEntry> {
-    return new CursorList(this.#transport, '/ledger_entries', query, (entry) => entry.id);
+    return this.pages('/ledger_entries', query, (entry) => entry.id);
   }
 }
 

@@ -1,24 +1,19 @@
-import { CursorList } from './cursor-list.ts';
-import { segment, type Transport } from './transport.ts';
+import type { CursorList } from './cursor-list.ts';
+import { Resource } from './resource.ts';
+import { segment } from './transport.ts';
 import type { Invoice, InvoiceQuery } from './types.ts';
 
 const PATH = '/invoices';
 
 /** Invoices of subscriptions, one per period. */
-export class Invoices {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Invoices extends Resource {
   /** Newest first. `customer` is your own id or ours. */
   list(query: InvoiceQuery = {}): CursorList<Invoice> {
-    return new CursorList(this.#transport, PATH, query, (invoice) => invoice.id);
+    return this.pages(PATH, query, (invoice) => invoice.id);
   }
 
   async retrieve(invoiceId: string): Promise<Invoice> {
-    return this.#transport.send({ method: 'GET', path: invoicePath(invoiceId), onDoubt: 'repeat' });
+    return this.read(invoicePath(invoiceId));
   }
 
   /**
@@ -27,12 +22,9 @@ export class Invoices {
    */
   async pay(invoiceId: string): Promise<Invoice> {
     const path = invoicePath(invoiceId);
-    const find = async (): Promise<Invoice | undefined> => {
-      const invoice = await this.#transport.once<Invoice>({ method: 'GET', path, onDoubt: 'repeat' });
-      const isUnderWay = invoice.status === 'paid' || invoice.payment_status === 'processing';
-      return isUnderWay ? invoice : undefined;
-    };
-    return this.#transport.send({ method: 'POST', path: `${path}/pay`, body: {}, onDoubt: find });
+    const isUnderWay = (invoice: Invoice) =>
+      invoice.status === 'paid' || invoice.payment_status === 'processing';
+    return this.post(`${path}/pay`, {}, this.foundIf(path, isUnderWay));
   }
 }
 

@@ -1,16 +1,11 @@
-import { segment, type Transport } from './transport.ts';
+import { Resource } from './resource.ts';
+import { segment } from './transport.ts';
 import type { Payment, PaymentAcceptInput } from './types.ts';
 
 /** Payments of sessions: received, counted and held money. Accepts session ids (`cs_…`), too. */
-export class Payments {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Payments extends Resource {
   async retrieve(paymentId: string): Promise<Payment> {
-    return this.#transport.send({ method: 'GET', path: paymentPath(paymentId), onDoubt: 'repeat' });
+    return this.read(paymentPath(paymentId));
   }
 
   /**
@@ -19,13 +14,9 @@ export class Payments {
    */
   async accept(paymentId: string, input: PaymentAcceptInput = {}): Promise<Payment> {
     const path = paymentPath(paymentId);
-    const find = async (): Promise<Payment | undefined> => {
-      const payment = await this.#transport.once<Payment>({ method: 'GET', path, onDoubt: 'repeat' });
-      return payment.status === 'completed' ? payment : undefined;
-    };
+    const find = this.foundIf<Payment>(path, ({ status }) => status === 'completed');
     // A payment does not show which wrong tokens are accepted, so a retry cannot check the effect.
-    const onDoubt = input.tx_id === undefined ? find : 'stop';
-    return this.#transport.send({ method: 'POST', path: `${path}/accept`, body: input, onDoubt });
+    return this.post(`${path}/accept`, input, input.tx_id === undefined ? find : 'stop');
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { payoutAmount } from './amounts.ts';
-import { CursorList } from './cursor-list.ts';
+import type { CursorList } from './cursor-list.ts';
 import { NotFoundError } from './errors.ts';
-import { segment, type Transport } from './transport.ts';
+import { Resource } from './resource.ts';
+import { segment } from './transport.ts';
 import type {
   CreateOptions,
   Page,
@@ -28,33 +29,27 @@ const SUBMITTED: ReadonlySet<PayoutBatchStatus> = new Set([
 ]);
 
 /** Payout batches. Every write that may or may not have happened is looked up before it is sent again. */
-export class Payouts {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Payouts extends Resource {
   /** Creates a draft; nothing is paid before `submit`. Throws InvalidRequestError, ConflictError and the common ones. */
   async create(batch: PayoutBatchInput, options: CreateOptions = {}): Promise<PayoutBatch> {
     const idempotencyKey = options.idempotencyKey ?? randomUUID();
     const find = async (): Promise<PayoutBatch | undefined> => {
       const query = { idempotency_key: idempotencyKey, limit: 1 };
-      const { data } = await this.#once<Page<PayoutBatch>>(PATH, query);
+      const { data } = await this.look<Page<PayoutBatch>>(PATH, query);
       // A key of the caller's may belong to other parameters: only the service can compare, when it is sent again.
       return options.idempotencyKey === undefined ? data[0] : undefined;
     };
     const body = { ...batch, items: batch.items.map(itemBody) };
-    return this.#transport.send({ method: 'POST', path: PATH, body, idempotencyKey, onDoubt: find });
+    return this.write({ method: 'POST', path: PATH, body, idempotencyKey, onDoubt: find });
   }
 
   async retrieve(batchId: string): Promise<PayoutBatch> {
-    return this.#transport.send({ method: 'GET', path: batchPath(batchId), onDoubt: 'repeat' });
+    return this.read(batchPath(batchId));
   }
 
   /** Newest first. */
   list(query: PayoutBatchQuery = {}): CursorList<PayoutBatch> {
-    return new CursorList(this.#transport, PATH, query, (batch) => batch.batch_id);
+    return this.pages(PATH, query, (batch) => batch.batch_id);
   }
 
   /** Starts the payout. The balance is reserved; above a limit of approval it waits in `pending_approval`. */
@@ -69,22 +64,17 @@ export class Payouts {
 
   /** In the order of the batch. */
   items(batchId: string, query: PayoutItemQuery = {}): CursorList<PayoutItem> {
-    return new CursorList(this.#transport, `${batchPath(batchId)}/items`, query, (item) => item.item_id);
+    return this.pages(`${batchPath(batchId)}/items`, query, (item) => item.item_id);
   }
 
   async item(batchId: string, itemId: string): Promise<PayoutItem> {
-    return this.#transport.send({ method: 'GET', path: itemPath(batchId, itemId), onDoubt: 'repeat' });
+    return this.read(itemPath(batchId, itemId));
   }
 
   /** Replaces an item as a whole, in `draft` and `needs_fix`. */
   async updateItem(batchId: string, itemId: string, item: PayoutItemInput): Promise<PayoutItem> {
     const path = itemPath(batchId, itemId);
-    const body = itemBody(item);
-    // Replacing an item is idempotent, so a read is enough before a retry.
-    const read = async (): Promise<undefined> => {
-      await this.#once<PayoutItem>(path);
-    };
-    return this.#transport.send<PayoutItem>({ method: 'PUT', path, body, onDoubt: read });
+    return this.amend(path, itemBody(item), { method: 'PUT', path });
   }
 
   /** Drops an item, in `draft` and `needs_fix`, and answers the batch that is left. */
@@ -92,31 +82,23 @@ export class Payouts {
     const path = itemPath(batchId, itemId);
     const find = async (): Promise<PayoutBatch | undefined> => {
       try {
-        await this.#once<PayoutItem>(path);
+        await this.look<PayoutItem>(path);
         return undefined;
       } catch (error) {
         if (!(error instanceof NotFoundError)) throw error;
-        return this.#once<PayoutBatch>(batchPath(batchId));
+        return this.look<PayoutBatch>(batchPath(batchId));
       }
     };
-    return this.#transport.send({ method: 'DELETE', path, onDoubt: find });
+    return this.write({ method: 'DELETE', path, onDoubt: find });
   }
 
   #move(batchId: string, verb: string, done: (status: PayoutBatchStatus) => boolean): Promise<PayoutBatch> {
-    const find = async (): Promise<PayoutBatch | undefined> => {
-      const batch = await this.#once<PayoutBatch>(batchPath(batchId));
-      return done(batch.status) ? batch : undefined;
-    };
-    return this.#transport.send({
-      method: 'POST',
-      path: `${batchPath(batchId)}/${verb}`,
-      body: {},
-      onDoubt: find,
-    });
-  }
-
-  #once<T>(path: string, query: Record<string, string | number> = {}): Promise<T> {
-    return this.#transport.once({ method: 'GET', path, query, onDoubt: 'repeat' });
+    const path = batchPath(batchId);
+    return this.post(
+      `${path}/${verb}`,
+      {},
+      this.foundIf<PayoutBatch>(path, ({ status }) => done(status)),
+    );
   }
 }
 

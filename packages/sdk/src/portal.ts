@@ -1,3 +1,4 @@
+import { Resource } from './resource.ts';
 import type { Transport } from './transport.ts';
 import type { PortalSession, PortalSessionInput } from './types.ts';
 
@@ -10,20 +11,9 @@ export class Portal {
   }
 }
 
-class PortalSessions {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+class PortalSessions extends Resource {
   /** Send the customer to the `url` of the answer. A repeat makes another one, which harms nobody. */
   async create(session: PortalSessionInput): Promise<PortalSession> {
-    return this.#transport.send({
-      method: 'POST',
-      path: '/portal/sessions',
-      body: session,
-      onDoubt: 'repeat',
-    });
+    return this.post('/portal/sessions', session, 'repeat');
   }
 }

@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { baseUnits } from './amounts.ts';
 import { NotFoundError } from './errors.ts';
-import { segment, type Transport } from './transport.ts';
+import { Resource } from './resource.ts';
+import { segment } from './transport.ts';
 import type { Refund, RefundInput } from './types.ts';
 
 const PATH = '/refunds';
 
 /** Refunds to payers. A refund is identified by your own `refund_id`, so retries create one refund. */
-export class Refunds {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Refunds extends Resource {
   /**
    * Refunds a payment, all that is left of it unless `amount` and `currency` say less. Without `refund_id` a UUID is
    * made: give your own to repeat after a crash. Without `address`, and where the payer has proved no wallet, send the
@@ -32,11 +27,11 @@ export class Refunds {
       // An id of the caller's may belong to other parameters: only the service can compare, when it is sent again.
       return refund.refund_id === undefined ? found : undefined;
     };
-    return this.#transport.send({ method: 'POST', path: `${PATH}/create`, body, onDoubt: find });
+    return this.post(`${PATH}/create`, body, find);
   }
 
   async retrieve(refundId: string): Promise<Refund> {
-    return this.#transport.send({ method: 'GET', path: refundPath(refundId), onDoubt: 'repeat' });
+    return this.read(refundPath(refundId));
   }
 
   /** Cancels a `pending` refund and releases its money. */
@@ -46,16 +41,12 @@ export class Refunds {
       return refund?.status === 'canceled' ? refund : undefined;
     };
     const path = `${refundPath(refundId)}/cancel`;
-    return this.#transport.send({ method: 'POST', path, body: {}, onDoubt: find });
+    return this.post(path, {}, find);
   }
 
   async #find(refundId: string): Promise<Refund | undefined> {
     try {
-      return await this.#transport.once<Refund>({
-        method: 'GET',
-        path: refundPath(refundId),
-        onDoubt: 'repeat',
-      });
+      return await this.look<Refund>(refundPath(refundId));
     } catch (error) {
       if (error instanceof NotFoundError) return undefined;
       throw error;

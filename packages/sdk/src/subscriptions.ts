@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { priceUnits } from './amounts.ts';
-import { segment, type Transport } from './transport.ts';
+import { Resource } from './resource.ts';
+import { segment } from './transport.ts';
 import type {
   CreateOptions,
   InvoicePreview,
@@ -17,26 +17,15 @@ import type {
 const PATH = '/subscriptions';
 
 /** Recurring payments of customers. */
-export class Subscriptions {
-  readonly #transport: Transport;
-
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Subscriptions extends Resource {
   /**
    * Where the answer has a `checkout_url`, send the customer there: to pay first, or to give a mandate. A create that may
    * or may not have happened is repeated with the same Idempotency-Key, which makes one subscription of both. Throws
    * InvalidRequestError, ConflictError for a key that stands for another request, and the common ones.
    */
   async create(subscription: SubscriptionInput, options: CreateOptions = {}): Promise<Subscription> {
-    return this.#transport.send({
-      method: 'POST',
-      path: `${PATH}/create`,
-      body: { ...subscription, items: subscription.items.map(itemBody) },
-      idempotencyKey: options.idempotencyKey ?? randomUUID(),
-      onDoubt: 'repeat',
-    });
+    const body = { ...subscription, items: subscription.items.map(itemBody) };
+    return this.createOnce(`${PATH}/create`, body, options);
   }
 
   /** `expand`: what to return whole beside its id, as `latest_invoice_object` and so on. */
@@ -44,52 +33,31 @@ export class Subscriptions {
     subscriptionId: string,
     { expand = [] }: SubscriptionReadOptions = {},
   ): Promise<Subscription> {
-    return this.#transport.send({
-      method: 'GET',
-      path: subscriptionPath(subscriptionId),
-      query: { expand: expand.length === 0 ? undefined : expand.join(',') },
-      onDoubt: 'repeat',
-    });
+    const query = { expand: expand.length === 0 ? undefined : expand.join(',') };
+    return this.read(subscriptionPath(subscriptionId), query);
   }
 
   /** Newest first. There is no further page: `has_more` says that there are as many as the limit. */
   async list(query: SubscriptionQuery = {}): Promise<SubscriptionList> {
-    return this.#transport.send({ method: 'GET', path: PATH, query: { ...query }, onDoubt: 'repeat' });
+    return this.read(PATH, { ...query });
   }
 
   /** Now, or as `cancel_at_period_end` or `cancel_at` say. Throws InvalidRequestError for one that has ended. */
   async cancel(subscriptionId: string, when: SubscriptionCancelInput = {}): Promise<Subscription> {
     const path = subscriptionPath(subscriptionId);
-    const find = async (): Promise<Subscription | undefined> => {
-      const subscription = await this.#once<Subscription>(path);
-      return subscription.status === 'canceled' ? subscription : undefined;
-    };
-    return this.#transport.send({ method: 'POST', path: `${path}/cancel`, body: when, onDoubt: find });
+    const find = this.foundIf<Subscription>(path, ({ status }) => status === 'canceled');
+    return this.post(`${path}/cancel`, when, find);
   }
 
   /** What is left out stays as it is; `cancel_at: null` takes a planned end back. */
   async update(subscriptionId: string, change: SubscriptionUpdateInput): Promise<Subscription> {
-    const path = subscriptionPath(subscriptionId);
-    // The change is idempotent, so a read is enough before a retry.
-    const read = async (): Promise<undefined> => {
-      await this.#once<Subscription>(path);
-    };
-    return this.#transport.send<Subscription>({
-      method: 'POST',
-      path: `${path}/update`,
-      body: changeBody(change),
-      onDoubt: read,
-    });
+    return this.amend(subscriptionPath(subscriptionId), changeBody(change));
   }
 
   /** The invoice that this change would open, else the one of the next cycle. */
   async previewUpdate(subscriptionId: string, change: SubscriptionUpdateInput): Promise<InvoicePreview> {
     const path = `${subscriptionPath(subscriptionId)}/update/preview`;
-    return this.#transport.send({ method: 'POST', path, body: changeBody(change), onDoubt: 'repeat' });
-  }
-
-  #once<T>(path: string): Promise<T> {
-    return this.#transport.once({ method: 'GET', path, onDoubt: 'repeat' });
+    return this.post(path, changeBody(change), 'repeat');
   }
 }
 
