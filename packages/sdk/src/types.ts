@@ -39,7 +39,6 @@ export type {
   Subscription,
   SubscriptionCancelInput,
   SubscriptionItem,
-  SubscriptionList,
   TestAddresses,
   ValidationError,
   WebhookEndpoint,
@@ -57,6 +56,9 @@ export interface Page<T> {
   has_more: boolean;
   url: string;
 }
+
+/** `has_more`: there are as many as the limit. */
+export type SubscriptionList = Page<wire.Subscription>;
 
 export interface PageQuery {
   /** 1 to 100. */

@@ -9,81 +9,6 @@ export type Currency = 'USDT' | 'USDC';
  */
 export type Network = 'erc20' | 'trc20' | 'spl';
 
-export interface WireTypes {
-  Balance: Balance;
-  Balances: Balances;
-  ChainControl: ChainControl;
-  ChainHeight: ChainHeight;
-  CheckoutSession: CheckoutSession;
-  CheckoutSessionInput: CheckoutSessionInput;
-  ClockAdvance: ClockAdvance;
-  ClockAdvanced: ClockAdvanced;
-  ClockState: ClockState;
-  Currency: Currency;
-  Customer: Customer;
-  CustomerChange: CustomerChange;
-  CustomerInput: CustomerInput;
-  CustomerList: CustomerList;
-  Delivery: Delivery;
-  DeliveryAttempt: DeliveryAttempt;
-  DeliveryList: DeliveryList;
-  Event: Event;
-  EventList: EventList;
-  FundInput: FundInput;
-  Invoice: Invoice;
-  InvoiceList: InvoiceList;
-  InvoicePreview: InvoicePreview;
-  LedgerEntry: LedgerEntry;
-  LedgerEntryList: LedgerEntryList;
-  Network: Network;
-  NoFields: NoFields;
-  Payment: Payment;
-  PaymentAcceptInput: PaymentAcceptInput;
-  PaymentLink: PaymentLink;
-  PaymentLinkChange: PaymentLinkChange;
-  PaymentLinkInput: PaymentLinkInput;
-  PaymentLinkList: PaymentLinkList;
-  PaymentMethod: PaymentMethod;
-  PaymentMethodChangeInput: PaymentMethodChangeInput;
-  PaymentMethodList: PaymentMethodList;
-  PaymentMethodUpdateInput: PaymentMethodUpdateInput;
-  PaymentOption: PaymentOption;
-  PaymentTransaction: PaymentTransaction;
-  PayoutBatch: PayoutBatch;
-  PayoutBatchInput: PayoutBatchInput;
-  PayoutBatchList: PayoutBatchList;
-  PayoutError: PayoutError;
-  PayoutItem: PayoutItem;
-  PayoutItemInput: PayoutItemInput;
-  PayoutItemList: PayoutItemList;
-  PortalSession: PortalSession;
-  PortalSessionInput: PortalSessionInput;
-  PriceData: PriceData;
-  RecurringConfig: RecurringConfig;
-  RedeliverInput: RedeliverInput;
-  Redelivery: Redelivery;
-  Refund: Refund;
-  RefundClaimInput: RefundClaimInput;
-  RefundInput: RefundInput;
-  SessionPayInput: SessionPayInput;
-  SimulatedTransfer: SimulatedTransfer;
-  SimulatedTransferList: SimulatedTransferList;
-  StructuredError: StructuredError;
-  Subscription: Subscription;
-  SubscriptionAuthorizeInput: SubscriptionAuthorizeInput;
-  SubscriptionCancelInput: SubscriptionCancelInput;
-  SubscriptionInput: SubscriptionInput;
-  SubscriptionItem: SubscriptionItem;
-  SubscriptionItemInput: SubscriptionItemInput;
-  SubscriptionList: SubscriptionList;
-  SubscriptionUpdateInput: SubscriptionUpdateInput;
-  TestAddresses: TestAddresses;
-  ValidationError: ValidationError;
-  WebhookEndpoint: WebhookEndpoint;
-  WebhookEndpointChange: WebhookEndpointChange;
-  WebhookEndpointInput: WebhookEndpointInput;
-  WebhookEndpointList: WebhookEndpointList;
-}
 export interface Balance {
   currency: Currency;
   /**
@@ -338,18 +263,6 @@ export interface CustomerInput {
    */
   description?: string;
 }
-export interface CustomerList {
-  object: 'list';
-  data: Customer[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
-}
 /**
  * One event on its way to one endpoint.
  */
@@ -386,18 +299,6 @@ export interface DeliveryAttempt {
     | ('http_status' | 'redirect' | 'timeout' | 'dns' | 'connection' | 'tls' | 'address_denied' | 'protocol')
     | null;
   response: string | null;
-}
-export interface DeliveryList {
-  object: 'list';
-  data: Delivery[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
 }
 /**
  * data.object is the resource as it stood after the change; previous_attributes holds the old values of the fields that changed, and is null when the change made the resource.
@@ -451,18 +352,6 @@ export interface Event {
       [k: string]: unknown | undefined;
     } | null;
   };
-}
-export interface EventList {
-  object: 'list';
-  data: Event[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
 }
 export interface FundInput {
   currency: Currency;
@@ -535,18 +424,6 @@ export interface Invoice {
    * When it was paid, Unix seconds.
    */
   paid_at?: number;
-}
-export interface InvoiceList {
-  object: 'list';
-  data: Invoice[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
 }
 /**
  * An invoice that would be opened: without id and status.
@@ -631,18 +508,6 @@ export interface LedgerEntry {
    * When it was booked, Unix seconds.
    */
   created: number;
-}
-export interface LedgerEntryList {
-  object: 'list';
-  data: LedgerEntry[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
 }
 export interface NoFields {}
 export interface Payment {
@@ -778,18 +643,6 @@ export interface PaymentLinkInput {
    */
   description?: string;
 }
-export interface PaymentLinkList {
-  object: 'list';
-  data: PaymentLink[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
-}
 export interface PaymentMethod {
   id: string;
   object: 'payment_method';
@@ -843,18 +696,6 @@ export interface PaymentMethodChangeInput {
    * The payer takes the mandate back.
    */
   revoked?: true;
-}
-export interface PaymentMethodList {
-  object: 'list';
-  data: PaymentMethod[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
 }
 /**
  * What is left out stays as it is.
@@ -960,18 +801,6 @@ export interface PayoutItemInput {
    */
   amount: string;
 }
-export interface PayoutBatchList {
-  object: 'list';
-  data: PayoutBatch[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
-}
 /**
  * Error of the payout paths.
  */
@@ -1014,18 +843,6 @@ export interface PayoutItem {
   created_at: number;
   completed_at: number | null;
   lost_at: number | null;
-}
-export interface PayoutItemList {
-  object: 'list';
-  data: PayoutItem[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
 }
 export interface PortalSession {
   object: 'portal_session';
@@ -1205,18 +1022,6 @@ export interface SimulatedTransfer {
   amount: number;
   height: number;
   final: boolean;
-}
-export interface SimulatedTransferList {
-  object: 'list';
-  data: SimulatedTransfer[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
 }
 /**
  * Error of every path but the payout paths.
@@ -1429,18 +1234,6 @@ export interface SubscriptionItemInput {
     [k: string]: string | number | boolean | undefined;
   };
 }
-export interface SubscriptionList {
-  object: 'list';
-  data: Subscription[];
-  /**
-   * Whether there are as many as the limit.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
-}
 /**
  * What is left out stays as it is.
  */
@@ -1642,16 +1435,4 @@ export interface WebhookEndpointInput {
     | 'payment.updated'
     | 'webhook_endpoint.disabled'
   )[];
-}
-export interface WebhookEndpointList {
-  object: 'list';
-  data: WebhookEndpoint[];
-  /**
-   * Whether a further item exists behind this page.
-   */
-  has_more: boolean;
-  /**
-   * Path and query of this request, as received.
-   */
-  url: string;
 }

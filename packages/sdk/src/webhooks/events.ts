@@ -2,19 +2,19 @@ import type * as wire from '../wire.ts';
 
 export type EventType = wire.Event['type'];
 
-/** The resource type of an event type: `payout_batch.updated` carries a PayoutBatch. */
-interface ResourceNames {
-  payment: 'Payment';
-  refund: 'Refund';
-  subscription: 'Subscription';
-  invoice: 'Invoice';
-  payout_batch: 'PayoutBatch';
-  payment_method: 'PaymentMethod';
-  webhook_endpoint: 'WebhookEndpoint';
+/** The resource of an event type: `payout_batch.updated` carries a PayoutBatch. */
+interface Resources {
+  payment: wire.Payment;
+  refund: wire.Refund;
+  subscription: wire.Subscription;
+  invoice: wire.Invoice;
+  payout_batch: wire.PayoutBatch;
+  payment_method: wire.PaymentMethod;
+  webhook_endpoint: wire.WebhookEndpoint;
 }
 
-type ResourceOf<T extends EventType> = T extends `${infer Category extends keyof ResourceNames}.${string}`
-  ? wire.WireTypes[ResourceNames[Category]]
+type ResourceOf<T extends EventType> = T extends `${infer Category extends keyof Resources}.${string}`
+  ? Resources[Category]
   : never;
 
 /** An event of one type. */
