@@ -1,39 +1,32 @@
-export { type AccountSource, Accounts, type ChainAccount, openAccount } from './accounts.ts';
+export { Accounts, type ChainAccount, openAccount } from './accounts.ts';
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
 export type { LiveEthereum } from './evm/live.ts';
 export type { EvmNetwork } from './evm/network.ts';
 export { checkEndpoints, type EndpointReport } from './evm/network-check.ts';
 export {
-  type ConfiguredNetworks,
   NetworksFileWrong,
   readNetworksFile,
 } from './evm/networks-file.ts';
-export type { LiveChains, LiveNetworks } from './live-chains.ts';
 export { openEthereum } from './open-ethereum.ts';
 export type {
   AddressCheck,
   Authority,
   BalancesAnswer,
-  Broadcast,
   Chain,
   ChainCaps,
   ChainTransfer,
   ChargeFault,
   ChargeSpec,
   Confirmations,
-  DepositAddress,
   Head,
   KeyRef,
   Mandate,
   MandatePeriod,
-  MandateSetup,
   MandateState,
   ScanAnswer,
-  ScanQuery,
   SignedApproval,
   SignedTx,
-  TransferItem,
   TransferSpec,
   TxStatus,
   WatchSet,
@@ -42,9 +35,7 @@ export {
   AddressPoolEmpty,
   CHARGE_FAULTS,
   ChainUnavailable,
-  DEPOSIT_INDEX_MAX,
   FeeCeilingReached,
-  type HoldReason,
   SignerUnavailable,
   SigningHeld,
   UnbuildableTransfer,
@@ -52,7 +43,7 @@ export {
 export { type ChainOwner, type ChainRegistry, openChains } from './registry.ts';
 export { addRiskAddress, isListed, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
 export { migrateSimulatedChain } from './simulated/migrate.ts';
-export type { NodeFault, ScanFault } from './simulated/node-faults.ts';
+export type { NodeFault } from './simulated/node-faults.ts';
 export type { PaidTransfer } from './simulated/receive.ts';
 export type { SimulatedChain, SimulatedTransfer } from './simulated/simulated-chain.ts';
 export { testAddresses } from './simulated/test-addresses.ts';

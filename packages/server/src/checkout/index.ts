@@ -3,7 +3,7 @@ export { openInvoicePage, readInvoicePage } from './invoice-pages.ts';
 export { paymentLinkPages } from './links/pages.ts';
 export { noticeAnswer, payerAnswer } from './page/answer.ts';
 export { type FoundPage, findPage } from './page/find-page.ts';
-export { languageOf, queryOf } from './page/language.ts';
+export { languageOf } from './page/language.ts';
 export {
   answerForm,
   checkoutPages,

@@ -1,4 +1,4 @@
-export { lockStream, numberEvents, type PublishedEvent, readStream } from './publish-events.ts';
+export { lockStream, numberEvents, type PublishedEvent } from './publish-events.ts';
 export { listEvents } from './queries.ts';
 export { type Change, PUBLISH_JOB, recordEvent, recordEvents } from './record-event.ts';
 export { resourceOf } from './resource-keys.ts';

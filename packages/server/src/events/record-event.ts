@@ -1,7 +1,7 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Tx } from '../platform/db/index.ts';
-import { newId } from '../platform/db/index.ts';
+import { listed, newId } from '../platform/db/index.ts';
 import { enqueue, type JobSpec } from '../platform/jobs/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { changedFields } from './changed-fields.ts';
@@ -96,8 +96,18 @@ export async function recordEvents(
     return [];
   }
   const { merchantId } = first;
-  const column = (pick: (one: Prepared) => string) => prepared.map(pick);
   const { resources, counts, behind } = countByResource(prepared);
+  const fresh = listed('f', prepared, {
+    event_id: ['uuid', (one) => one.eventId],
+    store_id: ['uuid', (one) => one.storeId],
+    type: ['text', (one) => one.type],
+    resource: ['text', (one) => one.resource],
+    behind: ['bigint', (_one, i) => behind[i] ?? 0],
+    head: ['text', (one) => one.head],
+    tail: ['text', (one) => one.tail],
+    created_at: ['bigint', (one) => one.nowSeconds],
+    recorded_at_ms: ['bigint', (one) => one.nowMs],
+  });
   const recorded = sql`
     with next as (
       insert into event_sequence as s (merchant_id, resource, sequence)
@@ -109,11 +119,7 @@ export async function recordEvents(
       insert into event (merchant_id, event_id, store_id, type, resource, sequence, body, created_at, recorded_at_ms)
       select ${merchantId}::uuid, f.event_id, f.store_id, f.type, f.resource, next.sequence - f.behind,
              f.head || (next.sequence - f.behind)::text || f.tail, f.created_at, f.recorded_at_ms
-      from unnest(${column((n) => n.eventId)}::uuid[], ${column((n) => n.storeId)}::uuid[],
-        ${column((n) => n.type)}::text[], ${column((n) => n.resource)}::text[], ${behind}::bigint[],
-        ${column((n) => n.head)}::text[], ${column((n) => n.tail)}::text[], ${prepared.map((n) => n.nowSeconds)}::bigint[],
-        ${prepared.map((n) => n.nowMs)}::bigint[])
-        as f (event_id, store_id, type, resource, behind, head, tail, created_at, recorded_at_ms)
+      from ${fresh}
       join next on next.resource = f.resource
     )`;
   await enqueue(tx, [...publishJobs(prepared), ...more], recorded);

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/db/index.ts';
-import { deferred, newId, prepared } from '../platform/db/index.ts';
+import { deferred, listed, newId, prepared } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { type Account, debitSign, mayOverdraw } from './accounts.ts';
 import type { CauseType } from './causes.ts';
@@ -117,14 +117,15 @@ async function applyChange(tx: Tx, merchantId: string, change: Change): Promise<
 
 /** Changes that cannot violate a floor, locked in the given order. */
 function addChanges(merchantId: string, changes: readonly Change[]): RawBuilder<unknown> {
-  const column = <T>(pick: (change: Change) => T) => changes.map(pick);
+  const changed = listed('c', changes, {
+    account: ['text', (c) => c.account],
+    currency: ['text', (c) => c.currency],
+    delta: ['bigint', (c) => c.delta],
+    floor: ['bigint', (c) => (mayOverdraw(c.account) ? FLOAT_FLOOR : 0n)],
+  });
   return sql`
     insert into ledger_account as a (merchant_id, account, currency, balance, floor)
-    select ${merchantId}::uuid, c.account, c.currency, c.delta, c.floor
-    from unnest(${column((c) => c.account)}::text[], ${column((c) => c.currency)}::text[],
-                ${column((c) => c.delta)}::bigint[],
-                ${column((c) => (mayOverdraw(c.account) ? FLOAT_FLOOR : 0n))}::bigint[])
-      as c (account, currency, delta, floor)
+    select ${merchantId}::uuid, c.* from ${changed}
     on conflict (merchant_id, account, currency) do update set balance = a.balance + excluded.balance`;
 }
 
@@ -139,18 +140,20 @@ async function insertEntries(
     const journalId = newId();
     return journal.map((posting) => ({ ...posting, journalId }));
   });
-  const column = <T>(pick: (posting: (typeof postings)[number]) => T) => postings.map(pick);
+  const entries = listed('e', postings, {
+    entry_id: ['uuid', () => newId()],
+    journal_id: ['uuid', (p) => p.journalId],
+    debit: ['text', (p) => p.debit],
+    credit: ['text', (p) => p.credit],
+    currency: ['text', (p) => p.currency],
+    network: ['text', (p) => p.network],
+    amount: ['bigint', (p) => p.amount],
+    cause_type: ['text', (p) => p.cause.type],
+    cause_id: ['uuid', (p) => p.cause.id],
+  });
   const changed = changes.length === 0 ? sql`` : sql`with changed as (${addChanges(merchantId, changes)})`;
   await deferred`${changed}
     insert into ledger_entry (merchant_id, entry_id, journal_id, debit, credit, currency, network, amount,
                               cause_type, cause_id, created_at)
-    select ${merchantId}::uuid, e.entry_id, e.journal_id, e.debit, e.credit, e.currency, e.network, e.amount,
-           e.cause_type, e.cause_id, ${nowSeconds}::bigint
-    from unnest(${column(() => newId())}::uuid[], ${column((p) => p.journalId)}::uuid[], ${column((p) => p.debit)}::text[], ${column((p) => p.credit)}::text[],
-                ${column((p) => p.currency)}::text[], ${column((p) => p.network)}::text[],
-                ${column((p) => p.amount)}::bigint[], ${column((p) => p.cause.type)}::text[],
-                ${column((p) => p.cause.id)}::uuid[])
-      as e (entry_id, journal_id, debit, credit, currency, network, amount, cause_type, cause_id)`.execute(
-    tx,
-  );
+    select ${merchantId}::uuid, e.*, ${nowSeconds}::bigint from ${entries}`.execute(tx);
 }

@@ -19,15 +19,13 @@ export {
 } from './queries.ts';
 export { METHOD_NEWS_JOB, readMandate, readWallet } from './read-mandate.ts';
 export { paymentMethodRoutes } from './routes.ts';
-export { changeSandboxWallet, giveSandboxMandate, type SandboxMandate } from './sandbox-wallet.ts';
+export { changeSandboxWallet, giveSandboxMandate } from './sandbox-wallet.ts';
 export { type GivenMandate, saveMandate } from './save-mandate.ts';
 export { PAYMENT_METHOD_SETTINGS } from './settings.ts';
 export {
-  type DeclineCode,
   declineCode,
   type MandateReading,
   mustWait,
-  type ShownMandate,
 } from './states.ts';
 export { WATCH_METHODS_JOB } from './watch-job.ts';
 export { watchMethods } from './watch-methods.ts';

@@ -1,5 +1,4 @@
 import type { Network } from '@florin/contract/money';
-import type { PaymentMethodStatus } from '@florin/contract/schemas';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { Mandate } from '../chains/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
@@ -186,33 +185,10 @@ export async function updatePaymentMethod(
 }
 
 /** The new state of a method after a reading. */
-export interface MethodReading {
-  paymentMethodId: string;
-  status: PaymentMethodStatus;
-  balance: bigint;
-  allowance: bigint;
-  readAt: number;
-  nextReadAt: number | null;
-}
-
-/** Writes many readings in one statement. The caller holds the rows' locks. */
-export async function writeReadings(
-  tx: Tx,
-  merchantId: string,
-  readings: readonly MethodReading[],
-): Promise<void> {
-  if (readings.length === 0) return;
-  const column = <T>(pick: (reading: MethodReading) => T) => readings.map(pick);
-  await deferred`
-    update payment_method m
-    set status = v.status, balance = v.balance, allowance = v.allowance, read_at = v.read_at,
-        next_read_at = v.next_read_at
-    from unnest(${column((r) => r.paymentMethodId)}::uuid[], ${column((r) => r.status)}::text[],
-                ${column((r) => r.balance)}::bigint[], ${column((r) => r.allowance)}::bigint[],
-                ${column((r) => r.readAt)}::bigint[], ${column((r) => r.nextReadAt)}::bigint[])
-      as v (payment_method_id, status, balance, allowance, read_at, next_read_at)
-    where m.merchant_id = ${merchantId} and m.payment_method_id = v.payment_method_id`.execute(tx);
-}
+export type MethodReading = Pick<
+  PaymentMethodRow,
+  'merchant_id' | 'payment_method_id' | 'status' | 'balance' | 'allowance' | 'read_at' | 'next_read_at'
+>;
 
 /** Methods due for reading by the health watch, the longest overdue first. */
 export async function listDueForReading(

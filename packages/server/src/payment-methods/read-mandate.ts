@@ -2,10 +2,11 @@ import type { Network } from '@florin/contract/money';
 import { ChainUnavailable } from '../chains/index.ts';
 import { recordEvents } from '../events/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { transact } from '../platform/db/index.ts';
+import { transact, updateRows } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { encodeId, type MerchantTime, merchantTime, readSettings } from '../tenancy/index.ts';
 import { sumOpenCharges } from '../transfers/index.ts';
+import { PAYMENT_METHOD } from './columns.ts';
 import type { MerchantRef, PaymentMethodDeps } from './deps.ts';
 import { presentPaymentMethod } from './present.ts';
 import {
@@ -15,7 +16,6 @@ import {
   mandateOf,
   type PaymentMethodRow,
   walletOf,
-  writeReadings,
 } from './queries.ts';
 import { PAYMENT_METHOD_SETTINGS } from './settings.ts';
 import {
@@ -122,12 +122,13 @@ function decide(
   const readAt = isRead ? now.seconds : Number(row.read_at);
   const wait = isRead ? everySeconds : unreadWait(now.seconds - readAt);
   return {
-    paymentMethodId: row.payment_method_id,
+    merchant_id: row.merchant_id,
+    payment_method_id: row.payment_method_id,
     status,
     balance: isRead ? reading.balance : row.balance,
     allowance: isRead ? reading.allowance : row.allowance,
-    readAt,
-    nextReadAt: status === 'revoked' ? null : nextReading(now.seconds, wait),
+    read_at: readAt,
+    next_read_at: status === 'revoked' ? null : nextReading(now.seconds, wait),
   };
 }
 
@@ -151,10 +152,11 @@ export async function applyReadings(tx: Tx, readings: Readings, context: Reading
       next: decide(row, readings.get(row.payment_method_id) ?? 'unavailable', context),
     }));
   for (const { row, next } of decided) METHOD_MOVES.check(row.status, next.status);
-  await writeReadings(
+  await updateRows(
     tx,
-    merchantId,
+    PAYMENT_METHOD,
     decided.map(({ next }) => next),
+    ['payment_method_id'],
   );
   await wakeWatch(tx, decided, now);
   const changed = decided.filter(({ row, next }) => row.status !== next.status);
@@ -175,9 +177,15 @@ async function wakeWatch(
   decided: readonly { row: PaymentMethodRow; next: MethodReading }[],
   now: MerchantTime,
 ): Promise<void> {
-  const sooner = decided.flatMap(({ row, next: { nextReadAt } }) =>
-    nextReadAt !== null && row.next_read_at !== null && nextReadAt < Number(row.next_read_at)
-      ? [watchJob(row.merchant_id, row.network, now.realMs + (nextReadAt - now.seconds) * 1000)]
+  const sooner = decided.flatMap(({ row, next }) =>
+    next.next_read_at !== null && row.next_read_at !== null && next.next_read_at < row.next_read_at
+      ? [
+          watchJob(
+            row.merchant_id,
+            row.network,
+            now.realMs + (Number(next.next_read_at) - now.seconds) * 1000,
+          ),
+        ]
       : [],
   );
   await enqueue(tx, sooner);

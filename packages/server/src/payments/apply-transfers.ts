@@ -356,13 +356,13 @@ async function settle(
   );
   await enqueue(tx, coinJobs(merchantId, plans, context.time));
   crashPoint('deposits.posted');
-  const rows = await updatePayments(
+  await updatePayments(
     tx,
     merchantId,
     outcomes.map(({ change }) => change),
   );
   const changed = plans.map(({ before }, i) => {
-    const payment = rows.get(before.payment.payment_id) ?? before.payment;
+    const payment = { ...before.payment, ...outcomes[i]?.change };
     return { before, after: { ...(now[i] ?? before), payment } };
   });
   await recordChanges(tx, changed, context);

@@ -8,13 +8,11 @@ export {
   bookCharges,
   type ChargeQuote,
   completeReleased,
-  type EndedCharge,
   endCharges,
   insertCharges,
   type MadeCharge,
   type NewCharge,
   quoteCharge,
-  type SettledCharge,
 } from './charges.ts';
 export { chooseOption } from './choose-option.ts';
 export { type EarlyCoins, listEarlyCoins } from './coin-queries.ts';
@@ -55,7 +53,6 @@ export {
 export { proveWallet } from './prove-wallet.ts';
 export {
   lockPayment,
-  lockPayments,
   type OptionRow,
   type PaymentRow,
   type PaymentView,

@@ -1,9 +1,9 @@
 import type { Network } from '@florin/contract/money';
 import { type Selectable, sql, type Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { prepared } from '../platform/db/index.ts';
+import { prepared, updateRows } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { PAYMENT_OPTION } from './columns.ts';
+import { PAYMENT, PAYMENT_OPTION } from './columns.ts';
 import { listCursors } from './deposit-queries.ts';
 import { PAYMENT_MOVES } from './states.ts';
 import './tables.ts';
@@ -159,24 +159,14 @@ export type DepositChange = Pick<
   | 'completed_at'
 >;
 
-/** @returns the updated rows by id */
+/** Writes what a scan changed. The caller holds the payments' locks. */
 export async function updatePayments(
   tx: Tx,
   merchantId: string,
   changes: readonly DepositChange[],
-): Promise<Map<string, PaymentRow>> {
-  const column = <K extends keyof DepositChange>(name: K) => changes.map((change) => change[name]);
-  const { rows } = await sql<PaymentRow>`
-    update payment p set
-      status = c.status, fixed_currency = c.fixed_currency, fixed_network = c.fixed_network,
-      received_amount = c.received_amount, held_amount = c.held_amount, completed_at = c.completed_at
-    from unnest(${column('payment_id')}::uuid[], ${column('status')}::text[], ${column('fixed_currency')}::text[],
-      ${column('fixed_network')}::text[], ${column('received_amount')}::bigint[], ${column('held_amount')}::bigint[],
-      ${column('completed_at')}::bigint[])
-      as c (payment_id, status, fixed_currency, fixed_network, received_amount, held_amount, completed_at)
-    where p.merchant_id = ${merchantId} and p.payment_id = c.payment_id
-    returning p.*`.execute(tx);
-  return new Map(rows.map((row) => [row.payment_id, row]));
+): Promise<void> {
+  const rows = changes.map((change) => ({ merchant_id: merchantId, ...change }));
+  await updateRows(tx, PAYMENT, rows, ['payment_id']);
 }
 
 export async function upsertOption(tx: Tx, row: OptionRow): Promise<void> {

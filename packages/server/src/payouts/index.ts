@@ -3,7 +3,6 @@ export { payoutAuthority } from './authority.ts';
 export { payoutBatchRows, payoutItemRows } from './book-queries.ts';
 export { decideApproval } from './decide-approval.ts';
 export { decideLost, type LostVerdict } from './decide-lost.ts';
-export type { PayoutDeps } from './deps.ts';
 export { payoutErrors } from './error-format.ts';
 export { OWNER_TYPE as PAYOUT_OWNER, payoutHandlers } from './jobs.ts';
 export { presentBatch } from './present.ts';

@@ -2,7 +2,7 @@ import { type Asset, formatAmount } from '@florin/contract/money';
 import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
 import { sql, type Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { cursorOf, deferred, readNewest } from '../platform/db/index.ts';
+import { cursorOf, deferred, listed, readNewest } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import type { CheckedItem } from './check-items.ts';
@@ -145,43 +145,41 @@ export interface NewItem extends CheckedItem {
 
 /** Inserts a batch, with every column given so that it need not be read back, and its items. */
 export async function insertBatch(tx: Tx, batch: BatchRow, items: readonly NewItem[]): Promise<void> {
-  const b = batch;
-  const column = (pick: (item: NewItem) => string | number | bigint | null) => items.map(pick);
+  const row = { ...batch, validation_errors: JSON.stringify(batch.validation_errors) };
+  await deferred`${tx.insertInto('payout_batch').values(row)}`.execute(tx);
+  const fresh = listed('i', items, {
+    index: ['integer', (i) => i.index],
+    item_id: ['uuid', (i) => i.itemId],
+    real_name: ['text', (i) => i.input.real_name ?? null],
+    network: ['text', (i) => i.input.network],
+    address: ['text', (i) => i.input.address],
+    memo: ['text', (i) => i.input.memo ?? null],
+    amount: ['bigint', (i) => i.amount],
+    fee: ['bigint', (i) => i.fee],
+    status: ['text', statusOf],
+    errors: ['text', (i) => JSON.stringify(i.errors)],
+  });
   await deferred`
-    with batch as (
-      insert into payout_batch (merchant_id, batch_id, store_id, key_id, idempotency_key, currency, network, status,
-        description, total_count, valid_count, invalid_count, success_count, failed_count, requested_amount,
-        total_amount, service_fee_amount, debit_amount, frozen_amount, charged_service_fee_amount, validation_errors,
-        items_digest, owners, submitted_day, required_approvals, created_at, submitted_at, completed_at)
-      values (${b.merchant_id}, ${b.batch_id}, ${b.store_id}, ${b.key_id}, ${b.idempotency_key}, ${b.currency},
-        ${b.network}, ${b.status}, ${b.description}, ${b.total_count}, ${b.valid_count}, ${b.invalid_count},
-        ${b.success_count}, ${b.failed_count}, ${b.requested_amount}, ${b.total_amount}, ${b.service_fee_amount},
-        ${b.debit_amount}, ${b.frozen_amount}, ${b.charged_service_fee_amount},
-        ${JSON.stringify(b.validation_errors)}, ${b.items_digest}, ${b.owners}::uuid[], ${b.submitted_day},
-        ${b.required_approvals}, ${b.created_at}, ${b.submitted_at}, ${b.completed_at})
-      returning merchant_id, batch_id, created_at
-    )
     insert into payout_item (merchant_id, batch_id, index, item_id, real_name, network, address, memo, amount,
                              service_fee_amount, status, validation_errors, created_at)
-    select batch.merchant_id, batch.batch_id, i.index, i.item_id, i.real_name, i.network, i.address, i.memo, i.amount,
-           i.fee, i.status, i.errors::jsonb, batch.created_at
-    from batch, unnest(${column((i) => i.index)}::int[], ${column((i) => i.itemId)}::uuid[],
-                ${column((i) => i.input.real_name ?? null)}::text[], ${column((i) => i.input.network)}::text[],
-                ${column((i) => i.input.address)}::text[], ${column((i) => i.input.memo ?? null)}::text[],
-                ${column((i) => i.amount)}::bigint[], ${column((i) => i.fee)}::bigint[],
-                ${column((i) => (i.errors.length === 0 ? 'valid' : 'invalid'))}::text[],
-                ${column((i) => (i.errors.length === 0 ? '[]' : JSON.stringify(i.errors)))}::text[])
-      as i (index, item_id, real_name, network, address, memo, amount, fee, status, errors)`.execute(tx);
+    select ${batch.merchant_id}::uuid, ${batch.batch_id}::uuid, i.index, i.item_id, i.real_name, i.network, i.address,
+           i.memo, i.amount, i.fee, i.status, i.errors::jsonb, ${batch.created_at}::bigint
+    from ${fresh}`.execute(tx);
 }
+
+const statusOf = ({ errors }: CheckedItem): 'valid' | 'invalid' =>
+  errors.length === 0 ? 'valid' : 'invalid';
 
 /** Writes the findings of a check to the items. */
 export async function writeFindings(tx: Tx, batch: BatchRow, items: readonly CheckedItem[]): Promise<void> {
-  const column = <T>(pick: (item: CheckedItem) => T) => items.map(pick);
+  const findings = listed('v', items, {
+    index: ['integer', (i) => i.index],
+    status: ['text', statusOf],
+    errors: ['text', (i) => JSON.stringify(i.errors)],
+  });
   await sql`
     update payout_item p set status = v.status, validation_errors = v.errors::jsonb
-    from unnest(${column((i) => i.index)}::int[],
-                ${column((i) => (i.errors.length === 0 ? 'valid' : 'invalid'))}::text[],
-                ${column((i) => JSON.stringify(i.errors))}::text[]) as v (index, status, errors)
+    from ${findings}
     where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index`.execute(
     tx,
   );
@@ -259,7 +257,7 @@ export async function replaceItem(tx: Tx, batch: BatchRow, item: CheckedItem): P
       memo: item.input.memo ?? null,
       amount: item.amount,
       service_fee_amount: item.fee,
-      status: item.errors.length === 0 ? 'valid' : 'invalid',
+      status: statusOf(item),
       validation_errors: JSON.stringify(item.errors),
     })
     .where('merchant_id', '=', batch.merchant_id)
@@ -321,15 +319,19 @@ export interface SettledItem {
 }
 
 export async function writeSettled(tx: Tx, batch: BatchRow, items: readonly SettledItem[]): Promise<void> {
-  const column = <T>(pick: (item: SettledItem) => T) => items.map(pick);
+  const settled = listed('v', items, {
+    index: ['integer', (i) => i.index],
+    status: ['text', (i) => i.status],
+    tx_id: ['text', (i) => i.txId],
+    failure_code: ['text', (i) => i.failureCode],
+    failure_message: ['text', (i) => i.failureMessage],
+    completed_at: ['bigint', (i) => i.completedAt],
+  });
   const { numAffectedRows } = await sql`
     update payout_item p
     set status = v.status, tx_id = v.tx_id, failure_code = v.failure_code, failure_message = v.failure_message,
         completed_at = v.completed_at
-    from unnest(${column((i) => i.index)}::int[], ${column((i) => i.status)}::text[], ${column((i) => i.txId)}::text[],
-                ${column((i) => i.failureCode)}::text[], ${column((i) => i.failureMessage)}::text[],
-                ${column((i) => i.completedAt)}::bigint[])
-      as v (index, status, tx_id, failure_code, failure_message, completed_at)
+    from ${settled}
     where p.merchant_id = ${batch.merchant_id} and p.batch_id = ${batch.batch_id} and p.index = v.index
       and p.status = 'processing'`.execute(tx);
   invariant(numAffectedRows === BigInt(items.length), 'only items that are processing are settled');

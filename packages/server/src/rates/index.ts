@@ -1,6 +1,6 @@
 export { createRates } from './create-rates.ts';
 export { type Price, payAmount } from './pay-amount.ts';
-export type { Pair, RateRequest, Rates } from './port.ts';
+export type { Rates } from './port.ts';
 export { formatRate, movedBeyond, parseRate, type Rate } from './rate.ts';
 export { RateRefused } from './refused.ts';
 export { RATE_SETTINGS } from './settings.ts';

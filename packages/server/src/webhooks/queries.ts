@@ -1,7 +1,7 @@
 import type { RecordedEventType, WebhookEventChoice } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { deferred, madeAt, prepared } from '../platform/db/index.ts';
+import { deferred, listed, madeAt, prepared } from '../platform/db/index.ts';
 import type { Health, NextState } from './states.ts';
 import './tables.ts';
 
@@ -52,22 +52,21 @@ interface StoreClock {
 }
 
 function deliveryInsert({ merchantId, storeId, clockOffset }: StoreClock, rows: readonly NewDelivery[]) {
+  const fresh = listed('r', rows, {
+    event_id: ['uuid', (row) => row.eventId],
+    endpoint_id: ['uuid', (row) => row.endpointId],
+    delivery_id: ['uuid', (row) => row.deliveryId],
+    event_type: ['text', (row) => row.eventType],
+    number: ['bigint', (row) => row.number],
+    status: ['text', (row) => row.status],
+    due_at: ['bigint', (row) => row.dueAt],
+    event_created_at: ['bigint', (row) => row.eventCreatedAt],
+    created_at: ['bigint', (row) => createdAtOf(row.deliveryId, clockOffset)],
+  });
   return sql`
-    insert into delivery (merchant_id, event_id, endpoint_id, delivery_id, store_id, event_type, number, status,
+    insert into delivery (merchant_id, store_id, event_id, endpoint_id, delivery_id, event_type, number, status,
                           due_at, event_created_at, created_at)
-    select ${merchantId}::uuid, r.event_id, r.endpoint_id, r.delivery_id, ${storeId}::uuid, r.event_type, r.number,
-           r.status, r.due_at, r.event_created_at, r.created_at
-    from unnest(
-      ${rows.map((row) => row.eventId)}::uuid[],
-      ${rows.map((row) => row.endpointId)}::uuid[],
-      ${rows.map((row) => row.deliveryId)}::uuid[],
-      ${rows.map((row) => row.eventType)}::text[],
-      ${rows.map((row) => row.number)}::bigint[],
-      ${rows.map((row) => row.status)}::text[],
-      ${rows.map((row) => row.dueAt)}::bigint[],
-      ${rows.map((row) => row.eventCreatedAt)}::bigint[],
-      ${rows.map((row) => createdAtOf(row.deliveryId, clockOffset))}::bigint[]
-    ) as r (event_id, endpoint_id, delivery_id, event_type, number, status, due_at, event_created_at, created_at)
+    select ${merchantId}::uuid, ${storeId}::uuid, r.* from ${fresh}
     on conflict (merchant_id, event_id, endpoint_id) do nothing`;
 }
 
@@ -190,21 +189,22 @@ export async function recordAttempts(
 
 function writeAttempts(merchantId: string, records: readonly AttemptRecord[]) {
   const eventIds = records.map(({ eventId }) => eventId);
+  const attempted = listed('r', records, {
+    event_id: ['uuid', ({ eventId }) => eventId],
+    endpoint_id: ['uuid', ({ endpointId }) => endpointId],
+    series_before: ['smallint', ({ seriesBefore }) => seriesBefore],
+    status: ['text', ({ next }) => next.status],
+    series_after: ['smallint', ({ next }) => next.seriesAttempts],
+    due_at: ['bigint', ({ next }) => next.dueAt],
+    attempt: ['text', ({ attempt }) => attempt],
+  });
   return sql`
     update delivery d set
       status = case when r.status = 'pending' then d.status else r.status end,
       series_attempts = r.series_after,
       due_at = r.due_at,
       attempts = d.attempts || r.attempt::jsonb
-    from unnest(
-      ${eventIds}::uuid[],
-      ${records.map(({ endpointId }) => endpointId)}::uuid[],
-      ${records.map(({ seriesBefore }) => seriesBefore)}::smallint[],
-      ${records.map(({ next }) => next.status)}::text[],
-      ${records.map(({ next }) => next.seriesAttempts)}::smallint[],
-      ${records.map(({ next }) => next.dueAt)}::bigint[],
-      ${records.map(({ attempt }) => attempt)}::text[]
-    ) as r (event_id, endpoint_id, series_before, status, series_after, due_at, attempt)
+    from ${attempted}
     where d.merchant_id = ${merchantId}::uuid and d.event_id = r.event_id and d.endpoint_id = r.endpoint_id
       and d.event_id between ${least(eventIds)}::uuid and ${greatest(eventIds)}::uuid
       and d.status in ('pending', 'paused')

@@ -24,7 +24,7 @@ export { cursorOf, PAGE_LIMIT_DEFAULT, pageOf, readNewest, unknownCursor } from 
 export { migrate, pendingMigrations } from './migrate.ts';
 export { Moves } from './moves.ts';
 export { UnknownMigrations } from './rename-applied.ts';
-export { columnsOf, insertRows, updateRows } from './rows.ts';
+export { columnsOf, insertRows, listed, updateRows } from './rows.ts';
 export { findServiceRole, grantServiceRights } from './service-role.ts';
 export { deferred, type PreparedStatement, pipeline, prepared } from './statement.ts';
 export { afterCommit, CommitUnknown, transact } from './transact.ts';

@@ -89,6 +89,30 @@ export async function updateRows<T extends TenantTable, Key extends Column<T>>(
     where t.merchant_id = ${merchantOf(rows)} and ${sql.raw(meets)}`.execute(tx);
 }
 
+type ListColumn<Row> = readonly [
+  type: ColumnType | 'smallint',
+  value: (row: Row, index: number) => string | number | bigint | boolean | null,
+];
+
+/**
+ * A list of this process as a table of a statement, for `from` and `join`.
+ *
+ * @param columns by name: the database's type, and the value of a row. Objects are `text` of JSON, to be cast
+ * @example sql`update note n set body = v.body
+ *   from ${listed('v', notes, { note_id: ['uuid', (n) => n.id], body: ['text', (n) => n.body] })}
+ *   where n.note_id = v.note_id`
+ */
+export function listed<Row>(
+  alias: string,
+  rows: readonly Row[],
+  columns: Readonly<Record<string, ListColumn<Row>>>,
+): RawBuilder<unknown> {
+  const arrays = Object.values(columns).map(
+    ([type, value]) => sql`${rows.map((row, i) => value(row, i))}::${sql.raw(type)}[]`,
+  );
+  return sql`unnest(${sql.join(arrays)}) as ${sql.raw(alias)} (${listOf(Object.keys(columns))})`;
+}
+
 /** All columns but the merchant's, which is the same for all rows. */
 const namesOf = (row: object) => Object.keys(row).filter((name) => name !== 'merchant_id');
 

@@ -2,7 +2,7 @@ export { BodyBudget } from './body.ts';
 export type { ErrorFormat } from './error-body.ts';
 export { EVENT_STREAM, type OpenStream } from './event-stream.ts';
 export { formOf } from './form.ts';
-export { type HtmlDocument, htmlAnswer, pageHeaders } from './html.ts';
+export { htmlAnswer, pageHeaders } from './html.ts';
 export { JsonRefused, parseStrictJson } from './json.ts';
 export { openApiDocument } from './openapi.ts';
 export { isLocal, type PageAnswer, type PageRequest, type PublicPage } from './page.ts';

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
 import { newId } from '../db/ids.ts';
+import { listed } from '../db/rows.ts';
 import { deferred } from '../db/statement.ts';
 import { activeTrace } from '../observability/tracing.ts';
 import { notifyWorkers } from './worker-notifier.ts';
@@ -58,19 +59,20 @@ interface Insertion {
 }
 
 async function insert(tx: Tx, { merchantId, rows, cause }: Insertion): Promise<void> {
+  const specs = listed('s', rows, {
+    unique_key: ['text', (row) => row.uniqueKey],
+    job_id: ['uuid', (row) => row.jobId],
+    kind: ['text', (row) => row.kind],
+    due_at_ms: ['bigint', (row) => row.dueAtMs],
+    follows_clock: ['boolean', (row) => row.followsClock],
+    payload: ['text', (row) => JSON.stringify(row.payload)],
+    trace: ['text', (row) => row.trace],
+  });
   await deferred`
     ${cause}
     insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload, trace)
     select ${merchantId}::uuid, s.job_id, s.kind, s.unique_key, s.due_at_ms, s.follows_clock, s.payload::jsonb, s.trace
-    from unnest(
-      ${rows.map((row) => row.uniqueKey)}::text[],
-      ${rows.map((row) => row.jobId)}::uuid[],
-      ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.dueAtMs)}::bigint[],
-      ${rows.map((row) => row.followsClock)}::boolean[],
-      ${rows.map((row) => JSON.stringify(row.payload))}::text[],
-      ${rows.map((row) => row.trace)}::text[]
-    ) as s (unique_key, job_id, kind, due_at_ms, follows_clock, payload, trace)
+    from ${specs}
     on conflict (merchant_id, kind, unique_key) do update set
       due_at_ms = least(job.due_at_ms, excluded.due_at_ms),
       follows_clock = excluded.follows_clock,

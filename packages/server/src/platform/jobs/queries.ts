@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../db/db.ts';
+import { listed } from '../db/rows.ts';
 import { prepared } from '../db/statement.ts';
 import type { Release } from './decisions.ts';
 import { RUN_AGAIN } from './decisions.ts';
@@ -155,12 +156,12 @@ export async function listNewRevisions(
   return new Map(rows.map((row) => [row.job_id, row.revision]));
 }
 
-const leasesOf = (leases: readonly Lease[]) => sql`
-  unnest(
-    ${leases.map((lease) => lease.jobId)}::uuid[],
-    ${leases.map((lease) => lease.fence)}::bigint[],
-    ${leases.map((lease) => lease.revision)}::integer[]
-  ) as held (job_id, fence, revision)`;
+const leasesOf = (leases: readonly Lease[]) =>
+  listed('held', leases, {
+    job_id: ['uuid', ({ jobId }) => jobId],
+    fence: ['bigint', ({ fence }) => fence],
+    revision: ['integer', ({ revision }) => revision],
+  });
 
 /**
  * Both odd conditions steer the planner. With a plain `is not null` it expects next to no leased jobs, as statistics
@@ -220,6 +221,16 @@ export async function releaseJobs(
   merchantId: string,
   changes: readonly { lease: Lease; release: Release }[],
 ): Promise<Settled> {
+  const held = listed('held', changes, {
+    job_id: ['uuid', ({ lease }) => lease.jobId],
+    fence: ['bigint', ({ lease }) => lease.fence],
+    revision: ['integer', ({ lease }) => lease.revision],
+    due_at_ms: ['bigint', ({ release }) => release.dueAtMs ?? null],
+    follows_clock: ['boolean', ({ release }) => release.followsClock ?? null],
+    news_first: ['boolean', ({ release }) => release.revisionFirst],
+    attempts: ['integer', ({ release }) => release.attempts],
+    last_error: ['text', ({ release }) => release.lastError],
+  });
   const { rows } = await prepared<{ job_id: string; due_at_ms: bigint }>`
     update job set
       lease_until_ms = null,
@@ -231,16 +242,7 @@ export async function releaseJobs(
       follows_clock = coalesce(held.follows_clock, job.follows_clock),
       attempts = held.attempts,
       last_error = held.last_error
-    from unnest(
-      ${changes.map(({ lease }) => lease.jobId)}::uuid[],
-      ${changes.map(({ lease }) => lease.fence)}::bigint[],
-      ${changes.map(({ lease }) => lease.revision)}::integer[],
-      ${changes.map(({ release }) => release.dueAtMs ?? null)}::bigint[],
-      ${changes.map(({ release }) => release.followsClock ?? null)}::boolean[],
-      ${changes.map(({ release }) => release.revisionFirst)}::boolean[],
-      ${changes.map(({ release }) => release.attempts)}::integer[],
-      ${changes.map(({ release }) => release.lastError)}::text[]
-    ) as held (job_id, fence, revision, due_at_ms, follows_clock, news_first, attempts, last_error)
+    from ${held}
     where ${isHeld(merchantId)}
     returning job.job_id, job.due_at_ms`.execute(db);
   const waiting = new Map(rows.map((row) => [row.job_id, Number(row.due_at_ms)]));

@@ -1,8 +1,6 @@
-export { type AddressPolicy, classifyAddress, type Network, parseNetworks } from './addresses.ts';
+export { parseNetworks } from './addresses.ts';
 export { checkCallbackUrl } from './callback-url.ts';
-export type { OutboundRequest } from './connection.ts';
 export type { OutboundAnswer } from './exchange.ts';
-export type { OutboundFailure } from './failures.ts';
 export { createOutbound, type Outbound, type OutboundOptions } from './outbound.ts';
 export { createJsonPoster, type JsonPoster } from './post-json.ts';
 export {
