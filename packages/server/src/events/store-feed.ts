@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db/index.ts';
+import { Condition } from '../platform/http/index.ts';
 import { readStream } from './publish-events.ts';
 
 const PAGE_SIZE = 100;
@@ -17,7 +18,7 @@ export class StoreFeed {
   readonly storeId: string;
   listeners = 0;
   readonly #db: Db;
-  readonly #waiting = new Set<() => void>();
+  readonly #moved = new Condition();
   /** Reads in progress by position: listeners at the same position share one. */
   readonly #reads = new Map<bigint, Promise<StreamPage>>();
   #end = 0n;
@@ -36,7 +37,7 @@ export class StoreFeed {
   advance(end: bigint): void {
     if (end <= this.#end) return;
     this.#end = end;
-    for (const wake of this.#waiting) wake();
+    this.#moved.notifyAll();
   }
 
   /** Reads after a number below the end. Deleted events leave the page empty, but complete up to `upTo`. */
@@ -59,18 +60,7 @@ export class StoreFeed {
 
   /** Waits until the end differs from `seen`. @returns false after the timeout */
   async waitForMove(seen: bigint, leaving: AbortSignal, timeoutMs: number): Promise<boolean> {
-    if (this.#end !== seen || leaving.aborted) return true;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const wake = () => resolve(true);
-    const timer = setTimeout(() => resolve(false), timeoutMs);
-    this.#waiting.add(wake);
-    leaving.addEventListener('abort', wake);
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#waiting.delete(wake);
-      leaving.removeEventListener('abort', wake);
-    }
+    if (this.#end !== seen) return true;
+    return await this.#moved.wait(leaving, timeoutMs);
   }
 }

@@ -5,6 +5,7 @@ import {
   type PageAnswer,
   type PageRequest,
   type PublicPage,
+  seeOther,
   TokenBuckets,
 } from '../platform/http/index.ts';
 import {
@@ -98,5 +99,5 @@ async function connect(deps: SubscriptionDeps, { caller, id }: Click, text: stri
 /** A relative redirect works below any path prefix of a proxy. */
 function back(request: PageRequest): PageAnswer {
   const location = `../${request.params.token ?? ''}?lang=${languageOf(request)}`;
-  return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };
+  return seeOther(location);
 }

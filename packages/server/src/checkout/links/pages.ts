@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { AmountFault } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
+import {
+  formOf,
+  type PageAnswer,
+  type PageRequest,
+  type PublicPage,
+  seeOther,
+} from '../../platform/http/index.ts';
 import { noticeAnswer, payerAnswer } from '../page/answer.ts';
 import { languageOf, queryOf } from '../page/language.ts';
 import { LinkLimits } from './limits.ts';
@@ -95,6 +101,5 @@ async function answerForm(deps: PaymentDeps, opened: OpenedLink, request: PageRe
 /** Redirects by a relative URL, which works below any path prefix of a proxy. */
 function toSession(token: string, request: PageRequest): PageAnswer {
   const language = queryOf(request, 'lang') === undefined ? '' : `?lang=${languageOf(request)}`;
-  const location = `../checkout/${token}${language}`;
-  return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };
+  return seeOther(`../checkout/${token}${language}`);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PageLanguage } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import type { OpenStream } from '../../platform/http/index.ts';
+import { Condition, type OpenStream } from '../../platform/http/index.ts';
 import type { FoundPage } from './find-page.ts';
 import { readVersions } from './queries.ts';
 import { readPage } from './read-page.ts';
@@ -20,7 +20,7 @@ interface Watched {
   paymentId: string;
   version: string;
   listeners: number;
-  waiting: Set<() => void>;
+  changed: Condition;
   /** The rendered view of a version, by language, shared by all listeners. */
   texts: Map<PageLanguage, { version: string; text: Promise<string> }>;
 }
@@ -54,7 +54,7 @@ export class LivePages {
   }
 
   #join(merchantId: string, paymentId: string, leaving: AbortSignal): Watched {
-    const fresh = { merchantId, paymentId, version: '', listeners: 0, waiting: new Set<() => void>() };
+    const fresh = { merchantId, paymentId, version: '', listeners: 0, changed: new Condition() };
     const watched = this.#watched.get(paymentId) ?? { ...fresh, texts: new Map() };
     this.#watched.set(paymentId, watched);
     watched.listeners++;
@@ -82,7 +82,7 @@ export class LivePages {
         if (version !== shown) {
           yield `event: page\ndata: ${await this.#read(watched, page, language)}\n\n`;
           shown = version;
-        } else if (!(await changed(watched, leaving))) {
+        } else if (!(await watched.changed.wait(leaving, HEARTBEAT_MS))) {
           yield ':\n\n';
         }
       }
@@ -123,24 +123,7 @@ export class LivePages {
       const watched = this.#watched.get(paymentId);
       if (watched === undefined || watched.version === version) continue;
       watched.version = version;
-      for (const wake of watched.waiting) wake();
+      watched.changed.notifyAll();
     }
-  }
-}
-
-/** Waits for a new version. @returns false if a heartbeat is due first */
-async function changed({ waiting }: Watched, leaving: AbortSignal): Promise<boolean> {
-  if (leaving.aborted) return true;
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const wake = () => resolve(true);
-  const timer = setTimeout(() => resolve(false), HEARTBEAT_MS);
-  waiting.add(wake);
-  leaving.addEventListener('abort', wake, { once: true });
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-    waiting.delete(wake);
-    leaving.removeEventListener('abort', wake);
   }
 }

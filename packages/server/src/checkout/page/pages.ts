@@ -5,7 +5,7 @@ import { chooseOption } from '../../payments/index.ts';
 import { isUnavailable } from '../../platform/db/index.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
-import { formOf, pageHeaders, TokenBuckets } from '../../platform/http/index.ts';
+import { formOf, pageHeaders, seeOther, TokenBuckets } from '../../platform/http/index.ts';
 import { parseOption } from '../payable-options.ts';
 import { noticeAnswer, payerAnswer } from './answer.ts';
 import { acceptsGzip, compressed } from './compressed.ts';
@@ -123,8 +123,7 @@ export async function answerForm(
   const language = languageOf(request);
   if (wantsJson(request)) return jsonAnswer(request, await readPage(deps, page, language));
   const up = request.url.split('?')[0]?.endsWith(page.token) ? '' : '../';
-  const location = `${up}${page.token}?lang=${language}`;
-  return { status: 303, type: 'text/plain', headers: { ...pageHeaders({}), location }, body: '' };
+  return seeOther(`${up}${page.token}?lang=${language}`, pageHeaders({}));
 }
 
 export const wantsJson = ({ headers }: PageRequest): boolean => headers.accept === 'application/json';

@@ -14,6 +14,11 @@ export function pageHeaders(policy: Readonly<Record<string, string>>): Record<st
   };
 }
 
+/** Leads to another page after a form, so that a reload does not send the form again (POST/redirect/GET). */
+export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}): PageAnswer {
+  return { status: 303, type: 'text/plain; charset=utf-8', headers: { ...headers, location }, body: '' };
+}
+
 /** A rendered document, with the directives of its content security policy beside those that all pages have. */
 export interface HtmlDocument {
   html: string;

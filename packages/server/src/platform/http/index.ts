@@ -1,8 +1,9 @@
 export { BodyBudget } from './body.ts';
+export { Condition } from './condition.ts';
 export type { ErrorFormat } from './error-body.ts';
 export { EVENT_STREAM, type OpenStream } from './event-stream.ts';
 export { formOf } from './form.ts';
-export { htmlAnswer, pageHeaders } from './html.ts';
+export { htmlAnswer, pageHeaders, seeOther } from './html.ts';
 export { JsonRefused, parseStrictJson } from './json.ts';
 export { openApiDocument } from './openapi.ts';
 export { isLocal, type PageAnswer, type PageRequest, type PublicPage } from './page.ts';

@@ -1,15 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Resolves after the time, or at once when the signal is aborted. Never rejects. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end, { once: true });
-  });
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal && { signal }).catch(() => {});
 }
 
 /** Wakes one waiter. A wake-up without a waiter is kept for the next one. */

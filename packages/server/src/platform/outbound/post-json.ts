@@ -1,6 +1,5 @@
-import { getCACertificates } from 'node:tls';
-import { Agent, request } from 'undici';
-import { failureOf, UrlUnread } from './read-url.ts';
+import { request } from 'undici';
+import { failureOf, operatorAgent, textOf, UrlUnread } from './read-url.ts';
 
 const TIMEOUT_MS = 10_000;
 const BYTES_MAX = 16_777_216;
@@ -33,16 +32,7 @@ export interface JsonPoster {
 
 /** Posts to URLs of the operator, which may be in the operator's own network and may hold keys. */
 export function createJsonPoster({ ca, timeoutMs = TIMEOUT_MS }: JsonPosterOptions = {}): JsonPoster {
-  const agent = new Agent({
-    connections: CONNECTIONS_PER_ORIGIN,
-    maxResponseSize: BYTES_MAX,
-    connect: {
-      minVersion: 'TLSv1.2',
-      // Explicit, as the environment can turn it off.
-      rejectUnauthorized: true,
-      ...(ca !== undefined && { ca: [...getCACertificates('default'), ca] }),
-    },
-  });
+  const agent = operatorAgent(ca, { connections: CONNECTIONS_PER_ORIGIN, maxResponseSize: BYTES_MAX });
   const exchange = async (url: string, json: string) => {
     const { target, headers } = splitCredentials(url);
     const signal = AbortSignal.timeout(timeoutMs);
@@ -56,11 +46,7 @@ export function createJsonPoster({ ca, timeoutMs = TIMEOUT_MS }: JsonPosterOptio
       const { bytes, ...answer } = await exchange(url, json).catch((error: unknown) => {
         throw new UrlUnread(failureOf(error));
       });
-      try {
-        return { ...answer, body: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-      } catch {
-        throw new UrlUnread('not_utf8');
-      }
+      return { ...answer, body: textOf(bytes) };
     },
     close: () => agent.destroy(),
   };

@@ -49,13 +49,10 @@ export function failureOf(error: unknown): UrlFailure {
   return error.name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'connection';
 }
 
-/**
- * Reads URLs of the operator, which may be in the operator's own network; URLs of merchants go through `outbound`.
- */
-export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions = {}): UrlReader {
-  const agent = new Agent({
-    connections: CONNECTIONS_PER_ORIGIN,
-    maxResponseSize: BYTES_MAX,
+/** For URLs of the operator, whose servers may have certificates of their own. */
+export function operatorAgent(ca: string | undefined, limits: Agent.Options): Agent {
+  return new Agent({
+    ...limits,
     connect: {
       minVersion: 'TLSv1.2',
       // Explicit, as the environment can turn it off.
@@ -63,6 +60,22 @@ export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions
       ...(ca !== undefined && { ca: [...getCACertificates('default'), ca] }),
     },
   });
+}
+
+/** @throws UrlUnread for bytes that are not UTF-8 */
+export function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UrlUnread('not_utf8');
+  }
+}
+
+/**
+ * Reads URLs of the operator, which may be in the operator's own network; URLs of merchants go through `outbound`.
+ */
+export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions = {}): UrlReader {
+  const agent = operatorAgent(ca, { connections: CONNECTIONS_PER_ORIGIN, maxResponseSize: BYTES_MAX });
   const get = async (url: string): Promise<Uint8Array> => {
     const signal = AbortSignal.timeout(timeoutMs);
     const options = { dispatcher: agent, signal, headers: { accept: 'application/json' } };
@@ -78,11 +91,7 @@ export function createUrlReader({ ca, timeoutMs = TIMEOUT_MS }: UrlReaderOptions
       const bytes = await get(url).catch((error: unknown) => {
         throw error instanceof UrlUnread ? error : new UrlUnread(failureOf(error));
       });
-      try {
-        return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-      } catch {
-        throw new UrlUnread('not_utf8');
-      }
+      return textOf(bytes);
     },
     close: () => agent.destroy(),
   };

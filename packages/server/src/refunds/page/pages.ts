@@ -1,7 +1,13 @@
 import type { AddressFault } from '@florin/pages';
 import { languageOf, noticeAnswer, payerAnswer } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
+import {
+  formOf,
+  type PageAnswer,
+  type PageRequest,
+  type PublicPage,
+  seeOther,
+} from '../../platform/http/index.ts';
 import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
 import { checkRecipient } from '../../transfers/index.ts';
@@ -113,8 +119,5 @@ async function faultOf(
   }
 }
 
-/** Redirects (POST/redirect/GET), so that a reload does not send the form again. */
-function seeState({ params }: PageRequest, { language }: Claim): PageAnswer {
-  const location = `${CLAIM_PATH}/${params.token ?? ''}?lang=${language}`;
-  return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };
-}
+const seeState = ({ params }: PageRequest, { language }: Claim) =>
+  seeOther(`${CLAIM_PATH}/${params.token ?? ''}?lang=${language}`);

@@ -1,7 +1,13 @@
 import type { PortalCancelView, PortalSubscription, PortalView } from '@florin/pages';
 import { languageOf, noticeAnswer, payerAnswer } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { formOf, type PageAnswer, type PageRequest, type PublicPage } from '../../platform/http/index.ts';
+import {
+  formOf,
+  type PageAnswer,
+  type PageRequest,
+  type PublicPage,
+  seeOther,
+} from '../../platform/http/index.ts';
 import { cancelSubscription } from '../cancel-subscription.ts';
 import type { SubscriptionDeps } from '../deps.ts';
 import { payInvoice } from '../pay-invoice.ts';
@@ -103,10 +109,5 @@ async function carryOut(
   throw new Fail('invalid_request', 'The portal does nothing of that name now.');
 }
 
-/**
- * Redirects to the page, so that a reload does not repeat the action. The address is relative, for proxies with a path.
- */
-function seePortal({ token, language }: PortalView): PageAnswer {
-  const location = `${token}?lang=${language}`;
-  return { status: 303, type: 'text/plain; charset=utf-8', headers: { location }, body: '' };
-}
+/** The address is relative, for proxies with a path. */
+const seePortal = ({ token, language }: PortalView) => seeOther(`${token}?lang=${language}`);
