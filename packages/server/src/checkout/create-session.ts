@@ -1,11 +1,10 @@
 import type { CheckoutSessionInput } from '@florin/contract/schemas';
 import { checkExternalId, ensureCustomer } from '../customers/index.ts';
 import type { PaymentDeps } from '../payments/index.ts';
-import { expireJob, type PaymentView, readPayment } from '../payments/index.ts';
+import { openPayment, type PaymentView, readPayment } from '../payments/index.ts';
 import { bodyDigest, claimKey, newId, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
-import { enqueue } from '../platform/jobs/index.ts';
 import { encodeId, merchantTime } from '../tenancy/index.ts';
 import { newPageSecret } from './page-token.ts';
 import { payableOptions } from './payable-options.ts';
@@ -78,7 +77,11 @@ export async function createCheckoutSession(
       period_end: null,
       created_at: time.seconds,
     };
-    const payment = await insertSession(tx, session, {
+    await insertSession(tx, session);
+    const payment = {
+      merchant_id: merchantId,
+      payment_id: paymentId,
+      session_id: sessionId,
       store_id: storeId,
       invoice_id: null,
       customer: body.customer ?? null,
@@ -86,11 +89,8 @@ export async function createCheckoutSession(
       currency: body.currency,
       metadata: body.metadata ?? {},
       expires_at: expiresAt,
-      created_at: time.seconds,
-    });
-    const dueAtMs = time.realMs + (expiresAt - time.seconds) * 1000;
-    await enqueue(tx, [expireJob(merchantId, paymentId, dueAtMs)]);
-    return { session, view: { payment, options: [], transactions: [], heights: new Map() }, replayed: false };
+    };
+    return { session, view: await openPayment(tx, payment, time), replayed: false };
   });
   if (typeof made !== 'string') return made;
   const session = await getSession(deps.db, caller, encodeId('checkoutSession', made));

@@ -1,5 +1,5 @@
 import type { PaymentContext } from '../payments/index.ts';
-import { type InvoicePageState, readInvoicePageState } from '../payments/index.ts';
+import { type InvoicePageState, openPayment, readInvoicePageState } from '../payments/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
 import { findSessionOfPage } from './page/queries.ts';
@@ -54,7 +54,11 @@ export async function openInvoicePage(
     period_end: page.periodEnd,
     created_at: time.seconds,
   };
-  await insertSession(tx, session, {
+  await insertSession(tx, session);
+  const payment = {
+    merchant_id: page.merchantId,
+    payment_id: paymentId,
+    session_id: sessionId,
     store_id: page.storeId,
     invoice_id: page.invoiceId,
     customer: page.customer,
@@ -62,8 +66,8 @@ export async function openInvoicePage(
     currency: page.currency,
     metadata: {},
     expires_at: null,
-    created_at: time.seconds,
-  });
+  };
+  await openPayment(tx, payment, time);
   return { sessionId, paymentId };
 }
 

@@ -1,6 +1,5 @@
-import { type PaymentRow, UNPAID } from '../payments/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { prepared } from '../platform/db/index.ts';
+import { deferred } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';
@@ -61,38 +60,7 @@ export async function findPaymentId(db: Db, owner: Owner, id: string): Promise<s
   return checkStore(row, owner).payment_id;
 }
 
-type NewPayment = Pick<
-  PaymentRow,
-  'store_id' | 'invoice_id' | 'customer' | 'amount' | 'currency' | 'metadata' | 'expires_at' | 'created_at'
->;
-
-/** Inserts a session and its payment in one statement. @returns the payment's row */
-export async function insertSession(tx: Tx, session: SessionRow, fresh: NewPayment): Promise<PaymentRow> {
-  const { merchant_id: merchantId, session_id: sessionId, payment_id: paymentId } = session;
-  await prepared`
-    with due as (
-      insert into payment (merchant_id, payment_id, store_id, session_id, invoice_id, customer, amount, currency, status,
-        metadata, expires_at, created_at)
-      values (${merchantId}, ${paymentId}, ${fresh.store_id}, ${sessionId}, ${fresh.invoice_id}, ${fresh.customer},
-        ${fresh.amount}, ${fresh.currency}, 'pending', ${JSON.stringify(fresh.metadata)}, ${fresh.expires_at}, ${fresh.created_at})
-    )
-    insert into checkout_session (merchant_id, session_id, store_id, payment_id, page_token, order_id, description,
-      customer_email, success_url, cancel_url, options, period_start, period_end, created_at)
-    values (${merchantId}, ${sessionId}, ${session.store_id}, ${paymentId}, ${session.page_token}, ${session.order_id},
-      ${session.description}, ${session.customer_email}, ${session.success_url}, ${session.cancel_url},
-      ${JSON.stringify(session.options)}, ${session.period_start}, ${session.period_end}, ${session.created_at})`.execute(
-    tx,
-  );
-  return {
-    merchant_id: merchantId,
-    payment_id: paymentId,
-    session_id: sessionId,
-    ...fresh,
-    ...UNPAID,
-    status: 'pending',
-    fixed_currency: null,
-    fixed_network: null,
-    decline_code: null,
-    wallet_address: null,
-  };
+export async function insertSession(tx: Tx, session: SessionRow): Promise<void> {
+  const row = { ...session, options: JSON.stringify(session.options) };
+  await deferred`${tx.insertInto('checkout_session').values(row)}`.execute(tx);
 }

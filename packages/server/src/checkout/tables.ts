@@ -1,4 +1,5 @@
 import type { PaymentOption } from '@florin/contract/schemas';
+import type { ColumnType } from 'kysely';
 
 type Int8 = bigint | number;
 
@@ -15,7 +16,7 @@ declare module '../platform/db/db.ts' {
       customer_email: string | null;
       success_url: string | null;
       cancel_url: string | null;
-      options: PaymentOption[];
+      options: ColumnType<PaymentOption[], string, never>;
       /** The period of an invoice. */
       period_start: Int8 | null;
       period_end: Int8 | null;

@@ -37,11 +37,11 @@ export {
   CREDITED_JOB,
   creditedJob,
   EXPIRE_JOB,
-  expireJob,
   INVOICE_NEWS_JOB,
   networkOf,
   scanJob,
 } from './jobs.ts';
+export { openPayment } from './open-payment.ts';
 export { ownAddressFinder } from './own-addresses.ts';
 export { type DuePages, pollPages, type RetryAt } from './poll-pages.ts';
 export {
@@ -54,10 +54,8 @@ export { proveWallet } from './prove-wallet.ts';
 export {
   lockPayment,
   type OptionRow,
-  type PaymentRow,
   type PaymentView,
   readPayment,
-  UNPAID,
 } from './queries.ts';
 export { readRateAtCreation } from './quote.ts';
 export { moveRefundable, type TransferKey } from './refund-books.ts';
