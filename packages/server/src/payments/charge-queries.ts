@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/db/index.ts';
+import type { Tx } from '../platform/db/index.ts';
 import { insertRows, pipeline, prepared, updateRows } from '../platform/db/index.ts';
 import type { Coins } from './coin-queries.ts';
 import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from './columns.ts';
@@ -176,20 +176,6 @@ const pulledTransaction = (row: PulledRow): TransactionRow => ({
   final_at: row.seen_at,
   lost_at: null,
 });
-
-/** The sum that charges brought into the merchant's wallet on a network, as booked. */
-export async function sumPulled(
-  db: Db,
-  merchantId: string,
-  { network, currency }: { network: Network; currency: Asset },
-): Promise<bigint> {
-  const { rows } = await sql<{ total: string }>`
-    select coalesce(sum(amount), 0)::text as total from payment_transaction
-    where merchant_id = ${merchantId} and network = ${network} and currency = ${currency} and pulled`.execute(
-    db,
-  );
-  return BigInt(rows[0]?.total ?? 0);
-}
 
 /**
  * Stores when the transaction of a charge was no longer found in any block, or that it is in one again.

@@ -53,24 +53,6 @@ export async function hasCreditedAbove(
   return rows.length > 0;
 }
 
-/** Coins at a deposit address that were credited before their block was final. */
-export interface EarlyCoins {
-  address: string;
-  currency: Asset;
-  amount: bigint;
-  height: bigint;
-}
-
-/** Early credits in blocks above the newest one that is recorded as final. */
-export async function listEarlyCoins(db: Db, merchantId: string, network: Network): Promise<EarlyCoins[]> {
-  const { rows } = await sql<EarlyCoins>`
-    select address, currency, amount, height from payment_transaction
-    where merchant_id = ${merchantId} and network = ${network} and is_early and lost_at is null
-      and height > (select coalesce(max(height), 0) from final_block
-        where merchant_id = ${merchantId} and network = ${network})`.execute(db);
-  return rows;
-}
-
 /** The amount to book for a transfer that is lost or mined again. */
 export interface Coins {
   paymentId: string;

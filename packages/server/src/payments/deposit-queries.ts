@@ -2,7 +2,6 @@ import type { Network } from '@florin/contract/money';
 import { type Insertable, sql } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import { prepared } from '../platform/db/index.ts';
-import { CreditedKeys } from './credited-keys.ts';
 import './tables.ts';
 
 // Deposit addresses, and the scan cursor of each network.
@@ -135,28 +134,6 @@ export async function saveCursor(
       height = greatest(height, ${read.height ?? null}::bigint)
     where merchant_id = ${position.merchantId} and network = ${position.network}
       and cursor is not distinct from ${position.before}::text`.execute(tx);
-}
-
-/** Deposit addresses and credited transfers of a network, as of the transaction. */
-export interface DepositBooks {
-  /** The form that `Chain.scan` takes. */
-  watch: string[];
-  /** The form that payers see. */
-  addresses: string[];
-  cursor: string | null;
-  /** Keyed by `<tx_id>/<index>`. */
-  credited: CreditedKeys;
-}
-
-/** For reconciliation: all deposit addresses, and 8 bytes per deposit. */
-export async function readDepositBooks(db: Db, merchantId: string, network: Network): Promise<DepositBooks> {
-  const rows = await listAddresses(db, merchantId, network);
-  return {
-    watch: rows.map((row) => row.watch),
-    addresses: rows.map((row) => row.address),
-    cursor: await findCursor(db, merchantId, network),
-    credited: await CreditedKeys.read(db, merchantId, network),
-  };
 }
 
 /** Adds the deposit address of a live merchant to the directory over all merchants, which holds it once. */

@@ -3,7 +3,6 @@ export { creditedRows, paymentRows } from './book-queries.ts';
 export { cancelPayment } from './cancel-payment.ts';
 export { rulesOf } from './change-payment.ts';
 export { chargeBooks } from './charge-books.ts';
-export { sumPulled } from './charge-queries.ts';
 export {
   bookCharges,
   type ChargeQuote,
@@ -15,9 +14,8 @@ export {
   quoteCharge,
 } from './charges.ts';
 export { chooseOption } from './choose-option.ts';
-export { type EarlyCoins, listEarlyCoins } from './coin-queries.ts';
 export { decideSeizure } from './decide-seizure.ts';
-export { type DepositBooks, readDepositBooks } from './deposit-queries.ts';
+export { type DepositBooks, readDepositBooks } from './deposit-books.ts';
 export {
   type MerchantRef,
   type PaymentContext,

@@ -1,13 +1,7 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import type { Chain, ChainRegistry } from '../chains/index.ts';
 import { type Balances, coinsOn, readBalances, sumOfEntries } from '../ledger/index.ts';
-import {
-  type DepositBooks,
-  type EarlyCoins,
-  listEarlyCoins,
-  readDepositBooks,
-  sumPulled,
-} from '../payments/index.ts';
+import { type DepositBooks, readDepositBooks } from '../payments/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import { listUnsettled, readDeciding, sumPaidByTransfers } from '../transfers/index.ts';
@@ -37,8 +31,6 @@ interface Books {
   unbooked: ReadonlyMap<Asset, bigint>;
   undecided: Awaited<ReturnType<typeof listUnsettled>>;
   deposits: DepositBooks;
-  /** Credited before their block was final. */
-  early: readonly EarlyCoins[];
   /** Expected coins at deposit addresses. */
   deposited: readonly ExpectedCoins[];
 }
@@ -71,7 +63,11 @@ export async function compareWithChain(
   const { height, found } = await readFinal(chain, [sender, ...addresses]);
   const { paid, incoming } = await paidUpTo(chain, books, height);
   // Coins that are credited and not in final blocks yet count against those that are there and not credited yet.
-  const arrived = withoutEarly(await arrivedUpTo(chain, books.deposits, height), books.early, height);
+  const arrived = withoutEarly(
+    await arrivedUpTo(chain, books.deposits, height),
+    books.deposits.early,
+    height,
+  );
   return ASSETS.map((currency) => {
     const unbooked = (books.unbooked.get(currency) ?? 0n) + (paid.get(currency) ?? 0n);
     // Includes the operator's coins (kept seizures, fills); negative if a reorganisation took some.
@@ -118,6 +114,7 @@ async function readBooks(db: Db, { merchant, network }: MerchantNetwork): Promis
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute(async (tx) => {
+      const deposits = await readDepositBooks(tx, merchantId, network);
       const unbooked = new Map<Asset, bigint>();
       for (const currency of ASSETS) {
         const paid = await sumPaidByTransfers(tx, merchantId, { network, currency });
@@ -128,15 +125,13 @@ async function readBooks(db: Db, { merchant, network }: MerchantNetwork): Promis
         const givenBack =
           (await sumOfEntries(tx, merchantId, { ...back, credit: 'payout_hold' })) +
           (await sumOfEntries(tx, merchantId, { ...back, credit: 'refund_hold' }));
-        const pulled = await sumPulled(tx, merchantId, { network, currency });
+        const pulled = deposits.pulled.get(currency) ?? 0n;
         unbooked.set(currency, paid + pulled - batches - refunds + givenBack);
       }
       const undecided = await listUnsettled(tx, merchantId, network);
-      const deposits = await readDepositBooks(tx, merchantId, network);
       const deposited = await expectedAtDeposits(tx, merchantId, network);
-      const early = await listEarlyCoins(tx, merchantId, network);
       const balances = await readBalances(tx, merchantId);
-      return { balances, unbooked, undecided, deposits, early, deposited };
+      return { balances, unbooked, undecided, deposits, deposited };
     });
 }
 
@@ -180,7 +175,7 @@ async function arrivedUpTo(
 
 function withoutEarly(
   arrived: Map<Asset, Map<string, bigint>>,
-  early: readonly EarlyCoins[],
+  early: DepositBooks['early'],
   height: bigint,
 ): Map<Asset, ByAddress> {
   for (const { address, currency, amount } of early.filter((one) => one.height > height)) {
