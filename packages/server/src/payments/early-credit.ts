@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { ChainTransfer, Confirmations, Head } from '../chains/index.ts';
 import type { Tx } from '../platform/db/index.ts';
+import { addWithin } from '../platform/db/index.ts';
 import type { PaymentSettings } from './deps.ts';
 import { type PaymentView, transactionKey } from './queries.ts';
 import './tables.ts';
@@ -49,11 +49,6 @@ export async function takeEarlyCredit(
   { earlyCreditPerHour: limit }: Pick<PaymentSettings, 'earlyCreditPerHour'>,
   nowSeconds: number,
 ): Promise<boolean> {
-  if (amount > limit) return false;
-  const { numAffectedRows } = await sql`
-    insert into early_credit as c (merchant_id, store_id, hour, amount)
-    values (${merchantId}, ${storeId}, ${Math.floor(nowSeconds / HOUR_SECONDS)}, ${amount})
-    on conflict (merchant_id, store_id, hour) do update set amount = c.amount + excluded.amount
-      where c.amount + excluded.amount <= ${limit}`.execute(tx);
-  return numAffectedRows === 1n;
+  const key = { merchant_id: merchantId, store_id: storeId, hour: Math.floor(nowSeconds / HOUR_SECONDS) };
+  return await addWithin(tx, { table: 'early_credit', key }, amount, limit);
 }

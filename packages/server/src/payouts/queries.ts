@@ -2,7 +2,7 @@ import { type Asset, formatAmount } from '@florin/contract/money';
 import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
 import { sql, type Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { cursorOf, deferred, listed, readNewest } from '../platform/db/index.ts';
+import { addWithin, cursorOf, deferred, listed, readNewest, takeBack } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import type { CheckedItem } from './check-items.ts';
@@ -225,25 +225,18 @@ export async function moveItems(tx: Tx, batch: BatchRow, status: PayoutItemStatu
   invariant(numUpdatedRows === BigInt(batch.total_count), `every item of the batch may become ${status}`);
 }
 
-/** Adds a batch to the day's quota; locks one row per merchant, currency and day. @returns false where it does not fit */
+const quotaOf = ({ merchant_id, currency }: BatchRow, day: number | bigint) =>
+  ({ table: 'payout_quota', key: { merchant_id, currency, day } }) as const;
+
+/** Adds a batch to the day's quota of its merchant and currency. @returns false where it does not fit */
 export async function takeQuota(tx: Tx, batch: BatchRow, day: number, quota: bigint): Promise<boolean> {
-  const { merchant_id: merchantId, currency, requested_amount: amount } = batch;
-  if (amount > quota) return false;
-  const { rows } = await sql`
-    insert into payout_quota as q (merchant_id, currency, day, amount)
-    values (${merchantId}, ${currency}, ${day}, ${amount})
-    on conflict (merchant_id, currency, day) do update set amount = q.amount + excluded.amount
-      where q.amount + excluded.amount <= ${quota}
-    returning 1`.execute(tx);
-  return rows.length > 0;
+  return await addWithin(tx, quotaOf(batch, day), batch.requested_amount, quota);
 }
 
-/** Takes a canceled or rejected batch out of the day's quota. */
+/** Takes a canceled or rejected batch out of the quota of the day on which it was submitted. */
 export async function returnQuota(tx: Tx, batch: BatchRow): Promise<void> {
-  await sql`
-    update payout_quota set amount = amount - ${batch.requested_amount}
-    where merchant_id = ${batch.merchant_id} and currency = ${batch.currency}
-      and day = ${batch.submitted_day}`.execute(tx);
+  if (batch.submitted_day === null) return;
+  await takeBack(tx, quotaOf(batch, batch.submitted_day), batch.requested_amount);
 }
 
 /** Replaces an item; id, index and time of creation stay. */

@@ -4,6 +4,7 @@ import { type Insertable, sql, type Updateable } from 'kysely';
 import type { CauseNames } from '../ledger/index.ts';
 import { lockPayment, type PaymentView, type TransferKey } from '../payments/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
+import { addWithin, takeBack } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { REFUND_MOVES } from './states.ts';
 import './tables.ts';
@@ -98,26 +99,17 @@ export async function updateRefund(
 
 type Counted = Pick<RefundRow, 'merchant_id' | 'store_id' | 'day' | 'amount'>;
 
-/** Counts a refund against the store's daily limit; concurrent refunds wait for its row. @returns false: it is exceeded */
+const quotaOf = ({ merchant_id, store_id, day }: Counted) =>
+  ({ table: 'refund_quota', key: { merchant_id, store_id, day } }) as const;
+
+/** Counts a refund against the store's daily limit. @returns false: it is exceeded */
 export async function reserveQuota(tx: Tx, refund: Counted, limit: bigint): Promise<boolean> {
-  const { merchant_id: merchantId, store_id: storeId, day, amount } = refund;
-  if (amount > limit) return false;
-  const { rows } = await sql`
-    insert into refund_quota as q (merchant_id, store_id, day, amount)
-    values (${merchantId}, ${storeId}, ${day}, ${amount})
-    on conflict (merchant_id, store_id, day) do update set amount = q.amount + excluded.amount
-      where q.amount + excluded.amount <= ${limit}
-    returning 1`.execute(tx);
-  return rows.length > 0;
+  return await addWithin(tx, quotaOf(refund), refund.amount, limit);
 }
 
 /** Canceled and failed refunds no longer count. */
 export async function releaseQuota(tx: Tx, refund: Counted): Promise<void> {
-  await sql`
-    update refund_quota set amount = amount - ${refund.amount}
-    where merchant_id = ${refund.merchant_id} and store_id = ${refund.store_id} and day = ${refund.day}`.execute(
-    tx,
-  );
+  await takeBack(tx, quotaOf(refund), refund.amount);
 }
 
 export interface ShortRefunds {

@@ -20,6 +20,7 @@ export {
 export { decodeIdToken, encodeIdToken } from './id-token.ts';
 export { bodyDigest, claimKey } from './idempotency.ts';
 export { decodeUuid, encodeUuid, madeAt, NIL_ID, newId } from './ids.ts';
+export { addWithin, takeBack } from './limits.ts';
 export { cursorOf, PAGE_LIMIT_DEFAULT, pageOf, readNewest, unknownCursor } from './list-page.ts';
 export { migrate, pendingMigrations } from './migrate.ts';
 export { Moves } from './moves.ts';
