@@ -13,8 +13,9 @@ function relocate(schemas: Schemas): Schemas {
   return JSON.parse(JSON.stringify(schemas).replaceAll('#/components/schemas/', '#/definitions/'));
 }
 
-/** The compiler begins with an object that holds all others, for itself alone. */
-const ROOT = /^export interface WireTypes \{\n(?: [^\n]*\n)*\}\n/m;
+/** The compiler needs an object that holds all others; it comes first. */
+const ROOT = 'export interface WireTypes {';
+const END = '\n}\n';
 
 /** TypeScript for every object of the API, in the wire's own names; of lists the SDK has one type, `Page`. */
 export async function sdkTypes(): Promise<string> {
@@ -41,5 +42,6 @@ export async function sdkTypes(): Promise<string> {
     ignoreMinAndMaxItems: true,
     strictIndexSignatures: true,
   });
-  return types.replace(ROOT, '');
+  const start = types.indexOf(ROOT);
+  return types.slice(0, start) + types.slice(types.indexOf(END, start) + END.length);
 }
