@@ -1,7 +1,9 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build, type InlineConfig } from 'tsdown';
-import { ROOT } from './step.ts';
+import { REFERENCE_SCRIPT } from '../packages/server/src/docs/reference-page.ts';
+import { readPluginFile } from '../packages/server/src/platform/http/index.ts';
+import { execute, ROOT } from './step.ts';
 
 /** Where packages are made as they are published, one folder each. */
 export const PUBLISHED = path.join(ROOT, 'dist', 'packages');
@@ -10,6 +12,8 @@ export const PUBLISHED = path.join(ROOT, 'dist', 'packages');
 interface Manifest {
   name: string;
   version: string;
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
   [field: string]: unknown;
 }
 
@@ -57,6 +61,68 @@ export async function makeSdk(published = PUBLISHED): Promise<string> {
   copyFileSync(path.join(ROOT, 'packages/sdk/README.md'), path.join(folder, 'README.md'));
   return folder;
 }
+
+/** They bring files beside their code, so they stay packages. */
+const UNBUNDLED = ['tiny-secp256k1'];
+
+/**
+ * Makes `florin`: command line, server, pages, migrations and signer in one package. Beside it npm installs what carries
+ * programs: PostgreSQL and a Node that is new enough.
+ *
+ * @returns its folder
+ */
+export async function makeFlorin(published = PUBLISHED): Promise<string> {
+  const folder = path.join(published, 'florin');
+  await build({
+    ...COMMON,
+    entry: { main: path.join(ROOT, 'packages/cli/src/main.ts') },
+    outDir: path.join(folder, 'lib'),
+    target: 'node22',
+    deps: { alwaysBundle: [/.*/], neverBundle: UNBUNDLED },
+  });
+  const pages = [path.join(ROOT, 'packages/pages/src/build.ts'), path.join(folder, 'pages')];
+  if (!(await execute(process.execPath, pages)).ok) throw new Error('the pages cannot be built');
+  cpSync(path.join(ROOT, 'packages/server/migrations'), path.join(folder, 'migrations'), { recursive: true });
+  mkdirSync(path.join(folder, 'served'), { recursive: true });
+  const { gzip } = await readPluginFile(REFERENCE_SCRIPT);
+  writeFileSync(path.join(folder, 'served', `${path.basename(REFERENCE_SCRIPT.path)}.gz`), gzip);
+  writeCommand(folder);
+  const { version, license, engines } = manifestOf('cli');
+  const { optionalDependencies: postgres } = manifestOf('embedded-postgres');
+  const root = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  writeManifest(folder, {
+    name: 'florin',
+    version,
+    description: root.description,
+    license,
+    type: 'module',
+    engines,
+    bin: { florin: './bin/florin.js' },
+    exports: {},
+    files: ['bin', 'lib', 'migrations', 'pages', 'served'],
+    dependencies: pick(manifestOf('server').dependencies, (name) => UNBUNDLED.includes(name)),
+    optionalDependencies: {
+      ...postgres,
+      ...pick(root.optionalDependencies, (name) => name.startsWith('node-')),
+    },
+  });
+  copyFileSync(path.join(ROOT, 'packages/cli/README.md'), path.join(folder, 'README.md'));
+  return folder;
+}
+
+/** The command of the repository, which starts the bundle. */
+function writeCommand(folder: string): void {
+  const source = readFileSync(path.join(ROOT, 'packages/cli/bin/florin.js'), 'utf8');
+  const [before, after, ...more] = source.split("'../src/main.ts'");
+  if (after === undefined || more.length > 0) throw new Error('bin/florin.js names its program once');
+  const file = path.join(folder, 'bin', 'florin.js');
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, `${before}'../lib/main.js'${after}`);
+  chmodSync(file, 0o755);
+}
+
+const pick = (versions: Record<string, string> = {}, isTaken: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(versions).filter(([name]) => isTaken(name)));
 
 function writeManifest(folder: string, manifest: Manifest): void {
   writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
