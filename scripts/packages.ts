@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { build, type InlineConfig } from 'tsdown';
+import { build, type InlineConfig, type Rolldown } from 'tsdown';
 import { REFERENCE_SCRIPT } from '../packages/server/src/docs/reference-page.ts';
 import { readPluginFile } from '../packages/server/src/platform/http/index.ts';
 import { execute, ROOT } from './step.ts';
@@ -62,6 +62,17 @@ export async function makeSdk(published = PUBLISHED): Promise<string> {
   return folder;
 }
 
+/** Texts of one byte for each character: Node keeps the code of a process in memory, and else doubles it. */
+const asAscii: Rolldown.Plugin = {
+  name: 'ascii',
+  generateBundle: (_options, bundle) => {
+    for (const file of Object.values(bundle)) if (file.type === 'chunk') file.code = escaped(file.code);
+  },
+};
+
+const escaped = (code: string) =>
+  code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** They bring files beside their code, so they stay packages. */
 const UNBUNDLED = ['tiny-secp256k1'];
 
@@ -78,6 +89,7 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
     entry: { main: path.join(ROOT, 'packages/cli/src/main.ts') },
     outDir: path.join(folder, 'lib'),
     target: 'node22',
+    outputOptions: { comments: false, plugins: [asAscii] },
     deps: { alwaysBundle: [/.*/], neverBundle: UNBUNDLED },
   });
   const pages = [path.join(ROOT, 'packages/pages/src/build.ts'), path.join(folder, 'pages')];
