@@ -27,7 +27,7 @@ function readWords() {
     const options = { 'dry-run': { type: 'boolean' }, help: { type: 'boolean' } } as const;
     return parseArgs({ options }).values;
   } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
     process.exit(2);
   }
 }
