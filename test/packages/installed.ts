@@ -49,3 +49,22 @@ interface Tree {
 function namesIn({ dependencies = {} }: Tree): string[] {
   return Object.entries(dependencies).flatMap(([name, below]) => [name, ...namesIn(below)]);
 }
+
+/** Packages are installed as a user does it, from npm's registry. Says why where it cannot be reached. */
+export async function isRegistryReachable(): Promise<boolean> {
+  try {
+    await output(tmpdir(), 'npm', [
+      'view',
+      'typescript',
+      'version',
+      '--fetch-retries=1',
+      '--fetch-timeout=20000',
+    ]);
+    return true;
+  } catch {
+    console.warn(
+      'skipped: npm’s registry is not reachable, so packages cannot be installed in an empty folder',
+    );
+    return false;
+  }
+}

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeSdk } from '../../scripts/packages.ts';
-import { installed, output, pack, packagesIn } from './installed.ts';
+import { installed, isRegistryReachable, output, pack, packagesIn } from './installed.ts';
 
 /** As a shop's own code is compiled: the types of packages are checked too. */
 const STRICT = { strict: true, noEmit: true, target: 'es2022', types: ['node'], skipLibCheck: false };
@@ -36,7 +36,9 @@ const event = webhooks.verify(
 console.log(event.type, usdt('12.34'));
 `;
 
-describe('the SDK as it is published', () => {
+const canInstall = await isRegistryReachable();
+
+describe.skipIf(!canInstall)('the SDK as it is published', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'florin-sdk-'));
   let tarball: string;
   let files: string[];
