@@ -46,6 +46,7 @@ const SAME_ON_ALL = [
   ].map((name) => `test/http/${name}.test.ts`),
   'packages/server/src/chains/addresses/**',
   'test/contracts/**',
+  'test/packages/**',
 ];
 
 function onPostgres15(): Step {

@@ -4,6 +4,9 @@ import path from 'node:path';
 import { build, type InlineConfig, mergeConfig, type Rolldown } from 'vite';
 import { folderOf } from './built-pages.ts';
 
+// Whatever the caller runs as: pages made for development are larger, and name files of this machine.
+process.env.NODE_ENV = 'production';
+
 const PACKAGE = path.resolve(import.meta.dirname, '..');
 const COMMON: InlineConfig = {
   root: PACKAGE,

@@ -39,7 +39,8 @@ export function builtPages(): Promise<BuiltPages> {
 }
 
 async function build(): Promise<BuiltPages> {
-  const folder = folderOf();
+  const published = path.join(PACKAGE, 'pages');
+  const folder = existsSync(published) ? published : folderOf();
   // In a process of its own: a bundler takes memory that a server would never get back.
   if (!existsSync(folder)) {
     await promisify(execFile)(process.execPath, [path.join(import.meta.dirname, 'build.ts'), folder]);

@@ -10,7 +10,7 @@ import { SETUP_SCRIPT } from './setup-script.ts';
 import type { TryOutKey } from './sign.ts';
 
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
-const SCRIPT = {
+export const REFERENCE_SCRIPT = {
   plugin: '@scalar/fastify-api-reference',
   options: { routePrefix: '/docs', configuration: { url: '/openapi.json' } },
   path: '/docs/js/scalar.js',
@@ -44,7 +44,7 @@ function referenceScript(): PublicPage {
   return {
     path: '/docs/reference.js',
     handle: async ({ headers }) => {
-      reading ??= readPluginFile(SCRIPT);
+      reading ??= readPluginFile(REFERENCE_SCRIPT);
       const file = await reading.catch((error: unknown) => {
         reading = undefined;
         throw error;

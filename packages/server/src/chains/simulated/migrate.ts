@@ -1,6 +1,7 @@
 import { migrate } from '../../platform/db/index.ts';
+import { PACKAGE_FOLDER } from '../../platform/package-folder.ts';
 
-const FOLDER = new URL('../../../migrations/simchain/', import.meta.url);
+const FOLDER = new URL('migrations/simchain/', PACKAGE_FOLDER);
 
 /** Migrates the schema `simchain` of that database. @returns the names of the migrations that were applied */
 export function migrateSimulatedChain(url: string): Promise<string[]> {

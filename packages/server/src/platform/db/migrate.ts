@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
+import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { connect } from './db.ts';
 import { renameApplied } from './rename-applied.ts';
 
@@ -18,7 +19,7 @@ export interface MigrationSet {
 /** Other processes wait for the lock at their start, and migrating a large table takes time. */
 const PATIENCE = { lockTimeoutMs: 30_000, statementMs: 3_600_000 };
 
-const PRODUCT: MigrationSet = { folder: new URL('../../../migrations/', import.meta.url) };
+const PRODUCT: MigrationSet = { folder: new URL('migrations/', PACKAGE_FOLDER) };
 
 async function readMigrations(folder: URL): Promise<Record<string, Migration>> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();

