@@ -18,6 +18,8 @@ export default defineConfig({
     // Tests wait more than they compute: blocks, processes that start, leases that end.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
+    // Vitest's second is too short for workers of a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
   },
 });

@@ -9,6 +9,7 @@ import {
   migrateAll,
   openApp,
 } from '../packages/server/src/app.ts';
+import type { SimulatedTiming } from '../packages/server/src/chains/index.ts';
 import { openLiveAccount } from '../packages/server/src/operator/live-accounts.ts';
 import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
 import { createLogger, type Logger } from '../packages/server/src/platform/observability/log.ts';
@@ -71,9 +72,14 @@ export interface ServiceOptions {
   receive?: WebhookDeps['outbound']['post'];
   /** Seconds of real time after which an endpoint that only fails is disabled (432,000). */
   disableAfterSeconds?: number;
+  /** How fast the simulated chains are. */
+  simchainTiming?: SimulatedTiming;
   /** A network with real money, and its signer. */
   live?: LiveConfig;
 }
+
+/** Blocks come only when a test makes them: what lasts a block or two is seen on a slow machine too. */
+export const BLOCKS_BY_HAND: SimulatedTiming = { blockSeconds: 100_000 };
 
 const MILLION = 1_000_000_000_000n;
 const UNLIMITED = { perSecond: 10_000, burst: 10_000 };
@@ -100,6 +106,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     lockTimeoutMs,
     webhooks,
     live: options.live,
+    simchainTiming: options.simchainTiming,
   };
   const app = await openApp(place);
   const apps = [app];

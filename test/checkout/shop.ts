@@ -7,6 +7,7 @@ import {
   openChains,
   type PaidTransfer,
   type SimulatedChain,
+  type SimulatedTiming,
 } from '../../packages/server/src/chains/index.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
@@ -16,8 +17,6 @@ import type { JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { jobOf } from '../job.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 import { checkout, TOKEN } from './requests.ts';
-
-type Finality = NonNullable<Parameters<typeof openChains>[0]['finality']>;
 
 const HUNDRED = 100n * BigInt(TOKEN);
 const RUN: JobRun = {
@@ -48,7 +47,7 @@ export class Shop {
   readonly #chains: ReturnType<typeof openChains>;
   #now: number;
 
-  private constructor(service: TestService, merchant: TestMerchant, finality: Finality | undefined) {
+  private constructor(service: TestService, merchant: TestMerchant, timing: SimulatedTiming | undefined) {
     this.merchant = merchant;
     this.api = checkout(service, merchant);
     this.#now = Math.floor(Date.now() / 1000);
@@ -58,12 +57,12 @@ export class Shop {
       nowSeconds: () => this.#now,
     });
     const merchantNow = async () => this.#now;
-    this.#chains = openChains({ simulatedDb: app.simulatedDb, merchantNow, ...(finality && { finality }) });
+    this.#chains = openChains({ simulatedDb: app.simulatedDb, merchantNow, timing });
     this.deps = { ...app, clock, chains: this.#chains };
   }
 
-  static async open(service: TestService, finality?: Finality): Promise<Shop> {
-    return new Shop(service, await service.createMerchant({ funds: 0n }), finality);
+  static async open(service: TestService, timing?: SimulatedTiming): Promise<Shop> {
+    return new Shop(service, await service.createMerchant({ funds: 0n }), timing);
   }
 
   get now(): number {

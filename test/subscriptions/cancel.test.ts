@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectLedgerWhole } from '../ledger.ts';
-import { startService, type TestService } from '../service.ts';
+import { BLOCKS_BY_HAND, startService, type TestService } from '../service.ts';
 import { billing, DAY, HOUR, item } from './billing.ts';
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ worker: true });
+  service = await startService({ worker: true, simchainTiming: BLOCKS_BY_HAND });
 });
 afterEach(() => expectLedgerWhole(service));
 afterAll(() => service.stop());

@@ -1,21 +1,28 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { newsOf } from '../checkout/requests.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
-import { startService, type TestService } from '../service.ts';
+import { BLOCKS_BY_HAND, startService, type TestService } from '../service.ts';
 import { type Billing, billing, DAY, item } from './billing.ts';
 
 let service: TestService;
+let still: TestService;
 beforeAll(async () => {
   service = await startService({ worker: true });
+  still = await startService({ worker: true, simchainTiming: BLOCKS_BY_HAND });
 });
 afterEach(async () => {
-  await expectLedgerWhole(service);
-  await expectCreditsWhole();
+  for (const one of [service, still]) {
+    await expectLedgerWhole(one);
+    await expectCreditsWhole(one);
+  }
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.stop();
+  await still.stop();
+});
 
 /** No subscription has a credit but of what its paid invoices gave back, and those no more than was paid of them. */
-async function expectCreditsWhole(): Promise<void> {
+async function expectCreditsWhole(service: TestService): Promise<void> {
   const wrong = await asOwner(
     service,
     `select s.subscription_id from subscription s
@@ -28,8 +35,8 @@ async function expectCreditsWhole(): Promise<void> {
 }
 
 /** 10.00 USD a month, of which the first is paid on its page. */
-async function active(interval: 'day' | 'month' = 'month') {
-  const api = billing(service, await service.createMerchant({ funds: 0n }));
+async function active(interval: 'day' | 'month' = 'month', on = service) {
+  const api = billing(on, await on.createMerchant({ funds: 0n }));
   const { id } = await api.make({ items: [item(1_000, interval)] });
   await api.pay(pageOf(await api.latest(id)));
   await expect.poll(async () => (await api.read(id)).status, SOON).toBe('active');
@@ -102,7 +109,7 @@ test('what has been received of it may be enough once it asks for less', async (
 });
 
 test('money on its way for the whole invoice is a credit once it is final', async () => {
-  const { api, id, change } = await active();
+  const { api, id, change } = await active('month', still);
   await change(200_000);
   const { payment_id: page = '', amount_due: due } = await api.latest(id);
   await api.pay(page, { final: false });
@@ -117,7 +124,7 @@ test('money on its way for the whole invoice is a credit once it is final', asyn
 });
 
 test('money that vanished again leaves what is asked for since', async () => {
-  const { api, id, change } = await active();
+  const { api, id, change } = await active('month', still);
   await change(200_000);
   const { payment_id: page = '', amount_due: due } = await api.latest(id);
   await api.pay(page, { final: false });
@@ -143,7 +150,7 @@ test('random changes of plans, of whom some pay and some never do', async () => 
       const open = (await api.invoices(id)).find((one) => one.status === 'open');
       if (pays && open !== undefined && random(2) > 0) await api.pay(pageOf(open));
       await api.advance(random(30) * 3_600);
-      await expectCreditsWhole();
+      await expectCreditsWhole(service);
     }
     if (!pays) expect(await paidAbove0(api, id)).toHaveLength(1);
   }

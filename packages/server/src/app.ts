@@ -8,6 +8,7 @@ import {
   migrateSimulatedChain,
   openChains,
   openEthereum,
+  type SimulatedTiming,
 } from './chains/index.ts';
 import { checkoutPages, checkoutRoutes, paymentLinkPages } from './checkout/index.ts';
 import { customerRoutes } from './customers/index.ts';
@@ -74,6 +75,8 @@ export interface AppOptions {
   databaseUrl: string;
   /** The simulated chains' database; the product's by default. */
   simchainUrl?: string | undefined;
+  /** How fast the simulated chains are. */
+  simchainTiming?: SimulatedTiming | undefined;
   masterKey: Buffer;
   log: Logger;
   poolSize: number;
@@ -168,7 +171,12 @@ export async function openApp(options: AppOptions): Promise<App> {
     metrics.watchPool('simulated_chains', () => countConnections(simulatedDb));
     await live?.accounts.load();
     const liveNetworks = live && { chains: live.ethereum, accounts: live.accounts };
-    const registry = openChains({ simulatedDb, merchantNow, ...(liveNetworks && { live: liveNetworks }) });
+    const registry = openChains({
+      simulatedDb,
+      merchantNow,
+      timing: options.simchainTiming,
+      ...(liveNetworks && { live: liveNetworks }),
+    });
     const chains = observeChains(registry, metrics);
     const readState = createStateReader(watchDb, clock);
     const pools = { db, fastDb, claimsDb, simulatedDb };

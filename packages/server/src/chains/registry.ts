@@ -3,6 +3,7 @@ import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { findLiveChain, type LiveNetworks } from './live-chains.ts';
 import type { Chain } from './port.ts';
+import type { SimulatedTiming } from './simulated/adapter.ts';
 import { BatchedCalls } from './simulated/batched-calls.ts';
 import { SimulatedHolder } from './simulated/holder.ts';
 import { openSimulatedChain, type SimulatedChain } from './simulated/simulated-chain.ts';
@@ -36,16 +37,16 @@ export interface ChainsOptions {
   simulatedDb: Db;
   /** A merchant's clock, Unix seconds. */
   merchantNow: (merchantId: string) => Promise<number>;
-  /** When blocks of the simulated chains are final (after 3 confirmations), and when small deposits may be credited. */
-  finality?: { confirmations: number; earlyConfirmations?: number };
+  /** Of the simulated chains. */
+  timing?: SimulatedTiming | undefined;
   /** Absent: live merchants have no network. */
   live?: LiveNetworks;
 }
 
-export function openChains({ simulatedDb, merchantNow, finality, live }: ChainsOptions): ChainRegistry {
+export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOptions): ChainRegistry {
   const common = { db: simulatedDb, batched: new BatchedCalls(simulatedDb) };
   const sandbox = (merchantId: string, network: Network): SimulatedChain =>
-    openSimulatedChain({ ...common, ...finality, merchantId, network, now: () => merchantNow(merchantId) });
+    openSimulatedChain({ ...common, ...timing, merchantId, network, now: () => merchantNow(merchantId) });
   // A live merchant never gets the simulated chain, even where its node is missing.
   const chainOf = ({ merchantId, mode }: ChainOwner, network: Network): Chain | undefined =>
     mode === 'sandbox' ? sandbox(merchantId, network) : findLiveChain(live, merchantId, network);

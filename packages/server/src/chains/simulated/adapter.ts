@@ -60,19 +60,23 @@ import { faucetAddress } from './test-addresses.ts';
 import { findTransaction } from './transaction-queries.ts';
 import { walletOf } from './wallet.ts';
 
-export interface SimulatedChainOptions {
+/** How fast a simulated chain is. */
+export interface SimulatedTiming {
+  /** Seconds of the merchant's clock from block to block; default 1. */
+  blockSeconds?: number;
+  /** After which a block is final; default 3. */
+  confirmations?: number;
+  /** From which small deposits may be credited (none: finality is a matter of seconds). */
+  earlyConfirmations?: number;
+}
+
+export interface SimulatedChainOptions extends SimulatedTiming {
   /** Pool of the database that holds the schema `simchain`; never the product's transaction. */
   db: Db;
   merchantId: string;
   network: Network;
   /** The merchant's clock, Unix seconds. */
   now: () => number | Promise<number>;
-  /** Default 1. */
-  blockSeconds?: number;
-  /** Default 3. */
-  confirmations?: number;
-  /** Confirmations from which small deposits may be credited (none: finality is a matter of seconds). */
-  earlyConfirmations?: number;
   /** Share one between all chains of a pool with the same clock and settings. */
   batched?: BatchedCalls;
 }
