@@ -2,17 +2,19 @@ import { installScriptStep, licenceStep, lockStep, versionStep } from './depende
 import { expressionStep } from './expressions.ts';
 import { pageWeightStep } from './page-weight.ts';
 import { contractStep } from './solidity.ts';
-import { programStep } from './step.ts';
+import { programStep, type Step } from './step.ts';
+
+/** Types of one project. What the last run knew of unchanged files is kept: a tenth of the time. */
+function typeStep(name: string, project: string): Step {
+  const kept = `node_modules/.cache/types/${project.replaceAll('/', '-')}.tsbuildinfo`;
+  const args = ['-p', project, '--pretty', 'false', '--incremental', '--tsBuildInfoFile', kept];
+  return programStep(name, 'tsc', args);
+}
 
 /** What every change has to pass before its tests are worth running. */
 export const GATES = [
-  programStep('types (tsc)', 'tsc', ['-p', 'tsconfig.json', '--pretty', 'false']),
-  programStep('types of the payer page (tsc)', 'tsc', [
-    '-p',
-    'packages/pages/tsconfig.json',
-    '--pretty',
-    'false',
-  ]),
+  typeStep('types (tsc)', 'tsconfig.json'),
+  typeStep('types of the payer page (tsc)', 'packages/pages/tsconfig.json'),
   programStep('format and lint (biome)', 'biome', ['ci', '--colors=off', '.']),
   programStep('boundaries, promises, sizes (oxlint)', 'oxlint', []),
   programStep('unused code (knip)', 'knip', ['--no-progress', '--no-config-hints']),
