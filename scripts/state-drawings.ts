@@ -1,11 +1,13 @@
 import path from 'node:path';
 import { INVOICE_MOVES } from '../packages/server/src/invoices/states.ts';
 import { METHOD_MOVES } from '../packages/server/src/payment-methods/states.ts';
-import { PAYMENT_MOVES } from '../packages/server/src/payments/states.ts';
+import { PAYMENT_MOVES, TRANSACTION_MOVES } from '../packages/server/src/payments/states.ts';
 import { BATCH_MOVES, ITEM_MOVES } from '../packages/server/src/payouts/states.ts';
 import type { Moves } from '../packages/server/src/platform/db/moves.ts';
 import { REFUND_MOVES } from '../packages/server/src/refunds/states.ts';
 import { SUBSCRIPTION_MOVES } from '../packages/server/src/subscriptions/states.ts';
+import { ATTEMPT_MOVES, TRANSFER_MOVES } from '../packages/server/src/transfers/states.ts';
+import { DELIVERY_MOVES, ENDPOINT_MOVES } from '../packages/server/src/webhooks/states.ts';
 import { ROOT } from './step.ts';
 
 /** A drawing stands between `<!-- states: NAME -->` and `<!-- /states -->`, in whichever page names it. */
@@ -13,12 +15,17 @@ const DRAWN: Readonly<Record<string, { moves: Moves<string>; first: readonly str
   'payout batch': { moves: BATCH_MOVES, first: ['draft'] },
   'payout item': { moves: ITEM_MOVES, first: ['valid', 'invalid'] },
   payment: { moves: PAYMENT_MOVES, first: ['pending'] },
+  deposit: { moves: TRANSACTION_MOVES, first: ['seen', 'final'] },
   refund: { moves: REFUND_MOVES, first: ['pending'] },
   subscription: { moves: SUBSCRIPTION_MOVES, first: ['incomplete'] },
   invoice: { moves: INVOICE_MOVES, first: ['open', 'paid', 'void'] },
+  transfer: { moves: TRANSFER_MOVES, first: ['queued'] },
+  attempt: { moves: ATTEMPT_MOVES, first: ['reserved'] },
+  delivery: { moves: DELIVERY_MOVES, first: ['pending', 'paused'] },
+  'webhook endpoint': { moves: ENDPOINT_MOVES, first: ['enabled'] },
   'payment method': { moves: METHOD_MOVES, first: ['active', 'inactive'] },
 };
-export const PAGES = ['payouts', 'checkout', 'refunds', 'subscriptions'].map((name) =>
+export const PAGES = ['payouts', 'checkout', 'refunds', 'subscriptions', 'webhooks'].map((name) =>
   path.join(ROOT, 'docs', `${name}.md`),
 );
 const BLOCK = /<!-- states: ([a-z ]{1,40}) -->\n[^<]*<!-- \/states -->/g;

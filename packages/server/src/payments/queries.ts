@@ -1,11 +1,11 @@
 import type { Network } from '@florin/contract/money';
 import { type Selectable, sql, type Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { prepared, updateRows } from '../platform/db/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { listed, prepared, updateRows } from '../platform/db/index.ts';
+import { Fail, invariant } from '../platform/fail.ts';
 import { PAYMENT, PAYMENT_OPTION } from './columns.ts';
 import { listCursors } from './deposit-queries.ts';
-import { PAYMENT_MOVES } from './states.ts';
+import { PAYMENT_MOVES, TRANSACTION_MOVES } from './states.ts';
 import './tables.ts';
 
 const paymentNotFound = () => new Fail('resource_not_found', 'There is no such payment.');
@@ -198,20 +198,34 @@ export async function upsertTransactions(
   merchantId: string,
   rows: readonly TransactionChange[],
 ): Promise<void> {
-  const column = <K extends keyof TransactionChange>(name: K) => rows.map((row) => row[name]);
-  await prepared`
-    insert into payment_transaction (merchant_id, network, tx_id, index, payment_id, currency, address, sender, amount,
+  const changed = listed('c', rows, {
+    network: ['text', (t) => t.network],
+    tx_id: ['text', (t) => t.tx_id],
+    index: ['integer', (t) => t.index],
+    payment_id: ['uuid', (t) => t.payment_id],
+    currency: ['text', (t) => t.currency],
+    address: ['text', (t) => t.address],
+    sender: ['text', (t) => t.sender],
+    amount: ['bigint', (t) => t.amount],
+    kind: ['text', (t) => t.kind],
+    status: ['text', (t) => t.status],
+    decision: ['text', (t) => t.decision],
+    held_amount: ['bigint', (t) => t.held_amount],
+    height: ['bigint', (t) => t.height],
+    required_confirmations: ['integer', (t) => t.required_confirmations],
+    is_early: ['boolean', (t) => t.is_early],
+    seen_at: ['bigint', (t) => t.seen_at],
+    final_at: ['bigint', (t) => t.final_at],
+  });
+  const { numAffectedRows } = await prepared`
+    insert into payment_transaction as t (merchant_id, network, tx_id, index, payment_id, currency, address, sender, amount,
       kind, status, decision, held_amount, height, required_confirmations, is_early, seen_at, final_at)
-    select ${merchantId}::uuid, t.*
-    from unnest(${column('network')}::text[], ${column('tx_id')}::text[], ${column('index')}::int4[],
-      ${column('payment_id')}::uuid[], ${column('currency')}::text[], ${column('address')}::text[],
-      ${column('sender')}::text[], ${column('amount')}::bigint[], ${column('kind')}::text[], ${column('status')}::text[],
-      ${column('decision')}::text[], ${column('held_amount')}::bigint[], ${column('height')}::bigint[],
-      ${column('required_confirmations')}::int4[], ${column('is_early')}::boolean[],
-      ${column('seen_at')}::bigint[], ${column('final_at')}::bigint[]) as t
+    select ${merchantId}::uuid, c.* from ${changed}
     on conflict (merchant_id, network, tx_id, index) do update set
       kind = excluded.kind, status = excluded.status, decision = excluded.decision,
       held_amount = excluded.held_amount, height = excluded.height,
       required_confirmations = excluded.required_confirmations, is_early = excluded.is_early, seen_at = excluded.seen_at,
-      final_at = excluded.final_at`.execute(tx);
+      final_at = excluded.final_at
+      where ${TRANSACTION_MOVES.allowedIn(sql`t.status`, sql`excluded.status`)}`.execute(tx);
+  invariant(numAffectedRows === BigInt(rows.length), 'a final deposit stays final');
 }

@@ -28,6 +28,13 @@ export const PAYMENT_MOVES = new Moves<PaymentStatus>('a payment', {
   failed: [],
 });
 
+/** A transfer to a payment's address: in a block, in a final one (or credited early), or in none any more. */
+export const TRANSACTION_MOVES = new Moves<PaymentTransactionStatus>('a deposit', {
+  seen: ['final', 'gone'],
+  gone: ['seen', 'final'],
+  final: [],
+});
+
 export interface TransactionFact {
   kind: PaymentTransactionKind;
   status: PaymentTransactionStatus;

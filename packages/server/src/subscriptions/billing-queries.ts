@@ -2,10 +2,12 @@ import type { Insertable, Updateable } from 'kysely';
 import { listOpenInvoices } from '../invoices/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import { prepared, updateRows } from '../platform/db/index.ts';
+import { invariant } from '../platform/fail.ts';
 import { SUBSCRIPTION } from './columns.ts';
 import type { SubscriptionFacts } from './decide/facts.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { subscriptionColumns } from './rows.ts';
+import { SUBSCRIPTION_MOVES } from './states.ts';
 
 type SubscriptionKey = Pick<SubscriptionRow, 'merchant_id' | 'subscription_id'>;
 
@@ -34,6 +36,11 @@ export async function writeFacts(
   tx: Tx,
   changes: readonly { before: SubscriptionRow; facts: SubscriptionFacts }[],
 ): Promise<void> {
+  for (const { before, facts } of changes)
+    invariant(
+      SUBSCRIPTION_MOVES.leadsTo(before.status, facts.status),
+      `a subscription goes from ${before.status} to ${facts.status}`,
+    );
   const rows = changes.map(({ before: { merchant_id, subscription_id }, facts }) => ({
     merchant_id,
     subscription_id,

@@ -2,6 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { KeyRef } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
+import { TRANSFER_MOVES } from './states.ts';
 import './tables.ts';
 
 interface NetworkToken {
@@ -51,6 +52,8 @@ export async function listQueuedFromDeposits(
   return rows;
 }
 
+const CANCEL = TRANSFER_MOVES.move('queued', 'failed');
+
 /** Fails transfers that have no transaction yet. @returns the owners of the failed ones */
 export async function cancelQueued(
   tx: Tx,
@@ -59,9 +62,9 @@ export async function cancelQueued(
   { message, nowSeconds }: { message: string; nowSeconds: number },
 ): Promise<string[]> {
   const { rows } = await sql<{ owner_id: string }>`
-    update transfer set status = 'failed', failure_code = 'transfer_failed', failure_message = ${message},
+    update transfer set status = ${CANCEL.to}, failure_code = 'transfer_failed', failure_message = ${message},
       completed_at = ${nowSeconds}
-    where merchant_id = ${merchantId} and transfer_id = any(${transferIds}::uuid[]) and status = 'queued'
+    where merchant_id = ${merchantId} and transfer_id = any(${transferIds}::uuid[]) and status = ${CANCEL.from}
     returning owner_id`.execute(tx);
   return rows.map((row) => row.owner_id);
 }

@@ -3,6 +3,7 @@ import type { Tx } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { castVote, type VoteCount } from '../stores/index.ts';
 import type { listDecided } from './queries.ts';
+import { TRANSFER_MOVES } from './states.ts';
 import './tables.ts';
 
 // Rules for lost transfers, shared by everything that orders transfers: payout items and refunds.
@@ -118,10 +119,13 @@ async function mayBeMined(tx: Tx, merchantId: string, transferIds: readonly stri
   return rows[0]?.is_away ?? true;
 }
 
+const GIVE_UP = TRANSFER_MOVES.move('succeeded', 'failed');
+
 /** Fails a lost transfer after the decision. Mined after all, it is stray. */
 async function closeLost(tx: Tx, merchantId: string, { transferId }: LostTransfer): Promise<void> {
   await sql`
-    update transfer set status = 'failed', failure_code = 'transfer_failed',
+    update transfer set status = ${GIVE_UP.to}, failure_code = 'transfer_failed',
       failure_message = 'A reorganisation took the transaction. Nothing was paid.'
-    where merchant_id = ${merchantId} and transfer_id = ${transferId} and lost_at is not null`.execute(tx);
+    where merchant_id = ${merchantId} and transfer_id = ${transferId} and lost_at is not null
+      and status = ${GIVE_UP.from}`.execute(tx);
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { KeyRef, SignedTx } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { deferred, newId, prepared } from '../platform/db/index.ts';
+import { deferred, listed, newId, prepared } from '../platform/db/index.ts';
 import { type ChargeOrder, storedCharge } from './charges.ts';
-import type { MemberVerdict, Verdict } from './states.ts';
+import { ATTEMPT_MOVES, type MemberVerdict, TRANSFER_MOVES, type Verdict } from './states.ts';
 import './tables.ts';
 
 /** The key of the hot wallet, which pays others. */
@@ -21,6 +21,9 @@ export async function readTransfers(db: Db, merchantId: string, groupIds: readon
     .execute();
 }
 export type TransferRow = Awaited<ReturnType<typeof readTransfers>>[number];
+
+/** Transfers that an attempt may still pay. */
+const UNDECIDED = TRANSFER_MOVES.before('succeeded');
 
 /**
  * Locks the groups' queued transfers, so that two runs cannot both make an attempt for one; without those that wait for
@@ -69,7 +72,9 @@ export interface NewAttempt {
   members: readonly TransferRow[];
 }
 
-/** Writes attempts of one network and token, and moves their transfers to `sending`. */
+const SEND = TRANSFER_MOVES.move('queued', 'sending');
+
+/** Writes attempts of one network and token, and moves their queued transfers to `sending`. */
 export async function insertAttempts(
   tx: Tx,
   attempts: readonly NewAttempt[],
@@ -77,32 +82,45 @@ export async function insertAttempts(
 ): Promise<void> {
   const first = attempts[0]?.members[0];
   if (first === undefined) return;
-  const column = <T>(pick: (attempt: NewAttempt) => T) => attempts.map(pick);
-  const bound = attempts.flatMap(({ attemptId, members }) =>
-    members.map((member) => ({ attemptId, transferId: member.transfer_id })),
+  const bound = listed(
+    'b',
+    attempts.flatMap(({ attemptId, members }) =>
+      members.map((member, place) => ({ attemptId, transferId: member.transfer_id, place })),
+    ),
+    {
+      attempt_id: ['uuid', (b) => b.attemptId],
+      transfer_id: ['uuid', (b) => b.transferId],
+      place: ['integer', (b) => b.place],
+    },
   );
-  // An array of arrays has no unnest: the members are gathered from the pairs.
+  const added = listed('a', attempts, {
+    attempt_id: ['uuid', (a) => a.attemptId],
+    group_id: ['uuid', (a) => a.members[0]?.group_id ?? null],
+    key_ref: ['text', (a) => a.members[0]?.key_ref ?? null],
+    sender: ['text', (a) => a.sender],
+    sequence: ['bigint', (a) => a.sequence],
+    ordinal: ['bigint', (a) => a.ordinal],
+    previous_id: ['uuid', (a) => a.previous],
+  });
   await deferred`
-    with bound as (
-      select * from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
-        with ordinality as b (attempt_id, transfer_id, place)
-    )
+    with bound as (select * from ${bound})
     insert into transfer_attempt (merchant_id, attempt_id, group_id, network, currency, key_ref, sender, sequence, ordinal, previous_id,
                                   status, item_ids, created_at)
     select ${first.merchant_id}::uuid, a.attempt_id, a.group_id, ${first.network}, ${first.currency},
            a.key_ref, a.sender, a.sequence, a.ordinal, a.previous_id, 'reserved',
            (select array_agg(b.transfer_id order by b.place) from bound b where b.attempt_id = a.attempt_id),
            ${nowSeconds}::bigint
-    from unnest(${column((a) => a.attemptId)}::uuid[], ${column((a) => a.members[0]?.group_id)}::uuid[], ${column((a) => a.members[0]?.key_ref)}::text[],
-                ${column((a) => a.sender)}::text[], ${column((a) => a.sequence)}::bigint[],
-                ${column((a) => a.ordinal)}::bigint[], ${column((a) => a.previous)}::uuid[])
-      as a (attempt_id, group_id, key_ref, sender, sequence, ordinal, previous_id)`.execute(tx);
+    from ${added}`.execute(tx);
   await deferred`
-    update transfer t set status = 'sending', attempt_id = b.attempt_id, tries = t.tries + 1
-    from unnest(${bound.map((b) => b.attemptId)}::uuid[], ${bound.map((b) => b.transferId)}::uuid[])
-      as b (attempt_id, transfer_id)
-    where t.merchant_id = ${first.merchant_id} and t.transfer_id = b.transfer_id`.execute(tx);
+    update transfer t set status = ${SEND.to}, attempt_id = b.attempt_id, tries = t.tries + 1
+    from ${bound}
+    where t.merchant_id = ${first.merchant_id} and t.transfer_id = b.transfer_id and t.status = ${SEND.from}`.execute(
+    tx,
+  );
 }
+
+const SIGN = ATTEMPT_MOVES.move('reserved', 'signed');
+const BROADCAST = ATTEMPT_MOVES.move('signed', 'sent');
 
 /** Stores the signed bytes of reserved attempts. Stored bytes are never replaced. */
 export async function storeSigned(
@@ -111,15 +129,19 @@ export async function storeSigned(
   list: readonly { attemptId: string; signed: SignedTx }[],
 ): Promise<void> {
   if (list.length === 0) return;
-  const column = <T>(pick: (signed: SignedTx) => T) => list.map(({ signed }) => pick(signed));
+  const stored = listed('s', list, {
+    attempt_id: ['uuid', ({ attemptId }) => attemptId],
+    tx_id: ['text', ({ signed }) => signed.txId],
+    raw: ['text', ({ signed }) => signed.raw],
+    fee_limit: ['numeric', ({ signed }) => signed.feeLimit ?? null],
+    height: ['bigint', ({ signed }) => signed.validUntil?.height ?? null],
+    time_ms: ['bigint', ({ signed }) => signed.validUntil?.timeMs ?? null],
+  });
   await deferred`
     update transfer_attempt t
-    set status = 'signed', tx_id = s.tx_id, raw = s.raw, fee_limit = s.fee_limit, valid_until_height = s.height, valid_until_ms = s.time_ms
-    from unnest(${list.map((entry) => entry.attemptId)}::uuid[], ${column((s) => s.txId)}::text[],
-                ${column((s) => s.raw)}::text[], ${column((s) => s.feeLimit ?? null)}::numeric[], ${column((s) => s.validUntil?.height ?? null)}::bigint[],
-                ${column((s) => s.validUntil?.timeMs ?? null)}::bigint[])
-      as s (attempt_id, tx_id, raw, fee_limit, height, time_ms)
-    where t.merchant_id = ${merchantId} and t.attempt_id = s.attempt_id and t.status = 'reserved'`.execute(
+    set status = ${SIGN.to}, tx_id = s.tx_id, raw = s.raw, fee_limit = s.fee_limit, valid_until_height = s.height, valid_until_ms = s.time_ms
+    from ${stored}
+    where t.merchant_id = ${merchantId} and t.attempt_id = s.attempt_id and t.status = ${SIGN.from}`.execute(
     tx,
   );
 }
@@ -155,10 +177,9 @@ export async function markSent(
   nowSeconds: number,
 ): Promise<void> {
   await deferred`
-    update transfer_attempt set status = 'sent', sent_at = ${nowSeconds}::bigint
-    where merchant_id = ${merchantId} and attempt_id = any(${attemptIds}::uuid[]) and status = 'signed'`.execute(
-    tx,
-  );
+    update transfer_attempt set status = ${BROADCAST.to}, sent_at = ${nowSeconds}::bigint
+    where merchant_id = ${merchantId} and attempt_id = any(${attemptIds}::uuid[])
+      and status = ${BROADCAST.from}`.execute(tx);
 }
 
 export interface AttemptOutcome {
@@ -182,15 +203,18 @@ export async function closeAttempts(
   closings: readonly AttemptOutcome[],
   nowSeconds: number,
 ): Promise<AttemptOutcome[]> {
-  const column = <T>(pick: (closing: AttemptOutcome) => T) => closings.map(pick);
+  const decided = listed('v', closings, {
+    attempt_id: ['uuid', (c) => c.attempt.attempt_id],
+    status: ['text', (c) => c.verdict.attempt],
+    detail: ['text', (c) => c.detail],
+    height: ['bigint', (c) => c.height],
+    fee: ['numeric', (c) => c.fee],
+  });
   const { rows } = await prepared<{ attempt_id: string }>`
     update transfer_attempt t set status = v.status, detail = v.detail, height = v.height, fee_native = v.fee, completed_at = ${nowSeconds}::bigint
-    from unnest(${column((c) => c.attempt.attempt_id)}::uuid[], ${column((c) => c.verdict.attempt)}::text[],
-                ${column((c) => c.detail)}::text[], ${column((c) => c.height)}::bigint[],
-                ${column((c) => c.fee)}::numeric[])
-      as v (attempt_id, status, detail, height, fee)
+    from ${decided}
     where t.merchant_id = ${merchantId} and t.attempt_id = v.attempt_id
-      and t.status in ('reserved', 'signed', 'sent')
+      and t.status <> v.status and ${ATTEMPT_MOVES.allowedIn(sql`t.status`, sql`v.status`)}
     returning t.attempt_id`.execute(tx);
   const written = new Set(rows.map((row) => row.attempt_id));
   const closed = closings.filter(({ attempt }) => written.has(attempt.attempt_id));
@@ -215,21 +239,23 @@ export async function writeOutcomes(
   nowSeconds: number,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const column = <T>(pick: (outcome: TransferOutcome) => T) => outcomes.map(pick);
+  const decided = listed('v', outcomes, {
+    transfer_id: ['uuid', (o) => o.transferId],
+    status: ['text', (o) => o.to],
+    alone: ['boolean', (o) => o.to === 'queued' && o.alone],
+    tx_id: ['text', (o) => o.txId],
+    code: ['text', (o) => (o.to === 'failed' ? o.code : null)],
+    message: ['text', (o) => (o.to === 'failed' ? o.message : null)],
+  });
   await deferred`
     update transfer t
     set status = v.status, alone = t.alone or v.alone, attempt_id = null,
         tx_id = case when v.status = 'queued' then null else v.tx_id end,
         failure_code = v.code, failure_message = v.message,
         completed_at = case when v.status = 'queued' then null else ${nowSeconds}::bigint end
-    from unnest(${column((o) => o.transferId)}::uuid[], ${column((o) => o.to)}::text[],
-                ${column((o) => o.to === 'queued' && o.alone)}::boolean[], ${column((o) => o.txId)}::text[],
-                ${column((o) => (o.to === 'failed' ? o.code : null))}::text[],
-                ${column((o) => (o.to === 'failed' ? o.message : null))}::text[])
-      as v (transfer_id, status, alone, tx_id, code, message)
-    where t.merchant_id = ${merchantId} and t.transfer_id = v.transfer_id and t.status in ('queued', 'sending')`.execute(
-    tx,
-  );
+    from ${decided}
+    where t.merchant_id = ${merchantId} and t.transfer_id = v.transfer_id and t.status = any(${UNDECIDED}::text[])
+      and ${TRANSFER_MOVES.allowedIn(sql`t.status`, sql`v.status`)}`.execute(tx);
 }
 
 export interface TransferOrder {
@@ -258,21 +284,26 @@ export async function insertTransfers(
   orders: readonly TransferOrder[],
   nowSeconds: number,
 ): Promise<void> {
-  const column = <T>(pick: (order: TransferOrder) => T) => orders.map(pick);
+  const ordered = listed('o', orders, {
+    transfer_id: ['uuid', () => newId()],
+    owner_type: ['text', (o) => o.ownerType],
+    owner_id: ['uuid', (o) => o.ownerId],
+    group_id: ['uuid', (o) => o.groupId],
+    place: ['integer', (o) => o.place],
+    network: ['text', (o) => o.network],
+    currency: ['text', (o) => o.currency],
+    key_ref: ['text', (o) => o.keyRef ?? HOT_KEY_REF],
+    address: ['text', (o) => o.address],
+    amount: ['bigint', (o) => o.amount],
+    memo: ['text', (o) => o.memo],
+    charge: ['text', (o) => (o.charge === undefined ? null : JSON.stringify(storedCharge(o.charge)))],
+  });
   await deferred`
     insert into transfer (merchant_id, transfer_id, owner_type, owner_id, group_id, place, network, currency, key_ref, address,
                           amount, memo, charge, status, created_at)
     select ${merchantId}::uuid, o.transfer_id, o.owner_type, o.owner_id, o.group_id, o.place, o.network, o.currency, o.key_ref, o.address,
            o.amount, o.memo, o.charge::jsonb, 'queued', ${nowSeconds}::bigint
-    from unnest(${column(() => newId())}::uuid[], ${column((o) => o.ownerType)}::text[],
-                ${column((o) => o.ownerId)}::uuid[], ${column((o) => o.groupId)}::uuid[],
-                ${column((o) => o.place)}::integer[], ${column((o) => o.network)}::text[], ${column((o) => o.currency)}::text[],
-                ${column((o) => o.keyRef ?? HOT_KEY_REF)}::text[], ${column((o) => o.address)}::text[], ${column((o) => o.amount)}::bigint[],
-                ${column((o) => o.memo)}::text[],
-                ${column((o) => (o.charge === undefined ? null : JSON.stringify(storedCharge(o.charge))))}::text[])
-      as o (transfer_id, owner_type, owner_id, group_id, place, network, currency, key_ref, address, amount, memo, charge)`.execute(
-    tx,
-  );
+    from ${ordered}`.execute(tx);
 }
 
 /** Decided transfers of a group, for their owner to book, oldest first: of one that was ordered again the newest is last. */

@@ -4,6 +4,7 @@ import type { Db, Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
 import type { AttemptRow } from './queries.ts';
 import type { BookedItem } from './recheck.ts';
+import { TRANSFER_MOVES } from './states.ts';
 import { lockWallet, takeOrdinal } from './wallet-queries.ts';
 import './tables.ts';
 
@@ -140,6 +141,8 @@ export async function setPayer(tx: Tx, payer: AttemptRow, transferIds: readonly 
       and status = 'succeeded'`.execute(tx);
 }
 
+const PAID_EARLIER = TRANSFER_MOVES.move('queued', 'succeeded');
+
 /** Marks queued transfers as paid by an earlier attempt. */
 export async function markPaidEarlier(
   tx: Tx,
@@ -149,10 +152,9 @@ export async function markPaidEarlier(
 ): Promise<void> {
   if (transferIds.length === 0) return;
   await sql`
-    update transfer set status = 'succeeded', tx_id = ${txId}, completed_at = ${nowSeconds}
-    where merchant_id = ${merchantId} and transfer_id = any(${transferIds}::uuid[]) and status = 'queued'`.execute(
-    tx,
-  );
+    update transfer set status = ${PAID_EARLIER.to}, tx_id = ${txId}, completed_at = ${nowSeconds}
+    where merchant_id = ${merchantId} and transfer_id = any(${transferIds}::uuid[])
+      and status = ${PAID_EARLIER.from}`.execute(tx);
 }
 
 /** The numbers under which the holder signs a payment that fills a gap. */

@@ -1,4 +1,5 @@
 import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '../chains/index.ts';
+import { Moves } from '../platform/db/index.ts';
 
 // Send once. A transfer is `queued` until an attempt carries it (`sending`), and ends `succeeded` or `failed`; it goes
 // back to `queued` only when its attempt is provably over without having paid it. An attempt goes
@@ -14,6 +15,23 @@ import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '
 
 export type TransferStatus = 'queued' | 'sending' | 'succeeded' | 'failed';
 export type AttemptStatus = 'reserved' | 'signed' | 'sent' | 'succeeded' | 'failed' | 'dead';
+/** Out of the queue without an attempt: canceled, to a listed address, or paid by an earlier attempt. Paid, but lost for good. */
+export const TRANSFER_MOVES = new Moves<TransferStatus>('a transfer', {
+  queued: ['sending', 'succeeded', 'failed'],
+  sending: ['queued', 'succeeded', 'failed'],
+  succeeded: ['failed'],
+  failed: [],
+});
+
+export const ATTEMPT_MOVES = new Moves<AttemptStatus>('an attempt', {
+  reserved: ['signed', 'failed'],
+  signed: ['sent', 'succeeded', 'failed', 'dead'],
+  sent: ['succeeded', 'failed', 'dead'],
+  succeeded: [],
+  failed: [],
+  dead: [],
+});
+
 /** The network's reason for a failed charge, where it gives one; `network_unavailable`: a charge was not sent in time. */
 export type TransferFailure = 'address_risk' | 'transfer_failed' | 'network_unavailable' | ChargeFault;
 

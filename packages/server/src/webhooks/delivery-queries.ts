@@ -2,9 +2,10 @@ import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { cursorOf } from '../platform/db/index.ts';
-import { Fail } from '../platform/fail.ts';
+import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import type { EndpointRow, Owner } from './endpoint-queries.ts';
+import { DELIVERY_MOVES } from './states.ts';
 import type { DeliveryStatus } from './tables.ts';
 import './tables.ts';
 
@@ -148,7 +149,7 @@ export async function moveDeliveries(
   const sorted = [...eventIds].sort();
   const [first, last] = [sorted[0], sorted.at(-1)];
   if (first === undefined || last === undefined) return;
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('delivery')
     .set({
       status,
@@ -161,7 +162,9 @@ export async function moveDeliveries(
     // The bounds prune partitions: without them every day's table is read.
     .where('event_id', '>=', first)
     .where('event_id', '<=', last)
-    .execute();
+    .where('status', 'in', DELIVERY_MOVES.into(status))
+    .executeTakeFirstOrThrow();
+  invariant(numUpdatedRows === BigInt(sorted.length), `every one of the deliveries may become ${status}`);
 }
 
 /** An event of the store and whether it has a delivery to the endpoint. */

@@ -1,8 +1,9 @@
-import type { UpdateObject } from 'kysely';
+import type { Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import { cursorOf, readNewest } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
+import { ENDPOINT_MOVES } from './states.ts';
 import './tables.ts';
 
 /** The store whose endpoints are read; a store sees its own only. */
@@ -89,8 +90,9 @@ export async function insertEndpoint(
 export async function updateEndpoint(
   tx: Tx,
   endpoint: EndpointRow,
-  change: UpdateObject<Tables, 'webhook_endpoint'>,
+  change: Updateable<Tables['webhook_endpoint']>,
 ): Promise<EndpointRow> {
+  if (change.status !== undefined) ENDPOINT_MOVES.check(endpoint.status, change.status);
   return await tx
     .updateTable('webhook_endpoint')
     .set(change)

@@ -2,7 +2,7 @@ import type { RecordedEventType, WebhookEventChoice } from '@florin/contract/sch
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { deferred, listed, madeAt, prepared } from '../platform/db/index.ts';
-import type { Health, NextState } from './states.ts';
+import { DELIVERY_MOVES, type Health, type NextState } from './states.ts';
 import './tables.ts';
 
 // Deliveries are partitioned by day of event_id. Statements that know the events' ids name the least and the greatest of
@@ -124,22 +124,23 @@ export async function listPending(
   merchantId: string,
   endpoints: readonly { endpointId: string; limit: number }[],
 ): Promise<Pending> {
+  const wanted = listed('w', endpoints, {
+    endpoint_id: ['uuid', ({ endpointId }) => endpointId],
+    most: ['integer', ({ limit }) => limit],
+  });
   const { rows } = await prepared<(DueRow & { body: null }) | BodyRow>`
     with due as materialized (
       select e.endpoint_id, e.url, e.status, e.failures, d.event_id, d.event_type, d.series_attempts, d.due_at
-      from unnest(
-        ${endpoints.map(({ endpointId }) => endpointId)}::uuid[],
-        ${endpoints.map(({ limit }) => limit)}::integer[]
-      ) as asked (endpoint_id, most)
-      join webhook_endpoint e on e.merchant_id = ${merchantId}::uuid and e.endpoint_id = asked.endpoint_id
+      from ${wanted}
+      join webhook_endpoint e on e.merchant_id = ${merchantId}::uuid and e.endpoint_id = w.endpoint_id
       left join lateral (
         (select event_id, event_type, series_attempts, due_at from delivery
          where merchant_id = ${merchantId}::uuid and endpoint_id = e.endpoint_id and status = 'pending' and series_attempts = 0
-         order by number limit asked.most)
+         order by number limit w.most)
         union all
         (select event_id, event_type, series_attempts, due_at from delivery
          where merchant_id = ${merchantId}::uuid and endpoint_id = e.endpoint_id and status = 'pending' and series_attempts > 0
-         order by due_at, number limit asked.most)
+         order by due_at, number limit w.most)
       ) d on true
     )
     select endpoint_id, url, status, failures, event_id, event_type, series_attempts, due_at, null::text as body from due
@@ -187,6 +188,9 @@ export async function recordAttempts(
   await prepared`${writeAttempts(merchantId, records)}`.execute(db);
 }
 
+/** Deliveries that an attempt may still end. */
+const UNDECIDED = DELIVERY_MOVES.before('delivered');
+
 function writeAttempts(merchantId: string, records: readonly AttemptRecord[]) {
   const eventIds = records.map(({ eventId }) => eventId);
   const attempted = listed('r', records, {
@@ -207,7 +211,7 @@ function writeAttempts(merchantId: string, records: readonly AttemptRecord[]) {
     from ${attempted}
     where d.merchant_id = ${merchantId}::uuid and d.event_id = r.event_id and d.endpoint_id = r.endpoint_id
       and d.event_id between ${least(eventIds)}::uuid and ${greatest(eventIds)}::uuid
-      and d.status in ('pending', 'paused')
+      and d.status = any(${UNDECIDED}::text[])
       and (d.series_attempts = r.series_before or r.status = 'delivered')`;
 }
 
@@ -224,6 +228,13 @@ export async function recordCounted(
   records: readonly CountedRecord[],
 ): Promise<Map<string, Health>> {
   const counted = records.filter(({ health }) => health !== 'none');
+  const ended = listed('c', counted, {
+    event_id: ['uuid', ({ eventId }) => eventId],
+    endpoint_id: ['uuid', ({ endpointId }) => endpointId],
+    health: ['text', ({ health }) => health],
+    began_ms: ['bigint', ({ beganMs }) => Math.floor(beganMs)],
+    place: ['integer', (_record, index) => index],
+  });
   const { rows } = await prepared<{
     endpoint_id: string;
     failures: number;
@@ -241,16 +252,11 @@ export async function recordCounted(
       returning d.event_id, d.endpoint_id
     ), counted as (
       select c.*, max(place) filter (where health = 'acknowledged') over (partition by endpoint_id) as last_one
-      from written join unnest(
-        ${counted.map(({ eventId }) => eventId)}::uuid[],
-        ${counted.map(({ endpointId }) => endpointId)}::uuid[],
-        ${counted.map(({ health }) => health)}::text[],
-        ${counted.map(({ beganMs }) => Math.floor(beganMs))}::bigint[]
-      ) with ordinality as c (event_id, endpoint_id, health, began_ms, place) using (event_id, endpoint_id)
+      from ${ended} join written using (event_id, endpoint_id)
     ), sums as (
       select endpoint_id, bool_or(health = 'acknowledged') as acknowledged,
-             count(*) filter (where health = 'failed' and place > coalesce(last_one, 0)) as failures,
-             min(began_ms) filter (where health = 'failed' and place > coalesce(last_one, 0)) as since_ms
+             count(*) filter (where health = 'failed' and place > coalesce(last_one, -1)) as failures,
+             min(began_ms) filter (where health = 'failed' and place > coalesce(last_one, -1)) as since_ms
       from counted group by endpoint_id
     )
     update webhook_endpoint e set

@@ -4,12 +4,27 @@ import {
   type RecordedEventType,
   type WebhookEventChoice,
 } from '@florin/contract/schemas';
-import type { DeliveryStatus } from './tables.ts';
+import { Moves } from '../platform/db/index.ts';
+import type { DeliveryStatus, EndpointStatus } from './tables.ts';
 
 // A delivery: pending → delivered | failed | exhausted; pending ↔ paused while its endpoint is disabled; a redelivery
 // moves delivered, failed and exhausted back to pending.
 // Invariant: a series is one attempt and at most ten retries; retry n is due 2ⁿ minutes of the merchant's clock after
 // attempt n began. A crash between an attempt and its record leaves the delivery pending, and it is sent once more.
+
+/** A paused delivery ends by an attempt that was under way when its endpoint was disabled. */
+export const DELIVERY_MOVES = new Moves<DeliveryStatus>('a delivery', {
+  pending: ['delivered', 'failed', 'exhausted', 'paused'],
+  paused: ['pending', 'delivered', 'failed', 'exhausted'],
+  delivered: ['pending'],
+  failed: ['pending'],
+  exhausted: ['pending'],
+});
+
+export const ENDPOINT_MOVES = new Moves<EndpointStatus>('a webhook endpoint', {
+  enabled: ['disabled'],
+  disabled: ['enabled'],
+});
 
 export const RETRIES_MAX = 10;
 

@@ -4,6 +4,7 @@ import type { Generated } from 'kysely';
 type Int8 = bigint | number;
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'exhausted' | 'paused';
+export type EndpointStatus = 'enabled' | 'disabled';
 
 /** Tables that are partitioned by day; old partitions are dropped whole. */
 export const TABLES_BY_DAY = ['event', 'delivery'] as const;
@@ -16,7 +17,7 @@ declare module '../platform/db/db.ts' {
       store_id: string;
       url: string;
       types: WebhookEventChoice[];
-      status: Generated<'enabled' | 'disabled'>;
+      status: Generated<EndpointStatus>;
       disabled_reason: Generated<'by_request' | 'failing' | null>;
       /** Failed attempts since the last acknowledgement; test events are not counted. */
       failures: Generated<number>;

@@ -1,5 +1,5 @@
 import type { WebhookEndpoint, WebhookEndpointChange } from '@florin/contract/schemas';
-import type { UpdateObject } from 'kysely';
+import type { Updateable } from 'kysely';
 import type { Tables } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import type { Caller } from '../platform/http/index.ts';
@@ -52,7 +52,7 @@ export async function updateWebhookEndpoint(
 function statusColumns(
   before: EndpointRow,
   status: WebhookEndpointChange['status'],
-): UpdateObject<Tables, 'webhook_endpoint'> {
+): Updateable<Tables['webhook_endpoint']> {
   if (status === undefined || status === before.status) return {};
   if (status === 'disabled') return { status, disabled_reason: 'by_request' };
   return { status, disabled_reason: null, failures: 0, failing_since_ms: null };

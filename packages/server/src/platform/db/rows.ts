@@ -90,7 +90,7 @@ export async function updateRows<T extends TenantTable, Key extends Column<T>>(
 }
 
 type ListColumn<Row> = readonly [
-  type: ColumnType | 'smallint',
+  type: ColumnType | 'smallint' | 'numeric',
   value: (row: Row, index: number) => string | number | bigint | boolean | null,
 ];
 
