@@ -9,6 +9,13 @@ export type Asset = (typeof ASSETS)[number];
 export const NETWORKS = ['erc20', 'trc20', 'spl'] as const;
 export type Network = (typeof NETWORKS)[number];
 
+/** The network of a name that was stored or joined by us. @throws Error for any other */
+export function networkNamed(name: unknown): Network {
+  const network = NETWORKS.find((known) => known === name);
+  if (network === undefined) throw new Error(`${String(name)} is not a network`);
+  return network;
+}
+
 /** Digits after the point of a base unit, for both assets on every network. */
 export const ASSET_DECIMALS = 6;
 /** Base units in one token and in one cent, the smallest step of a payout string. */

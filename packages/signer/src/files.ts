@@ -51,7 +51,7 @@ function read(file: string, what: string, forbidden: number): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof SignerMistake) throw error;
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     const reason = {
       ENOENT: 'does not exist',
       EACCES: 'may not be read by this user',
@@ -60,3 +60,7 @@ function read(file: string, what: string, forbidden: number): string {
     throw new SignerMistake('file', `${what} ${file} ${reason ?? `cannot be read (${code})`}.`);
   }
 }
+
+/** The system's name for an error of a file, such as ENOENT. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown';

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, statSync } fro
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Entry } from './entries.ts';
+import { codeOf } from './files.ts';
 import { writeNew } from './key-file.ts';
 import { takeLock } from './lock.ts';
 import { SignerMistake } from './mistake.ts';
@@ -257,7 +258,7 @@ function checkMode(file: string): void {
       throw new SignerMistake('file_mode', `the journal ${file} can be read by others: chmod 600 ${file}`);
   } catch (error) {
     if (error instanceof SignerMistake) throw error;
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     const what =
       code === 'ENOENT' ? 'does not exist: florin signer init makes it' : `cannot be opened (${code})`;
     throw new SignerMistake('journal', `the journal ${file} ${what}.`);

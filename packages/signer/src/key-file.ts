@@ -4,7 +4,7 @@ import path from 'node:path';
 import Type from 'typebox';
 import { Accounts, firstAddresses } from './accounts.ts';
 import { fromHex, toHex } from './bytes.ts';
-import { readPrivateFile } from './files.ts';
+import { codeOf, readPrivateFile } from './files.ts';
 import { SignerMistake } from './mistake.ts';
 import { checkShape } from './shape.ts';
 import { entropyOf, seedOf, wordsOf } from './words.ts';
@@ -139,7 +139,7 @@ export function writeNew(file: string, text: string): void {
   try {
     descriptor = openSync(file, 'wx', 0o600);
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     const reason = {
       EEXIST: 'exists and is not overwritten: give another name',
       ENOENT: `cannot be made: ${path.dirname(file)} does not exist`,

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { codeOf } from './files.ts';
 import { SignerMistake } from './mistake.ts';
 
 /** SQLite's SQLITE_BUSY: another connection holds the lock. */
@@ -15,7 +16,7 @@ export function takeLock(file: string): () => void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
   const database = new DatabaseSync(file, { timeout: 0 });
   try {

@@ -28,7 +28,8 @@ export function eventLine(event: RecordedEvent, outcome: Outcome | undefined, js
       forwarded: outcome === undefined ? null : forwarded,
     });
   }
-  const { status } = parsed.data.object as { status?: unknown };
+  const { object } = parsed.data;
+  const status = 'status' in object ? object.status : undefined;
   const state = typeof status === 'string' ? ` (${cell(status)})` : '';
   const time = new Date().toTimeString().slice(0, 8);
   const end = outcome === undefined ? '' : `  → ${outcomeText(outcome)}`;

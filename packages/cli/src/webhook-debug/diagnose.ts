@@ -42,9 +42,10 @@ const untold = (reason: string): Verdict => ({ ok: null, reason, advice: null })
 
 /** Checks all steps of the specification, section 6, and explains each failure. */
 export function diagnose(evidence: Evidence): Finding[] {
-  const [timestamp, nonce, signature] = [TIMESTAMP_HEADER, NONCE_HEADER, SIGNATURE_HEADER].map(
-    (name) => evidence.request.headers.get(name.toLowerCase())?.[0] ?? '',
-  ) as [string, string, string];
+  const headerOf = (name: string) => evidence.request.headers.get(name.toLowerCase())?.[0] ?? '';
+  const timestamp = headerOf(TIMESTAMP_HEADER);
+  const nonce = headerOf(NONCE_HEADER);
+  const signature = headerOf(SIGNATURE_HEADER);
   const verdicts = [
     checkHeaders(evidence.request),
     checkTimestamp(timestamp, evidence.receivedAt),

@@ -1,4 +1,4 @@
-import { hydrate } from 'preact';
+import { hydrate, type TargetedSubmitEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { translator } from '../texts.ts';
 import type { CheckoutView } from '../views/checkout.ts';
@@ -78,9 +78,9 @@ function App({ data }: { data: PageData }) {
   const [said, say] = useState('');
   const before = useRef(view);
   const t = translator(texts, view.language);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
+    const form = event.currentTarget;
     const fields = Object.fromEntries(new FormData(form, event.submitter)) as Record<string, string>;
     setBusy(true);
     setFailure('');

@@ -1,3 +1,4 @@
+import type { TargetedSubmitEvent } from 'preact';
 import type { Translate } from '../texts.ts';
 import type { CheckoutView } from '../views/checkout.ts';
 
@@ -17,7 +18,7 @@ export interface Page {
   /** A form is on its way. */
   isBusy: boolean;
   choose: (isChoosing: boolean) => void;
-  submit: (event: SubmitEvent) => void;
+  submit: (event: TargetedSubmitEvent<HTMLFormElement>) => void;
   say: (text: string) => void;
   onTampered: () => void;
 }

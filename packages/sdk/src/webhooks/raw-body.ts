@@ -21,9 +21,8 @@ export interface NodeRequest {
  * kept none it gives what that parser made of them, which `verify` refuses by name. Rejects if the connection breaks.
  */
 export async function readNodeBody(request: NodeRequest): Promise<unknown> {
-  const { rawBody } = request as { rawBody?: unknown };
-  if (rawBody instanceof Uint8Array) return rawBody;
-  if (request.readableDidRead) return (request as { body?: unknown }).body;
+  if ('rawBody' in request && request.rawBody instanceof Uint8Array) return request.rawBody;
+  if (request.readableDidRead) return 'body' in request ? request.body : undefined;
 
   const kept = new CappedBytes();
   await new Promise<void>((resolve, reject) => {

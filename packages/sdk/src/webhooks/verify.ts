@@ -167,6 +167,6 @@ function parseEvent(body: Uint8Array): WebhookEvent {
 /** Checks only what later versions of the service will keep. */
 function isEvent(parsed: unknown): parsed is WebhookEvent {
   if (typeof parsed !== 'object' || parsed === null) return false;
-  const { id, type } = parsed as Record<string, unknown>;
+  const { id, type } = { id: '', type: '', ...parsed };
   return typeof id === 'string' && id !== '' && typeof type === 'string' && type !== '';
 }

@@ -1,6 +1,6 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { deferred, prepared } from '../platform/db/index.ts';
+import { deferred, listed, prepared } from '../platform/db/index.ts';
 import { notifyPublished } from './publish-notifier.ts';
 import './tables.ts';
 
@@ -58,8 +58,7 @@ export async function numberEvents(
   // The bounds prune partitions: without them every day's table is read.
   await deferred`
     update event e set number = fresh.number
-    from unnest(${published.map((e) => e.eventId)}::uuid[], ${published.map((e) => e.number)}::bigint[])
-      as fresh (event_id, number)
+    from ${listed('fresh', published, { event_id: ['uuid', (e) => e.eventId], number: ['bigint', (e) => e.number] })}
     where e.merchant_id = ${merchantId} and e.event_id = fresh.event_id
       and e.event_id between ${oldest}::uuid and ${newest}::uuid`.execute(tx);
   await deferred`
@@ -94,8 +93,7 @@ export async function readStreamEnds(
 ): Promise<Map<string, bigint>> {
   const { rows } = await prepared<{ store_id: string; number: bigint }>`
     select s.store_id, s.number
-    from unnest(${stores.map((one) => one.merchantId)}::uuid[], ${stores.map((one) => one.storeId)}::uuid[])
-      as asked (merchant_id, store_id)
-    join event_stream_end s on s.merchant_id = asked.merchant_id and s.store_id = asked.store_id`.execute(db);
+    from ${listed('w', stores, { merchant_id: ['uuid', (s) => s.merchantId], store_id: ['uuid', (s) => s.storeId] })}
+    join event_stream_end s on s.merchant_id = w.merchant_id and s.store_id = w.store_id`.execute(db);
   return new Map(rows.map((row) => [row.store_id, row.number]));
 }

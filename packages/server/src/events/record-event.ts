@@ -43,10 +43,7 @@ interface Prepared extends Change {
 
 /** @returns undefined for a change without a visible difference */
 function prepare(change: Change): Prepared | undefined {
-  const changed = changedFields(
-    change.before as Record<string, unknown> | null,
-    change.after as Record<string, unknown>,
-  );
+  const changed = changedFields(change.before, change.after);
   const previous = changed === undefined && change.always ? {} : changed;
   if (previous === undefined) return undefined;
   const eventId = newId();
@@ -96,7 +93,7 @@ export async function recordEvents(
     return [];
   }
   const { merchantId } = first;
-  const { resources, counts, behind } = countByResource(prepared);
+  const { counts, behind } = countByResource(prepared);
   const fresh = listed('f', prepared, {
     event_id: ['uuid', (one) => one.eventId],
     store_id: ['uuid', (one) => one.storeId],
@@ -112,7 +109,7 @@ export async function recordEvents(
     with next as (
       insert into event_sequence as s (merchant_id, resource, sequence)
       select ${merchantId}::uuid, resource, count
-      from unnest(${resources}::text[], ${counts}::bigint[]) as counted (resource, count)
+      from ${listed('counted', counts, { resource: ['text', ([name]) => name], count: ['bigint', ([, n]) => n] })}
       on conflict (merchant_id, resource) do update set sequence = s.sequence + excluded.sequence
       returning resource, sequence
     ), recorded as (
@@ -146,10 +143,8 @@ function countByResource(prepared: readonly Prepared[]) {
     return position;
   });
   // A fixed lock order, so that transactions with the same resources wait instead of deadlocking.
-  const rows = [...counted].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    resources: rows.map(([resource]) => resource),
-    counts: rows.map(([, count]) => count),
+    counts: [...counted].sort(([a], [b]) => (a < b ? -1 : 1)),
     behind: prepared.map(({ resource }, i) => (counted.get(resource) ?? 0) - (positions[i] ?? 0)),
   };
 }

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../platform/db/index.ts';
-import { insertRows, prepared, updateRows } from '../platform/db/index.ts';
+import { insertRows, listed, prepared, updateRows } from '../platform/db/index.ts';
 import { INVOICE } from './columns.ts';
 import { changingColumns } from './facts.ts';
 import type { InvoiceRow } from './queries.ts';
@@ -69,16 +69,19 @@ export interface CapWindow {
 
 /** The part of each window's cap that pending and successful charges use, in the order of `windows`. */
 export function capsUsed(merchantId: string, windows: readonly CapWindow[]) {
-  const column = <T>(pick: (window: CapWindow) => T) => windows.map(pick);
+  const ordered = listed('w', windows, {
+    subscription_id: ['uuid', (w) => w.subscriptionId],
+    method_id: ['uuid', (w) => w.methodId],
+    start: ['bigint', (w) => w.start],
+    place: ['integer', (_w, i) => i],
+  });
   return prepared<{ used: bigint }>`
     select (
       select coalesce(sum(charge_amount), 0)::bigint from invoice i
       where i.merchant_id = ${merchantId} and i.subscription_id = w.subscription_id
         and i.charge_method_id = w.method_id and i.charge_window_start = w.start
     ) as used
-    from unnest(${column((w) => w.subscriptionId)}::uuid[], ${column((w) => w.methodId)}::uuid[],
-                ${column((w) => w.start)}::bigint[])
-      with ordinality as w (subscription_id, method_id, start, place)
+    from ${ordered}
     order by w.place`;
 }
 

@@ -53,6 +53,17 @@ function statusOf(text: string): PayoutBatchStatus {
   throw new Fail('invalid_request', { message, param: 'status' });
 }
 
+/** What an approver signs for the signer of live money. */
+async function signableBatch(app: App, batch: string) {
+  const { merchantId, batchId } = await locateBatch(app.db, batch);
+  const group = { ownerType: PAYOUT_OWNER, groupId: batchId };
+  const authority = await payoutAuthority(app.db, merchantId, group);
+  invariant(authority, 'a batch that was found can be read');
+  const { kind, id, asset, items } = authority;
+  const named = items.map((item) => ({ ...item, amount: String(item.amount) }));
+  return { kind, merchant: merchantId, id, network: 'erc20', asset, items: named } as const;
+}
+
 export function payoutCommands(app: App) {
   const decide = (decision: 'approved' | 'rejected') => async (verdict: Verdict) => {
     const { merchantId, batchId } = await locateBatch(app.db, verdict.batch);
@@ -73,21 +84,11 @@ export function payoutCommands(app: App) {
     });
     return { decision, agreed, required, done: isDone, item };
   };
-  /** What an approver signs for the signer of live money. */
-  const signable = async (batch: string) => {
-    const { merchantId, batchId } = await locateBatch(app.db, batch);
-    const group = { ownerType: PAYOUT_OWNER, groupId: batchId };
-    const authority = await payoutAuthority(app.db, merchantId, group);
-    invariant(authority, 'a batch that was found can be read');
-    const { kind, id, asset, items } = authority;
-    const named = items.map((item) => ({ ...item, amount: String(item.amount) }));
-    return { kind, merchant: merchantId, id, network: 'erc20', asset, items: named } as const;
-  };
   return {
-    signable,
+    signable: (batch: string) => signableBatch(app, batch),
     /** Stores an approver's signature, which the signer alone judges; a transfer that waits for it is tried at once. */
     addSignature: async ({ batch, approver, validUntil, signature }: SignatureInput) => {
-      const subject = await signable(batch);
+      const subject = await signableBatch(app, batch);
       const statement = statementText(statementOf(subject, validUntil));
       const statementDigest = createHash('sha256').update(statement).digest();
       const merchant = await getMerchant(app.db, subject.merchant);

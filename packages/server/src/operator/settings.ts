@@ -35,7 +35,7 @@ const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(SUBSCRIPTION_SETTINGS),
   ...Object.values(TRANSFER_SETTINGS),
   ...Object.values(WEBHOOK_SETTINGS),
-] as readonly Setting<unknown>[];
+];
 
 function settingBy(name: string): Setting<unknown> {
   const setting = ALL_SETTINGS.find((known) => known.name === name);

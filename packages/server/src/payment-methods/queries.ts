@@ -5,6 +5,7 @@ import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import {
   cursorOf,
   deferred,
+  listed,
   prepared,
   readNewest,
   rowLoaderPerPool,
@@ -103,12 +104,15 @@ export const walletOf = ({
  * of a wallet. Lock order: subscriptions, invoices, payments, then payment methods.
  */
 export function walletsLock(merchantId: string, wallets: readonly ChargedWallet[]) {
-  const column = (pick: (wallet: ChargedWallet) => string) => wallets.map(pick);
+  const locked = listed('w', wallets, {
+    network: ['text', (w) => w.network],
+    address: ['text', (w) => w.address],
+    currency: ['text', (w) => w.currency],
+  });
   return prepared<PaymentMethodRow>`
     select ${PAYMENT_METHOD.list} from payment_method
     where merchant_id = ${merchantId} and (network, wallet_address, currency) in (
-      select * from unnest(${column((w) => w.network)}::text[], ${column((w) => w.address)}::text[],
-                           ${column((w) => w.currency)}::text[])
+      select * from ${locked}
     )
     order by payment_method_id
     for update`;

@@ -1,4 +1,4 @@
-import type { Network } from '@florin/contract/money';
+import { networkNamed } from '@florin/contract/money';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
@@ -12,7 +12,7 @@ const BATCH = 500;
 /** Handles `WATCH_METHODS_JOB`: one batch per run, so that a merchant's charges are not delayed by many methods. */
 export async function watchMethods(deps: PaymentMethodDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const { merchantId } = job;
-  const network = job.payload.network as Network;
+  const network = networkNamed(job.payload.network);
   const merchant = await getMerchant(deps.db, merchantId);
   const now = merchantTime(deps, merchant);
   const methods = await listDueForReading(deps.db, merchantId, { network, now: now.seconds, limit: BATCH });

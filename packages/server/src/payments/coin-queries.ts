@@ -1,6 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
+import { listed } from '../platform/db/index.ts';
 import { lockPayments, transactionKey } from './queries.ts';
 import './tables.ts';
 
@@ -73,11 +74,10 @@ export async function markLost(
   gone: readonly FinalTransfer[],
   nowSeconds: number,
 ): Promise<Coins[]> {
-  const column = <T>(pick: (row: FinalTransfer) => T) => gone.map(pick);
-  await lockPayments(tx, merchantId, [...new Set(column((row) => row.paymentId))]);
+  await lockPayments(tx, merchantId, [...new Set(gone.map((row) => row.paymentId))]);
   const { rows } = await sql<Coins>`
     update payment_transaction t set lost_at = ${nowSeconds}
-    from unnest(${column((row) => row.txId)}::text[], ${column((row) => row.index)}::int4[]) as g (tx_id, index)
+    from ${listed('g', gone, { tx_id: ['text', (row) => row.txId], index: ['integer', (row) => row.index] })}
     where t.merchant_id = ${merchantId} and t.network = ${network} and t.tx_id = g.tx_id and t.index = g.index
       and t.status = 'final' and t.lost_at is null and t.currency is not null
     returning t.payment_id as "paymentId", t.tx_id as "txId", t.network, t.currency, t.amount`.execute(tx);
@@ -93,9 +93,12 @@ export async function moveToBlocks(
   if (mined.length === 0) return;
   await sql`
     update payment_transaction t set lost_at = null, height = m.height
-    from unnest(${mined.map((m) => m.network)}::text[], ${mined.map((m) => m.tx_id)}::text[],
-                ${mined.map((m) => m.index)}::int4[], ${mined.map((m) => m.height)}::bigint[])
-      as m (network, tx_id, index, height)
+    from ${listed('m', mined, {
+      network: ['text', (m) => m.network],
+      tx_id: ['text', (m) => m.tx_id],
+      index: ['integer', (m) => m.index],
+      height: ['bigint', (m) => m.height],
+    })}
     where t.merchant_id = ${merchantId} and t.network = m.network and t.tx_id = m.tx_id and t.index = m.index`.execute(
     tx,
   );

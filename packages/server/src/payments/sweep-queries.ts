@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { newId } from '../platform/db/index.ts';
+import { listed, newId } from '../platform/db/index.ts';
 import { allocate, type Part, sumOf, type Unswept } from './allocate.ts';
 import './tables.ts';
 
@@ -129,15 +129,20 @@ export async function bookMissingParts(
   if (parts.length > 0) await insertParts(tx, on, sweepId, parts);
 }
 
+const listedParts = (parts: readonly Part[]) =>
+  listed('p', parts, {
+    tx_id: ['text', (part) => part.txId],
+    index: ['integer', (part) => part.index],
+    amount: ['bigint', (part) => part.amount],
+  });
+
 async function insertParts(
   tx: Tx,
   { merchantId, network }: MerchantNetwork,
   sweepId: string,
   parts: readonly Part[],
 ): Promise<void> {
-  const column = <T>(pick: (part: Part) => T) => parts.map(pick);
-  const rows = sql`unnest(${column((p) => p.txId)}::text[], ${column((p) => p.index)}::int4[],
-                          ${column((p) => p.amount)}::bigint[]) as p (tx_id, index, amount)`;
+  const rows = listedParts(parts);
   await sql`
     with noted as (
       insert into sweep_part as s (merchant_id, sweep_id, network, tx_id, index, amount)
@@ -178,12 +183,9 @@ async function releaseParts(
   { merchantId, network }: MerchantNetwork,
   parts: readonly Part[],
 ): Promise<void> {
-  const column = <T>(pick: (part: Part) => T) => parts.map(pick);
   await sql`
     with given as (
-      select p.tx_id, p.index, sum(p.amount)::bigint as amount
-      from unnest(${column((p) => p.txId)}::text[], ${column((p) => p.index)}::int4[],
-                  ${column((p) => p.amount)}::bigint[]) as p (tx_id, index, amount) group by 1, 2
+      select p.tx_id, p.index, sum(p.amount)::bigint as amount from ${listedParts(parts)} group by 1, 2
     )
     update payment_transaction t set swept_amount = t.swept_amount - g.amount, sweep_id = (
       select s.sweep_id from sweep_part s

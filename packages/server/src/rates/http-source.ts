@@ -44,7 +44,7 @@ function valueAt(json: unknown, path: readonly string[]): unknown {
   let value = json;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<string, unknown>)[key];
+    value = Reflect.get(value, key);
   }
   return value;
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '@florin/contract/scopes';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { prepared, readLoaderPerPool } from '../platform/db/index.ts';
+import { listed, prepared, readLoaderPerPool } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
@@ -76,9 +76,8 @@ export async function listKeyRights(
 ): Promise<KeyRights[]> {
   const { rows } = await prepared<KeyRights>`
     select k.key_id, k.expires_at_ms, k.revoked_at_ms, s.review_status, s.enabled, m.status as merchant_status
-    from unnest(${keys.map((key) => key.merchantId)}::uuid[], ${keys.map((key) => key.keyId)}::uuid[])
-      as asked (merchant_id, key_id)
-    join api_key k on k.merchant_id = asked.merchant_id and k.key_id = asked.key_id
+    from ${listed('w', keys, { merchant_id: ['uuid', (key) => key.merchantId], key_id: ['uuid', (key) => key.keyId] })}
+    join api_key k on k.merchant_id = w.merchant_id and k.key_id = w.key_id
     join store s on s.merchant_id = k.merchant_id and s.store_id = k.store_id
     join merchant m on m.merchant_id = k.merchant_id`.execute(db);
   return rows;

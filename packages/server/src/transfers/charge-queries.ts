@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { type PreparedStatement, prepared, rowLoaderPerPool } from '../platform/db/index.ts';
+import { listed, type PreparedStatement, prepared, rowLoaderPerPool } from '../platform/db/index.ts';
 import type { TransferRow } from './queries.ts';
 import './tables.ts';
 
@@ -27,16 +27,19 @@ export function openChargesOf(
   merchantId: string,
   wallets: readonly ChargedWallet[],
 ): PreparedStatement<{ total: string }> {
-  const column = (pick: (wallet: ChargedWallet) => string) => wallets.map(pick);
+  const ordered = listed('w', wallets, {
+    network: ['text', (w) => w.network],
+    address: ['text', (w) => w.address],
+    currency: ['text', (w) => w.currency],
+    place: ['integer', (_w, i) => i],
+  });
   return prepared<{ total: string }>`
     select (
       select coalesce(sum(t.amount), 0)::text from transfer t
       where t.merchant_id = ${merchantId} and t.network = w.network and t.address = w.address
         and t.currency = w.currency and t.charge is not null and t.status in ('queued', 'sending')
     ) as total
-    from unnest(${column((w) => w.network)}::text[], ${column((w) => w.address)}::text[],
-                ${column((w) => w.currency)}::text[])
-      with ordinality as w (network, address, currency, place)
+    from ${ordered}
     order by w.place`;
 }
 

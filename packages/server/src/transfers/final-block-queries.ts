@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { prepared } from '../platform/db/index.ts';
+import { listed, prepared } from '../platform/db/index.ts';
 import './tables.ts';
 
 export interface MerchantNetwork {
@@ -58,8 +58,7 @@ export async function markReplaced(
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     update final_block b set replaced_at = ${nowSeconds}::bigint
-    from unnest(${blocks.map((block) => block.height)}::bigint[], ${blocks.map((block) => block.hash)}::text[])
-      as r (height, hash)
+    from ${listed('r', blocks, { height: ['bigint', (block) => block.height], hash: ['text', (block) => block.hash] })}
     where b.merchant_id = ${merchantId} and b.network = ${network} and b.height = r.height and b.hash = r.hash
       and b.replaced_at is null`.execute(tx);
   return Number(numAffectedRows ?? 0);

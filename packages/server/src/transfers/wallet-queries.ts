@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { deferred, prepared } from '../platform/db/index.ts';
+import { deferred, listed, prepared } from '../platform/db/index.ts';
 import type { AttemptRow } from './queries.ts';
 import './tables.ts';
 
@@ -76,13 +76,15 @@ export async function takeNumbers(
     previous: attemptIds[i - 1] ?? next.previous,
   }));
   if (!isSequenced) return ordinals.map((numbers) => ({ sequence: null, ...numbers }));
-  const sequences = attemptIds.map((_, i) => next.sequence + BigInt(i));
+  const sequenceOf = (i: number) => next.sequence + BigInt(i);
+  const taken = listed('u', attemptIds, {
+    sequence: ['bigint', (_id, i) => sequenceOf(i)],
+    attempt_id: ['uuid', (id) => id],
+  });
   await deferred`
     insert into wallet_sequence (network, sender, sequence, attempt_id)
-    select ${network}, ${sender}, u.* from unnest(${sequences}::bigint[], ${attemptIds}::uuid[]) as u`.execute(
-    tx,
-  );
-  return ordinals.map((numbers, i) => ({ sequence: sequences[i] ?? null, ...numbers }));
+    select ${network}, ${sender}, u.* from ${taken}`.execute(tx);
+  return ordinals.map((numbers, i) => ({ sequence: sequenceOf(i), ...numbers }));
 }
 
 /** Takes a wallet's next ordinal, for a transaction that has its sequence already. */

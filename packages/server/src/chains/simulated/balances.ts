@@ -1,6 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { listed } from '../../platform/db/index.ts';
 import { balanceKey } from './execute.ts';
 import type { ChainId } from './tables.ts';
 
@@ -42,13 +43,15 @@ export async function applyChanges(tx: Tx, id: ChainId, changes: BalanceChanges)
     id,
     list.map(({ address }) => address),
   );
-  const balances = list.map((one) => (before.get(balanceKey(one.address, one.asset)) ?? 0n) + one.change);
+  const changed = listed('u', list, {
+    address: ['text', (one) => one.address],
+    currency: ['text', (one) => one.asset],
+    balance: ['bigint', (one) => (before.get(balanceKey(one.address, one.asset)) ?? 0n) + one.change],
+  });
   // Writes the new balance, not the change: the check constraint is tested on the proposed row, before the conflict.
   await sql`
     insert into simchain.account (merchant_id, network, address, currency, balance)
-    select ${id.merchantId}::uuid, ${id.network}, u.*
-    from unnest(${list.map((one) => one.address)}::text[], ${list.map((one) => one.asset)}::text[],
-      ${balances}::int8[]) as u
+    select ${id.merchantId}::uuid, ${id.network}, u.* from ${changed}
     on conflict (merchant_id, network, address, currency) do update set balance = excluded.balance`.execute(
     tx,
   );

@@ -1,4 +1,4 @@
-import type { Network } from '@florin/contract/money';
+import { networkNamed } from '@florin/contract/money';
 import type { Db } from '../../platform/db/index.ts';
 import { BatchLoader, READ_OVERLAP_AFTER_MS } from '../../platform/db/index.ts';
 import type { Broadcast, Mandate, MandateState, SignedTx } from '../port.ts';
@@ -27,7 +27,7 @@ const keyOf = ({ merchantId, network }: ChainId) => `${merchantId} ${network}`;
 
 function idOf(key: string): ChainId {
   const [merchantId = '', network] = key.split(' ');
-  return { merchantId, network: network as Network };
+  return { merchantId, network: networkNamed(network) };
 }
 
 /** Batches concurrent calls to a chain, so that they read its tables and lock its row once. */

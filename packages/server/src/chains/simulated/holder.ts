@@ -1,7 +1,7 @@
 import { placeAttempt } from '@florin/signer/numbering';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { deferred, prepared, transact } from '../../platform/db/index.ts';
+import { deferred, listed, prepared, transact } from '../../platform/db/index.ts';
 import type { SignedTx } from '../port.ts';
 import type { HeldFor, SigningRequest, WalletHolder } from '../wallet-holder.ts';
 import { readSealed } from './envelope.ts';
@@ -205,21 +205,24 @@ class Memory {
 
   async write(tx: Tx): Promise<void> {
     const { merchantId, network } = this.#id;
-    const number = <T>(pick: (one: NewNumber) => T) => this.#numbers.map(pick);
+    const numbers = listed('u', this.#numbers, {
+      sender: ['text', ({ request }) => request.signed.sender],
+      history: ['text', ({ request }) => request.signing.history],
+      ordinal: ['bigint', ({ ordinal }) => ordinal],
+      attempt_id: ['text', ({ attemptId }) => attemptId],
+    });
+    const signatures = listed('u', this.#signatures, {
+      attempt_id: ['text', ({ attemptId }) => attemptId],
+      raw: ['text', ({ raw }) => raw],
+    });
     if (this.#numbers.length > 0)
       await deferred`
         insert into simchain.numbering (merchant_id, network, sender, history, ordinal, attempt_id)
-        select ${merchantId}::uuid, ${network}::text, u.*
-        from unnest(${number(({ request }) => request.signed.sender)}::text[], ${number(({ request }) => request.signing.history)}::text[],
-                    ${number((one) => one.ordinal)}::bigint[], ${number((one) => one.attemptId)}::text[]) as u`.execute(
-        tx,
-      );
+        select ${merchantId}::uuid, ${network}::text, u.* from ${numbers}`.execute(tx);
     if (this.#signatures.length > 0)
       await deferred`
         insert into simchain.signature (merchant_id, network, attempt_id, raw)
-        select ${merchantId}::uuid, ${network}::text, u.*
-        from unnest(${this.#signatures.map((one) => one.attemptId)}::text[],
-                    ${this.#signatures.map((one) => one.raw)}::text[]) as u`.execute(tx);
+        select ${merchantId}::uuid, ${network}::text, u.* from ${signatures}`.execute(tx);
   }
 }
 
@@ -244,15 +247,20 @@ async function readMemory(tx: Tx, id: ChainId, requests: readonly SignatureReque
       ordinal: signing.ordinal - BigInt(i),
     })),
   );
+  const wanted = listed('u', ordinals, {
+    sender: ['text', (one) => one.sender],
+    history: ['text', (one) => one.history],
+    ordinal: ['bigint', (one) => one.ordinal],
+  });
   const numbers = await prepared<NumberRow>`
+    with wanted as (select * from ${wanted})
     select n.sender, n.history, n.ordinal, n.attempt_id
-    from unnest(${ordinals.map((p) => p.sender)}::text[], ${ordinals.map((p) => p.history)}::text[],
-                ${ordinals.map((p) => p.ordinal)}::bigint[]) as u (sender, history, ordinal)
+    from wanted u
     join simchain.numbering n on n.merchant_id = ${merchantId} and n.network = ${network} and n.sender = u.sender
       and n.history = u.history and n.ordinal = u.ordinal
     union
     select u.sender, u.history, n.ordinal, n.attempt_id
-    from (select distinct * from unnest(${ordinals.map((p) => p.sender)}::text[], ${ordinals.map((p) => p.history)}::text[])) as u (sender, history)
+    from (select distinct sender, history from wanted) u
     cross join lateral (
       select ordinal, attempt_id from simchain.numbering n
       where n.merchant_id = ${merchantId} and n.network = ${network} and n.sender = u.sender and n.history = u.history

@@ -1,6 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { listed } from '../../platform/db/index.ts';
 import type { WindowUse } from './charge-rules.ts';
 import { balanceKey } from './execute.ts';
 import { NETWORK_RULES } from './rules.ts';
@@ -74,8 +75,7 @@ export async function allowancesAt(
   }>`
     with word as materialized (
       select u.owner, u.currency, p.* from (
-        select distinct * from unnest(${owners.map((one) => one.owner)}::text[],
-          ${owners.map((one) => one.asset)}::text[]) as u (owner, currency)
+        select distinct * from ${listed('o', owners, { owner: ['text', (o) => o.owner], currency: ['text', (o) => o.asset] })}
       ) as u
       cross join lateral (
         select kind, spender, amount, height, number from simchain.permission
@@ -130,7 +130,12 @@ export async function listUses(
   { merchantId, network }: ChainId,
   windows: readonly Omit<WindowUse, 'amount'>[],
 ): Promise<WindowUse[]> {
-  const column = <T>(pick: (window: Omit<WindowUse, 'amount'>) => T) => windows.map(pick);
+  const wanted = listed('u', windows, {
+    mandate_id: ['text', (w) => w.mandateId],
+    subscription_id: ['text', (w) => w.subscriptionId],
+    window_start: ['bigint', (w) => w.windowStart],
+    window_end: ['bigint', (w) => w.windowEnd],
+  });
   const { rows } = await sql<{
     mandate_id: string;
     subscription_id: string;
@@ -139,9 +144,7 @@ export async function listUses(
     amount: bigint;
   }>`
     select distinct t.number, t.mandate_id, t.subscription_id, t.window_start, t.window_end, t.amount
-    from unnest(${column((w) => w.mandateId)}::text[], ${column((w) => w.subscriptionId)}::text[],
-      ${column((w) => w.windowStart)}::int8[], ${column((w) => w.windowEnd)}::int8[])
-      as u (mandate_id, subscription_id, window_start, window_end)
+    from ${wanted}
     join simchain.transfer t on t.merchant_id = ${merchantId} and t.network = ${network}
       and t.mandate_id = u.mandate_id and t.subscription_id = u.subscription_id
       and t.window_start < u.window_end and u.window_start < t.window_end`.execute(tx);

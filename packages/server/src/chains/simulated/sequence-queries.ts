@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { listed } from '../../platform/db/index.ts';
 import type { ChainId } from './tables.ts';
 
 export async function findNextSequence(db: Db, id: ChainId, address: string): Promise<bigint> {
@@ -46,7 +47,7 @@ export async function listUsedSequences(
   from: ReadonlyMap<string, bigint>,
 ): Promise<{ sender: string; sequence: bigint }[]> {
   const { rows } = await sql<{ sender: string; sequence: bigint }>`
-    select t.sender, t.sequence from unnest(${[...from.keys()]}::text[], ${[...from.values()]}::int8[]) as u (sender, least)
+    select t.sender, t.sequence from ${listed('u', [...from], { sender: ['text', ([s]) => s], least: ['bigint', ([, n]) => n] })}
     join simchain.transaction t on t.merchant_id = ${merchantId} and t.network = ${network} and t.sender = u.sender
       and t.sequence >= u.least and t.state = 'included'`.execute(tx);
   return rows;
@@ -61,7 +62,7 @@ export async function setNextSequences(
   await sql`
     insert into simchain.sender (merchant_id, network, address, next_sequence)
     select ${merchantId}::uuid, ${network}, u.*
-    from unnest(${[...next.keys()]}::text[], ${[...next.values()]}::int8[]) as u
+    from ${listed('u', [...next], { address: ['text', ([a]) => a], next: ['bigint', ([, n]) => n] })}
     on conflict (merchant_id, network, address) do update set next_sequence = excluded.next_sequence`.execute(
     tx,
   );

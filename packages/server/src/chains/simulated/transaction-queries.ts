@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { listed } from '../../platform/db/index.ts';
 import type { IncludedTx } from './execute.ts';
 import type { ChainId } from './tables.ts';
 
@@ -72,8 +73,10 @@ export async function findBySequences(
 ): Promise<TransactionRow[]> {
   if (wanted.length === 0) return [];
   const { rows } = await sql<TransactionRow>`
-    select ${COLUMNS} from unnest(${wanted.map((one) => one.sender)}::text[],
-      ${wanted.map((one) => one.sequence)}::int8[]) as u (of_sender, of_sequence)
+    select ${COLUMNS} from ${listed('u', wanted, {
+      of_sender: ['text', (one) => one.sender],
+      of_sequence: ['bigint', (one) => one.sequence],
+    })}
     join simchain.transaction on merchant_id = ${merchantId} and network = ${network} and sender = of_sender
       and sequence = of_sequence and state <> 'gone'`.execute(db);
   return rows;
@@ -105,17 +108,23 @@ export async function upsertTransactions(
   arriving: readonly ArrivingTransaction[],
 ): Promise<void> {
   if (arriving.length === 0) return;
-  const column = <T>(pick: (one: ArrivingTransaction) => T) => arriving.map(pick);
+  const rows = listed('u', arriving, {
+    tx_id: ['text', (one) => one.txId],
+    origin: ['text', (one) => one.origin],
+    state: ['text', stateOf],
+    sender: ['text', (one) => one.sender],
+    sequence: ['bigint', (one) => one.sequence],
+    raw: ['text', (one) => one.raw],
+    fee: ['bigint', (one) => one.fee],
+    arrival: ['bigint', (one) => one.arrival],
+    not_before: ['bigint', (one) => one.notBefore],
+    height: ['bigint', (one) => one.height],
+    item_ok: ['text', (one) => (one.height === null ? null : '1')],
+  });
   await sql`
     insert into simchain.transaction (merchant_id, network, tx_id, origin, state, sender, sequence, raw, fee, arrival,
       not_before, height, item_ok)
-    select ${merchantId}::uuid, ${network}, u.*
-    from unnest(${column((one) => one.txId)}::text[], ${column((one) => one.origin)}::text[],
-      ${column(stateOf)}::text[], ${column((one) => one.sender)}::text[], ${column((one) => one.sequence)}::int8[],
-      ${column((one) => one.raw)}::text[], ${column((one) => one.fee)}::int8[],
-      ${column((one) => one.arrival)}::int8[], ${column((one) => one.notBefore)}::int8[],
-      ${column((one) => one.height)}::int8[],
-      ${column((one) => (one.height === null ? null : '1'))}::text[]) as u
+    select ${merchantId}::uuid, ${network}, u.* from ${rows}
     on conflict (merchant_id, network, tx_id) do update set state = excluded.state, arrival = excluded.arrival,
       not_before = excluded.not_before, height = excluded.height, item_ok = excluded.item_ok, reason = null`.execute(
     tx,
@@ -140,13 +149,18 @@ export async function markIncluded(
   included: IncludedTx[],
 ): Promise<void> {
   if (included.length === 0) return;
-  const itemOk = included.map((one) =>
-    one.itemOk.map((ok, i) => (ok ? '1' : one.paidBefore[i] ? '2' : '0')).join(''),
-  );
+  const rows = listed('u', included, {
+    tx_id: ['text', (one) => one.txId],
+    height: ['bigint', (one) => one.height],
+    item_ok: [
+      'text',
+      (one) => one.itemOk.map((ok, i) => (ok ? '1' : one.paidBefore[i] ? '2' : '0')).join(''),
+    ],
+    reason: ['text', (one) => one.reason],
+  });
   await sql`
     update simchain.transaction t
     set state = 'included', height = u.height, item_ok = u.item_ok, reason = u.reason
-    from unnest(${included.map((one) => one.txId)}::text[], ${included.map((one) => one.height)}::int8[],
-      ${itemOk}::text[], ${included.map((one) => one.reason)}::text[]) as u (tx_id, height, item_ok, reason)
+    from ${rows}
     where t.merchant_id = ${merchantId} and t.network = ${network} and t.tx_id = u.tx_id`.execute(tx);
 }

@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { WindowUse } from './charge-rules.ts';
+import { listed } from '../../platform/db/index.ts';
 import type { Movement } from './execute.ts';
 import type { ChainId } from './tables.ts';
 
@@ -25,22 +25,30 @@ export async function insertTransfers(
   firstNumber: bigint,
 ): Promise<void> {
   if (transfers.length === 0) return;
-  const numbers = transfers.map((_, i) => firstNumber + BigInt(i));
-  const charges = <T>(pick: (charge: Omit<WindowUse, 'amount'>) => T) =>
-    transfers.map(({ charge }) => (charge === undefined ? null : pick(charge)));
+  const added = listed('u', transfers, {
+    number: ['bigint', (_t, i) => firstNumber + BigInt(i)],
+    tx_id: ['text', (t) => t.txId],
+    index: ['integer', (t) => t.index],
+    item_id: ['text', (t) => t.itemId],
+    batch_id: ['text', (t) => t.batchId],
+    place: ['integer', (t) => t.place],
+    currency: ['text', (t) => t.asset],
+    token: ['text', (t) => t.token ?? null],
+    sender: ['text', (t) => t.sender],
+    recipient: ['text', (t) => t.recipient],
+    amount: ['bigint', (t) => t.amount],
+    height: ['bigint', (t) => t.height],
+    block_time: ['bigint', (t) => t.time],
+    mandate_id: ['text', (t) => t.charge?.mandateId ?? null],
+    subscription_id: ['text', (t) => t.charge?.subscriptionId ?? null],
+    window_start: ['bigint', (t) => t.charge?.windowStart ?? null],
+    window_end: ['bigint', (t) => t.charge?.windowEnd ?? null],
+    from_account: ['boolean', (t) => t.fromAccount ?? false],
+  });
   await sql`
     insert into simchain.transfer (merchant_id, network, number, tx_id, index, item_id, batch_id, place, currency, token, sender,
       recipient, amount, height, block_time, mandate_id, subscription_id, window_start, window_end, from_account)
-    select ${merchantId}::uuid, ${network}, u.*
-    from unnest(${numbers}::int8[], ${transfers.map((t) => t.txId)}::text[], ${transfers.map((t) => t.index)}::int4[],
-      ${transfers.map((t) => t.itemId)}::text[], ${transfers.map((t) => t.batchId)}::text[], ${transfers.map((t) => t.place)}::int4[], ${transfers.map((t) => t.asset)}::text[],
-      ${transfers.map((t) => t.token ?? null)}::text[], ${transfers.map((t) => t.sender)}::text[], ${transfers.map((t) => t.recipient)}::text[],
-      ${transfers.map((t) => t.amount)}::int8[], ${transfers.map((t) => t.height)}::int8[],
-      ${transfers.map((t) => t.time)}::int8[], ${charges((c) => c.mandateId)}::text[],
-      ${charges((c) => c.subscriptionId)}::text[], ${charges((c) => c.windowStart)}::int8[],
-      ${charges((c) => c.windowEnd)}::int8[], ${transfers.map((t) => t.fromAccount ?? false)}::boolean[]) as u`.execute(
-    tx,
-  );
+    select ${merchantId}::uuid, ${network}, u.* from ${added}`.execute(tx);
 }
 
 /** A place of a batch, which its sender pays once. */
@@ -56,11 +64,14 @@ export async function findPaidPlaces(
   { merchantId, network }: ChainId,
   places: readonly BatchPlace[],
 ): Promise<BatchPlace[]> {
-  const column = <T>(pick: (one: BatchPlace) => T) => places.map(pick);
+  const wanted = listed('u', places, {
+    sender: ['text', (one) => one.sender],
+    batch_id: ['text', (one) => one.batchId],
+    place: ['integer', (one) => one.place],
+  });
   const { rows } = await sql<BatchPlace>`
     select t.sender, t.batch_id as "batchId", t.place
-    from unnest(${column((one) => one.sender)}::text[], ${column((one) => one.batchId)}::text[],
-      ${column((one) => one.place)}::int4[]) as u (sender, batch_id, place)
+    from ${wanted}
     join simchain.transfer t on t.merchant_id = ${merchantId} and t.network = ${network} and t.network = 'erc20'
       and t.sender = u.sender and t.batch_id = u.batch_id and t.place = u.place`.execute(tx);
   return rows;

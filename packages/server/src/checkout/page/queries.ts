@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/index.ts';
-import { prepared } from '../../platform/db/index.ts';
+import { listed, prepared } from '../../platform/db/index.ts';
 import '../tables.ts';
 
 const selectSession = (db: Db, merchantId: string, sessionId: string) =>
@@ -31,6 +31,10 @@ export async function readVersions(
   db: Db,
   payments: readonly { merchantId: string; paymentId: string }[],
 ): Promise<Map<string, string>> {
+  const wanted = listed('w', payments, {
+    merchant_id: ['uuid', (p) => p.merchantId],
+    payment_id: ['uuid', (p) => p.paymentId],
+  });
   const { rows } = await prepared<{ payment_id: string; version: string }>`
     select p.payment_id, concat_ws(' ',
       p.status, p.received_amount, p.chosen_currency, p.chosen_network, p.fixed_currency, p.fixed_network, m.clock_offset, m.status,
@@ -42,9 +46,8 @@ export async function readVersions(
        from payment_transaction t
        left join deposit_cursor c on c.merchant_id = t.merchant_id and c.network = t.network
        where t.merchant_id = p.merchant_id and t.payment_id = p.payment_id)) as version
-    from unnest(${payments.map((one) => one.merchantId)}::uuid[], ${payments.map((one) => one.paymentId)}::uuid[])
-      as asked (merchant_id, payment_id)
-    join payment p on p.merchant_id = asked.merchant_id and p.payment_id = asked.payment_id
+    from ${wanted}
+    join payment p on p.merchant_id = w.merchant_id and p.payment_id = w.payment_id
     join merchant m on m.merchant_id = p.merchant_id`.execute(db);
   return new Map(rows.map((row) => [row.payment_id, row.version]));
 }

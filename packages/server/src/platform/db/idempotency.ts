@@ -42,10 +42,10 @@ export interface ClaimedKey {
 function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(inOrder);
-  const fields = value as Record<string, unknown>;
   // The body parser refuses keys that an object cannot hold as its own.
   const ordered: Record<string, unknown> = {};
-  for (const key of Object.keys(fields).sort()) ordered[key] = inOrder(fields[key]);
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [key, field] of fields) ordered[key] = inOrder(field);
   return ordered;
 }
 

@@ -26,9 +26,10 @@ export async function transact<T>(db: Db, change: (tx: Tx) => Promise<T>): Promi
     let decided = false;
     const acts: AfterCommit[] = [];
     try {
-      const result = await db.transaction().execute(async (tx) => {
-        waiting.set(tx as Tx, acts);
-        const changed = await change(tx as Tx);
+      const result = await db.transaction().execute(async (begun) => {
+        const tx = begun as Tx;
+        waiting.set(tx, acts);
+        const changed = await change(tx);
         decided = true;
         return changed;
       });

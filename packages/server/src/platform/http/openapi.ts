@@ -89,11 +89,13 @@ function parametersOf(route: Route, components: Map<string, Json>, version: stri
   return [...headers, ...from('path', route.params), ...from('query', route.query)];
 }
 
+const demandsFields = (schema: object): boolean =>
+  'required' in schema && Array.isArray(schema.required) && schema.required.length > 0;
+
 /** Whether a field has to be there, at any depth. */
 function hasRequired(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false;
-  const { required } = schema as { required?: unknown };
-  return (Array.isArray(required) && required.length > 0) || Object.values(schema).some(hasRequired);
+  return demandsFields(schema) || Object.values(schema).some(hasRequired);
 }
 
 function codesOf(route: Route): readonly FailCode[] {
@@ -142,7 +144,7 @@ function operationOf(route: Route, components: Map<string, Json>, options: OpenA
       ? {}
       : {
           requestBody: {
-            required: ((route.body as { required?: string[] }).required ?? []).length > 0,
+            required: demandsFields(route.body),
             content: { 'application/json': { schema: reference(route.body, components) } },
           },
         }),

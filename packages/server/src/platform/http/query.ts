@@ -49,8 +49,8 @@ export function readQuery(url: string, schema: TObject | undefined): Record<stri
       throw new Fail('invalid_request', { message: `${name} is given more than once.`, param: name });
     }
     const value = readValue(type, decode(equals === -1 ? '' : pair.slice(equals + 1), name), name);
-    const before = (values[name] ?? []) as unknown[];
-    values[name] = isRepeatable ? [...before, value] : value;
+    const before = values[name];
+    values[name] = isRepeatable ? [...(Array.isArray(before) ? before : []), value] : value;
   }
   return values;
 }

@@ -18,6 +18,7 @@ import { ActiveRun } from './run.ts';
 import { pause, WakeSignal } from './waiting.ts';
 import { type JobNotice, WorkerNotifier } from './worker-notifier.ts';
 
+const NO_KINDS: readonly string[] = [];
 const DEFAULTS = {
   merchantsAtOnce: 8,
   batchSize: 200,
@@ -27,7 +28,7 @@ const DEFAULTS = {
   pollEveryMs: 500,
   leaseMs: 30_000,
   renewEveryMs: 5_000,
-  lowPriorityKinds: [] as readonly string[],
+  lowPriorityKinds: NO_KINDS,
 };
 /** Longer than polls are apart on a loaded machine, so that a job whose due time is known waits for no poll. */
 const REMEMBERED_MS = 10_000;

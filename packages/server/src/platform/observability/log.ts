@@ -40,7 +40,9 @@ const QUOTED = /"[^"]*(?:"|$)/g;
 function describeFault(error: unknown, depth = 0): object {
   if (!(error instanceof Error))
     return { message: shorten(inspect(error, { depth: 0 }), MESSAGE_LENGTH_MAX) };
-  const { code, cause, errors } = error as Error & { code?: unknown; errors?: unknown };
+  const { cause } = error;
+  const code = 'code' in error ? error.code : undefined;
+  const errors = 'errors' in error ? error.errors : undefined;
   const message = shorten(error.message, MESSAGE_LENGTH_MAX);
   const quotes = typeof code === 'string' && DATA_EXCEPTION.test(code);
   return {

@@ -182,6 +182,6 @@ function ownInstants(facts: Facts): (number | null)[] {
 }
 
 function earliest(times: readonly (number | null)[], now: number): number | null {
-  const ahead = times.filter((time) => time !== null && time > now);
-  return ahead.length === 0 ? null : Math.min(...(ahead as number[]));
+  const ahead = times.flatMap((time) => (time !== null && time > now ? [time] : []));
+  return ahead.length === 0 ? null : Math.min(...ahead);
 }
