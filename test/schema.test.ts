@@ -14,6 +14,7 @@ const NOT_OF_TENANTS: Record<string, string> = {
   'public.data_key': 'data_key_id',
   'public.risk_address': 'network',
   'public.chain_account': 'network',
+  'public.gas_tank': 'network',
   'public.deposit_owner': 'watch',
   'public.wallet': 'sender',
   'public.wallet_sequence': 'sender',

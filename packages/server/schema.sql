@@ -244,6 +244,15 @@ create table public.final_block (
   constraint final_block_pkey PRIMARY KEY (merchant_id, network, height)
 );
 
+create table public.gas_tank (
+  network text not null,
+  sender text not null,
+  native numeric(39,0) not null,
+  read_at bigint not null,
+  constraint gas_tank_pkey PRIMARY KEY (network),
+  constraint gas_tank_native_check CHECK ((native >= (0)::numeric))
+);
+
 create table public.idempotency_key (
   merchant_id uuid not null,
   operation text not null,
@@ -904,6 +913,8 @@ create table public.transfer_attempt (
   fee_limit numeric(39,0),
   fee_native numeric(39,0),
   sent_at bigint,
+  movement jsonb,
+  fee_usd numeric(24,6),
   constraint transfer_attempt_pkey PRIMARY KEY (merchant_id, attempt_id),
   constraint transfer_attempt_merchant_id_network_tx_id_key UNIQUE (merchant_id, network, tx_id),
   constraint transfer_attempt_ordinal CHECK ((((ordinal >= 0) AND (ordinal IS NOT NULL)) OR ((ordinal IS NULL) AND (status <> 'reserved'::text)))),
@@ -915,6 +926,7 @@ CREATE INDEX transfer_attempt_height ON public.transfer_attempt USING btree (mer
 CREATE INDEX transfer_attempt_live ON public.transfer_attempt USING btree (merchant_id, group_id) WHERE (status = ANY (ARRAY['reserved'::text, 'signed'::text, 'sent'::text]));
 CREATE UNIQUE INDEX transfer_attempt_number ON public.transfer_attempt USING btree (merchant_id, network, sender, ordinal) WHERE (ordinal IS NOT NULL);
 CREATE UNIQUE INDEX transfer_attempt_sequence ON public.transfer_attempt USING btree (merchant_id, network, sender, sequence) WHERE (sequence IS NOT NULL);
+CREATE INDEX transfer_attempt_tank ON public.transfer_attempt USING btree (network, sender, ordinal) WHERE (key_ref = 'tank'::text);
 
 create table public.transfer_hold (
   merchant_id uuid not null,

@@ -94,7 +94,7 @@ function withLive(accounts: Accounts, chainOf: (account: ChainAccount) => Chain 
   return openChains({
     simulatedDb,
     merchantNow: async () => clock.nowSeconds(),
-    live: { accounts, chains: { of: chainOf, holder } },
+    live: { accounts, chains: { of: chainOf, holder, readTank: async () => undefined } },
   });
 }
 

@@ -101,6 +101,8 @@ function borderedChain(chain: Chain, border: Border): Chain {
     broadcast: (tx: SignedTx) => border.around('broadcast', () => chain.broadcast(tx)),
     status: (tx: SignedTx) => border.around('status', () => chain.status(tx)),
     estimateFee: (kind, items) => chain.estimateFee(kind, items),
+    precheck: (request) => chain.precheck(request),
+    nativeBalance: (address) => chain.nativeBalance(address),
     health: () => chain.health(),
   };
 }
@@ -155,6 +157,7 @@ export class Process {
     const chains: ChainRegistry = {
       of: (merchant, network) => borderedChain(app.chains.of(merchant, network), border),
       ownWallets: (merchant, network) => app.chains.ownWallets(merchant, network),
+      readTank: (network) => app.chains.readTank(network),
       holder: (merchant) => app.chains.holder(merchant),
       sandbox: (id, network) => app.chains.sandbox(id, network),
     };

@@ -23,6 +23,7 @@ import { addSign } from './commands/sign.ts';
 import { addSigner } from './commands/signer.ts';
 import { addStores } from './commands/stores.ts';
 import { addSubscriptions } from './commands/subscriptions.ts';
+import { addTreasury } from './commands/treasury.ts';
 import { addTrigger } from './commands/trigger.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import { examples } from './examples.ts';
@@ -85,6 +86,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addSettings,
     addRisk,
     addNetworks,
+    addTreasury,
     addLedger,
     addSigner,
     addHelp,

@@ -9,6 +9,7 @@ import { paymentCommands } from './operator/payments.ts';
 import { payoutCommands } from './operator/payouts.ts';
 import { refundCommands } from './operator/refunds.ts';
 import { riskCommands, settingCommands } from './operator/settings.ts';
+import { treasuryCommands } from './operator/treasury.ts';
 import {
   CONFIG_OPTIONS,
   type Config,
@@ -79,6 +80,7 @@ export async function openOperator(config: Config) {
     settings: settingCommands(app),
     risk: riskCommands(app),
     networks: networkCommands(app),
+    treasury: treasuryCommands(app),
     ledger: {
       /** Compares entries, balances and chains. `onProgress` is called after each merchant. */
       verify: (onProgress: (done: number, total: number) => void): Promise<VerifyReport> =>

@@ -1,5 +1,5 @@
 import type { App } from './app.ts';
-import { custodyHandlers } from './custody/index.ts';
+import { custodyHandlers, WATCH_TANK_JOB } from './custody/index.ts';
 import { EVENT_SETTINGS } from './events/index.ts';
 import { observeJobs } from './monitoring/index.ts';
 import {
@@ -90,6 +90,7 @@ export async function startWorkers(app: App): Promise<JobWorker> {
     enqueue(tx, [
       { ...own, kind: CLEAN_NONCES_JOB },
       { ...own, kind: MAINTAIN_DAYS_JOB },
+      ...(app.live === undefined ? [] : [{ ...own, kind: WATCH_TANK_JOB }]),
     ]),
   );
   const delivery = createDeliveryJobs(app);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import { ChainUnavailable } from '../../../packages/server/src/chains/port.ts';
+import { ChainUnavailable, type TransferSpec } from '../../../packages/server/src/chains/port.ts';
 import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
 import { AMOUNT, fresh, payout, World } from './world.ts';
 
@@ -15,14 +15,17 @@ describe.skipIf(!hasAnvil())('what stands in the way of a payout, before anythin
   beforeEach(() => world.snapshot());
   afterAll(() => world?.stop());
 
+  const ask = (spec: TransferSpec, by = sender) =>
+    by.precheck({ kind: 'transfers', asset: spec.asset, transactions: [spec.items] });
+
   test('nothing, where all is well, and nobody is asked for a signature', async () => {
     const asked = world.signer.requests.length;
     for (const asset of ['USDT', 'USDC'] as const) {
-      expect(await sender.precheck(payout(asset, fresh(200)))).toEqual({
-        unpayable: Array.from({ length: 200 }, () => null),
-        needsApproval: null,
-        needsGas: null,
-      });
+      const spec = payout(asset, fresh(200));
+      const found = await ask(spec);
+      expect(found).toMatchObject({ refused: null, unpayable: new Set(), isDelegateMissing: false });
+      expect(found.allowance).toBeGreaterThanOrEqual(200n * AMOUNT);
+      expect(found.native).toBeGreaterThan(found.fees[0] ?? 0n);
     }
     expect(world.signer.requests).toHaveLength(asked);
   });
@@ -30,25 +33,32 @@ describe.skipIf(!hasAnvil())('what stands in the way of a payout, before anythin
   test('J6: a paused token', async () => {
     for (const asset of ['USDT', 'USDC'] as const) {
       await world.pause(asset);
-      const { unpayable } = await sender.precheck(payout(asset, fresh(2)));
-      expect(unpayable).toEqual(['token_paused', 'token_paused']);
+      expect(await ask(payout(asset, fresh(2)))).toMatchObject({ refused: 'token_paused' });
+      expect(await sender.precheck({ kind: 'sweeps', asset, transactions: [2] })).toMatchObject({
+        refused: 'token_paused',
+      });
     }
   });
 
   test('J6: a blacklisted sender', async () => {
     for (const asset of ['USDT', 'USDC'] as const) {
       await world.list(asset, world.hot);
-      const { unpayable } = await sender.precheck(payout(asset, fresh(2)));
-      expect(unpayable).toEqual(['sender_blacklisted', 'sender_blacklisted']);
+      expect(await ask(payout(asset, fresh(2)))).toMatchObject({ refused: 'sender_blacklisted' });
     }
   });
 
   test('J6: a blacklisted recipient: USDC would refuse it, USDT pays it', async () => {
     for (const asset of ['USDT', 'USDC'] as const) {
       await world.list(asset, freshAddress(1));
-      const { unpayable } = await sender.precheck(payout(asset, fresh(3)));
-      expect(unpayable).toEqual([null, asset === 'USDC' ? 'recipient_blacklisted' : null, null]);
+      const spec = payout(asset, fresh(3));
+      const listed = asset === 'USDC' ? [spec.items[1]?.itemId] : [];
+      expect(await ask(spec)).toMatchObject({ refused: null, unpayable: new Set(listed) });
     }
+  });
+
+  test('an address that is none spoils nothing for the others', async () => {
+    const spec = payout('USDC', [...fresh(1), { to: 'not an address' }]);
+    expect(await ask(spec)).toMatchObject({ refused: null, unpayable: new Set() });
   });
 
   test('J6: our contract on the blacklist of USDC stops all of it; single transfers go on', async () => {
@@ -57,33 +67,23 @@ describe.skipIf(!hasAnvil())('what stands in the way of a payout, before anythin
     await world.list('USDC', contract);
     await world.list('USDT', contract);
     const spec = payout('USDC', fresh(1));
-    expect((await sender.precheck(spec)).unpayable).toEqual(['contract_blacklisted']);
-    expect((await sender.precheck(payout('USDT', fresh(1)))).unpayable).toEqual([null]);
-    expect((await world.sender({ batchPayout: null }).precheck(spec)).unpayable).toEqual([null]);
+    expect(await ask(spec)).toMatchObject({ refused: 'contract_blacklisted' });
+    expect(await ask(payout('USDT', fresh(1)))).toMatchObject({ refused: null });
+    expect(await ask(spec, world.sender({ batchPayout: null }))).toMatchObject({ refused: null });
   });
 
-  test('an allowance below the sum of what can be paid', async () => {
+  test('what our contract may pull; single transfers need nothing', async () => {
     await world.move(sender, { kind: 'approve', asset: 'USDC', amount: 2n * AMOUNT });
-    expect((await sender.precheck(payout('USDC', fresh(2)))).needsApproval).toBeNull();
-    const spec = payout('USDC', fresh(3));
-    expect((await sender.precheck(spec)).needsApproval).toEqual({
-      allowance: 2n * AMOUNT,
-      needed: 3n * AMOUNT,
-    });
-    await world.list('USDC', freshAddress(1));
-    expect((await sender.precheck(spec)).needsApproval).toBeNull();
-    expect(
-      (await world.sender({ batchPayout: null }).precheck(payout('USDC', fresh(1)))).needsApproval,
-    ).toBeNull();
+    expect(await ask(payout('USDC', fresh(2)))).toMatchObject({ allowance: 2n * AMOUNT });
+    const alone = await ask(payout('USDC', fresh(1)), world.sender({ batchPayout: null }));
+    expect(alone).toMatchObject({ allowance: null });
   });
 
-  test('too little ether for what the transaction may cost', async () => {
+  test('what the transactions may cost, as they are then signed', async () => {
     const spec = payout('USDT', fresh(2), { sequence: await world.sequenceOf(world.hot) });
-    const { feeLimit = 0n } = await sender.buildTransfer(spec);
-    await world.client.setBalance({ address: world.hot, value: feeLimit - 1n });
-    expect((await sender.precheck(spec)).needsGas).toEqual({ balance: feeLimit - 1n, needed: feeLimit });
-    await world.client.setBalance({ address: world.hot, value: feeLimit });
-    expect((await sender.precheck(spec)).needsGas).toBeNull();
+    const { feeLimit } = await sender.buildTransfer(spec);
+    await world.client.setBalance({ address: world.hot, value: 5n });
+    expect(await ask(spec)).toMatchObject({ native: 5n, fees: [feeLimit] });
   });
 
   test('J7: one node that invents a blacklist fails nobody', async () => {
@@ -96,8 +96,6 @@ describe.skipIf(!hasAnvil())('what stands in the way of a payout, before anythin
       newest: node.newest.bind(node),
       callMany: async (requests: readonly unknown[]) => requests.map(() => listed),
     };
-    await expect(world.sender({}, 1, lying).precheck(payout('USDC', fresh(2)))).rejects.toThrow(
-      ChainUnavailable,
-    );
+    await expect(ask(payout('USDC', fresh(2)), world.sender({}, 1, lying))).rejects.toThrow(ChainUnavailable);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Asset } from '@florin/contract/money';
-import { type Address, parseEther } from 'viem';
+import { type Account, type Address, parseEther } from 'viem';
 import { TestUSDC, TestUSDT } from '../../../contracts/artifacts/index.ts';
 import type { EvmNetwork } from '../../../packages/server/src/chains/evm/network.ts';
 import type { EvmNode } from '../../../packages/server/src/chains/evm/node.ts';
@@ -161,11 +161,21 @@ export class World {
     await this.own(asset, asset === 'USDT' ? 'addBlackList' : 'blacklist', [account]);
   }
 
-  async own(asset: Asset, functionName: string, args: readonly unknown[]): Promise<void> {
+  /** From anybody's wallet, in a block of its own. */
+  async transfer(asset: Asset, from: Account, to: Address, amount: bigint): Promise<void> {
+    await this.own(asset, 'transfer', [to, amount], from);
+  }
+
+  async own(
+    asset: Asset,
+    functionName: string,
+    args: readonly unknown[],
+    sender: Account = OWNER,
+  ): Promise<void> {
     const { abi } = asset === 'USDT' ? TestUSDT : TestUSDC;
     const address = this.tokens[asset];
     const hash = this.client.writeContract({
-      ...by(OWNER, 300_000n),
+      ...by(sender, 300_000n),
       address,
       abi: abi as never,
       functionName: functionName as never,

@@ -3,10 +3,23 @@ import type { Accounts, ChainAccount } from './accounts.ts';
 import type { Chain } from './port.ts';
 import type { WalletHolder } from './wallet-holder.ts';
 
+/** The wallet that pays for sweeps and tops hot wallets up, for all live merchants. */
+export interface Tank {
+  address: string;
+  /** In the smallest unit of the network's own coin. */
+  native: bigint;
+}
+
 /** Networks with real money. All merchants share each of them; what is a merchant's own are the keys of its account. */
 export interface LiveChains {
   /** The network with the wallets of that account. @returns undefined where this installation has no node for it */
   of(account: ChainAccount): Chain | undefined;
+  /**
+   * The gas tank of a network and what it holds, as of the newest block; undefined where there is none.
+   *
+   * @throws ChainUnavailable
+   */
+  readTank(network: Network): Promise<Tank | undefined>;
   /** The signer, which holds the keys of all accounts. */
   readonly holder: WalletHolder;
 }

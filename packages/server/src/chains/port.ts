@@ -1,6 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Authority } from './authority.ts';
 import type { Mandate, MandateRequest, MandateSetup, MandateStatesAnswer } from './port-mandates.ts';
+import type { Precheck, PrecheckRequest } from './port-precheck.ts';
 import type { Head, ScanAnswer, ScanQuery } from './port-scan.ts';
 import type { SigningRequest } from './wallet-holder.ts';
 
@@ -24,6 +25,7 @@ export type {
   MandateStatesAnswer,
 } from './port-mandates.ts';
 export { CHARGE_FAULTS } from './port-mandates.ts';
+export type { Precheck, PrecheckRequest } from './port-precheck.ts';
 export type { ChainTransfer, Head, ScanAnswer, ScanQuery, WatchSet } from './port-scan.ts';
 
 /**
@@ -144,6 +146,18 @@ export interface Chain {
 
   /** The present cost of one transaction with `items` transfers. */
   estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate>;
+
+  /**
+   * What payments need before they are signed, and what stands in their way; as of the newest block, read after the
+   * sequence of the caller's `nextSequence`.
+   *
+   * @returns null where the network wants nothing beforehand
+   * @throws UnbuildableTransfer, FeeCeilingReached
+   */
+  precheck(request: PrecheckRequest): Promise<Precheck | null>;
+
+  /** The native coins of an address, as of the newest block. */
+  nativeBalance(address: string): Promise<bigint>;
 
   /** Never throws: an outage is an answer. */
   health(): Promise<ChainHealth>;
@@ -341,10 +355,12 @@ export interface TxStatus {
   reason?: string;
 }
 
-export type FeeKind = 'transfer' | 'charge';
+export type FeeKind = 'transfer' | 'charge' | 'sweep' | Movement['kind'];
 
 export interface FeeEstimate {
   native: bigint;
+  /** The same in the terms of `SignedTx.feeLimit`, where transactions have room to use less than they may. */
+  atLimit?: bigint;
   unit: 'wei' | 'sun' | 'lamport';
 }
 

@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { findLiveChain, type LiveNetworks } from './live-chains.ts';
+import { findLiveChain, type LiveNetworks, type Tank } from './live-chains.ts';
 import type { Chain } from './port.ts';
 import type { SimulatedTiming } from './simulated/adapter.ts';
 import { BatchedCalls } from './simulated/batched-calls.ts';
@@ -26,6 +26,8 @@ export interface ChainRegistry {
    * set up.
    */
   ownWallets(merchant: ChainOwner, network: Network): Promise<readonly string[]>;
+  /** `LiveChains.readTank`; undefined where this installation has no network with real money. */
+  readTank(network: Network): Promise<Tank | undefined>;
   /** The holder of the keys of a merchant's wallets; undefined where this installation has none. */
   holder(merchant: ChainOwner): WalletHolder | undefined;
   /** The chain of a sandbox merchant with its controls. The caller has checked the merchant's mode. */
@@ -53,6 +55,7 @@ export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOpt
   return {
     sandbox,
     ownWallets: async (merchant, network) => (await chainOf(merchant, network)?.ownWallets()) ?? [],
+    readTank: async (network) => await live?.chains.readTank(network),
     holder: ({ merchantId, mode }) =>
       mode === 'sandbox' ? new SimulatedHolder(simulatedDb, merchantId) : live?.chains.holder,
     of: (merchant, network) => {

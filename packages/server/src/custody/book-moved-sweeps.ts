@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { KeyRef } from '../chains/index.ts';
-import { bookMissingParts } from '../payments/index.ts';
+import { bookMissingParts, sweptAddress } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 
 // A sweep that moved nothing has released its parts. A reorganisation may still get its transaction mined, when its deposits
@@ -31,7 +31,7 @@ async function listMoved(
   keyRefs: readonly KeyRef[],
 ): Promise<Moved[]> {
   const { rows } = await sql<Moved>`
-    select t.owner_id as "sweepId", t.amount, a.sender as address, t.currency
+    select t.owner_id as "sweepId", t.amount, ${sweptAddress('t', 'a')} as address, t.currency
     from transfer t
     join transfer_attempt a on a.merchant_id = t.merchant_id and a.network = t.network and a.tx_id = t.tx_id
     where t.merchant_id = ${merchantId} and t.network = ${network} and t.key_ref <> 'hot'

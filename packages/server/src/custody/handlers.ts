@@ -2,12 +2,14 @@ import { CREDITED_JOB, type PaymentDeps } from '../payments/index.ts';
 import type { JobHandler } from '../platform/jobs/index.ts';
 import { AUDIT_JOB, SHORT_JOB } from '../transfers/index.ts';
 import { auditNetwork } from './audit.ts';
-import { SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './sweep.ts';
+import { type CustodyDeps, SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './sweep.ts';
+import { WATCH_TANK_JOB, watchTank } from './watch-tank.ts';
 
 /** The handlers of this module's jobs, by kind; `payments` and `transfers` enqueue most of them. */
-export const custodyHandlers = (deps: PaymentDeps): [kind: string, handler: JobHandler][] => [
+export const custodyHandlers = (deps: PaymentDeps & CustodyDeps): [kind: string, handler: JobHandler][] => [
   [CREDITED_JOB, (job, run) => sweepDeposits(deps, job, run)],
   [AUDIT_JOB, (job) => auditNetwork(deps, job)],
   [SHORT_JOB, (job, run) => sweepAll(deps, job, run)],
+  [WATCH_TANK_JOB, () => watchTank(deps)],
   [SWEPT_JOB, (job, run) => settleSweeps(deps, job, run)],
 ];

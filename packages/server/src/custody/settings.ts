@@ -7,6 +7,12 @@ export const CUSTODY_SETTINGS = {
       'What a deposit address must hold of a token to be swept into the hot wallet; less stays there until payments need it.',
     fallback: { sandbox: '0.00', live: '5.00' },
   }),
+  tankMinimum: moneySetting({
+    name: 'custody.tank_minimum',
+    description:
+      'What the gas tank should hold: below it an alarm says so. In whole coins of the network, such as 0.05.',
+    fallback: '0.05',
+  }),
   auditBlocks: integerSetting({
     name: 'custody.audit_blocks',
     description:

@@ -13,11 +13,13 @@ import type { Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
 import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
+import { dollarsOf, type Rates } from '../rates/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { merchantTime, readSettings } from '../tenancy/index.ts';
 import {
   cancelQueued,
   decidedJob,
+  isTurnedOn,
   listDecided,
   listQueuedFromDeposits,
   requestTransfers,
@@ -26,6 +28,7 @@ import {
 } from '../transfers/index.ts';
 import { bookMovedSweeps } from './book-moved-sweeps.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
+import { selectWorthy } from './worth-sweeping.ts';
 
 // Deposit addresses hold payers' coins; payouts and refunds leave from the hot wallet. A sweep moves coins there and books
 // nothing, since the ledger's `custody` covers both. A sweep moves the balance that the chain shows at an address, and its
@@ -36,6 +39,7 @@ import { CUSTODY_SETTINGS } from './settings.ts';
 
 export interface CustodyDeps extends Platform {
   chains: ChainRegistry;
+  rates: Pick<Rates, 'priceOfCoin'>;
 }
 
 const OWNER_TYPE = 'sweep';
@@ -43,6 +47,8 @@ export const SWEPT_JOB = decidedJob(OWNER_TYPE);
 /** Addresses per group, so that a run stays short. */
 const SWEEPS_MAX = 50;
 const RETRY_MS = 600_000;
+/** Until coins that were not worth their fee are looked at again. */
+const UNWORTHY_RETRY_MS = 3_600_000;
 /** Retry interval while a network is unreachable. */
 const UNREACHABLE_RETRY_MS = 30_000;
 
@@ -50,12 +56,12 @@ const UNREACHABLE_RETRY_MS = 30_000;
 export async function sweepDeposits(deps: CustodyDeps, job: Job, run: JobRun): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const { sweepMinimum } = await readSettings(deps.db, merchant, CUSTODY_SETTINGS);
-  return await sweep(deps, { job, run, minimum: sweepMinimum });
+  return await sweep(deps, { job, run, minimum: sweepMinimum, isUrgent: false });
 }
 
-/** Handles `SHORT_JOB`: a transfer waits for coins, so everything is swept, however small. */
+/** Handles `SHORT_JOB`: a transfer waits for coins, so everything is swept, however small, that is worth more than its fee. */
 export async function sweepAll(deps: CustodyDeps, job: Job, run: JobRun): Promise<JobOutcome> {
-  return await sweep(deps, { job, run, minimum: 0n });
+  return await sweep(deps, { job, run, minimum: 0n, isUrgent: true });
 }
 
 interface Sweep extends Pick<JobRun, 'step' | 'signal'> {
@@ -64,36 +70,66 @@ interface Sweep extends Pick<JobRun, 'step' | 'signal'> {
   network: Network;
   /** Addresses with less are not swept. */
   minimum: bigint;
+  /** A transfer waits for the coins: what they cost to move does not matter. */
+  isUrgent: boolean;
 }
 
 async function sweep(
   deps: CustodyDeps,
-  { job, run, minimum }: { job: Job; run: JobRun; minimum: bigint },
+  { job, run, minimum, isUrgent }: { job: Job; run: JobRun; minimum: bigint; isUrgent: boolean },
 ): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = networkOf(job);
   const { step, signal } = { step: run.step.bind(run), signal: run.signal };
-  const again = { againAtMs: deps.clock.nowMs() + UNREACHABLE_RETRY_MS, followsClock: false };
-  const own: Sweep = { deps, merchant, network, minimum, step, signal };
-  // Live deposits stay at their addresses until one transaction sweeps many of them: payouts use the hot wallet's coins.
-  if (deps.chains.of(merchant, network).caps.sweepsPerTx > 0) return 'done';
+  const after = (ms: number) => ({ againAtMs: deps.clock.nowMs() + ms, followsClock: false });
+  // Real money moves only where the operator has turned the network on.
+  if (!(await isTurnedOn(deps.db, merchant, network))) return after(UNWORTHY_RETRY_MS);
+  const own: Sweep = { deps, merchant, network, minimum, isUrgent, step, signal };
   try {
     await cancelShortSweeps(own);
-    const target = { merchantId: merchant.merchantId, network };
-    let after: UnsweptAddress | undefined;
-    let isBehind = false;
-    do {
-      signal.throwIfAborted();
-      const page = await listUnswept(deps.db, target, { minimum, after, limit: SWEEPS_MAX });
-      for (const [currency, addresses] of Map.groupBy(page, (one) => one.currency))
-        isBehind = !(await orderSweeps(own, currency, addresses)) || isBehind;
-      after = page.length < SWEEPS_MAX ? undefined : page.at(-1);
-    } while (after !== undefined);
-    return isBehind ? again : 'done';
+    const found = await orderAll(own);
+    if (found.has('behind')) return after(UNREACHABLE_RETRY_MS);
+    return found.has('unworthy') && !isUrgent ? after(UNWORTHY_RETRY_MS) : 'done';
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
-    return again;
+    return after(UNREACHABLE_RETRY_MS);
   }
+}
+
+/** Why coins stay where they are. */
+type Left = 'behind' | 'unworthy';
+
+/** Orders the sweeps of all addresses, page by page. */
+async function orderAll(own: Sweep): Promise<ReadonlySet<Left>> {
+  const { deps, merchant, network, minimum, signal } = own;
+  const target = { merchantId: merchant.merchantId, network };
+  const left = new Set<Left>();
+  let after: UnsweptAddress | undefined;
+  do {
+    signal.throwIfAborted();
+    const page = await listUnswept(deps.db, target, { minimum, after, limit: SWEEPS_MAX });
+    for (const [currency, addresses] of Map.groupBy(page, (one) => one.currency)) {
+      const worthy = await keepWorthy(own, addresses);
+      if (worthy.length < addresses.length) left.add('unworthy');
+      if (worthy.length > 0 && !(await orderSweeps(own, currency, worthy))) left.add('behind');
+    }
+    after = page.length < SWEEPS_MAX ? undefined : page.at(-1);
+  } while (after !== undefined);
+  return left;
+}
+
+/** On networks where we pay for sweeps, coins that are worth too little for now stay at their addresses. */
+async function keepWorthy(
+  { deps, merchant, network, isUrgent }: Sweep,
+  addresses: readonly UnsweptAddress[],
+): Promise<readonly UnsweptAddress[]> {
+  const chain = deps.chains.of(merchant, network);
+  if (chain.caps.sweepsPerTx === 0) return addresses;
+  const { native } = await chain.estimateFee('sweep', addresses.length);
+  const price = await deps.rates.priceOfCoin(network);
+  const cost = price && dollarsOf(native, price);
+  const nowSeconds = merchantTime(deps, merchant).seconds;
+  return selectWorthy(addresses, { cost, nowSeconds, isUrgent });
 }
 
 const keyOf = (addressIndex: number): KeyRef => `deposit:${addressIndex}`;

@@ -50,6 +50,7 @@ export function metricsPage({ metrics, clock, log, readState }: MetricsDeps): Pu
 function showState(metrics: Metrics, state: ServiceState): void {
   showJobs(metrics, state);
   showTransfers(metrics, state);
+  showTanks(metrics, state);
   showRefunds(metrics, state);
   showApprovals(metrics, state);
   showWebhooks(metrics, state);
@@ -119,6 +120,23 @@ function showTransfers(metrics: Metrics, { transfers, stops, historyChanged, atM
     'florin_transfer_attempts_undecided_oldest_seconds',
     'Age of the oldest transaction that is neither final nor dead.',
     of((attempt) => Math.max(0, atMs / 1000 - attempt.oldestCreatedAt)),
+  );
+}
+
+const UNITS_PER_COIN = 1e18;
+
+function showTanks(metrics: Metrics, { tanks }: ServiceState): void {
+  const labelled = (value: (tank: (typeof tanks)[number]) => number) =>
+    tanks.map((tank) => ({ labels: { network: tank.network }, value: value(tank) }));
+  metrics.setGauge(
+    'florin_gas_tank_coins',
+    "What the gas tank holds of the network's own coin. Near 0, sweeps and payouts wait.",
+    labelled(({ native }) => Number(native) / UNITS_PER_COIN),
+  );
+  metrics.setGauge(
+    'florin_gas_tank_read_timestamp_seconds',
+    'When that was read.',
+    labelled(({ readAt }) => readAt),
   );
 }
 

@@ -4,7 +4,7 @@ import type { Clock, Db } from '../platform/db/index.ts';
 import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
 import { findLastReport } from '../reconciliation/index.ts';
 import { countAwaitingApproval, shortRefunds } from '../refunds/index.ts';
-import { hasHistoryChanged, listStops, transferHealth } from '../transfers/index.ts';
+import { hasHistoryChanged, listStops, listTanks, transferHealth } from '../transfers/index.ts';
 import { webhookHealth } from '../webhooks/index.ts';
 
 const KEEP_MS_MIN = 5_000;
@@ -21,6 +21,7 @@ async function readState(db: Db, clock: Clock) {
   const workers = await countWorkers(db);
   const transfers = await transferHealth(db);
   const stops = await listStops(db);
+  const tanks = await listTanks(db);
   const historyChanged = await hasHistoryChanged(db);
   const refunds = await shortRefunds(db);
   const approvals = { payouts: await countPendingApproval(db), refunds: await countAwaitingApproval(db) };
@@ -33,6 +34,7 @@ async function readState(db: Db, clock: Clock) {
     workers,
     transfers,
     stops,
+    tanks,
     historyChanged,
     refunds,
     approvals,

@@ -67,5 +67,7 @@ export {
   listUnswept,
   reassignLostParts,
   releaseSweeps,
+  sumUnswept,
+  sweptAddress,
   type UnsweptAddress,
 } from './sweep-queries.ts';

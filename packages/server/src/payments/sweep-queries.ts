@@ -20,6 +20,9 @@ export interface UnsweptAddress {
   addressIndex: number;
   /** Seized coins at the same address; these are not swept. */
   seized: bigint;
+  /** Credited and in no sweep, and since when the oldest of it. */
+  amount: bigint;
+  since: number;
   /** The newest block with a deposit: a node behind it shows too low a balance. */
   newest: bigint;
 }
@@ -31,6 +34,21 @@ export interface SweptCoins {
   addressIndex: number;
   amount: bigint;
 }
+
+/**
+ * The deposit address that a sweep's transfer leaves from: the sender of its attempt, or where the gas tank sends it, the one
+ * with the number of its key.
+ *
+ * @param transfer, attempt their names in the statement
+ */
+export const sweptAddress = (transfer: string, attempt: string) => {
+  const [t, a] = [sql.ref(transfer), sql.ref(attempt)];
+  return sql`case when ${a}.key_ref = 'tank' then (
+    select d.watch from deposit_address d
+    where d.merchant_id = ${t}.merchant_id and d.network = ${t}.network
+      and d.address_index = split_part(${t}.key_ref, ':', 2)::bigint
+  ) else ${a}.sender end`;
+};
 
 /** Selects deposits that are not fully swept. */
 const IS_UNSWEPT = sql`t.status = 'final' and t.swept_amount < t.amount and t.kind in ('counted', 'wrong_token')
@@ -47,18 +65,20 @@ export async function listUnswept(
     currency: Asset;
     address_index: bigint;
     seized: string;
+    amount: string;
+    since: bigint;
     newest: bigint;
   }>`
     with worth as (
       select t.address, t.currency, min(t.payment_id::text)::uuid as payment_id,
-        max(t.height) as newest
+        max(t.height) as newest, sum(t.amount - t.swept_amount)::text as amount, min(t.final_at) as since
       from payment_transaction t
       where t.merchant_id = ${merchantId} and t.network = ${network} and ${IS_UNSWEPT}
         and (t.address, t.currency) > (${after?.address ?? ''}::text, ${after?.currency ?? ''}::text)
       group by t.address, t.currency having sum(t.amount - t.swept_amount) >= ${minimum}
       order by t.address, t.currency limit ${limit}
     )
-    select w.address, w.currency, w.newest, d.address_index, (
+    select w.address, w.currency, w.newest, w.amount, w.since, d.address_index, (
       select coalesce(sum(s.amount), 0)::text from payment_transaction s
       where s.merchant_id = ${merchantId} and s.network = ${network} and s.payment_id = w.payment_id
         and s.address = w.address and s.currency = w.currency
@@ -74,8 +94,22 @@ export async function listUnswept(
     currency: row.currency,
     addressIndex: Number(row.address_index),
     seized: BigInt(row.seized),
+    amount: BigInt(row.amount),
+    since: Number(row.since),
     newest: row.newest,
   }));
+}
+
+/** Credited coins at deposit addresses that are in no sweep, by token. */
+export async function sumUnswept(
+  db: Db,
+  { merchantId, network }: MerchantNetwork,
+): Promise<ReadonlyMap<Asset, bigint>> {
+  const { rows } = await sql<{ currency: Asset; amount: string }>`
+    select t.currency, sum(t.amount - t.swept_amount)::text as amount from payment_transaction t
+    where t.merchant_id = ${merchantId} and t.network = ${network} and ${IS_UNSWEPT}
+    group by t.currency`.execute(db);
+  return new Map(rows.map(({ currency, amount }) => [currency, BigInt(amount)]));
 }
 
 /** Locks the unswept deposits of an address, oldest first. */

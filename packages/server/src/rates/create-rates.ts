@@ -1,16 +1,19 @@
-import { ASSETS, type Asset } from '@florin/contract/money';
+import { ASSETS, type Asset, type Network } from '@florin/contract/money';
+import { NIL_ID } from '../platform/db/index.ts';
 import { createUrlReader, type UrlReaderOptions } from '../platform/outbound/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { readSettings } from '../tenancy/index.ts';
 import { agree, type Limits, type SourceAnswer } from './agree.ts';
 import { FIXED_SOURCE, fixedSource } from './fixed-source.ts';
 import { HttpAnswers, httpSource } from './http-source.ts';
-import { type Pair, type RateRequest, type RateSource, type Rates, SourceFailed } from './port.ts';
+import { type Coin, type Pair, type RateRequest, type RateSource, type Rates, SourceFailed } from './port.ts';
 import { crossRate, movedBeyond, parseRate, type Rate } from './rate.ts';
 import { type RateRefusal, RateRefused } from './refused.ts';
 import { RATE_SETTINGS } from './settings.ts';
 
 const ONE = parseRate('1');
+/** The coins that fees are paid in where money is real. */
+const COINS: Partial<Record<Network, Coin>> = { erc20: 'ETH' };
 /** A lasting fault of a source is logged this often. */
 const WARN_EVERY_MS = 60_000;
 
@@ -68,11 +71,25 @@ class SourcedRates implements Rates {
     return { rate: found };
   }
 
+  async priceOfCoin(network: Network): Promise<Rate | undefined> {
+    const coin = COINS[network];
+    if (coin === undefined) return undefined;
+    const owner = { merchantId: NIL_ID, mode: 'live' } as const;
+    const pair = { token: coin, currency: 'USD' };
+    try {
+      const policy = await this.#policyOf(owner);
+      return policy.sources.length === 0 ? undefined : await this.#rateOf(pair, policy);
+    } catch (error) {
+      if (error instanceof RateRefused) return undefined;
+      throw error;
+    }
+  }
+
   async close(): Promise<void> {
     await this.#reader.close();
   }
 
-  async #policyOf(request: RateRequest): Promise<Policy> {
+  async #policyOf(request: Pick<RateRequest, 'merchantId' | 'mode'>): Promise<Policy> {
     const settings = await readSettings(this.#deps.db, request, RATE_SETTINGS);
     const nowMs = () => this.#deps.clock.nowMs();
     const { maxAgeSeconds, maxDeviationBasisPoints, maxDepegBasisPoints } = settings;
@@ -86,7 +103,7 @@ class SourcedRates implements Rates {
     return { sources, maxAgeMs: maxAgeSeconds * 1000, maxDeviationBasisPoints, maxDepegBasisPoints };
   }
 
-  async #rateOf(pair: Pair, policy: Policy, request: RateRequest): Promise<Rate> {
+  async #rateOf(pair: Pair, policy: Policy, request: Pair = pair): Promise<Rate> {
     const answers = await Promise.all(policy.sources.map((source) => querySource(source, pair)));
     const agreement = agree(answers, { ...policy, nowMs: this.#deps.clock.nowMs() });
     for (const [index, fault] of agreement.faults.entries()) {

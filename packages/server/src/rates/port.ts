@@ -1,14 +1,18 @@
-import type { Asset } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
 import type { MerchantMode } from '../tenancy/index.ts';
 import type { Rate } from './rate.ts';
 
-/** A token and the currency it is priced in. */
+/** Coins in which networks take their fees. */
+export type Coin = 'ETH';
+
+/** A token, or a network's own coin, and the currency it is priced in. */
 export interface Pair {
-  token: Asset;
+  token: Asset | Coin;
   currency: string;
 }
 
 export interface RateRequest extends Pair {
+  token: Asset;
   merchantId: string;
   mode: MerchantMode;
 }
@@ -21,6 +25,11 @@ export interface Rates {
    * @throws RateRefused where there is no reliable rate; the caller makes it a `Fail`
    */
   quote(request: RateRequest): Promise<{ rate: Rate }>;
+  /**
+   * The present price of a network's own coin in US dollars, by the installation's sources; undefined where they give none
+   * that is reliable. As slow as `quote`.
+   */
+  priceOfCoin(network: Network): Promise<Rate | undefined>;
   /** Aborts running requests and closes the connections to providers. */
   close(): Promise<void>;
 }

@@ -7,7 +7,8 @@ import { connect, type Db, NIL_ID, newId } from '../platform/db/index.ts';
 import { createLogger } from '../platform/observability/index.ts';
 import { clearSetting, type Setting, writeSetting } from '../tenancy/index.ts';
 import { createRates } from './create-rates.ts';
-import type { Pair, Rates } from './port.ts';
+import { dollarsOf } from './dollars.ts';
+import type { RateRequest, Rates } from './port.ts';
 import { formatRate } from './rate.ts';
 import { RATE_SETTINGS } from './settings.ts';
 
@@ -15,6 +16,7 @@ const LONG_MS = 30_000;
 /** Long enough for every provider that answers at all. */
 const HANGING_MS = 5_000;
 const START_MS = 1_800_000_000_000;
+type Pair = Pick<RateRequest, 'token' | 'currency'>;
 const EUR: Pair = { token: 'USDT', currency: 'EUR' };
 
 /** A provider's behaviour: a JSON text to answer, or a handler. */
@@ -303,6 +305,21 @@ test('a refusal is 400 with param currency at first and 503 later, and does not 
   expect(first).toMatchObject({ code: 'invalid_request', details: { param: 'currency' } });
   expect(later).toMatchObject({ code: 'service_unavailable', details: { retryAfterSeconds: 30 } });
   expect(JSON.stringify([first, later])).not.toContain('127.0.0.1');
+});
+
+test('the price of a network’s own coin comes from the installation’s sources, or is not known', async () => {
+  await set('sources', '');
+  expect(await rates.priceOfCoin('erc20')).toBeUndefined();
+  await set('sources', providers.map(({ source }) => source).join(' '));
+  for (const provider of providers) provider.says({ USD: '2512.34' });
+  const price = await rates.priceOfCoin('erc20');
+  expect(price && formatRate(price)).toBe('2512.34');
+  expect(providers[0].asked.at(-1)).toBe('/eth');
+  expect(price && dollarsOf(21_000n * 10n ** 9n, price)).toBe(52_759n);
+  expect(await rates.priceOfCoin('trc20')).toBeUndefined();
+  nowMs += 200_000;
+  for (const provider of providers) provider.manner = '<html>';
+  expect(await rates.priceOfCoin('erc20')).toBeUndefined();
 });
 
 test('faults are logged once a minute, with the name of the source and without its URL', async () => {

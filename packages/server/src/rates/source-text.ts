@@ -1,8 +1,8 @@
 import { isReadableUrl } from '../platform/outbound/index.ts';
 import type { Pair } from './port.ts';
 
-/** The names of the two coins, as some providers use them. */
-const COINS = { USDT: 'tether', USDC: 'usd-coin' } as const;
+/** The names of the coins, as some providers use them. */
+const COINS = { USDT: 'tether', USDC: 'usd-coin', ETH: 'ethereum' } as const;
 const SAMPLE: Pair = { token: 'USDT', currency: 'EUR' };
 const LENGTH_MAX = 1_000;
 /** Keys of objects and indexes of arrays, separated by dots. */
@@ -29,7 +29,7 @@ function fill(template: string, { token, currency }: Pair): string {
 /**
  * Parses a source as an operator writes it: a URL whose fragment is the path to the rate, and after a comma to its time,
  * for example `https://api.example.com/price?id={coin}#{coin}.{currency},{coin}.updated`. The words in braces are
- * replaced for each pair: TOKEN, token, coin (tether, usd-coin), CURRENCY, currency.
+ * replaced for each pair: TOKEN, token, coin (tether, usd-coin, ethereum), CURRENCY, currency.
  */
 export function locationOf(source: string, pair: Pair): RateLocation {
   const [template = '', ways = ''] = source.split('#', 2);

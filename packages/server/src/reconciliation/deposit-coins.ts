@@ -1,5 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
+import { sweptAddress } from '../payments/index.ts';
 import type { Db } from '../platform/db/index.ts';
 
 /** The range of coins that the books expect at one deposit address. */
@@ -32,10 +33,10 @@ export async function expectedAtDeposits(
           and a.network = s.network and a.gone_at is not null and a.tx_id = s.tx_id)
       group by p.tx_id, p.index
     ), stray as (
-      select a.sender as address, a.currency, sum(s.amount) as amount from transfer_attempt a
+      select ${sweptAddress('s', 'a')} as address, a.currency, sum(s.amount) as amount from transfer_attempt a
       join transfer s on s.merchant_id = a.merchant_id and s.transfer_id = any(a.stray_ids)
       where a.merchant_id = ${merchantId} and a.network = ${network} and a.key_ref <> 'hot' and a.stray_ids <> '{}'
-      group by a.sender, a.currency
+      group by 1, a.currency
     ), deposits as (
       select t.address, t.currency,
         sum(t.amount - t.swept_amount) filter (where t.lost_at is null) as unswept,

@@ -1,11 +1,9 @@
 import type { Authority, SignedTx } from '../chains/index.ts';
 import { chargeOf } from './charges.ts';
+import { movementOf, paysNobody } from './movements.ts';
 import type { AttemptRow, TransferRow } from './queries.ts';
 import { attemptsBefore } from './wallet-queries.ts';
 import type { Work } from './work.ts';
-
-/** An attempt that uses up the sequence of an abandoned one: its item is itself, and it pays nobody. */
-export const isFill = (attempt: AttemptRow) => attempt.item_ids[0] === attempt.attempt_id;
 
 /**
  * Builds and signs an attempt.
@@ -24,11 +22,13 @@ export async function buildAttempt(
   const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before };
   const version = replaces === undefined ? {} : { replaces };
   const by = { keyRef, signing, ...version };
-  if (isFill(attempt))
-    return await chain.buildMovement({ ...by, movement: { kind: 'fill' }, sequence: String(sequence) });
+  if (paysNobody(attempt))
+    return await chain.buildMovement({ ...by, movement: movementOf(attempt), sequence: String(sequence) });
   const numbered = sequence === null ? by : { ...by, sequence: String(sequence) };
   const members = membersOf(attempt, transfers);
   if (isCharge) return await chain.buildCharge({ ...numbered, ...chargeOfMembers(members) });
+  if (keyRef === 'tank')
+    return await chain.buildSweep({ ...by, items: members.map(sweepItemOf), sequence: String(sequence) });
   const items = members.map(itemOf);
   const authority = await authorityOf({ deps, merchant }, members);
   const allowed = authority === undefined ? {} : { authority };
@@ -60,6 +60,15 @@ const itemOf = ({ transfer_id: itemId, place, address: to, amount, memo }: Trans
   to,
   amount,
   ...(memo === null ? {} : { memo }),
+});
+
+const DEPOSIT_KEY = 'deposit:';
+
+const sweepItemOf = ({ transfer_id: itemId, key_ref: keyRef, currency: asset, amount }: TransferRow) => ({
+  itemId,
+  index: Number(keyRef.slice(DEPOSIT_KEY.length)),
+  asset,
+  amount,
 });
 
 function chargeOfMembers([transfer, ...others]: readonly TransferRow[]) {

@@ -3,10 +3,11 @@ import type { SigningHeld } from '../chains/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
-import { isFill } from './build-attempt.ts';
+import { isFill, paysNobody } from './movements.ts';
 import type { AttemptRow, TransferRow } from './queries.ts';
 import { SEND_JOB } from './send-job.ts';
 import { holdSeconds } from './states.ts';
+import { ofWallet } from './wallet-queries.ts';
 import type { Work } from './work.ts';
 
 // A signer that wants people to act signs nothing, and the attempt keeps its sequence: asked again, it may sign. But as soon
@@ -30,20 +31,22 @@ export async function stepAside(
     if (attempt.sequence === null || isFill(attempt)) continue;
     await lockWalletOf(tx, attempt);
     if (!(await isAnyBehind(tx, attempt))) continue;
-    const verdicts = attempt.item_ids.map(
-      (transferId) => ({ transferId, to: 'queued', alone: false }) as const,
-    );
+    const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
+    const verdicts = transferIds.map((transferId) => ({ transferId, to: 'queued', alone: false }) as const);
     await abandonAttempt(tx, work, { attempt, verdicts, detail: held.message }, transfers);
     await hold(tx, work, { attempt, held, transfers });
   }
 }
 
-/** Only signed ones wait: a reserved one may be held as well. */
-async function isAnyBehind(tx: Tx, { merchant_id, network, sender, sequence }: AttemptRow): Promise<boolean> {
+/** Only signed ones wait: a reserved one may be held as well. Behind the gas tank's, those of any merchant. */
+async function isAnyBehind(
+  tx: Tx,
+  { merchant_id, network, sender, sequence, key_ref }: AttemptRow,
+): Promise<boolean> {
   const { rows } = await sql<{ is_behind: boolean }>`
     select exists (
       select from transfer_attempt
-      where merchant_id = ${merchant_id} and network = ${network} and sender = ${sender} and sequence > ${sequence}
+      where ${ofWallet({ merchant_id, network, sender, key_ref })} and sequence > ${sequence}
         and status in ('signed', 'sent')
     ) as is_behind`.execute(tx);
   return rows[0]?.is_behind ?? true;
@@ -55,7 +58,7 @@ async function hold(
   { attempt, held, transfers }: HeldAttempt & { transfers: readonly TransferRow[] },
 ): Promise<void> {
   const own = transfers.filter((transfer) => transfer.group_id === attempt.group_id);
-  const since = Math.min(...own.map((transfer) => Number(transfer.created_at)));
+  const since = Math.min(...own.map((transfer) => Number(transfer.created_at)), nowSeconds);
   const until = nowSeconds + holdSeconds(nowSeconds - since);
   await sql`
     insert into transfer_hold (merchant_id, group_id, reason, held_at, until)

@@ -1,6 +1,6 @@
 import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Db } from '../platform/db/index.ts';
-import { listSetting, type MerchantMode, readSettings } from '../tenancy/index.ts';
+import { listSetting, type MerchantMode, moneySetting, readSettings } from '../tenancy/index.ts';
 import { isStopped } from './network-stops.ts';
 
 const PAUSABLE = [
@@ -22,6 +22,18 @@ export const TRANSFER_SETTINGS = {
       'Networks on which payouts and refunds of live merchants are sent (florin networks enable); sandboxes send on all.',
     fallback: [],
     allowed: NETWORKS,
+  }),
+  gasCeiling: moneySetting({
+    name: 'transfers.gas_ceiling',
+    description:
+      'The most ether that a hot wallet is topped up to, for fees; a payout that needs more waits. In whole coins of the network, such as 0.25.',
+    fallback: '0.25',
+  }),
+  allowance: moneySetting({
+    name: 'transfers.allowance',
+    description:
+      'What the payout contract may pull of each token from a hot wallet; renewed when a payout needs more than is left.',
+    fallback: '10000.00',
   }),
 };
 

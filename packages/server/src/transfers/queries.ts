@@ -8,6 +8,8 @@ import './tables.ts';
 
 /** The key of the hot wallet, which pays others. */
 export const HOT_KEY_REF: KeyRef = 'hot';
+/** The key of the gas tank, which sends sweeps and gives ether to hot wallets. */
+export const TANK_KEY_REF: KeyRef = 'tank';
 
 const inGroups = (groupIds: readonly string[]) => sql<boolean>`group_id = any(${groupIds}::uuid[])`;
 
@@ -68,6 +70,8 @@ export interface NewAttempt {
   sequence: bigint | null;
   ordinal: bigint;
   previous: string | null;
+  /** The key that sends it, where that is not the one that the transfers leave from. */
+  sentBy?: KeyRef;
   /** Transfers of one group and one key. */
   members: readonly TransferRow[];
 }
@@ -96,7 +100,7 @@ export async function insertAttempts(
   const added = listed('a', attempts, {
     attempt_id: ['uuid', (a) => a.attemptId],
     group_id: ['uuid', (a) => a.members[0]?.group_id ?? null],
-    key_ref: ['text', (a) => a.members[0]?.key_ref ?? null],
+    key_ref: ['text', (a) => a.sentBy ?? a.members[0]?.key_ref ?? null],
     sender: ['text', (a) => a.sender],
     sequence: ['bigint', (a) => a.sequence],
     ordinal: ['bigint', (a) => a.ordinal],
@@ -190,6 +194,8 @@ export interface AttemptOutcome {
   height: bigint | null;
   /** Native coin spent, where it is known. */
   fee: bigint | null;
+  /** What that was worth, in millionths of a dollar; absent where it is not known. */
+  feeDollars?: bigint | undefined;
   /** The version that was mined, which is the attempt's from now on; null for an attempt without bytes. */
   signed: SignedTx | null;
   /** The attempts that paid its transfers before it came, as far as they are known. */
@@ -209,9 +215,10 @@ export async function closeAttempts(
     detail: ['text', (c) => c.detail],
     height: ['bigint', (c) => c.height],
     fee: ['numeric', (c) => c.fee],
+    dollars: ['numeric', (c) => c.feeDollars ?? null],
   });
   const { rows } = await prepared<{ attempt_id: string }>`
-    update transfer_attempt t set status = v.status, detail = v.detail, height = v.height, fee_native = v.fee, completed_at = ${nowSeconds}::bigint
+    update transfer_attempt t set status = v.status, detail = v.detail, height = v.height, fee_native = v.fee, fee_usd = v.dollars / 1000000, completed_at = ${nowSeconds}::bigint
     from ${decided}
     where t.merchant_id = ${merchantId} and t.attempt_id = v.attempt_id
       and t.status <> v.status and ${ATTEMPT_MOVES.allowedIn(sql`t.status`, sql`v.status`)}

@@ -2,7 +2,8 @@ import { ChainUnavailable, SignerUnavailable, SigningHeld, UnbuildableTransfer }
 import { crashPoint } from '../platform/jobs/index.ts';
 import { buildAttempt } from './build-attempt.ts';
 import { assertSameHistory } from './history.ts';
-import { type AttemptRow, readTransfers, signedOf } from './queries.ts';
+import { movementOf, paysNobody } from './movements.ts';
+import { type AttemptRow, readTransfers, signedOf, TANK_KEY_REF } from './queries.ts';
 import { decideReplacement, REPLACE_AFTER_SECONDS } from './version-rules.ts';
 import { storeVersion } from './versions.ts';
 import { readFirstOrdinal } from './wallet-queries.ts';
@@ -47,15 +48,21 @@ export async function replaceStuck(work: Work, waiting: readonly AttemptRow[]): 
 const sentFor = ({ nowSeconds }: Work, { sent_at: sentAt }: AttemptRow) =>
   sentAt === null ? 0 : nowSeconds - Number(sentAt);
 
+function feeKindOf({ isCharge }: Work, attempt: AttemptRow) {
+  if (paysNobody(attempt)) return movementOf(attempt).kind;
+  if (attempt.key_ref === TANK_KEY_REF) return 'sweep';
+  return isCharge ? 'charge' : 'transfer';
+}
+
 async function isToReplace(work: Work, attempt: AttemptRow): Promise<boolean> {
-  const { chain, deps, isCharge } = work;
+  const { chain, deps } = work;
   if (attempt.fee_limit === null) return false;
-  const { native } = await chain.estimateFee(isCharge ? 'charge' : 'transfer', attempt.item_ids.length);
+  const { native, atLimit } = await chain.estimateFee(feeKindOf(work, attempt), attempt.item_ids.length);
   const decision = decideReplacement({
     sentFor: sentFor(work, attempt),
     versions: attempt.versions,
     feeLimit: BigInt(attempt.fee_limit),
-    presentFee: native,
+    presentFee: atLimit ?? native,
   });
   if (decision === 'alarm')
     deps.log.error(

@@ -1,13 +1,15 @@
-import type { KeyRef } from '../chains/index.ts';
+import type { KeyRef, Precheck } from '../chains/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { writeUnsent } from './abandon-attempt.ts';
 import { assertSameHistory } from './history.ts';
 import { OWN_ADDRESS } from './own-addresses.ts';
+import { type Beforehand, precheckPayments, prepareWallet } from './prepare-wallet.ts';
 import { HOT_KEY_REF, insertAttempts, lockQueued, type NewAttempt, type TransferRow } from './queries.ts';
-import { type MemberVerdict, planAttempts, selectAffordable } from './states.ts';
-import { lockWallet, sumOutgoing, takeNumbers, type Wallet } from './wallet-queries.ts';
+import type { WaitReason } from './readiness.ts';
+import { judgeUnbuildable, type MemberVerdict, planAttempts, selectAffordable } from './states.ts';
+import { lockWallet, sumOutgoing, takeNumbers, type Wallet, type WalletCounts } from './wallet-queries.ts';
 import { callForEach, type Work } from './work.ts';
 
 /** A wallet and its balance at a final block. */
@@ -17,37 +19,46 @@ interface FundedWallet extends Wallet {
   balance: bigint;
 }
 
+/** How far the queued transfers got; `waiting`: what the wallet waits for before they can. */
+export interface Reserved {
+  reached: 'all' | 'short' | 'held';
+  waiting?: WaitReason;
+}
+
 /**
  * Makes attempts for queued transfers, with their sequences, as far as the wallet's balance covers them. The others stay
  * queued until sweeps or the operator fund the wallet: a transaction without cover would use up a sequence and fail a
- * correct transfer.
+ * correct transfer. Where the wallet first needs ether or an allowance, that movement is reserved instead.
  *
- * @returns `short` where coins are missing for some, `held` where some wait for people or were changed meanwhile
- * @throws WalletBehind, HistoryChanged
+ * @returns `short` where coins are missing for some, `held` where some wait for people, for a movement, or were changed
+ *   meanwhile
+ * @throws WalletBehind, HistoryChanged, FeeCeilingReached
  */
-export async function reserveAttempts(
-  work: Work,
-  queued: readonly TransferRow[],
-): Promise<'all' | 'short' | 'held'> {
+export async function reserveAttempts(work: Work, queued: readonly TransferRow[]): Promise<Reserved> {
   const wallets = await readFundedWallets(work, queued);
+  const beforehand = await precheckPayments(work, queued);
   crashPoint('reserve.before');
-  const reached = await work.run.step(async (tx) => {
+  const reserved = await work.run.step(async (tx): Promise<Reserved> => {
     work.history.name = await assertSameHistory(tx);
     const locked = await lockQueued(tx, work.merchant.merchantId, work.groupIds, work.nowSeconds);
-    const clean = await failUnpayable(tx, work, locked);
+    const clean = await failUnpayable(tx, work, locked, beforehand);
     const attempts: NewAttempt[] = [];
+    let waiting: WaitReason | undefined;
     for (const wallet of wallets) {
       const own = clean.filter((transfer) => transfer.key_ref === wallet.keyRef);
-      attempts.push(...(await reserveFrom(tx, work, wallet, own)));
+      const from = await reserveFrom(tx, work, { wallet, precheck: beforehand.precheck }, own);
+      if (Array.isArray(from)) attempts.push(...from);
+      else waiting = from.waiting;
     }
     await insertAttempts(tx, attempts, work.nowSeconds);
-    const reserved = attempts.reduce((sum, attempt) => sum + attempt.members.length, 0);
     crashPoint('reserve.before-commit');
-    if (reserved < clean.length) return 'short';
-    return locked.length < queued.length ? 'held' : 'all';
+    if (waiting !== undefined) return { reached: 'held', waiting };
+    const count = attempts.reduce((sum, attempt) => sum + attempt.members.length, 0);
+    if (count < clean.length) return { reached: 'short' };
+    return { reached: locked.length < queued.length ? 'held' : 'all' };
   });
   crashPoint('reserve.after-commit');
-  return reached;
+  return reserved;
 }
 
 /** A charge brings coins in, so its wallet's balance does not matter. */
@@ -81,9 +92,9 @@ async function readFundedWallets(work: Work, queued: readonly TransferRow[]): Pr
 async function reserveFrom(
   tx: Tx,
   work: Work,
-  wallet: FundedWallet,
+  { wallet, precheck }: { wallet: FundedWallet; precheck: Precheck | null },
   transfers: readonly TransferRow[],
-): Promise<NewAttempt[]> {
+): Promise<NewAttempt[] | { waiting: WaitReason }> {
   const [first] = transfers;
   if (first === undefined) return [];
   const next = await lockWallet(tx, wallet);
@@ -93,7 +104,23 @@ async function reserveFrom(
         planAttempts(transfers, work.chain.caps.maxItemsPerTx),
         await availableCoins(tx, work, wallet, first),
       );
+  if (precheck !== null && groups.length > 0) {
+    const waiting = await prepareWallet(tx, work, { wallet, precheck, groups });
+    if (waiting !== undefined) return { waiting };
+  }
   const attempts = groups.map((members) => ({ attemptId: newId(), members }));
+  return await numberAttempts(tx, wallet, { next, attempts });
+}
+
+/** Gives attempts the next numbers of a locked wallet. */
+export async function numberAttempts(
+  tx: Tx,
+  wallet: Wallet,
+  {
+    next,
+    attempts,
+  }: { next: WalletCounts; attempts: readonly Pick<NewAttempt, 'attemptId' | 'members' | 'sentBy'>[] },
+): Promise<NewAttempt[]> {
   const ids = attempts.map((attempt) => attempt.attemptId);
   const numbers = await takeNumbers(tx, wallet, { next, attemptIds: ids });
   return attempts.flatMap((attempt, i) => {
@@ -114,13 +141,23 @@ async function availableCoins(
 const LISTED = { code: 'address_risk', message: 'The address is on the risk list.' } as const;
 const OWN = { code: 'transfer_failed', message: `${OWN_ADDRESS} Nothing was paid.` } as const;
 
+const BLOCKED = {
+  code: 'transfer_failed',
+  message: "The token's issuer has blocked this address. Nothing was paid.",
+} as const;
+
 /**
- * Fails transfers whose address was risk-listed, or given out to a payer, since they were submitted.
+ * Fails transfers that the token would refuse, and those whose address was risk-listed, or given out to a payer, since they were submitted.
  *
  * @returns the other transfers
  */
-async function failUnpayable(tx: Tx, work: Work, queued: readonly TransferRow[]): Promise<TransferRow[]> {
-  const verdicts = await findUnpayable(tx, work, queued);
+async function failUnpayable(
+  tx: Tx,
+  work: Work,
+  queued: readonly TransferRow[],
+  beforehand: Beforehand,
+): Promise<TransferRow[]> {
+  const verdicts = await findUnpayable(tx, work, queued, beforehand);
   const refused = new Set(verdicts.map(({ transferId }) => transferId));
   await writeUnsent(tx, work, verdicts, queued);
   return queued.filter((transfer) => !refused.has(transfer.transfer_id));
@@ -130,6 +167,7 @@ async function findUnpayable(
   db: Db,
   { deps, merchant, chain, isCharge }: Work,
   transfers: readonly TransferRow[],
+  { precheck, fault }: Beforehand,
 ): Promise<MemberVerdict[]> {
   const { network } = chain;
   const addresses = transfers.map((transfer) => transfer.address);
@@ -140,6 +178,8 @@ async function findUnpayable(
   const own = await deps.findOwnAddresses(db, merchant, recipients);
   return transfers.flatMap(({ transfer_id: transferId, address }): MemberVerdict[] => {
     if (listed.has(address)) return [{ transferId, to: 'failed', ...LISTED }];
-    return own.has(address) ? [{ transferId, to: 'failed', ...OWN }] : [];
+    if (own.has(address)) return [{ transferId, to: 'failed', ...OWN }];
+    if (fault !== undefined) return judgeUnbuildable([{ transferId, isCharge }], fault);
+    return precheck?.unpayable.has(transferId) === true ? [{ transferId, to: 'failed', ...BLOCKED }] : [];
   });
 }

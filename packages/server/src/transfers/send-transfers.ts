@@ -1,4 +1,4 @@
-import { ChainUnavailable, SignerUnavailable, SigningRefused } from '../chains/index.ts';
+import { ChainUnavailable, SignerUnavailable, SigningHeld, SigningRefused } from '../chains/index.ts';
 import { loaderPer } from '../platform/db/index.ts';
 import {
   crashPoint,
@@ -15,10 +15,13 @@ import { checkFinalBlocks } from './final-blocks.ts';
 import { HistoryChanged, recordRefusal } from './history.ts';
 import { isStopped } from './network-stops.ts';
 import { isPausedByOperator } from './pauses.ts';
+import { refuel } from './prepare-wallet.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
+import type { WaitReason } from './readiness.ts';
 import { failSuspendedCharges } from './refuse-charges.ts';
 import { replaceStuck } from './replace-stuck.ts';
 import { reserveAttempts } from './reserve-attempts.ts';
+import { isSweptByTank, reserveSweeps } from './reserve-sweeps.ts';
 import { signReserved } from './sign-reserved.ts';
 import { type BlockedBy, nextRun } from './states.ts';
 import { WalletBehind } from './wallet-queries.ts';
@@ -89,19 +92,19 @@ async function advanceTogether(deps: TransferDeps, groups: readonly GroupRun[]):
   if (merchant === undefined) return [];
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   const [first] = transfers;
-  if (first === undefined) return groups.map(() => 'done');
-  const nowSeconds = deps.clock.nowSeconds() + merchant.clockOffset;
-  const chain = deps.chains.of(merchant, first.network);
-  const isCharge = first.charge !== null;
-  const run = joinRuns(groups.map((group) => group.run));
+  // A movement that people ordered has a group without transfers.
+  const network =
+    first?.network ?? (await readLiveAttempts(deps.db, merchant.merchantId, groupIds))[0]?.network;
+  if (network === undefined) return groups.map(() => 'done');
+  const isCharge = first?.charge != null;
   const work: Work = {
     deps,
-    run,
+    run: joinRuns(groups.map((group) => group.run)),
     merchant,
     groupIds,
-    chain,
+    chain: deps.chains.of(merchant, network),
     isCharge,
-    nowSeconds,
+    nowSeconds: deps.clock.nowSeconds() + merchant.clockOffset,
     history: {},
   };
   const open = isCharge ? await failSuspendedCharges(work, transfers) : transfers;
@@ -161,12 +164,33 @@ async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<B
     return 'held';
   }
   return await blockOnHistoryChange(work, async () => {
-    const reached = await reserveAttempts(work, queued);
+    const { reached, waiting } = isSweptByTank(work.chain, first)
+      ? await reserveSweeps(work, queued)
+      : await reserveAttempts(work, queued);
     if (reached === 'all') return 'none';
     if (reached === 'short') await requestSweeps(work, first);
+    if (waiting !== undefined) logWaiting(work, waiting);
     return 'held';
   });
 }
+
+/** Movements of our own pass; the rest waits for a person, who reads what to do. */
+function logWaiting(work: Work, waiting: WaitReason): void {
+  const what = WAITS[waiting];
+  if (what === undefined) {
+    const { deps, groupIds } = work;
+    deps.log.info({ group_ids: groupIds, waiting }, 'a movement of our own comes first, transfers wait');
+  } else logOncePerMinute(work, what, { waiting });
+}
+
+const WAITS: Partial<Record<WaitReason, string>> = {
+  tank_low: 'the gas tank is low, transfers wait until it is filled (florin treasury status)',
+  gas_ceiling: 'a payment needs more ether than transfers.gas_ceiling lets its wallet have, transfers wait',
+  token_paused: 'the token is paused by its issuer, transfers wait',
+  sender_blacklisted: "the token's issuer has blocked our hot wallet, transfers wait",
+  contract_blacklisted:
+    "the token's issuer has blocked our contract, transfers wait (set batch_payout to null: single transfers go on)",
+};
 
 /** Part of the custody may be at deposit addresses: enqueues the job that sweeps them, and alarms after two minutes. */
 async function requestSweeps(
@@ -194,6 +218,10 @@ async function blockOnHistoryChange(work: Work, make: () => Promise<BlockedBy>):
       const message =
         'a wallet was used elsewhere, or this database is an old copy: nothing new is sent from it';
       logOncePerMinute(work, message, { err: error });
+      return 'held';
+    }
+    if (error instanceof SigningHeld) {
+      logOncePerMinute(work, 'fees are at their ceiling, transfers wait', { err: error });
       return 'held';
     }
     if (error instanceof SigningRefused) await recordRefusal(work.deps.db, error.history);
@@ -231,6 +259,7 @@ async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult
   const blocked = signing === 'none' ? blockedBy : signing;
   if (blocked === 'stopped' || watched.waiting.length === 0) return { blockedBy: blocked, finality };
   const replace = async (): Promise<BlockedBy> => {
+    await refuel(work, watched.waiting);
     await replaceStuck(work, watched.waiting);
     return blocked;
   };
@@ -263,12 +292,15 @@ async function scheduleNext(work: Work, result: RunResult): Promise<JobOutcome[]
   });
 }
 
+const newestOf = (list: readonly Pick<TransferRow, 'created_at'>[]) =>
+  Math.max(...list.map((one) => Number(one.created_at)));
+
 function nextRunOf(
   { deps, merchant, nowSeconds }: Work,
   { blockedBy, finality }: RunResult,
   { groupId, transfers, attempts }: { groupId: string; transfers: TransferRow[]; attempts: AttemptRow[] },
 ): JobOutcome {
-  const ageSeconds = nowSeconds - Math.max(...transfers.map((transfer) => Number(transfer.created_at)));
+  const ageSeconds = nowSeconds - (transfers.length > 0 ? newestOf(transfers) : newestOf(attempts));
   const open = transfers.filter((transfer) => transfer.completed_at === null).length;
   if (open > 0 && ageSeconds > ALARM_AFTER_SECONDS) {
     deps.log.warn(

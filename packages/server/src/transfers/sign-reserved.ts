@@ -2,12 +2,12 @@ import { type SignedTx, SigningHeld, UnbuildableTransfer } from '../chains/index
 import type { Tx } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
-import { buildAttempt, isFill } from './build-attempt.ts';
+import { buildAttempt } from './build-attempt.ts';
 import { assertSameHistory } from './history.ts';
 import { type HeldAttempt, stepAside } from './holds.ts';
+import { isFill, paysNobody } from './movements.ts';
 import {
   type AttemptRow,
-  HOT_KEY_REF,
   readLiveAttempts,
   readTransfers,
   storeSigned,
@@ -15,6 +15,10 @@ import {
 } from './queries.ts';
 import { judgeUnbuildable } from './states.ts';
 import { callForEach, type Work } from './work.ts';
+
+/** Wallets are locked in one order: the hot wallet, then the gas tank. */
+const byWallet = (a: AttemptRow, b: AttemptRow) =>
+  a.key_ref < b.key_ref ? -1 : Number(a.key_ref > b.key_ref);
 
 type Built =
   | { attempt: AttemptRow; signed: SignedTx }
@@ -38,7 +42,7 @@ export async function signReserved(work: Work): Promise<SigningHeld | undefined>
   const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
   // Recipients are not screened again: the holder may have given the bytes out to a process that died, or to the original
   // of this database. Another attempt would then pay the rest of a batch twice.
-  const reserved = live.filter(({ status }) => status === 'reserved');
+  const reserved = live.filter(({ status }) => status === 'reserved').toSorted(byWallet);
   const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
   const held = built.filter((one) => 'held' in one);
   crashPoint('build.after');
@@ -65,9 +69,9 @@ async function build(
     return { attempt, signed: await buildAttempt(work, { attempt, history }, transfers) };
   } catch (error) {
     if (error instanceof SigningHeld) return { attempt, held: error };
-    // A fill that cannot be built is a bug and fails the job. So does a sweep: a fill from its deposit address has no gas.
-    const isToUs = isFill(attempt) || attempt.key_ref !== HOT_KEY_REF;
-    if (!(error instanceof UnbuildableTransfer) || isToUs) throw error;
+    // A fill that cannot be built is a bug and fails the job. So does a transaction of a deposit address, which has no gas.
+    const isUnfillable = isFill(attempt) || attempt.key_ref.startsWith('deposit:');
+    if (!(error instanceof UnbuildableTransfer) || isUnfillable) throw error;
     const { attempt_id: attemptId, group_id: groupId } = attempt;
     const fields = { attempt_id: attemptId, group_id: groupId, err: error };
     work.deps.log.error(fields, 'a transaction cannot be built');
@@ -82,7 +86,8 @@ async function abandonUnbuildable(
   transfers: readonly TransferRow[],
 ): Promise<void> {
   const { isCharge } = work;
-  const members = attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
+  const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
+  const members = transferIds.map((transferId) => ({ transferId, isCharge }));
   const verdicts = judgeUnbuildable(members, fault.message);
   await lockWalletOf(tx, attempt);
   await abandonAttempt(tx, work, { attempt, verdicts, detail: fault.message }, transfers);

@@ -4,6 +4,12 @@ import type { KeyRef } from '../chains/index.ts';
 import type { StoredCharge } from './charges.ts';
 import type { AttemptStatus, TransferStatus } from './states.ts';
 
+/** A movement of the service itself as it is stored; amounts are decimal digits. */
+export type StoredMovement =
+  | { kind: 'gas'; amount: string }
+  | { kind: 'approve'; asset: Asset; amount: string }
+  | { kind: 'deploy'; contract: 'batch_payout' | 'sweeper' | 'sweep_delegate' };
+
 declare module '../platform/db/db.ts' {
   interface Tables {
     transfer: {
@@ -51,6 +57,8 @@ declare module '../platform/db/db.ts' {
       versions: Generated<number>;
       fee_limit: string | null;
       fee_native: string | null;
+      fee_usd: string | null;
+      movement: ColumnType<StoredMovement | null, string | undefined, never>;
       sent_at: bigint | number | null;
       detail: string | null;
       height: bigint | null;
@@ -114,6 +122,7 @@ declare module '../platform/db/db.ts' {
       first_ordinal: bigint;
       last_attempt_id: string | null;
     };
+    gas_tank: { network: Network; sender: string; native: string; read_at: bigint | number };
     wallet_sequence: { network: Network; sender: string; sequence: bigint; attempt_id: string };
   }
 }

@@ -2,7 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { deferred, listed, prepared } from '../platform/db/index.ts';
-import type { AttemptRow } from './queries.ts';
+import { type AttemptRow, TANK_KEY_REF } from './queries.ts';
 import './tables.ts';
 
 /** The chain has seen sequences of a wallet that this database never assigned. */
@@ -101,6 +101,17 @@ export async function takeOrdinal(
   return { ordinal, previous };
 }
 
+/** The attempts of a wallet. All merchants share the gas tank; every other wallet is one merchant's. */
+export function ofWallet({
+  merchant_id,
+  network,
+  sender,
+  key_ref,
+}: Pick<AttemptRow, 'merchant_id' | 'network' | 'sender' | 'key_ref'>) {
+  const isOwn = key_ref === TANK_KEY_REF ? sql`key_ref = 'tank'` : sql`merchant_id = ${merchant_id}`;
+  return sql`${isOwn} and network = ${network} and sender = ${sender}`;
+}
+
 /**
  * Attempts of a wallet with a smaller ordinal than the given one, in order.
  *
@@ -108,16 +119,17 @@ export async function takeOrdinal(
  */
 export async function attemptsBefore(
   db: Db,
-  { merchant_id, network, sender, ordinal }: AttemptRow & { ordinal: bigint },
+  attempt: AttemptRow & { ordinal: bigint },
   from: bigint | null,
 ): Promise<string[]> {
+  const { network, sender, ordinal } = attempt;
   const { rows } = await sql<{ attempt_id: string }>`
     with numbered as (
       select attempt_id, ordinal from transfer_attempt
-      where merchant_id = ${merchant_id} and network = ${network} and sender = ${sender} and ordinal is not null
+      where ${ofWallet(attempt)} and ordinal is not null
       union all
       select gap_id, gap_ordinal from transfer_attempt
-      where merchant_id = ${merchant_id} and network = ${network} and sender = ${sender} and gap_ordinal is not null
+      where ${ofWallet(attempt)} and gap_ordinal is not null
     )
     select attempt_id from numbered
     where ordinal < ${ordinal} and ordinal >= coalesce(${from}::bigint,

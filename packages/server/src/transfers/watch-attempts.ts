@@ -1,8 +1,9 @@
 import { ChainUnavailable, type SignedTx } from '../chains/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
+import { dollarsOf } from '../rates/index.ts';
 import { auditJob } from './audit-job.ts';
-import { isFill } from './build-attempt.ts';
 import { checkFinalBlocks } from './final-blocks.ts';
+import { paysNobody } from './movements.ts';
 import { findPayers, unbookStrays } from './paid-before.ts';
 import {
   type AttemptOutcome,
@@ -82,10 +83,23 @@ export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promis
     // The block that decides an attempt is recorded before its outcome, so that later audits compare it.
     const { finalHeight } = await work.chain.head();
     await checkFinalBlocks(work.deps, work.merchant, { network: work.chain.network, newest: finalHeight });
-    await recordOutcomes(work, outcomes);
+    await recordOutcomes(work, await withDollars(work, outcomes));
   }
   const waiting = sent.filter((_, i) => polled[i]?.isWaiting === true);
   return { finality: finalityTimesOf(sent, polled), waiting };
+}
+
+/** Adds what the fees of real money are worth now; a price that is missing holds nothing up. */
+async function withDollars(
+  { deps, merchant, chain }: Work,
+  outcomes: readonly AttemptOutcome[],
+): Promise<readonly AttemptOutcome[]> {
+  const price = merchant.mode === 'live' ? await deps.rates.priceOfCoin(chain.network) : undefined;
+  if (price === undefined) return outcomes;
+  return outcomes.map((one) => ({
+    ...one,
+    feeDollars: one.fee === null ? undefined : dollarsOf(one.fee, price),
+  }));
 }
 
 interface PollResult {
@@ -105,7 +119,8 @@ async function pollStatus(
   const isUnseen = isWaiting && newest.status.state === 'unknown';
   const again = isUnseen ? await broadcast(work, newest.signed) : undefined;
   const { isCharge } = work;
-  const members = isFill(attempt) ? [] : attempt.item_ids.map((transferId) => ({ transferId, isCharge }));
+  const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
+  const members = transferIds.map((transferId) => ({ transferId, isCharge }));
   const verdict = judge(status, members, work.chain.caps);
   const outcome = verdict && {
     attempt,

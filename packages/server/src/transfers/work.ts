@@ -2,6 +2,7 @@ import type { Chain, ChainRegistry } from '../chains/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { enqueue, type JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { Rates } from '../rates/index.ts';
 import type { Merchant } from '../stores/index.ts';
 import type { FindAuthority } from './find-authority.ts';
 import type { FindOwnAddresses } from './own-addresses.ts';
@@ -13,6 +14,7 @@ export interface TransferDeps extends Platform {
   screen: Screen;
   findOwnAddresses: FindOwnAddresses;
   findAuthority: FindAuthority;
+  rates: Pick<Rates, 'priceOfCoin'>;
 }
 
 /** A run over one group of transfers, or over many groups of charges of one network and token. */

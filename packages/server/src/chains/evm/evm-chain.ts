@@ -7,13 +7,14 @@ import {
   type MandateSetup,
   type MandateStatesAnswer,
   type MovementSpec,
+  type Precheck,
+  type PrecheckRequest,
   type SignedTx,
   type SweepSpec,
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
 } from '../port.ts';
-import type { Precheck } from './precheck.ts';
 import { EvmReader, type ReaderOptions } from './reader.ts';
 import { EvmSender, NO_MANDATES } from './sender.ts';
 import type { TransactionSigner } from './signing.ts';
@@ -52,9 +53,12 @@ export class EvmChain extends EvmReader implements Chain {
     };
   }
 
-  /** Not of the port: what stands in the way of a payment, before it takes a sequence. */
-  precheck(spec: Pick<TransferSpec, 'asset' | 'items'>): Promise<Precheck> {
-    return this.#sender.precheck(spec);
+  precheck(request: PrecheckRequest): Promise<Precheck> {
+    return this.#sender.precheck(request);
+  }
+
+  nativeBalance(address: string): Promise<bigint> {
+    return this.#sender.nativeBalance(address);
   }
 
   buildTransfer(spec: TransferSpec): Promise<SignedTx> {

@@ -1,14 +1,17 @@
+import type { Network } from '@florin/contract/money';
 import { SignerClient } from '@florin/signer/client';
 import type { SignerAddress } from '../../platform/config.ts';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount } from '../accounts.ts';
-import type { LiveChains } from '../live-chains.ts';
+import type { LiveChains, Tank } from '../live-chains.ts';
 import { BlockFeed } from './blocks.ts';
 import { RpcEndpoints } from './endpoints.ts';
 import { EvmChain } from './evm-chain.ts';
 import { AccountAddresses } from './extended-key.ts';
 import type { EvmNetwork } from './network.ts';
 import { CheckedNode } from './network-check.ts';
+import { readsOf } from './node-answers.ts';
+import { readNative } from './precheck.ts';
 import { RemoteSigner } from './remote-signer.ts';
 
 const TEST_REFRESH_MS = 500;
@@ -63,6 +66,13 @@ export class LiveEthereum implements LiveChains, AccountSource {
     });
     this.#chains.set(account, chain);
     return chain;
+  }
+
+  async readTank(network: Network): Promise<Tank | undefined> {
+    const account = this.#options.tankAccount();
+    if (network !== 'erc20' || account === undefined) return undefined;
+    const address = new AccountAddresses(account.extendedPublicKey).hot;
+    return { address, native: await readNative(readsOf(this.#node), address) };
   }
 
   /** @throws SignerUnavailable */

@@ -1,34 +1,23 @@
 import type { Asset } from '@florin/contract/money';
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import { checkErc20Address } from '../addresses/erc20.ts';
 import { ChainUnavailable } from '../port-errors.ts';
+import type { Precheck, PrecheckedItem } from '../port-precheck.ts';
 import { toAddress, tokenOf } from './build-transfer.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import type { EvmNetwork } from './network.ts';
 import { type NodeReads, readQuantity } from './node-answers.ts';
 
-/** Why the token would refuse a payment. */
-export type UnpayableReason =
-  | 'token_paused'
-  | 'sender_blacklisted'
-  | 'contract_blacklisted'
-  | 'recipient_blacklisted';
+/** What the token says of payments before anything is signed. */
+export type TokenFindings = Pick<Precheck, 'refused' | 'unpayable' | 'allowance'>;
 
-/** What stands in the way of a payment, read before anything is signed. */
-export interface Precheck {
-  /** In the order of the request; null: nothing is known against it. */
-  unpayable: readonly (UnpayableReason | null)[];
-  /** The payout contract may pull less than the sum of the payable items: a movement `approve` has to come first. */
-  needsApproval: { allowance: bigint; needed: bigint } | null;
-  /** The sender cannot pay the fee, in wei: a movement `gas` has to come first. */
-  needsGas: { balance: bigint; needed: bigint } | null;
-}
-
-export interface PrecheckRequest {
+export interface TokenQuestions {
   sender: Address;
   asset: Asset;
-  items: readonly { to: string; amount: bigint }[];
-  /** The most that the transaction can cost, in wei. */
-  feeLimit: bigint;
+  /** Empty for a sweep. */
+  items: readonly PrecheckedItem[];
+  /** The contract of ours that calls the token; null: none. */
+  contract: Address | null;
 }
 
 interface Read {
@@ -37,45 +26,45 @@ interface Read {
 }
 
 /**
- * Reads the token's pause and blacklist, the allowance and the sender's native coin, as of the newest block. What fails an
- * item must be agreed on by two endpoints. USDT looks at the sender alone; USDC at caller, sender and recipient.
+ * Reads the token's pause and blacklist, and what the payout contract may pull, as of the newest block. What fails an item
+ * must be agreed on by two endpoints. USDT looks at the sender alone; USDC at caller, sender and recipient.
  *
  * @throws ChainUnavailable
  */
-export async function precheck(
+export async function readToken(
   node: NodeReads,
   network: EvmNetwork,
-  request: PrecheckRequest,
-): Promise<Precheck> {
-  const { sender, asset, items, feeLimit } = request;
+  { sender, asset, items, contract }: TokenQuestions,
+): Promise<TokenFindings> {
   const token = tokenOf(network, asset);
   const listed = asset === 'USDT' ? 'isBlackListed' : 'isBlacklisted';
   const isListed = (account: Address): Read => ({
     to: token,
     data: encodeFunctionData({ abi: TOKEN_ABI, functionName: listed, args: [account] }),
   });
-  const contract = network.batchPayout === null ? null : toAddress(network.batchPayout);
-  const recipients = asset === 'USDC' ? items.map(({ to }) => toAddress(to)) : [];
-  const common: [UnpayableReason, Read][] = [
+  // An address that cannot be read is refused when its payment is built, and fails alone.
+  const recipients = asset === 'USDC' ? items.filter(({ to }) => checkErc20Address(to).ok) : [];
+  const common: [NonNullable<Precheck['refused']>, Read][] = [
     ['token_paused', { to: token, data: encodeFunctionData({ abi: TOKEN_ABI, functionName: 'paused' }) }],
     ['sender_blacklisted', isListed(sender)],
     ...(asset === 'USDC' && contract !== null
-      ? [['contract_blacklisted', isListed(contract)] satisfies [UnpayableReason, Read]]
+      ? [['contract_blacklisted', isListed(contract)] satisfies [NonNullable<Precheck['refused']>, Read]]
       : []),
   ];
-  const answers = await readFlags(node, [...common.map(([, read]) => read), ...recipients.map(isListed)]);
-  const forAll = common.find((_, i) => answers[i] === true)?.[0] ?? null;
-  const refused = answers.slice(common.length);
-  const unpayable = items.map((_, i) => forAll ?? (refused[i] === true ? 'recipient_blacklisted' : null));
-  const sum = items.reduce((total, { amount }, i) => (unpayable[i] === null ? total + amount : total), 0n);
-  const allowance =
-    contract === null ? sum : await readAllowance(node, { token, owner: sender, spender: contract });
-  const balance = readQuantity(await node.call('eth_getBalance', [sender, 'latest']), 'eth_getBalance');
-  return {
-    unpayable,
-    needsApproval: allowance < sum ? { allowance, needed: sum } : null,
-    needsGas: balance < feeLimit ? { balance, needed: feeLimit } : null,
-  };
+  const answers = await readFlags(node, [
+    ...common.map(([, read]) => read),
+    ...recipients.map(({ to }) => isListed(toAddress(to))),
+  ]);
+  const refused = common.find((_, i) => answers[i] === true)?.[0] ?? null;
+  const blocked = recipients.filter((_, i) => answers[common.length + i] === true);
+  const isPulled = items.length > 0 && contract !== null;
+  const allowance = isPulled ? await readAllowance(node, { token, owner: sender, spender: contract }) : null;
+  return { refused, unpayable: new Set(blocked.map(({ itemId }) => itemId)), allowance };
+}
+
+/** An address's native coins, as of the newest block. */
+export async function readNative(node: NodeReads, address: string): Promise<bigint> {
+  return readQuantity(await node.call('eth_getBalance', [address, 'latest']), 'eth_getBalance');
 }
 
 /** What `spender` may pull of `owner`'s tokens, as of the newest block. */

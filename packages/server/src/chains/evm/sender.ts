@@ -8,6 +8,8 @@ import {
   type Head,
   type KeyRef,
   type MovementSpec,
+  type Precheck,
+  type PrecheckRequest,
   type SignedTx,
   type SweepSpec,
   type TransferSpec,
@@ -30,11 +32,11 @@ import {
   transferPurpose,
 } from './build-transfer.ts';
 import { type Fees, presentPrice, priceOf, replacementOf } from './fees.ts';
-import { expectedGas, gasLimit } from './gas.ts';
+import { expectedGas, type GasUse, gasLimit } from './gas.ts';
 import type { EvmNetwork } from './network.ts';
 import type { EvmNode } from './node.ts';
 import { type NodeReads, readBytes, readFeeHistory, readQuantity, readsOf } from './node-answers.ts';
-import { type Precheck, precheck, readAllowance } from './precheck.ts';
+import { readAllowance, readNative, readToken } from './precheck.ts';
 import { sendSigned } from './send.ts';
 import { requestSignature, type SigningOrder, type TransactionSigner } from './signing.ts';
 import { readStatus } from './status.ts';
@@ -136,29 +138,58 @@ export class EvmSender {
   /** At the price of the next block, with recipients that are new to the token. */
   async estimateFee(kind: FeeKind, items: number): Promise<FeeEstimate> {
     const { network } = this.#options;
-    if (kind !== 'transfer') throw new UnbuildableTransfer(NO_MANDATES);
-    const places = Array.from({ length: items }, (_, place) => place);
-    const gas = expectedGas(transferGas(network, places));
+    const use = gasUseOf(network, kind, items);
+    const limit = gasLimit(use, network.feeCeilings.gasPerTransaction);
     const price = presentPrice(await readFeeHistory(this.#reads), network.feeCeilings);
-    return { native: gas * price, unit: 'wei' };
+    return { native: expectedGas(use) * price, atLimit: limit * price, unit: 'wei' };
   }
 
-  /**
-   * What stands in the way of that payment, before it takes a sequence.
-   *
-   * @throws UnbuildableTransfer, FeeCeilingReached, ChainUnavailable
-   */
-  async precheck(spec: Pick<TransferSpec, 'asset' | 'items'>): Promise<Precheck> {
+  async precheck(request: PrecheckRequest): Promise<Precheck> {
     const { network } = this.#options;
-    const { asset, items } = spec;
-    const use = transferGas(
-      network,
-      items.map(({ place }) => place),
-    );
-    const gas = gasLimit(use, network.feeCeilings.gasPerTransaction);
-    const fees = priceOf(await readFeeHistory(this.#reads), network.feeCeilings);
-    const request = { sender: this.#hot, asset, items, feeLimit: gas * fees.maxFeePerGas };
-    return await precheck(this.#reads, network, request);
+    const { gasPerTransaction } = network.feeCeilings;
+    const { maxFeePerGas } = priceOf(await readFeeHistory(this.#reads), network.feeCeilings);
+    const costs = (use: GasUse) => gasLimit(use, gasPerTransaction) * maxFeePerGas;
+    const isSweep = request.kind === 'sweeps';
+    const fees = isSweep
+      ? request.transactions.map((n) => costs({ kind: 'sweep', addresses: n, authorizations: n }))
+      : request.transactions.map((items) =>
+          costs(
+            transferGas(
+              network,
+              items.map(({ place }) => place),
+            ),
+          ),
+        );
+    const contract = isSweep ? network.sweeper : network.batchPayout;
+    const token = await readToken(this.#reads, network, {
+      sender: this.#hot,
+      asset: request.asset,
+      items: isSweep ? [] : request.transactions.flat(),
+      contract: contract === null ? null : toAddress(contract),
+    });
+    const nextSequence = await this.#reads.call('eth_getTransactionCount', [this.#tank, 'latest']);
+    const tank = {
+      address: this.#tank,
+      nextSequence: readQuantity(nextSequence, 'eth_getTransactionCount'),
+      native: await this.nativeBalance(this.#tank),
+    };
+    const delegate = deploymentOf('sweep_delegate', this.#own);
+    return {
+      ...token,
+      fees,
+      native: isSweep ? tank.native : await this.nativeBalance(this.#hot),
+      isDelegateMissing: isSweep && (await this.#codeAt(delegate.address)) === '0x',
+      movementFees: {
+        gas: costs({ kind: 'plain' }),
+        approve: costs({ kind: 'approve' }),
+        deploy: costs({ kind: 'deploy', bytes: delegate.data.length }),
+      },
+      tank,
+    };
+  }
+
+  async nativeBalance(address: string): Promise<bigint> {
+    return await readNative(this.#reads, address);
   }
 
   async #sign(order: Order, { call, purpose, itemIds, delegating }: BuiltTransaction): Promise<SignedTx> {
@@ -246,6 +277,31 @@ export class EvmSender {
 
 /** Mandates of payers' wallets wait for their contract. */
 export const NO_MANDATES = 'mandates on this network are not built yet';
+
+/** About what the largest contract of ours has. */
+const DEPLOYED_BYTES = 2_500;
+
+/** What such a transaction does; a stuck one is compared with the price of one like it. */
+function gasUseOf(network: EvmNetwork, kind: FeeKind, items: number): GasUse {
+  switch (kind) {
+    case 'charge':
+      throw new UnbuildableTransfer(NO_MANDATES);
+    case 'sweep':
+      return { kind: 'sweep', addresses: items, authorizations: items };
+    case 'approve':
+      return { kind: 'approve' };
+    case 'deploy':
+      return { kind: 'deploy', bytes: DEPLOYED_BYTES };
+    case 'gas':
+    case 'fill':
+      return { kind: 'plain' };
+    case 'transfer':
+      return transferGas(
+        network,
+        Array.from({ length: items }, (_, place) => place),
+      );
+  }
+}
 
 interface Order {
   signing: SigningOrder['signing'];

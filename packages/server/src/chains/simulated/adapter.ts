@@ -201,6 +201,9 @@ export class SimulatedAdapter implements Chain {
     return this.#sign(spec, buildFill(this.id, spec, await this.#buildTime(true)));
   }
 
+  readonly precheck = async (): Promise<null> => null;
+  readonly nativeBalance = async (): Promise<bigint> => 0n;
+
   /** @throws SigningHeld where people have to act first; a fill is signed unless everything is frozen */
   async #buildTime(isFill = false): Promise<BuildTime> {
     const { clock, row } = await this.#nodeView();

@@ -1,0 +1,45 @@
+// Whether coins are worth their sweep. The fee is ours, the coins are the merchant's and safe where they are: a sweep is
+// only worth it where it costs little of them, or where they have lain for long.
+
+/** Of the coins' worth: one part in so many may go for the fee, and after a week one in ten. */
+const COST_SHARE = 100n;
+const OLD_COST_SHARE = 10n;
+const OLD_SECONDS = 7 * 86_400;
+/** Where no price of the network's coin is known, so many together are worth it, or a day. */
+const COUNT_WITHOUT_PRICE = 8;
+const SECONDS_WITHOUT_PRICE = 86_400;
+
+export interface Swept {
+  /** Unswept coins, in units of six digits, which are about dollars. */
+  amount: bigint;
+  /** When the oldest of them was credited. */
+  since: number;
+}
+
+interface Terms {
+  /** Of a sweep of all of them together, in units of a dollar; undefined: nobody knows. */
+  cost: bigint | undefined;
+  nowSeconds: number;
+  /** A payment waits for the coins. */
+  isUrgent: boolean;
+}
+
+/** Those that are swept now, with the largest first among equals in what they cost: each costs the same. */
+export function selectWorthy<T extends Swept>(
+  addresses: readonly T[],
+  { cost, nowSeconds, isUrgent }: Terms,
+): readonly T[] {
+  const ageOf = ({ since }: T) => nowSeconds - since;
+  if (cost === undefined) {
+    const isWorth =
+      isUrgent ||
+      addresses.length >= COUNT_WITHOUT_PRICE ||
+      addresses.some((one) => ageOf(one) >= SECONDS_WITHOUT_PRICE);
+    return isWorth ? addresses : [];
+  }
+  const each = addresses.length === 0 ? 0n : cost / BigInt(addresses.length);
+  return addresses.filter((one) => {
+    if (isUrgent) return one.amount > each;
+    return one.amount >= each * (ageOf(one) >= OLD_SECONDS ? OLD_COST_SHARE : COST_SHARE);
+  });
+}

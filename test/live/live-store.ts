@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Address } from 'viem';
+import { expect } from 'vitest';
+import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
+import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { hotWallet } from '../chains/evm/key-signer.ts';
+import { startSigner } from '../chains/evm/real-signer.ts';
+import { World } from '../chains/evm/world.ts';
+import { checkout, TOKEN } from '../checkout/requests.ts';
+import { bodyOf, caller, ok } from '../payouts/requests.ts';
+import { startService, type TestMerchant, type TestService } from '../service.ts';
+
+/** The first account's hot wallet holds coins that no books know; this one holds nothing. */
+const ACCOUNT = 2;
+export const WITHIN = { timeout: 60_000, interval: 250 };
+
+const addressOf = (text: string): Address => `0x${text.slice(2)}`;
+
+type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'stop'>;
+
+/**
+ * A live store on a local Ethereum with a signer of its own. Our contracts are on the chain and the gas tank holds ether;
+ * the merchant's hot wallet has neither coins nor ether.
+ */
+export class LiveStore {
+  readonly hot = hotWallet(ACCOUNT).address;
+
+  readonly world: World;
+  readonly service: TestService;
+  readonly merchant: TestMerchant;
+  readonly stop: () => Promise<void>;
+
+  private constructor({ world, service, merchant, stop }: Parts) {
+    this.world = world;
+    this.service = service;
+    this.merchant = merchant;
+    this.stop = stop;
+  }
+
+  static async start(): Promise<LiveStore> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'florin-live-'));
+    const world = await World.start();
+    for (const contract of ['batch_payout', 'sweeper'] as const)
+      await world.move(world.sender(), { kind: 'deploy', contract });
+    const signer = await startSigner(world, folder, ({ payouts, refunds }) => {
+      payouts.approve_above = '1000.00';
+      refunds.approve_above = '1000.00';
+    });
+    const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
+    const network = world.network({ genesisHash, endpoints: [{ url: world.node.url, isOwn: true }] });
+    const service = await startService({
+      worker: true,
+      live: { network, signer: { socket: signer.socket } },
+    });
+    await service.createMerchant({ mode: 'live' });
+    const merchant = await service.createMerchant({ mode: 'live' });
+    await networkCommands(service.app).enable(encodeId('merchant', merchant.merchantId), 'erc20');
+    const stop = async () => {
+      await service.stop();
+      await signer.stop();
+      await world.stop();
+      rmSync(folder, { recursive: true, force: true });
+    };
+    return new LiveStore({ world, service, merchant, stop });
+  }
+
+  get id(): string {
+    return encodeId('merchant', this.merchant.merchantId);
+  }
+
+  /** A session that waits for tokens at an address of its own. */
+  async open(tokens: number, currency: 'USDT' | 'USDC' = 'USDT') {
+    const { service, merchant } = this;
+    const session = await checkout(service, merchant).open({ amount: tokens * TOKEN, currency });
+    const row = await getSession(service.app.db, merchant, session.id);
+    const who = { merchantId: merchant.merchantId, mode: 'live', clockOffset: 0 } as const;
+    const { options } = await chooseOption(service.app, who, row, { currency, network: 'erc20' });
+    const option = options[0];
+    return {
+      paymentId: session.payment_id,
+      address: addressOf(option?.address ?? ''),
+      due: BigInt(option?.pay_amount ?? 0),
+    };
+  }
+
+  /** As an exchange pays: what the session asks for comes in, block by block, until it is credited. */
+  async paid(tokens: number, currency: 'USDT' | 'USDC' = 'USDT') {
+    const opened = await this.open(tokens, currency);
+    await this.world.mint(currency, opened.address, opened.due);
+    await this.until(() => this.payment(opened.paymentId), { status: 'completed' });
+    await this.world.mine(this.world.finalBlocks + 1);
+    return opened;
+  }
+
+  payment(id: string) {
+    return checkout(this.service, this.merchant).payment(id);
+  }
+
+  /** Submits a batch. @returns its id */
+  async submitted(items: readonly { address: string; amount: string }[], currency = 'USDT'): Promise<string> {
+    const calls = caller(this.service, this.merchant);
+    const created = await calls.create({
+      ...bodyOf(['1']),
+      currency,
+      items: items.map((item) => ({ real_name: 'Ada Lovelace', network: 'erc20', ...item })),
+    });
+    const id = String(created.json.batch_id);
+    await ok(calls.submit(id));
+    return id;
+  }
+
+  batch(id: string) {
+    return this.merchant.sdk.payouts.retrieve(id);
+  }
+
+  /** Mines block after block until the answer has these values. */
+  async until(what: () => Promise<unknown>, expected: object): Promise<void> {
+    await pollUntil(async () => {
+      await this.world.mine(1);
+      return await what();
+    }, expected);
+  }
+
+  /** `florin ledger verify` finds nothing, to the last unit, and could compare everything. */
+  async expectBooksAgree(): Promise<void> {
+    expectAgreed(await verifyLedger(this.service.app, () => {}));
+  }
+}
+
+async function pollUntil(what: () => Promise<unknown>, expected: object): Promise<void> {
+  await expect.poll(what, WITHIN).toMatchObject(expected);
+}
+
+function expectAgreed({ differences, unseen }: Awaited<ReturnType<typeof verifyLedger>>): void {
+  expect(differences).toEqual([]);
+  expect(unseen.filter((line) => line.includes('erc20'))).toEqual([]);
+}

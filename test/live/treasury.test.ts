@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parseEther } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { watchTank } from '../../packages/server/src/custody/watch-tank.ts';
+import { settingCommands } from '../../packages/server/src/operator/settings.ts';
+import { treasuryCommands } from '../../packages/server/src/operator/treasury.ts';
+import { TANK } from '../chains/evm/key-signer.ts';
+import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
+import { asOwner } from '../ledger.ts';
+import { LiveStore, WITHIN } from './live-store.ts';
+
+const LONG = { timeout: 180_000 };
+
+describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins nor ether', () => {
+  let store: LiveStore;
+  /** A provider of rates: everything costs a dollar, and ether 2,500. */
+  let provider: Server;
+
+  beforeAll(async () => {
+    store = await LiveStore.start();
+    provider = createServer(({ url }, response) => response.end(`{"USD":${url === '/ETH' ? 2500 : 1}}`));
+    provider.listen(0, '127.0.0.1');
+    await once(provider, 'listening');
+    const source = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/{TOKEN}#{CURRENCY}`;
+    await settingCommands(store.service.app).set('rates.sources', source);
+  }, 120_000);
+  afterAll(async () => {
+    await store?.stop();
+    provider?.close();
+  });
+
+  const attempts = () =>
+    asOwner<{ kind: string; status: string; fee: string | null; usd: string | null }>(
+      store.service,
+      `select coalesce(movement ->> 'kind', case when key_ref = 'tank' then 'sweep' else 'payment' end) as kind,
+         status, fee_native::text as fee, fee_usd::text as usd
+       from transfer_attempt where merchant_id = $1 order by attempt_id`,
+      [store.merchant.merchantId],
+    );
+  async function expectSettled(): Promise<void> {
+    await expect
+      .poll(async () => {
+        await store.world.mine(store.world.finalBlocks + 1);
+        return (await attempts()).map(({ status }) => status);
+      }, WITHIN)
+      .not.toContain('sent');
+    await store.expectBooksAgree();
+  }
+
+  test(
+    'a payout sweeps what it needs, gets ether and an allowance, and is paid; all fees are kept',
+    LONG,
+    async () => {
+      const { world, hot } = store;
+      const sessions = [await store.open(40), await store.open(30), await store.open(50)];
+      for (const { address, due } of sessions) await world.mint('USDT', address, due);
+      for (const { paymentId } of sessions)
+        await store.until(() => store.payment(paymentId), { status: 'completed' });
+      await store.expectBooksAgree();
+      const id = await store.submitted([
+        { address: freshAddress(700), amount: '60.00' },
+        { address: freshAddress(701), amount: '45.00' },
+      ]);
+      await store.until(() => store.batch(id), { status: 'completed' });
+      expect(await world.balance('USDT', freshAddress(700))).toBe(60_000_000n);
+      expect(await world.balance('USDT', freshAddress(701))).toBe(45_000_000n);
+      expect(await world.balance('USDT', hot)).toBe(15_000_000n);
+      for (const { address } of sessions) expect(await world.balance('USDT', address)).toBe(0n);
+      await expectSettled();
+
+      const done = await attempts();
+      expect(done.map(({ kind }) => kind).toSorted()).toEqual([
+        'approve',
+        'deploy',
+        'gas',
+        'payment',
+        'sweep',
+      ]);
+      expect(done.every(({ status, fee }) => status === 'succeeded' && BigInt(fee ?? 0) > 0n)).toBe(true);
+      for (const { fee, usd } of done) expect(Number(usd)).toBeCloseTo((Number(fee) / 1e18) * 2_500, 5);
+      const ether = await world.client.getBalance({ address: hot });
+      expect(ether).toBeGreaterThan(0n);
+      expect(ether).toBeLessThan(parseEther('0.25'));
+      const [tank, , own] = await treasuryCommands(store.service.app).status();
+      expect(tank).toMatchObject({ wallet: 'gas_tank', address: TANK.address, coin_usd: expect.any(String) });
+      expect(Number(tank?.fees_30_days_usd)).toBeGreaterThan(0);
+      expect(own).toMatchObject({ wallet: 'hot', address: hot, USDT: '15.00', unswept_USDT: '0.00' });
+      expect(Number(own?.coin)).toBeCloseTo(Number(ether) / 1e18, 12);
+      expect(Number(own?.fees_30_days_usd)).toBeGreaterThan(Number(tank?.fees_30_days_usd));
+    },
+  );
+
+  test(
+    'J6: while the gas tank is empty payouts wait, fail nothing, and go on once it is filled',
+    LONG,
+    async () => {
+      const { world, hot, service } = store;
+      const ether = await world.client.getBalance({ address: TANK.address });
+      await world.client.setBalance({ address: TANK.address, value: 0n });
+      await world.client.setBalance({ address: hot, value: 0n });
+      const logged: object[] = [];
+      const error = (fields: object) => logged.push(fields);
+      await watchTank({ ...service.app, log: { ...service.app.log, error } as typeof service.app.log });
+      expect(logged).toEqual([expect.objectContaining({ event: 'gas_tank_low', address: TANK.address })]);
+      const before = await attempts();
+      const id = await store.submitted([{ address: freshAddress(710), amount: '5.00' }]);
+      for (let i = 0; i < 8; i++)
+        await store.until(() => store.batch(id), { status: expect.stringMatching(/pending|processing/) });
+      expect(await attempts()).toEqual(before);
+      expect(await (await fetch(`${service.baseUrl}/metrics`)).text()).toContain(
+        'florin_gas_tank_coins{network="erc20"} 0',
+      );
+      await world.client.setBalance({ address: TANK.address, value: ether });
+      await store.until(() => store.batch(id), { status: 'completed' });
+      expect(await world.balance('USDT', freshAddress(710))).toBe(5_000_000n);
+      await expectSettled();
+    },
+  );
+
+  test(
+    'a person orders a top-up and a sweep; what is above the ceiling, or more than there is, is refused',
+    LONG,
+    async () => {
+      const { world, hot, id: own } = store;
+      const treasury = treasuryCommands(store.service.app);
+      const before = await world.client.getBalance({ address: hot });
+      const refused = { code: 'invalid_request' };
+      for (const amount of ['0', '-1', '1e3', '0.3', '1000'])
+        await expect(treasury.topUp(own, 'erc20', amount)).rejects.toMatchObject(refused);
+      await expect(treasury.topUp(own, 'trc20', '0.01')).rejects.toMatchObject({
+        code: 'service_unavailable',
+      });
+      expect(await treasury.topUp(own, 'erc20', '0.01')).toMatchObject({
+        amount: '0.01',
+        amount_usd: '25.00',
+      });
+      await expect
+        .poll(async () => {
+          await world.mine(1);
+          return await world.client.getBalance({ address: hot });
+        }, WITHIN)
+        .toBe(before + parseEther('0.01'));
+
+      // Less than `custody.sweep_minimum`: it lies there until somebody wants it.
+      const { address } = await store.paid(4);
+      const held = await world.balance('USDT', hot);
+      expect(await treasury.sweep(own, 'erc20')).toMatchObject({ unswept_USDT: '4.00' });
+      await store.until(async () => ({ left: await world.balance('USDT', address) }), { left: 0n });
+      expect(await world.balance('USDT', hot)).toBe(held + 4_000_000n);
+      await expectSettled();
+    },
+  );
+});
