@@ -7,6 +7,8 @@ import { type BenchServer, startServer } from './database.ts';
 import { runList } from './list/experiment.ts';
 import { describeMachine } from './machine.ts';
 import { runPage } from './page/experiment.ts';
+import { runPayments } from './payments/experiment.ts';
+import { runExports } from './payments/exports.ts';
 import { installPeers, peerVersions } from './peers/peers.ts';
 import { watchSteal } from './procfs.ts';
 import { runCrash } from './queue/crash.ts';
@@ -69,6 +71,8 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['13a', '13b', '13c', '13d'], run: runCheckout },
   { rows: ['14'], run: runPage },
   { rows: ['15a', '15b'], run: runBooks },
+  { rows: ['16a', '16b', '16c', '16d'], run: runPayments },
+  { rows: ['17a', '17b'], run: runExports },
 ];
 
 async function runAll(options: RunOptions): Promise<Report> {

@@ -22,6 +22,7 @@ const ratio = (
 
 const CREATE = 'create payout batch, requests/s against pgbench with the same SQL';
 const LIST = 'subscription list, p99 in 5,000,000 rows against 10,000 rows';
+const PAYMENTS = 'payment list, p99 in 5,000,000 rows against 10,000 rows';
 const DRAIN = 'jobs drained/s';
 const WEBHOOKS = 'webhooks/s with full bookkeeping against bare signed posts';
 
@@ -111,6 +112,24 @@ export const ROWS = {
     better: 'lower',
     goal: 16,
     floor: 30,
+  },
+  '16a': ratio(`${PAYMENTS}: all`, 'lower', [1.2, 1.6]),
+  '16b': ratio(`${PAYMENTS}: by a rare status`, 'lower', [1.2, 1.6]),
+  '16c': ratio(`${PAYMENTS}: by order`, 'lower', [1.3, 2]),
+  '16d': ratio(`${PAYMENTS}: by exception`, 'lower', [1.2, 1.6]),
+  '17a': {
+    title: '1,000,000 payments as CSV',
+    unit: 's',
+    better: 'lower',
+    goal: 120,
+    floor: 300,
+  },
+  '17b': {
+    title: 'memory of the API node that takes beyond that of 10,000 payments',
+    unit: 'MB',
+    better: 'lower',
+    goal: 20,
+    floor: 40,
   },
 } satisfies Record<string, RowDefinition>;
 export type RowId = keyof typeof ROWS;

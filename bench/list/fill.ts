@@ -10,29 +10,24 @@ export interface ListOwner {
 const ROWS_OF_CUSTOMER = 5;
 const OTHER_STORES = 49;
 const OTHER_MERCHANTS = 10;
-const CREATED_FROM = 1_700_000_000;
+export const CREATED_FROM = 1_700_000_000;
 
 /** Customers of the store: every second one. */
 export const customerAt = (rows: number, at: number) =>
   `customer-${2 * (at % Math.floor(rows / ROWS_OF_CUSTOMER / 2))}`;
 
 /** A UUID of version 7 whose time is the row's number, so that ids and times have one order. */
-const ID = `(lpad(to_hex(n), 12, '0') || '7000' || '8' || substr(md5(n::text), 1, 15))::uuid`;
-const uuidOf = (text: string) => `md5(${text})::uuid`;
+export const ID = `(lpad(to_hex(n), 12, '0') || '7000' || '8' || substr(md5(n::text), 1, 15))::uuid`;
+export const uuidOf = (text: string) => `md5(${text})::uuid`;
 
 /**
  * Fills a database with subscriptions as years would: half of them in one store, the others over 49 stores of 10
- * merchants, five to a customer, seven in ten active. Indexes are made afterwards, as that takes a fraction of the time.
+ * merchants, five to a customer, seven in ten active.
  */
 export async function fill(url: string, owner: ListOwner, rows: number): Promise<void> {
-  const [found] = await execute(
+  await fillTables(
     url,
-    `select indexname, indexdef from pg_indexes where tablename = 'subscription' and indexname <> 'subscription_pkey'`,
-  );
-  const indexes = (found?.rows ?? []) as { indexname: string; indexdef: string }[];
-  await execute(
-    url,
-    ...indexes.map(({ indexname }) => `drop index ${indexname}`),
+    ['subscription'],
     `insert into subscription (merchant_id, subscription_id, store_id, customer_id, customer, currency, description,
        status, items, amount, interval, billing_cycle_anchor, current_period_start, current_period_end, page_token,
        created_at, canceled_at)
@@ -53,8 +48,28 @@ export async function fill(url: string, owner: ListOwner, rows: number): Promise
          from generate_series(1, ${rows}::bigint) as n, (values (${rows} / ${ROWS_OF_CUSTOMER})) as v (customers)
        ) as numbered
      ) as made`,
+  );
+}
+
+/** Runs inserts into tables without their indexes, which are made afterwards: that takes a fraction of the time. */
+export async function fillTables(
+  url: string,
+  tables: readonly string[],
+  ...inserts: string[]
+): Promise<void> {
+  const names = tables.map((table) => `'${table}'`).join(', ');
+  const [found] = await execute(
+    url,
+    `select indexname, indexdef from pg_indexes
+     where tablename in (${names}) and schemaname = 'public' and indexname not like '%\\_pkey'`,
+  );
+  const indexes = (found?.rows ?? []) as { indexname: string; indexdef: string }[];
+  await execute(
+    url,
+    ...indexes.map(({ indexname }) => `drop index ${indexname}`),
+    ...inserts,
     ...indexes.map(({ indexdef }) => indexdef),
-    'vacuum (analyze) subscription',
+    `vacuum (analyze) ${tables.join(', ')}`,
     'checkpoint',
   );
 }

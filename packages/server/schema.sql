@@ -456,6 +456,8 @@ create table public.payment (
   invoice_id uuid,
   closed_at bigint,
   earlier_amounts jsonb not null default '[]'::jsonb,
+  order_id text,
+  exceptions jsonb not null default '[]'::jsonb,
   constraint payment_pkey PRIMARY KEY (merchant_id, payment_id),
   constraint payment_amount_check CHECK ((amount > 0)),
   constraint payment_check CHECK (((status = 'completed'::text) = (completed_at IS NOT NULL))),
@@ -469,8 +471,21 @@ END)),
   constraint payment_received_amount_check CHECK ((received_amount >= 0)),
   constraint payment_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'frozen'::text])))
 );
+CREATE INDEX payment_canceled ON public.payment USING btree (merchant_id, store_id, created_at, payment_id) WHERE (exceptions @> '["canceled"]'::jsonb);
+CREATE INDEX payment_currency ON public.payment USING btree (merchant_id, store_id, currency, created_at, payment_id);
+CREATE INDEX payment_customer ON public.payment USING btree (merchant_id, store_id, customer, created_at, payment_id) WHERE (customer IS NOT NULL);
 CREATE UNIQUE INDEX payment_invoice_completed ON public.payment USING btree (merchant_id, invoice_id) WHERE ((status = 'completed'::text) AND (invoice_id IS NOT NULL));
+CREATE INDEX payment_late ON public.payment USING btree (merchant_id, store_id, created_at, payment_id) WHERE (exceptions @> '["late"]'::jsonb);
+CREATE INDEX payment_list ON public.payment USING btree (merchant_id, store_id, created_at, payment_id);
+CREATE INDEX payment_network ON public.payment USING btree (merchant_id, store_id, COALESCE(fixed_network, chosen_network), created_at, payment_id) WHERE (COALESCE(fixed_network, chosen_network) IS NOT NULL);
+CREATE INDEX payment_order ON public.payment USING btree (merchant_id, store_id, order_id, created_at, payment_id) WHERE (order_id IS NOT NULL);
+CREATE INDEX payment_overpaid ON public.payment USING btree (merchant_id, store_id, created_at, payment_id) WHERE (exceptions @> '["overpaid"]'::jsonb);
 CREATE INDEX payment_payable ON public.payment USING btree (merchant_id, expires_at) WHERE ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'frozen'::text])) AND (chosen_network IS NOT NULL));
+CREATE INDEX payment_session_list ON public.payment USING btree (merchant_id, store_id, created_at, session_id) WHERE (session_id IS NOT NULL);
+CREATE INDEX payment_session_status ON public.payment USING btree (merchant_id, store_id, status, created_at, session_id) WHERE (session_id IS NOT NULL);
+CREATE INDEX payment_status ON public.payment USING btree (merchant_id, store_id, status, created_at, payment_id);
+CREATE INDEX payment_underpaid ON public.payment USING btree (merchant_id, store_id, created_at, payment_id) WHERE (exceptions @> '["underpaid"]'::jsonb);
+CREATE INDEX payment_wrong_token ON public.payment USING btree (merchant_id, store_id, created_at, payment_id) WHERE (exceptions @> '["wrong_token"]'::jsonb);
 
 create table public.payment_link (
   merchant_id uuid not null,
@@ -518,9 +533,12 @@ create table public.payment_method (
   constraint payment_method_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   constraint payment_method_status_check CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'revoked'::text, 'unknown'::text])))
 );
+CREATE INDEX payment_method_currency ON public.payment_method USING btree (merchant_id, currency, created_at, payment_method_id);
 CREATE INDEX payment_method_customer ON public.payment_method USING btree (merchant_id, customer_id, created_at, payment_method_id);
 CREATE INDEX payment_method_due ON public.payment_method USING btree (merchant_id, network, next_read_at) WHERE (next_read_at IS NOT NULL);
 CREATE INDEX payment_method_list ON public.payment_method USING btree (merchant_id, created_at, payment_method_id);
+CREATE INDEX payment_method_network ON public.payment_method USING btree (merchant_id, network, created_at, payment_method_id);
+CREATE INDEX payment_method_status ON public.payment_method USING btree (merchant_id, status, created_at, payment_method_id);
 CREATE INDEX payment_method_wallet ON public.payment_method USING btree (merchant_id, network, wallet_address, currency);
 
 create table public.payment_option (
@@ -729,8 +747,14 @@ create table public.refund (
   constraint refund_sent_as_approved CHECK (((status = ANY (ARRAY['pending'::text, 'canceled'::text])) OR (required_approvals = 0) OR (approved_at IS NOT NULL))),
   constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
 );
+CREATE INDEX refund_address ON public.refund USING btree (merchant_id, store_id, address, created_at, refund_id) WHERE (address IS NOT NULL);
+CREATE INDEX refund_currency ON public.refund USING btree (merchant_id, store_id, currency, created_at, refund_id);
+CREATE INDEX refund_list ON public.refund USING btree (merchant_id, store_id, created_at, refund_id);
+CREATE INDEX refund_network ON public.refund USING btree (merchant_id, store_id, network, created_at, refund_id);
 CREATE INDEX refund_open ON public.refund USING btree (merchant_id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX refund_payment ON public.refund USING btree (merchant_id, payment_id);
+CREATE INDEX refund_status ON public.refund USING btree (merchant_id, store_id, status, created_at, refund_id);
+CREATE INDEX refund_tx ON public.refund USING btree (merchant_id, store_id, tx_id, created_at, refund_id) WHERE (tx_id IS NOT NULL);
 CREATE INDEX refund_unapproved ON public.refund USING btree (merchant_id, addressed_at) INCLUDE (amount, status) WHERE ((required_approvals = 0) AND (addressed_at IS NOT NULL));
 
 create table public.refund_quota (

@@ -77,3 +77,38 @@ test.each([
   expect(await merchant.sdk.payments.retrieve(resource)).toMatchObject(expected);
   if (type !== 'payment.updated') expect(await newsOf(merchant, resource)).toEqual([type]);
 });
+
+test('payments, sessions and refunds are listed by their filters, as a table, JSON and CSV', async () => {
+  const { sdk } = merchant;
+  const session = await sdk.checkout.sessions.create({
+    amount: 100_000_000n,
+    currency: 'USDT',
+    order_id: 'L-1',
+  });
+  await sdk.testHelpers.checkout.sessions.pay(session.id, {
+    currency: 'USDT',
+    network: 'erc20',
+    amount: '30.00',
+  });
+  const found = await ask<{ id: string }[]>('payments', 'list', '--order-id', 'L-1', '--since', 'today');
+  expect(found.map(({ id }) => id)).toEqual([session.payment_id]);
+  const { stdout } = await run('payments', 'list', '--exception', 'underpaid', '--status', 'pending');
+  expect(stdout).toContain(session.payment_id);
+  expect(stdout).toMatch(/^ID\s+STATUS\s+PRICE\s+RECEIVED/);
+  expect(await ask('payments', 'list', '--until', 'yesterday')).toEqual([]);
+  const sessions = await ask<{ id: string }[]>('checkout', 'list', '--order-id', 'L-1', '--limit', '1');
+  expect(sessions.map(({ id }) => id)).toEqual([session.id]);
+  expect(await ask('refunds', 'list', '--status', 'failed')).toEqual([]);
+
+  const csv = await run('checkout', 'list', '--order-id', 'L-1', '--csv');
+  expect(csv.code).toBe(0);
+  const [heading = '', row = '', ...rest] = csv.stdout.split('\r\n');
+  expect(heading).toMatch(/^id,object,store_id,.*expires_at_utc,metadata,created_utc,completed_at_utc$/);
+  expect(row.startsWith(session.id)).toBe(true);
+  expect(rest).toEqual(['# 1 rows', '']);
+
+  const wrong = await run('payments', 'list', '--since', 'today', '--until', 'yesterday');
+  expect([wrong.code, wrong.stderr.trim().split('\n').length]).toEqual([1, 1]);
+  expect(wrong.stderr).toContain('created[lt]');
+  expect((await run('payments', 'list', '--since', 'tomorrow')).code).toBe(2);
+});

@@ -1,3 +1,4 @@
+import { PAYMENT_EXCEPTIONS } from '@florin/contract/schemas';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectLedgerWhole } from '../ledger.ts';
 import { all } from '../refunds/requests.ts';
@@ -9,11 +10,28 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService({ worker: true, simchainTiming: BLOCKS_BY_HAND });
 });
-afterEach(() => expectLedgerWhole(service));
+afterEach(async () => {
+  await expectLedgerWhole(service);
+  for (const merchant of merchants.splice(0)) await expectListedByExceptions(merchant);
+});
 afterAll(() => service.stop());
+
+/** Those of the present test. */
+const merchants: TestMerchant[] = [];
+
+/** The list finds by each exception what shows it, and nothing else. */
+async function expectListedByExceptions({ sdk }: TestMerchant): Promise<void> {
+  const { data } = await sdk.payments.list({ limit: 100 }).page();
+  for (const exception of PAYMENT_EXCEPTIONS) {
+    const found = await sdk.payments.list({ limit: 100, exception }).page();
+    const shown = data.filter(({ exceptions }) => exceptions.includes(exception));
+    expect([exception, found.data.map(({ id }) => id)]).toEqual([exception, shown.map(({ id }) => id)]);
+  }
+}
 
 async function shop() {
   const merchant = await service.createMerchant({ funds: 0n });
+  merchants.push(merchant);
   return { merchant, ...checkout(service, merchant) };
 }
 async function balance(merchant: TestMerchant, currency = 'USDT') {

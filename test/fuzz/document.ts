@@ -83,6 +83,8 @@ export async function readContract(baseUrl: string): Promise<Contract> {
   const response = await fetch(`${baseUrl}/openapi.json`);
   const { paths, components } = (await response.json()) as Document;
   const ajv = new Ajv2020({ strict: true, strictTypes: true, strictTuples: true });
+  // An annotation: what is checked are type and minimum.
+  ajv.addFormat('unix-time', { type: 'number', validate: () => true });
   ajv.addVocabulary(['components']);
   ajv.addSchema({ $id: 'openapi', components });
   const compiled = new Map<string, ValidateFunction>();

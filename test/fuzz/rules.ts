@@ -12,6 +12,18 @@ const cursor: Rule = {
   why: 'starting_after: an id; unknown, foreign or of another list is 400',
   applies: ({ target }) => /[?&]starting_after=/.test(target),
 };
+const contradiction: Rule = {
+  codes: ['invalid_request_error'],
+  why: 'filters that contradict each other are 400',
+  applies: ({ target }) =>
+    /[?&]created(%5B|\[)lt/i.test(target) ||
+    (/[?&](network|status)=/.test(target) && /[?&](address|tx_id|exception)=/.test(target)),
+};
+const foreignStore: Rule = {
+  codes: ['forbidden'],
+  why: 'the store of a list is that of the key',
+  applies: ({ target }) => /[?&]store=/.test(target),
+};
 const amounts: Rule = {
   codes: ['batch_amount_too_low', 'batch_amount_limit_exceeded'],
   why: 'minimum and maximum are checked at creation and edit',
@@ -114,7 +126,10 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   listPaymentLinks: [cursor],
   listCustomers: [cursor],
   listInvoices: [cursor],
-  listPaymentMethods: [cursor],
+  listPayments: [cursor, contradiction, foreignStore],
+  listCheckoutSessions: [cursor, contradiction, foreignStore],
+  listRefunds: [cursor, contradiction, foreignStore],
+  listPaymentMethods: [cursor, contradiction],
   revokePaymentMethod: [{ codes: ['invalid_request_error'], why: 'revoked is final' }],
   cancelSubscription: [cancelRule, billingState],
   updateSubscription: [billingState],

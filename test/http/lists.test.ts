@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { encodeId } from '../../packages/server/src/tenancy/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send } from '../signed-request.ts';
 import { type Api, loadApi, type Operation } from './operations.ts';
@@ -48,7 +49,13 @@ async function makeOneOfEach(n: number): Promise<void> {
   const endpoint = await post('/webhook_endpoints', { url: `https://hooks.example/${n}` });
   await post(`/webhook_endpoints/${endpoint.id}/test`, {});
   await post('/payment_links', { amount: 500, currency: 'USD' });
-  const session = await post('/checkout/sessions/create', { amount: 5_000_000, currency: 'USDT', customer });
+  const session = await post('/checkout/sessions/create', {
+    amount: 5_000_000,
+    currency: 'USDT',
+    customer,
+    order_id: `order-${n}`,
+    description: `=cmd|' /C calc'!A${n}`,
+  });
   await post(`/test_helpers/checkout/sessions/${session.id}/pay`, { ...USDT, connected: true });
   await post('/refunds/create', {
     refund_id: `refund-${n}`,
@@ -68,17 +75,20 @@ interface Page {
   has_more: boolean;
 }
 
-async function read({ path }: Operation, query: Record<string, string>): Promise<Page> {
+function ask({ path }: Operation, query: Record<string, string>, headers: Record<string, string> = {}) {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => place[name] ?? `{${name}}`);
-  const { status, text } = await send(
-    `${service.baseUrl}${filled}?${new URLSearchParams(query).toString()}`,
-    merchant,
-  );
-  expect(status, `${filled} ${JSON.stringify(query)} ${text}`).toBe(200);
+  const search = Object.keys(query).length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;
+  return send(`${service.baseUrl}${filled}${search}`, merchant, { headers });
+}
+
+async function read(list: Operation, query: Record<string, string>): Promise<Page> {
+  const { status, text } = await ask(list, query);
+  expect(status, `${list.operationId} ${JSON.stringify(query)} ${text}`).toBe(200);
   return JSON.parse(text);
 }
 
-const idOf = (item: Record<string, unknown>) => String(item.id ?? item.item_id ?? item.batch_id);
+const idOf = (item: Record<string, unknown>) =>
+  String(item.id ?? item.item_id ?? item.batch_id ?? item.refund_id);
 
 test('every list takes each of its own ids back, and one by one shows what it shows at once', async () => {
   expect(lists.length).toBeGreaterThan(9);
@@ -112,3 +122,155 @@ test('what a list shows of other resources is taken back by its filters', async 
     }
   }
 }, 120_000);
+
+test('a filter shows what has its value, and nothing else', async () => {
+  for (const list of lists) {
+    const { data } = await read(list, { limit: '100' });
+    for (const { name } of list.parameters.filter(({ in: where }) => where === 'query')) {
+      const values = new Set(data.map((row) => row[name]).filter((value) => typeof value === 'string'));
+      for (const value of values) {
+        const found = await read(list, { limit: '100', [name]: String(value) });
+        const others = found.data.filter((row) => row[name] !== value);
+        expect([list.operationId, name, value, others]).toEqual([list.operationId, name, value, []]);
+      }
+    }
+  }
+}, 120_000);
+
+const listOf = (operationId: string): Operation => {
+  const list = lists.find((one) => one.operationId === operationId);
+  if (list === undefined) throw new Error(`there is no list ${operationId}`);
+  return list;
+};
+
+test('payments are found by order, address, transaction and time; refunds by transaction and address', async () => {
+  const [payments, sessions, refunds] = ['listPayments', 'listCheckoutSessions', 'listRefunds'].map(listOf);
+  if (payments === undefined || sessions === undefined || refunds === undefined) throw new Error('no lists');
+  const [session] = (await read(sessions, { order_id: 'order-2' })).data;
+  expect(session).toMatchObject({ order_id: 'order-2', customer: 'customer-2' });
+  const found = await read(payments, { order_id: 'order-2' });
+  expect(found.data.map(idOf)).toEqual([session?.payment_id]);
+  const [payment] = found.data as { id: string; address: string; created: number; network: string }[];
+  const [transfer] = (found.data[0]?.transactions ?? []) as { tx_id: string; index: number }[];
+  if (payment === undefined || transfer === undefined) throw new Error('nothing was paid');
+  const { created, address, network } = payment;
+  for (const query of [
+    { address },
+    { address: address.toLowerCase(), network },
+    { tx_id: transfer.tx_id },
+    { tx_id: `${transfer.tx_id.toUpperCase().replace('0X', '0x')}:${transfer.index}`, network },
+    { 'created[gte]': String(created), 'created[lt]': String(created + 1), order_id: 'order-2' },
+  ] as Record<string, string>[])
+    expect([query, (await read(payments, query)).data.map(idOf)]).toEqual([query, [payment.id]]);
+  for (const query of [
+    { address: 'nobody' },
+    { tx_id: 'nothing' },
+    { customer: 'nobody' },
+    { order_id: 'none' },
+    { 'created[lt]': '1' },
+  ] as Record<string, string>[])
+    expect([query, (await read(payments, query)).data]).toEqual([query, []]);
+  const [refund] = (await read(refunds, {})).data as { refund_id: string; address: string }[];
+  const byAddress = await read(refunds, { address: String(refund?.address).toLowerCase() });
+  expect(byAddress.data.map(idOf)).toContain(refund?.refund_id);
+});
+
+test('filters that contradict each other and cursors of other lists are 400 with their name', async () => {
+  const paramOf = async (list: Operation, query: Record<string, string>) => {
+    const { status, json } = await ask(list, query);
+    return [status, (json.error as { param?: string } | undefined)?.param];
+  };
+  for (const list of lists.filter(({ parameters }) =>
+    parameters.some(({ name }) => name === 'created[lt]'),
+  )) {
+    const wrongWayRound = { 'created[gte]': '20', 'created[lt]': '10' };
+    expect([list.operationId, ...(await paramOf(list, wrongWayRound))]).toEqual([
+      list.operationId,
+      400,
+      'created[lt]',
+    ]);
+    if (list.operationId === 'listPaymentMethods') continue;
+    expect([list.operationId, ...(await paramOf(list, { store: 'store_0' }))]).toEqual([
+      list.operationId,
+      403,
+      undefined,
+    ]);
+    const own = await read(list, { store: encodeId('store', merchant.storeId) });
+    expect(own.data.length, list.operationId).toBeGreaterThan(2);
+  }
+  const payments = listOf('listPayments');
+  const [other] = (await read(payments, { customer: 'customer-1' })).data;
+  const behind = { starting_after: String(other?.id) };
+  expect(await paramOf(payments, behind)).toEqual([200, undefined]);
+  expect(await paramOf(payments, { ...behind, customer: 'customer-2' })).toEqual([400, 'starting_after']);
+  expect(await paramOf(payments, { ...behind, 'created[lt]': '1' })).toEqual([400, 'starting_after']);
+  // What has left a list by a change goes on where it was.
+  expect(await paramOf(payments, { ...behind, status: 'frozen' })).toEqual([200, undefined]);
+  const shape = { network: 'spl', address: `0x${'1'.repeat(40)}` };
+  expect(await paramOf(payments, shape)).toEqual([400, 'address']);
+  expect(await paramOf(listOf('listRefunds'), { status: 'pending', tx_id: 'x' })).toEqual([400, 'tx_id']);
+  for (const list of lists) {
+    for (const foreign of lists.filter(({ operationId }) => operationId !== list.operationId)) {
+      const [first] = (await read(foreign, { limit: '1' })).data;
+      const asked = await ask(list, { starting_after: first === undefined ? '' : idOf(first) });
+      expect([list.operationId, foreign.operationId, asked.status]).toEqual([
+        list.operationId,
+        foreign.operationId,
+        400,
+      ]);
+    }
+  }
+}, 120_000);
+
+/** A reader of CSV as RFC 4180 has it. */
+function cellsOf(line: string): string[] {
+  const cells = [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)];
+  return cells.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
+}
+
+const CSV = { accept: 'text/csv' };
+
+test('every list is CSV as well: all rows, the fields as headings, times in UTC, a count at the end', async () => {
+  const all = [...lists, ...api.operations.filter(({ operationId }) => operationId === 'listSubscriptions')];
+  for (const list of all) {
+    const { data } = await read(list, { limit: '100' });
+    const { status, headers, text } = await ask(list, {}, CSV);
+    expect([list.operationId, status]).toEqual([list.operationId, 200]);
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
+    expect(text.startsWith('\uFEFF')).toBe(false);
+    const [heading = '', ...lines] = text.split('\r\n');
+    expect(lines.at(-1)).toBe('');
+    expect(lines.at(-2)).toBe(`# ${lines.length - 2} rows`);
+    const names = cellsOf(heading);
+    const rows = lines.slice(0, -2).map((line) => {
+      const cells = cellsOf(line);
+      expect([list.operationId, cells.length]).toEqual([list.operationId, names.length]);
+      return Object.fromEntries(names.map((name, i) => [name, cells[i] ?? '']));
+    });
+    // Other rows come meanwhile: events, deliveries.
+    const shown = new Map(rows.map((row) => [idOf(row), row]));
+    for (const item of data) {
+      const row = shown.get(idOf(item));
+      if (row === undefined) throw new Error(`${list.operationId} leaves ${idOf(item)} out`);
+      if (typeof item.created === 'number')
+        expect(row.created_utc).toBe(
+          new Date(item.created * 1000).toISOString().slice(0, 19).replace('T', ' '),
+        );
+      if (typeof item.amount === 'number') expect(row.amount).toBe(String(item.amount));
+    }
+  }
+}, 120_000);
+
+test('formulas of strangers are text in CSV, filters hold, refusals are JSON', async () => {
+  const sessions = listOf('listCheckoutSessions');
+  const { text } = await ask(sessions, { order_id: 'order-2' }, CSV);
+  expect(text).toContain("'=cmd|' /C calc'!A2");
+  expect(text).not.toMatch(/(^|,)"?=/m);
+  expect(text.endsWith('# 1 rows\r\n')).toBe(true);
+  const limited = await ask(sessions, { limit: '5' }, CSV);
+  expect(limited.status).toBe(400);
+  expect(limited.json).toMatchObject({ error: { param: 'limit' } });
+  const lost = await ask(sessions, { starting_after: 'cs_0' }, CSV);
+  expect(lost.status).toBe(400);
+  expect(lost.json).toMatchObject({ error: { param: 'starting_after' } });
+});

@@ -162,6 +162,9 @@ test("C2: lists of a store's resources show the key's own store", async () => {
     'listWebhookEndpoints',
     'listDeliveries',
     'listPaymentLinks',
+    'listPayments',
+    'listCheckoutSessions',
+    'listRefunds',
     'listSubscriptions',
     'listInvoices',
   ]) {
@@ -233,7 +236,9 @@ function* questions(): Generator<[url: string, options: SignedOptions]> {
         if (place !== 'query') continue;
         for (const text of texts) yield [`${url}?${name}=${encodeURIComponent(text)}`, options];
       }
-      if (operation.parameters.some(({ name }) => name === 'limit')) yield [`${url}?limit=100`, options];
+      if (!operation.parameters.some(({ name }) => name === 'limit')) continue;
+      yield [`${url}?limit=100`, options];
+      yield [url, { ...options, headers: { accept: 'text/csv' } }];
     }
   }
 }
@@ -290,6 +295,10 @@ test("C2: another merchant's cursor is 400, as an unknown one", async () => {
     ['listCustomers', idsOfBob.customer_id ?? ''],
     ['listPaymentLinks', idsOfBob.payment_link_id ?? ''],
     ['listInvoices', idsOfBob.invoice_id ?? ''],
+    ['listPayments', idsOfBob.payment_id ?? ''],
+    ['listCheckoutSessions', idsOfBob.session_id ?? ''],
+    ['listRefunds', idsOfBob.refund_id ?? ''],
+    ['listPaymentMethods', idsOfBob.payment_method_id ?? ''],
   ];
   const entries = await ask(operationOf('listLedgerEntries'), {}, bob);
   cursors.push(['listLedgerEntries', (entries.json.data as { id: string }[])[0]?.id ?? '']);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseDuration, parseTime, parseWhole } from './duration.ts';
+import { parseDuration, parseMoment, parseTime, parseWhole } from './duration.ts';
 
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 const units = fc.constantFrom(...(Object.keys(UNITS) as (keyof typeof UNITS)[]));
@@ -41,4 +41,21 @@ test('a time is Unix seconds or a date, and nothing else', () => {
   );
   for (const text of ['', 'tomorrow', '2026', '2026-13-40', '1.5', '-1790000000', '2h'])
     expect(() => parseTime(text), text).toThrow(/Unix seconds/);
+});
+
+test('a moment is a day in UTC, so long ago, or a time', () => {
+  const now = Date.parse('2026-11-24T19:30:00Z') / 1000;
+  const moments: [string, string][] = [
+    ['today', '2026-11-24T00:00:00Z'],
+    ['yesterday', '2026-11-23T00:00:00Z'],
+    ['24h', '2026-11-23T19:30:00Z'],
+    ['90s', '2026-11-24T19:28:30Z'],
+    ['2026-11-20', '2026-11-20T00:00:00Z'],
+    ['2026-11-20T10:00:00+01:00', '2026-11-20T09:00:00Z'],
+    ['1764000000', '2025-11-24T16:00:00Z'],
+  ];
+  for (const [text, time] of moments)
+    expect([text, parseMoment(text, now)]).toEqual([text, Date.parse(time) / 1000]);
+  for (const text of ['', 'tomorrow', 'Today', '24', '1 day', '2026-13-01', 'constructor'])
+    expect(() => parseMoment(text, now), text).toThrow(/Use today/);
 });

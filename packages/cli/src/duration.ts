@@ -26,6 +26,27 @@ export function readTime(text: string): number | undefined {
   return isDate ? Math.floor(Date.parse(text) / 1000) : undefined;
 }
 
+/** So many days ago. */
+const MIDNIGHTS = new Map([
+  ['today', 0],
+  ['yesterday', 1],
+]);
+
+/**
+ * The beginning or end of a stretch of time: `today` or `yesterday` for its midnight in UTC, `24h` for so long ago, or a
+ * point in time. @returns Unix seconds. @throws InvalidArgumentError
+ */
+export function parseMoment(text: string, nowSeconds = Math.floor(Date.now() / 1000)): number {
+  const daysAgo = MIDNIGHTS.get(text);
+  if (daysAgo !== undefined) return nowSeconds - (nowSeconds % 86_400) - daysAgo * 86_400;
+  const seconds = /^\d{1,9}[smhd]$/.test(text) ? nowSeconds - parseDuration(text) : readTime(text);
+  if (seconds === undefined)
+    throw new InvalidArgumentError(
+      'Use today, yesterday, 24h, a date or a time such as 2026-11-20T10:00:00Z.',
+    );
+  return seconds;
+}
+
 /** A point in time. @returns Unix seconds. @throws InvalidArgumentError */
 export function parseTime(text: string): number {
   const seconds = readTime(text);

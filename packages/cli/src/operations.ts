@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises';
 import type { CreateOptions, CursorList, Florin } from '@florin/sdk';
 import type { Operator } from '@florin/server/operator';
 import type { Command } from 'commander';
@@ -87,12 +88,15 @@ const operationsOf =
     const lines = operation.examples ?? exampleOf(group, usage, options, face.example);
     const command = face.command(group, usage, lines).description(description + (face.description ?? ''));
     for (const option of Object.values(options)) command.addOption(option);
+    const isList = 'starting_after' in options;
+    if (isList) command.option('--csv', 'all that fit, as CSV');
     if (idempotencyKey !== undefined) command.option('--idempotency-key <key>', idempotencyKey);
     command.action(async () => {
-      const flags = command.opts<Flags & CreateOptions>();
+      const flags = command.opts<Flags & CreateOptions & { csv?: true }>();
       const line = { ...givenOf(command, options), ...(await face.common(flags)) };
       const input = read === undefined ? (line as Input) : await read(line as Given<Usage, O> & Common);
       const key = flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey };
+      if (flags.csv === true) return await face.open(flags, (client) => printCsv(run(client, input, key)));
       const answer = await face.open(flags, (client) => answerOf(run(client, input, key), 'limit' in line));
       present(command, answer, { row, ...operation });
     });
@@ -128,6 +132,12 @@ async function answerOf<T>(answer: Answer<T>, isPage: boolean): Promise<T | read
   const all: T[] = [];
   for await (const one of answer) all.push(one);
   return all;
+}
+
+/** Writes as fast as the output is read. */
+async function printCsv<T>(answer: Answer<T>): Promise<void> {
+  if (answer instanceof Promise) throw new Error('this is no list');
+  await pipeline(answer.csv(), process.stdout, { end: false });
 }
 
 function present<T extends object>(command: Command, answer: T | readonly T[], shape: Shape<T>): void {

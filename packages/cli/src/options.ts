@@ -1,5 +1,6 @@
+import { ASSETS, NETWORKS } from '@florin/contract/money';
 import { type Command, Option } from 'commander';
-import { parseDuration, parseWhole } from './duration.ts';
+import { parseDuration, parseMoment, parseWhole } from './duration.ts';
 
 /** An option whose value is a `T`; `Always` where there is one on every command line. */
 export class TypedOption<T, Always extends boolean = false> extends Option {
@@ -37,6 +38,30 @@ export const page = (noun: string) => ({
   limit,
   starting_after: text(`--after <${noun}>`, 'those behind this one'),
 });
+
+export const network = choice('--network <network>', 'on this network', NETWORKS);
+export const token = choice('--currency <code>', 'in this token', ASSETS);
+
+/** Limits a list to what was made in a stretch of time; see `madeBetween`. */
+export const made = {
+  since: parsed('--since <time>', 'made since then: today, 24h, 2026-11-20 (UTC)', (word) =>
+    parseMoment(word),
+  ),
+  until: parsed('--until <time>', 'made before then', (word) => parseMoment(word)),
+};
+
+/** `--since` and `--until` as a list of the API takes them. */
+export function madeBetween<Line extends { since?: number; until?: number }>({
+  since,
+  until,
+  ...query
+}: Line) {
+  const created = {
+    ...(since === undefined ? {} : { gte: since }),
+    ...(until === undefined ? {} : { lt: until }),
+  };
+  return { ...query, ...(Object.keys(created).length === 0 ? {} : { created }) };
+}
 
 /** How long the replaced secret stays valid, in seconds. */
 export const overlap = (what: string) =>

@@ -1,7 +1,8 @@
 import { priceUnits } from './amounts.ts';
+import type { CursorList } from './cursor-list.ts';
 import { Resource } from './resource.ts';
 import { segment, type Transport } from './transport.ts';
-import type { CheckoutSession, CheckoutSessionInput, CreateOptions } from './types.ts';
+import type { CheckoutSession, CheckoutSessionInput, CheckoutSessionQuery, CreateOptions } from './types.ts';
 
 const SESSIONS = '/checkout/sessions';
 
@@ -23,6 +24,11 @@ class CheckoutSessions extends Resource {
   async create(session: CheckoutSessionInput, options: CreateOptions = {}): Promise<CheckoutSession> {
     const body = { ...session, amount: priceUnits(session.amount) };
     return this.createOnce(`${SESSIONS}/create`, body, options);
+  }
+
+  /** The sessions of the store, newest first. */
+  list(query: CheckoutSessionQuery = {}): CursorList<CheckoutSession> {
+    return this.pages(SESSIONS, query, (session) => session.id);
   }
 
   async retrieve(sessionId: string): Promise<CheckoutSession> {

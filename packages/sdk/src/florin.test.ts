@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { ConflictError, Florin, InvalidRequestError, usdc, usdt } from './index.ts';
+import { ConflictError, ConnectionError, Florin, InvalidRequestError, usdc, usdt } from './index.ts';
 import { API_KEY, expectedSignature, payoutError, SECRET_KEY, startPeer } from './test-peer.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -167,6 +167,35 @@ describe('lists', () => {
     expect(peer.received.map(({ url }) => url)).toEqual([
       '/api/v1/payout-batches?limit=1&starting_after=pb_0',
     ]);
+  });
+
+  test('csv() is everything that fits the filter, as it arrives', async () => {
+    const text = 'id\r\npay_1\r\n# 1 rows\r\n';
+    await using peer = await startPeer((response) => {
+      response.writeHead(200, { 'content-type': 'text/csv; charset=utf-8; header=present' }).end(text);
+    });
+    const created = { gte: 1, lt: 2 };
+    const pieces: Uint8Array[] = [];
+    for await (const piece of peer.client().payments.list({ limit: 5, order_id: 'A-1', created }).csv())
+      pieces.push(piece);
+    expect(Buffer.concat(pieces).toString()).toBe(text);
+    const [request] = peer.received;
+    expect(request?.url).toBe('/api/v1/payments?order_id=A-1&created%5Bgte%5D=1&created%5Blt%5D=2');
+    expect(request?.headers.accept).toBe('text/csv');
+  });
+
+  test('csv() throws where the file breaks off, and for what is no file', async () => {
+    await using peer = await startPeer(
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/csv' }).write('id\r\n', () => response.destroy());
+      },
+      { json: { object: 'list' } },
+    );
+    const read = async () => {
+      for await (const piece of peer.client().refunds.list().csv()) void piece;
+    };
+    await expect(read()).rejects.toThrow(ConnectionError);
+    await expect(read()).rejects.toThrow(/not text\/csv/);
   });
 });
 

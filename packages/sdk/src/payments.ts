@@ -1,9 +1,15 @@
+import type { CursorList } from './cursor-list.ts';
 import { Resource } from './resource.ts';
 import { segment } from './transport.ts';
-import type { Payment, PaymentAcceptInput } from './types.ts';
+import type { Payment, PaymentAcceptInput, PaymentQuery } from './types.ts';
 
 /** Payments of sessions: received, counted and held money. Accepts session ids (`cs_…`), too. */
 export class Payments extends Resource {
+  /** The payments of the store, newest first: of sessions and links, and the charges of mandates. */
+  list(query: PaymentQuery = {}): CursorList<Payment> {
+    return this.pages('/payments', query, (payment) => payment.id);
+  }
+
   async retrieve(paymentId: string): Promise<Payment> {
     return this.read(paymentPath(paymentId));
   }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { baseUnits } from './amounts.ts';
+import type { CursorList } from './cursor-list.ts';
 import { NotFoundError } from './errors.ts';
 import { Resource } from './resource.ts';
 import { segment } from './transport.ts';
-import type { Refund, RefundInput } from './types.ts';
+import type { Refund, RefundInput, RefundQuery } from './types.ts';
 
 const PATH = '/refunds';
 
@@ -28,6 +29,11 @@ export class Refunds extends Resource {
       return refund.refund_id === undefined ? found : undefined;
     };
     return this.post(`${PATH}/create`, body, find);
+  }
+
+  /** The refunds of the store, newest first. */
+  list(query: RefundQuery = {}): CursorList<Refund> {
+    return this.pages(PATH, query, (refund) => refund.refund_id);
   }
 
   async retrieve(refundId: string): Promise<Refund> {

@@ -110,7 +110,11 @@ export class Transport {
    * The pieces of an answer that goes on, without retries. It ends with the answer, and throws FlorinError where it is
    * refused, breaks off or says nothing for longer than the service ever would.
    */
-  async *stream(call: Call<never>, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+  async *stream(
+    call: Call<never>,
+    signal?: AbortSignal,
+    type: 'text/event-stream' | 'text/csv' = 'text/event-stream',
+  ): AsyncGenerator<Uint8Array, void, undefined> {
     const leaving = new AbortController();
     const leave = () => leaving.abort(signal?.reason);
     if (signal?.aborted) leave();
@@ -120,11 +124,11 @@ export class Transport {
     let timer = listen();
     try {
       const headers = this.#headers(call, new Uint8Array());
-      headers.set('Accept', 'text/event-stream');
+      headers.set('Accept', type);
       const init: RequestInit = { headers, redirect: 'manual', signal: leaving.signal };
       const response = await this.#settings.fetch(this.#url(call), init);
       const { body } = response;
-      if (!response.ok || body === null || !isEventStream(response)) throw await refusalOf(response);
+      if (!response.ok || body === null || !isOfType(response, type)) throw await refusalOf(response, type);
       for await (const piece of body) {
         clearTimeout(timer);
         yield piece;
@@ -198,13 +202,13 @@ export class Transport {
   }
 }
 
-const isEventStream = ({ headers }: Response) =>
-  headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+const isOfType = ({ headers }: Response, type: string) =>
+  headers.get('content-type')?.startsWith(type) ?? false;
 
-async function refusalOf(response: Response): Promise<FlorinError> {
+async function refusalOf(response: Response, type: string): Promise<FlorinError> {
   const { status, headers } = response;
   if (!response.ok) return errorOf({ status, headers, text: await response.text() });
-  const message = `HTTP ${status} without a stream of events: is baseUrl the address of the service?`;
+  const message = `HTTP ${status} that is not ${type}: is baseUrl the address of the service?`;
   return new ServerError({ message, code: 'unexpected_answer', status });
 }
 

@@ -67,6 +67,50 @@ export interface PageQuery {
   starting_after?: string;
 }
 
+/** When items were made, Unix seconds. */
+export interface CreatedFilter {
+  /** At this time or later. */
+  gte?: number;
+  /** Before this time. */
+  lt?: number;
+}
+
+export interface CheckoutSessionQuery extends PageQuery {
+  status?: wire.CheckoutSession['status'];
+  /** The store of the key; another one is refused. */
+  store?: string;
+  /** Your own id of the customer. */
+  customer?: string;
+  /** Your own reference. */
+  order_id?: string;
+  /** Of the price: `USD`, `USDT`. */
+  currency?: string;
+  created?: CreatedFilter;
+}
+
+export interface PaymentQuery extends Omit<CheckoutSessionQuery, 'status'> {
+  status?: wire.Payment['status'];
+  exception?: wire.Payment['exceptions'][number];
+  network?: wire.Network;
+  /** One of the addresses that the payer was shown. */
+  address?: string;
+  /** A transaction that paid it, or one of its transfers as `<tx_id>:<index>`. */
+  tx_id?: string;
+}
+
+export interface RefundQuery extends PageQuery {
+  status?: wire.Refund['status'];
+  /** The store of the key; another one is refused. */
+  store?: string;
+  currency?: Asset;
+  network?: wire.Network;
+  /** Where it goes. */
+  address?: string;
+  /** The transaction that pays it out. */
+  tx_id?: string;
+  created?: CreatedFilter;
+}
+
 /** A bigint counts base units (6 digits: `1_500_000n` is 1.50), a string is a decimal number of tokens (`"1.50"`). */
 export type Amount = bigint | string;
 
@@ -146,6 +190,10 @@ export interface InvoiceQuery extends PageQuery {
 export interface PaymentMethodQuery extends PageQuery {
   /** Your own id of the customer, or ours (`cus_…`). */
   customer?: string;
+  status?: wire.PaymentMethod['status'];
+  currency?: Asset;
+  network?: wire.Network;
+  created?: CreatedFilter;
 }
 
 /** `cap` and `balance` are of the token that is charged. */

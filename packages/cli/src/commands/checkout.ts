@@ -2,13 +2,20 @@ import type { CheckoutSession } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { parseDuration } from '../duration.ts';
 import { merchant, resource } from '../operations.ts';
-import { parsed, text } from '../options.ts';
+import { choice, made, madeBetween, page, parsed, text } from '../options.ts';
 import { priceOf, readPrice } from '../prices.ts';
 
 const summary = columnsOf<CheckoutSession>()(
   'id status price url payment=payment_id order=order_id description customer expires=expires_at created',
   { price: priceOf },
 );
+
+const listed = columnsOf<CheckoutSession>()(
+  'id status price order=order_id customer payment=payment_id created',
+  { price: priceOf },
+);
+
+const STATUSES = ['open', 'processing', 'completed', 'expired', 'canceled', 'frozen'] as const;
 
 const operation = merchant(summary);
 
@@ -17,6 +24,20 @@ export const addCheckout = resource({
   description: 'Payment sessions: a price and a page to pay it on',
   examples: ['florin checkout create 19.99 USD --order-id A-17', 'florin checkout show cs_01…'],
   operations: [
+    operation('list', 'List the payment sessions of the store, newest first', {
+      examples: ['florin checkout list --since today --json', 'florin checkout list --order-id A-17'],
+      options: {
+        status: choice('--status <status>', 'in this status', STATUSES),
+        order_id: text('--order-id <id>', 'of this order, by your own reference'),
+        customer: text('--customer <id>', 'of this customer, by your own id'),
+        currency: text('--currency <code>', 'priced in this currency'),
+        ...made,
+        ...page('session'),
+      },
+      read: madeBetween,
+      run: ({ checkout }, query) => checkout.sessions.list(query),
+      row: listed,
+    }),
     operation('create <amount> <currency>', 'Create a payment session; its url is the page for the payer', {
       examples: [
         'florin checkout create 19.99 USD --order-id A-17',

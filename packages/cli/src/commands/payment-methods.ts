@@ -1,7 +1,7 @@
 import type { PaymentMethod } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { merchant, resource } from '../operations.ts';
-import { page, text } from '../options.ts';
+import { choice, made, madeBetween, network, page, text, token } from '../options.ts';
 
 const NETWORKS: Readonly<Record<number, string>> = { 1: 'erc20', 2: 'trc20', 3: 'spl' };
 
@@ -23,8 +23,13 @@ export const addPaymentMethods = resource({
       ],
       options: {
         customer: text('--customer <id>', 'of this customer, by your own id or ours'),
+        status: choice('--status <status>', 'in this status', ['active', 'inactive', 'revoked', 'unknown']),
+        currency: token,
+        network,
+        ...made,
         ...page('method'),
       },
+      read: madeBetween,
       run: ({ paymentMethods }, query) => paymentMethods.list(query),
     }),
     operation('show <method>', 'Show a payment method', ({ paymentMethods }, { method }) =>

@@ -2,7 +2,7 @@ import type { Payment, PaymentTransaction } from '@florin/sdk';
 import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
 import { approver, merchant, resource } from '../operations.ts';
-import { text } from '../options.ts';
+import { choice, made, madeBetween, network, page, text } from '../options.ts';
 import { priceOf } from '../prices.ts';
 import { formatUnits } from '../units.ts';
 
@@ -20,6 +20,14 @@ const summary = columnsOf<Payment>()(
     refunded: ({ amount_refunded, pay_currency }) => tokens(amount_refunded, pay_currency),
   },
 );
+
+const listed = columnsOf<Payment>()('id status price received network customer created', {
+  price: priceOf,
+  received: ({ amount_received, pay_currency }) => tokens(amount_received, pay_currency),
+});
+
+const STATUSES = ['pending', 'processing', 'completed', 'failed', 'expired', 'cancelled', 'frozen'] as const;
+const EXCEPTIONS = ['underpaid', 'overpaid', 'late', 'wrong_token', 'canceled'] as const;
 
 const transactionRow = columnsOf<PaymentTransaction>()(
   'amount network kind status confirmations from tx_id',
@@ -46,8 +54,30 @@ const verdict = approver(counted);
 export const addPayments = resource({
   name: 'payments',
   description: 'Payments: received and held money',
-  examples: ['florin payments show pay_01…', 'florin payments accept pay_01…'],
+  examples: ['florin payments list --since today', 'florin payments show pay_01…'],
   operations: [
+    operation('list', 'List the payments of the store, newest first', {
+      examples: [
+        'florin payments list --since today --json',
+        'florin payments list --order-id A-17',
+        'florin payments list --since 2026-11-01 --until 2026-12-01 --csv > november.csv',
+      ],
+      options: {
+        status: choice('--status <status>', 'in this status', STATUSES),
+        exception: choice('--exception <exception>', 'that deviate so', EXCEPTIONS),
+        order_id: text('--order-id <id>', 'of this order, by your own reference'),
+        customer: text('--customer <id>', 'of this customer, by your own id'),
+        currency: text('--currency <code>', 'priced in this currency'),
+        network,
+        address: text('--address <address>', 'whose payer was shown this address'),
+        tx_id: text('--tx-id <id>', 'that this transaction paid'),
+        ...made,
+        ...page('payment'),
+      },
+      read: madeBetween,
+      run: ({ payments }, query) => payments.list(query),
+      row: listed,
+    }),
     operation(
       'show <payment>',
       'Show a payment, by its id or its session, and each transfer to its addresses',

@@ -3,7 +3,7 @@ import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
 import { wrongUsage } from '../failure.ts';
 import { approver, merchant, operator, resource } from '../operations.ts';
-import { text } from '../options.ts';
+import { choice, made, madeBetween, network, page, text, token } from '../options.ts';
 import { formatUnits } from '../units.ts';
 
 type Waiting = Awaited<ReturnType<Operator['refunds']['awaitingApproval']>>[number];
@@ -17,6 +17,12 @@ const summary = columnsOf<Refund>()(
   'refund_id status amount network address claim_url payment=payment_id tx_id failure_reason reason created completed=completed_at',
   { amount },
 );
+
+const listed = columnsOf<Refund>()('refund_id status amount network payment=payment_id tx_id created', {
+  amount,
+});
+
+const STATUSES = ['pending', 'processing', 'succeeded', 'failed', 'canceled'] as const;
 
 /** The main fields of a refund that waits for approval. */
 const waitingRow = columnsOf<Waiting>()(
@@ -71,6 +77,25 @@ export const addRefunds = resource({
       },
       read: ({ payment, ...wanted }) => inputOf({ payment_id: payment, ...wanted }),
       run: ({ refunds }, input) => refunds.create(input),
+    }),
+    operation('list', 'List the refunds of the store, newest first', {
+      examples: [
+        'florin refunds list --since today --json',
+        'florin refunds list --status pending',
+        'florin refunds list --since 2026-11-01 --until 2026-12-01 --csv > november.csv',
+      ],
+      options: {
+        status: choice('--status <status>', 'in this status', STATUSES),
+        currency: token,
+        network,
+        address: text('--address <address>', 'that go to this address'),
+        tx_id: text('--tx-id <id>', 'that this transaction pays out'),
+        ...made,
+        ...page('refund'),
+      },
+      read: madeBetween,
+      run: ({ refunds }, query) => refunds.list(query),
+      row: listed,
     }),
     operation('show <refund>', 'Show a refund, by your own id', {
       examples: ['florin refunds show A-17-r1', 'florin refunds show A-17-r1 --json'],

@@ -1,6 +1,19 @@
 import Type, { type Static } from 'typebox';
 import { CustomerEmail, ExternalCustomerId } from './customers.ts';
-import { CLOSED, Currency, Network, OrNull, Seconds, Units } from './shared.ts';
+import {
+  AddressQuery,
+  CLOSED,
+  CREATED_QUERY,
+  Currency,
+  ListOf,
+  Network,
+  OrNull,
+  PAGE_QUERY,
+  Seconds,
+  STORE_QUERY,
+  TxIdQuery,
+  Units,
+} from './shared.ts';
 
 const METADATA_KEYS_MAX = 50;
 const METADATA_KEY_MAX = 40;
@@ -114,6 +127,27 @@ export const CheckoutSession = Type.Object(
   { ...CLOSED, $id: 'CheckoutSession' },
 );
 export type CheckoutSession = Static<typeof CheckoutSession>;
+export const CheckoutSessionList = ListOf('CheckoutSessionList', CheckoutSession);
+
+/** Filters that sessions and payments share. */
+const CHECKOUT_QUERY = {
+  ...STORE_QUERY,
+  customer: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'Of this customer, by your own id.' }),
+  ),
+  order_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'Of sessions with this reference of yours.' }),
+  ),
+  currency: Type.Optional(CurrencyCode),
+  ...CREATED_QUERY,
+  ...PAGE_QUERY,
+};
+
+export const CheckoutSessionQuery = Type.Object(
+  { status: Type.Optional(Type.Enum([...CHECKOUT_SESSION_STATUSES])), ...CHECKOUT_QUERY },
+  CLOSED,
+);
+export type CheckoutSessionQuery = Static<typeof CheckoutSessionQuery>;
 
 export const PAYMENT_TRANSACTION_KINDS = ['counted', 'wrong_token', 'seized', 'unlisted'] as const;
 export type PaymentTransactionKind = (typeof PAYMENT_TRANSACTION_KINDS)[number];
@@ -172,6 +206,26 @@ export const Payment = Type.Object(
   { ...CLOSED, $id: 'Payment' },
 );
 export type Payment = Static<typeof Payment>;
+export const PaymentList = ListOf('PaymentList', Payment);
+
+export const PaymentQuery = Type.Object(
+  {
+    status: Type.Optional(Type.Enum([...PAYMENT_STATUSES])),
+    exception: Type.Optional(
+      Type.Enum([...PAYMENT_EXCEPTIONS], { description: 'With this exception among its `exceptions`.' }),
+    ),
+    network: Type.Optional(Network),
+    address: Type.Optional(AddressQuery('With this address among those that its payer was shown.')),
+    tx_id: Type.Optional(
+      TxIdQuery(
+        'With a transfer of this transaction: `<tx_id>`, or one of its transfers as `<tx_id>:<index>`.',
+      ),
+    ),
+    ...CHECKOUT_QUERY,
+  },
+  CLOSED,
+);
+export type PaymentQuery = Static<typeof PaymentQuery>;
 
 export const CheckoutSessionPath = Type.Object({ session_id: Type.String() }, CLOSED);
 export const PaymentPath = Type.Object(

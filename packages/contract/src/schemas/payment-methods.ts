@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Metadata } from './checkout.ts';
-import { CLOSED, Currency, ListOf, PAGE_QUERY, Seconds } from './shared.ts';
+import { CLOSED, CREATED_QUERY, Currency, ListOf, Network, PAGE_QUERY, Seconds } from './shared.ts';
 
 export const PAYMENT_METHOD_STATUSES = ['active', 'inactive', 'revoked', 'unknown'] as const;
 export type PaymentMethodStatus = (typeof PAYMENT_METHOD_STATUSES)[number];
@@ -39,6 +39,10 @@ export const PaymentMethodQuery = Type.Object(
         description: 'Of this customer: your own id, or ours (cus_…).',
       }),
     ),
+    status: Type.Optional(Type.Enum([...PAYMENT_METHOD_STATUSES])),
+    currency: Type.Optional(Currency),
+    network: Type.Optional(Network),
+    ...CREATED_QUERY,
     ...PAGE_QUERY,
   },
   CLOSED,

@@ -1,6 +1,19 @@
 import Type, { type Static } from 'typebox';
 import { Metadata } from './checkout.ts';
-import { CLOSED, Currency, Network, OrNull, Seconds, Units } from './shared.ts';
+import {
+  AddressQuery,
+  CLOSED,
+  CREATED_QUERY,
+  Currency,
+  ListOf,
+  Network,
+  OrNull,
+  PAGE_QUERY,
+  Seconds,
+  STORE_QUERY,
+  TxIdQuery,
+  Units,
+} from './shared.ts';
 
 export const REFUND_STATUSES = ['pending', 'processing', 'succeeded', 'failed', 'canceled'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
@@ -77,6 +90,22 @@ export const Refund = Type.Object(
   { ...CLOSED, $id: 'Refund' },
 );
 export type Refund = Static<typeof Refund>;
+export const RefundList = ListOf('RefundList', Refund);
+
+export const RefundQuery = Type.Object(
+  {
+    status: Type.Optional(Type.Enum([...REFUND_STATUSES])),
+    ...STORE_QUERY,
+    currency: Type.Optional(Currency),
+    network: Type.Optional(Network),
+    address: Type.Optional(AddressQuery('That go to this address.')),
+    tx_id: Type.Optional(TxIdQuery('That this transaction pays out.')),
+    ...CREATED_QUERY,
+    ...PAGE_QUERY,
+  },
+  CLOSED,
+);
+export type RefundQuery = Static<typeof RefundQuery>;
 
 export const RefundPath = Type.Object(
   { refund_id: Type.String({ description: 'As you named it.' }) },

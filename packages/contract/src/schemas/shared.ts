@@ -12,7 +12,7 @@ export const Network = Type.Enum([...NETWORKS], {
 
 /** Unix seconds, as everywhere in this API. */
 export const Seconds = (description: string) =>
-  Type.Integer({ minimum: 0, description: `${description}, Unix seconds.` });
+  Type.Integer({ minimum: 0, format: 'unix-time', description: `${description}, Unix seconds.` });
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** Integer in the smallest unit (6 digits: 1.00 is 1000000). */
 export const Units = (description: string) =>
@@ -37,6 +37,30 @@ export const PAGE_QUERY = {
     }),
   ),
 };
+
+/** When the items of a list were made. */
+export const CREATED_QUERY = {
+  'created[gte]': Type.Optional(Seconds('Made at this time or later')),
+  'created[lt]': Type.Optional(Seconds('Made before this time')),
+};
+
+/** Lists of a store's own resources. */
+export const STORE_QUERY = {
+  store: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "The store of the API key, whose list this is; another store's is 403.",
+    }),
+  ),
+};
+
+/** An address of any network, as a filter. */
+export const AddressQuery = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 256, description });
+/** The id of a transaction of any network, as a filter. */
+export const TxIdQuery = (description: string) =>
+  Type.String({ minLength: 1, maxLength: LIST_ID_LENGTH_MAX, description });
 
 export const ListOf = <T extends TSchema>(id: string, item: T) =>
   Type.Object(

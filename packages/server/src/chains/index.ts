@@ -45,6 +45,7 @@ export {
 } from './port.ts';
 export { type ChainOwner, type ChainRegistry, openChains } from './registry.ts';
 export { addRiskAddress, isListed, listRiskAddresses, removeRiskAddress } from './risk-list.ts';
+export { storedAddress, storedTxId } from './search-terms.ts';
 export type { SimulatedTiming } from './simulated/adapter.ts';
 export { migrateSimulatedChain } from './simulated/migrate.ts';
 export type { NodeFault } from './simulated/node-faults.ts';

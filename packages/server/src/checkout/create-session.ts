@@ -85,6 +85,7 @@ export async function createCheckoutSession(
       store_id: storeId,
       invoice_id: null,
       customer: body.customer ?? null,
+      order_id: session.order_id,
       amount: BigInt(body.amount),
       currency: body.currency,
       metadata: body.metadata ?? {},

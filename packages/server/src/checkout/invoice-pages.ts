@@ -62,6 +62,7 @@ export async function openInvoicePage(
     store_id: page.storeId,
     invoice_id: page.invoiceId,
     customer: page.customer,
+    order_id: null,
     amount: page.amount,
     currency: page.currency,
     metadata: {},

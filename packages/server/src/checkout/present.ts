@@ -1,12 +1,12 @@
 import type { CheckoutSession } from '@florin/contract/schemas';
-import type { PaymentView } from '../payments/index.ts';
+import type { PaymentRow } from '../payments/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { SessionRow } from './session-queries.ts';
 import { sessionStatus } from './session-status.ts';
 
 const seconds = (value: bigint | number | null) => (value === null ? null : Number(value));
 
-export function presentSession(session: SessionRow, { payment }: PaymentView, url: string): CheckoutSession {
+export function presentSession(session: SessionRow, payment: PaymentRow, url: string): CheckoutSession {
   return {
     id: encodeId('checkoutSession', session.session_id),
     object: 'checkout.session',

@@ -21,6 +21,7 @@ import { defineRoute, type Route } from '../platform/http/index.ts';
 import { cancelCheckoutSession } from './cancel-session.ts';
 import { createCheckoutSession } from './create-session.ts';
 import { paymentLinkRoutes } from './links/routes.ts';
+import { listRoutes } from './list-routes.ts';
 import { pageToken } from './page-token.ts';
 import { presentSession } from './present.ts';
 import { findPaymentId, getSession, type SessionRow } from './session-queries.ts';
@@ -28,9 +29,9 @@ import { findPaymentId, getSession, type SessionRow } from './session-queries.ts
 const SESSIONS = '/api/v1/checkout/sessions';
 const tag = 'Checkout';
 
-function sessionRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
-  const present = (session: SessionRow, view: PaymentView) =>
-    presentSession(session, view, `${publicUrl()}/checkout/${pageToken(session)}`);
+function sessionRoutes(deps: PaymentDeps, urlOf: (session: SessionRow) => string): Route[] {
+  const present = (session: SessionRow, { payment }: PaymentView) =>
+    presentSession(session, payment, urlOf(session));
   return [
     defineRoute({
       method: 'POST',
@@ -129,5 +130,11 @@ function paymentRoutes(deps: PaymentDeps): Route[] {
 
 /** @param publicUrl the base URL of payers' pages */
 export function checkoutRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
-  return [...sessionRoutes(deps, publicUrl), ...paymentRoutes(deps), ...paymentLinkRoutes(deps, publicUrl)];
+  const urlOf = (session: SessionRow) => `${publicUrl()}/checkout/${pageToken(session)}`;
+  return [
+    ...sessionRoutes(deps, urlOf),
+    ...paymentRoutes(deps),
+    ...listRoutes(deps, urlOf),
+    ...paymentLinkRoutes(deps, publicUrl),
+  ];
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { deferred } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -32,6 +33,21 @@ export async function getSession(db: Db, owner: Owner, id: string) {
       .executeTakeFirst());
   if (!row) throw sessionNotFound();
   return checkStore(row, owner);
+}
+
+/** The sessions of payments, by their UUIDs. */
+export async function readSessions(
+  db: Db,
+  merchantId: string,
+  sessionIds: readonly string[],
+): Promise<ReadonlyMap<string, SessionRow>> {
+  const rows = await db
+    .selectFrom('checkout_session')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('session_id', '=', sql<string>`any(${sessionIds}::uuid[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.session_id, row]));
 }
 
 /**

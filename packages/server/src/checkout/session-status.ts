@@ -13,3 +13,10 @@ const SESSION_STATUS: Record<Exclude<PaymentStatus, 'failed'>, CheckoutSessionSt
 export function sessionStatus(status: PaymentStatus): CheckoutSessionStatus {
   return status === 'failed' ? 'canceled' : SESSION_STATUS[status];
 }
+
+const PAYMENT_STATUS = new Map(
+  Object.entries(SESSION_STATUS).map(([status, session]) => [session, status as PaymentStatus]),
+);
+
+/** The status of the payment behind a session in this one. */
+export const paymentStatusOf = (status: CheckoutSessionStatus) => PAYMENT_STATUS.get(status);

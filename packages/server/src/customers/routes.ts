@@ -6,8 +6,8 @@ import {
   CustomerPath,
   CustomerQuery,
 } from '@florin/contract/schemas';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { pageOf } from '../platform/db/index.ts';
+import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createCustomer } from './create-customer.ts';
 import { customerPresenter, type DefaultMethods } from './present.ts';
@@ -23,22 +23,18 @@ async function show(platform: Platform, row: CustomerRow, defaultMethods: Defaul
 
 function readRoutes(platform: Platform, defaultMethods: DefaultMethods): Route[] {
   return [
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: PATH,
       operationId: 'listCustomers',
       tag,
       summary: 'List the customers of the merchant, newest first',
-      scope: 'read',
       query: CustomerQuery,
       answer: CustomerList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const page = { limit, externalId: query.external_customer_id, after: query.starting_after };
+      read: async ({ caller, query }, slice) => {
+        const page = { ...slice, externalId: query.external_customer_id };
         const rows = await listCustomers(platform.db, caller.merchantId, page);
-        const present = await customerPresenter(platform.db, rows, defaultMethods);
-        return { body: pageOf(rows, { limit, url }, present) };
+        return pageOf(rows, slice, await customerPresenter(platform.db, rows, defaultMethods));
       },
     }),
     defineRoute({

@@ -1,6 +1,6 @@
 import { Event, EventList, EventPath, EventQuery, EventStreamQuery } from '@florin/contract/schemas';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
-import { defineRoute, EVENT_STREAM, type Route } from '../platform/http/index.ts';
+import { pageOf } from '../platform/db/index.ts';
+import { defineList, defineRoute, EVENT_STREAM, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { cursorIdOf, decodeId } from '../tenancy/index.ts';
 import { LiveEvents } from './live-events.ts';
@@ -18,21 +18,17 @@ const present = (row: { body: string }): Event => JSON.parse(row.body);
 export function eventRoutes(platform: Platform): Route[] {
   const live = new LiveEvents(platform);
   return [
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: '/api/v1/events',
       operationId: 'listEvents',
       tag,
       summary: 'List the events of the store, newest first',
-      scope: 'read',
       query: EventQuery,
       answer: EventList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const after = cursorIdOf('event', query.starting_after);
-        const filter = { limit, after, type: query.type, resource: query.resource };
-        return { body: pageOf(await listEvents(platform.db, caller, filter), { limit, url }, present) };
+      read: async ({ caller, query: { type, resource } }, { limit, after: id }) => {
+        const filter = { limit, after: cursorIdOf('event', id), type, resource };
+        return pageOf(await listEvents(platform.db, caller, filter), filter, present);
       },
     }),
     defineRoute({

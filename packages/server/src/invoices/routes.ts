@@ -1,7 +1,7 @@
 import { Invoice, InvoiceList, InvoicePath, InvoiceQuery } from '@florin/contract/schemas';
 import { findCustomerId } from '../customers/index.ts';
-import { NIL_ID, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { NIL_ID, pageOf } from '../platform/db/index.ts';
+import { defineList, defineRoute, type Route, type SliceRequest } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Owner } from '../tenancy/index.ts';
 import { decodeId } from '../tenancy/index.ts';
@@ -14,33 +14,28 @@ const tag = 'Invoices';
 async function readPage(
   { db }: Platform,
   owner: Owner,
-  query: InvoiceQuery & { limit: number },
+  { customer, subscription, status }: InvoiceQuery,
+  slice: SliceRequest,
 ): Promise<InvoiceRow[]> {
-  const { customer, subscription, status, limit, starting_after: after } = query;
   // An unknown customer or subscription becomes the nil id, which matches no invoice.
   const customerId = customer && ((await findCustomerId(db, owner.merchantId, customer)) ?? NIL_ID);
   const subscriptionId = subscription && (decodeId('subscription', subscription) ?? NIL_ID);
-  return await listInvoices(db, owner, { customerId, subscriptionId, status, limit, after });
+  return await listInvoices(db, owner, { customerId, subscriptionId, status, ...slice });
 }
 
 /** Invoices are read-only in the API, and belong to the store of their subscription. */
 export function invoiceRoutes(platform: Platform): Route[] {
   return [
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: PATH,
       operationId: 'listInvoices',
       tag,
       summary: 'List the invoices of the store, newest first',
-      scope: 'read',
       query: InvoiceQuery,
       answer: InvoiceList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const rows = await readPage(platform, caller, { ...query, limit });
-        return { body: pageOf(rows, { limit, url }, presentInvoice) };
-      },
+      read: async ({ caller, query }, slice) =>
+        pageOf(await readPage(platform, caller, query, slice), slice, presentInvoice),
     }),
     defineRoute({
       method: 'GET',

@@ -1,7 +1,7 @@
 import { Balances, LedgerEntryList, LedgerEntryQuery } from '@florin/contract/schemas';
 import type { Db } from '../platform/db/index.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { pageOf } from '../platform/db/index.ts';
+import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { cursorIdOf, decodeId } from '../tenancy/index.ts';
 import { CAUSE_KINDS, type CauseNames } from './causes.ts';
@@ -34,21 +34,17 @@ export function ledgerRoutes(platform: Platform, names: CauseNames): Route[] {
         body: presentBalances(await readBalances(platform.db, caller.merchantId)),
       }),
     }),
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: '/api/v1/ledger_entries',
       operationId: 'listLedgerEntries',
       tag: 'Ledger',
       summary: 'List the ledger entries of the merchant, newest first',
-      scope: 'read',
       query: LedgerEntryQuery,
       answer: LedgerEntryList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const after = cursorIdOf('ledgerEntry', query.starting_after);
+      read: async ({ caller: { merchantId }, query }, { limit, after: id }) => {
+        const after = cursorIdOf('ledgerEntry', id);
         const { db } = platform;
-        const { merchantId } = caller;
         const filter = {
           currency: query.currency,
           account: query.account,
@@ -59,7 +55,7 @@ export function ledgerRoutes(platform: Platform, names: CauseNames): Route[] {
         const named = rows.filter((row) => row.cause_type === 'refund').map((row) => row.cause_id);
         const known =
           named.length === 0 ? new Map<string, string>() : await names.namesOf(db, merchantId, named);
-        return { body: pageOf(rows, { limit, url }, (row) => presentEntry(row, known)) };
+        return pageOf(rows, { limit }, (row) => presentEntry(row, known));
       },
     }),
   ];

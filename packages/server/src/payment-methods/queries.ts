@@ -1,18 +1,20 @@
-import type { Network } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
+import type { PaymentMethodStatus } from '@florin/contract/schemas';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { Mandate } from '../chains/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
 import {
+  type CreatedRange,
   cursorOf,
   deferred,
   listed,
+  madeWithin,
+  newestFirst,
   prepared,
-  readNewest,
   rowLoaderPerPool,
-  unknownCursor,
 } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { decodeId } from '../tenancy/index.ts';
+import { cursorIdOf, decodeId } from '../tenancy/index.ts';
 import type { ChargedWallet } from '../transfers/index.ts';
 import { PAYMENT_METHOD } from './columns.ts';
 import { METHOD_MOVES } from './states.ts';
@@ -118,18 +120,48 @@ export function walletsLock(merchantId: string, wallets: readonly ChargedWallet[
     for update`;
 }
 
+/** Filters of the list; only `status` of a method changes. */
+export interface MethodFilter {
+  customerId?: string | undefined;
+  status?: PaymentMethodStatus | undefined;
+  currency?: Asset | undefined;
+  network?: Network | undefined;
+  created?: CreatedRange | undefined;
+}
+
+/** Methods with what they have for good. */
+function lastingMethods(db: Db, merchantId: string, filter: MethodFilter) {
+  const { customerId, currency, network, created = {} } = filter;
+  let query = selectMethods(db, merchantId);
+  if (customerId !== undefined) query = query.where('customer_id', '=', customerId);
+  if (currency !== undefined) query = query.where('currency', '=', currency);
+  if (network !== undefined) query = query.where('network', '=', network);
+  return madeWithin(query, created);
+}
+
+/** The statement of the list: newest first, one row more than the limit. */
+export function methodPage(
+  db: Db,
+  merchantId: string,
+  filter: MethodFilter,
+  page: { limit: number; after?: PaymentMethodRow | undefined },
+) {
+  const lasting = lastingMethods(db, merchantId, filter);
+  const query = filter.status === undefined ? lasting : lasting.where('status', '=', filter.status);
+  return newestFirst(query, 'payment_method_id', { limit: page.limit, after: page.after });
+}
+
 /** Newest first; one row more than the limit. */
 export async function listPaymentMethods(
   db: Db,
   merchantId: string,
-  page: { customerId?: string | undefined; limit: number; after?: string | undefined },
+  filter: MethodFilter,
+  { limit, after: text }: { limit: number; after: string | undefined },
 ): Promise<PaymentMethodRow[]> {
-  let query = selectMethods(db, merchantId);
-  if (page.customerId !== undefined) query = query.where('customer_id', '=', page.customerId);
-  const after = await cursorOf(page.after, (id) => getPaymentMethod(db, merchantId, id));
-  const { customerId = after?.customer_id } = page;
-  if (after !== undefined && after.customer_id !== customerId) throw unknownCursor();
-  return await readNewest(query, 'payment_method_id', { after, limit: page.limit });
+  const after = await cursorOf(cursorIdOf('paymentMethod', text), (id) =>
+    lastingMethods(db, merchantId, filter).where('payment_method_id', '=', id).executeTakeFirst(),
+  );
+  return await methodPage(db, merchantId, filter, { limit, after }).execute();
 }
 
 /** The newest active method of each of these customers; customers without one are absent. */

@@ -7,8 +7,8 @@ import {
   PaymentMethodUpdateInput,
 } from '@florin/contract/schemas';
 import { findCustomerId } from '../customers/index.ts';
-import { NIL_ID, PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { createdRange, NIL_ID, pageOf } from '../platform/db/index.ts';
+import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { PaymentMethodDeps } from './deps.ts';
 import { presentPaymentMethod } from './present.ts';
 import { getPaymentMethod, listPaymentMethods, updatePaymentMethod } from './queries.ts';
@@ -35,23 +35,22 @@ function readRoutes(deps: PaymentMethodDeps): Route[] {
         ),
       }),
     }),
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: PATH,
       operationId: 'listPaymentMethods',
       tag,
       summary: 'List the payment methods of the merchant, newest first',
-      scope: 'read',
       query: PaymentMethodQuery,
       answer: PaymentMethodList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const { merchantId } = caller;
-        const { customer, starting_after: after, limit = PAGE_LIMIT_DEFAULT } = query;
+      read: async ({ caller: { merchantId }, query }, slice) => {
+        const { customer, status, currency, network } = query;
+        const created = createdRange(query);
         // An unknown customer becomes the nil id, which matches no method.
         const customerId = customer && ((await findCustomerId(deps.db, merchantId, customer)) ?? NIL_ID);
-        const rows = await listPaymentMethods(deps.db, merchantId, { limit, customerId, after });
-        return { body: pageOf(rows, { limit, url }, presentPaymentMethod) };
+        const filter = { customerId, status, currency, network, created };
+        const rows = await listPaymentMethods(deps.db, merchantId, filter, slice);
+        return pageOf(rows, slice, presentPaymentMethod);
       },
     }),
   ];

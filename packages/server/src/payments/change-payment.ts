@@ -2,13 +2,15 @@ import type { EventType, PaymentStatus } from '@florin/contract/schemas';
 import type { Updateable } from 'kysely';
 import { type Change, recordEvents } from '../events/index.ts';
 import type { Tables, Tx } from '../platform/db/index.ts';
+import { updateRows } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { encodeId } from '../tenancy/index.ts';
+import { PAYMENT } from './columns.ts';
 import type { PaymentContext, PaymentSettings } from './deps.ts';
 import { invoiceNewsJob, quoteJob } from './jobs.ts';
 import { currentOption, factsOf, isQuoteDue, presentPayment } from './present.ts';
 import { lockPayment, type PaymentView, transactionKey, updatePayment } from './queries.ts';
-import { invoicePageState, PAYMENT_MOVES, type Rules, toleranceOf } from './states.ts';
+import { exceptionsOf, invoicePageState, PAYMENT_MOVES, type Rules, toleranceOf } from './states.ts';
 
 /** The tolerance and lateness rules of a payment, from the merchant's settings. */
 export function rulesOf(view: PaymentView, settings: PaymentSettings): Rules {
@@ -39,6 +41,20 @@ export async function changePayment(
   return after;
 }
 
+/** Writes the exceptions of changed payments where they are others by now. */
+export async function writeExceptions(
+  tx: Tx,
+  views: readonly PaymentView[],
+  { settings }: Pick<PaymentContext, 'settings'>,
+): Promise<void> {
+  const changed = views.flatMap((view) => {
+    const { merchant_id, payment_id, exceptions: known } = view.payment;
+    const exceptions = exceptionsOf(factsOf(view), rulesOf(view, settings));
+    return exceptions.join() === known.join() ? [] : [{ merchant_id, payment_id, exceptions }];
+  });
+  await updateRows(tx, PAYMENT, changed, ['payment_id']);
+}
+
 export interface Changed {
   before: PaymentView;
   after: PaymentView;
@@ -51,6 +67,11 @@ export async function recordChanges(
   context: PaymentContext,
 ): Promise<void> {
   for (const { before, after } of changed) PAYMENT_MOVES.check(before.payment.status, after.payment.status);
+  await writeExceptions(
+    tx,
+    changed.map(({ after }) => after),
+    context,
+  );
   await recordEvents(
     tx,
     changed.flatMap((one) => eventOf(one, context) ?? []),

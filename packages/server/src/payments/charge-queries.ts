@@ -64,6 +64,7 @@ function newCharge({ option, ...row }: NewChargeRow): PaymentView {
     ...UNPAID,
     ...row,
     session_id: null,
+    order_id: null,
     fixed_currency: option?.currency ?? null,
     fixed_network: option?.network ?? null,
     metadata: {},

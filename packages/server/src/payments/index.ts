@@ -39,6 +39,7 @@ export {
   networkOf,
   scanJob,
 } from './jobs.ts';
+export { listPayments, readPaymentFilter } from './list-payments.ts';
 export { openPayment } from './open-payment.ts';
 export { ownAddressFinder } from './own-addresses.ts';
 export { type DuePages, pollPages, type RetryAt } from './poll-pages.ts';
@@ -52,8 +53,10 @@ export { proveWallet } from './prove-wallet.ts';
 export {
   lockPayment,
   type OptionRow,
+  type PaymentRow,
   type PaymentView,
   readPayment,
+  viewsOf,
 } from './queries.ts';
 export { readRateAtCreation } from './quote.ts';
 export { moveRefundable, type TransferKey } from './refund-books.ts';

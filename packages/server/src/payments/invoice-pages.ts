@@ -3,7 +3,7 @@ import { post } from '../ledger/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { parseRate, payAmount } from '../rates/index.ts';
-import { changePayment, paymentChange } from './change-payment.ts';
+import { changePayment, paymentChange, writeExceptions } from './change-payment.ts';
 import { decideArrival } from './decide-arrival.ts';
 import type { PaymentContext } from './deps.ts';
 import { factsOf, fixedOptionOf } from './present.ts';
@@ -58,9 +58,11 @@ export async function closeInvoicePage(
   if (before.payment.closed_at !== null) return [];
   const canceled = status === 'cancelled' ? { canceled_at: seconds } : {};
   const payment = await updatePayment(tx, before.payment, { status, closed_at: seconds, ...canceled });
+  const after = { ...before, payment };
+  await writeExceptions(tx, [after], context);
   if (end === 'paid' || status === before.payment.status) return [];
   const type = status === 'cancelled' ? 'payment.cancelled' : 'payment.expired';
-  return [paymentChange({ before, after: { ...before, payment } }, type, context)];
+  return [paymentChange({ before, after }, type, context)];
 }
 
 /**

@@ -14,6 +14,7 @@ type NewPayment = Pick<
   | 'store_id'
   | 'invoice_id'
   | 'customer'
+  | 'order_id'
   | 'amount'
   | 'currency'
   | 'metadata'

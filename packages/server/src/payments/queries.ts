@@ -35,6 +35,7 @@ export const UNPAID = {
   closed_at: null,
   completed_at: null,
   earlier_amounts: [],
+  exceptions: [],
 } satisfies Partial<PaymentRow>;
 
 /** Unique per merchant. */

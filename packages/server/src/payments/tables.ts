@@ -1,6 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type {
   Metadata,
+  PaymentException,
   PaymentStatus,
   PaymentTransactionKind,
   PaymentTransactionStatus,
@@ -20,6 +21,8 @@ declare module '../platform/db/db.ts' {
       session_id: string | null;
       invoice_id: string | null;
       customer: string | null;
+      /** The merchant's reference of the session. */
+      order_id: string | null;
       amount: bigint;
       /** Earlier prices, each with the time until which it applied, oldest first. */
       earlier_amounts: Json<{ amount: string; until: number }[]>;
@@ -36,6 +39,8 @@ declare module '../platform/db/db.ts' {
       decline_code: string | null;
       /** The payer's proven wallet, on the network of the fixed option. */
       wallet_address: string | null;
+      /** As the last change found them, for the list's filter. */
+      exceptions: Json<PaymentException[]>;
       metadata: Generated<Metadata>;
       expires_at: Int8 | null;
       canceled_at: Int8 | null;

@@ -11,9 +11,9 @@ import {
   PayoutItemPath,
   PayoutItemQuery,
 } from '@florin/contract/schemas';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
+import { pageOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import { cursorIdOf } from '../tenancy/index.ts';
 import { cancelPayoutBatch } from './cancel-payout-batch.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
@@ -58,26 +58,24 @@ function draftRoutes(deps: PayoutDeps): Route[] {
 
 function batchReadRoutes(deps: PayoutDeps): Route[] {
   return [
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: PAYOUT_PATH,
       operationId: 'listPayoutBatches',
       tag,
       summary: 'List payout batches, newest first',
-      scope: 'read',
       query: PayoutBatchQuery,
       answer: PayoutBatchList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
+      idOf: ({ batch_id }) => batch_id,
+      read: async ({ caller, query }, { limit, after }) => {
         const rows = await listBatches(deps.db, caller.merchantId, {
           limit,
-          after: cursorIdOf('payoutBatch', query.starting_after),
+          after: cursorIdOf('payoutBatch', after),
           status: query.status,
           currency: query.currency,
           idempotencyKey: query.idempotency_key,
         });
-        return { body: pageOf(rows, { limit, url }, presentBatch) };
+        return pageOf(rows, { limit }, presentBatch);
       },
     }),
     defineRoute({
@@ -146,27 +144,25 @@ function lifeRoutes(deps: PayoutDeps): Route[] {
 
 function itemReadRoutes(deps: PayoutDeps): Route[] {
   return [
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: `${PAYOUT_PATH}/{batch_id}/items`,
       operationId: 'listPayoutItems',
       tag,
       summary: 'List the items of a batch, in its order',
-      scope: 'read',
       params: PayoutBatchPath,
       query: PayoutItemQuery,
       answer: PayoutItemList,
       refusals: ['resource_not_found'],
-      handle: async ({ caller, params, query, url }) => {
-        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
+      idOf: ({ item_id }) => item_id,
+      read: async ({ caller, params, query }, { limit, after: id }) => {
         const batch = await getBatch(deps.db, caller.merchantId, batchIdOf(params.batch_id));
-        const after = cursorIdOf('payoutItem', query.starting_after);
+        const after = cursorIdOf('payoutItem', id);
         const rows = await listItems(deps.db, caller.merchantId, batch.batch_id, {
           limit,
           after,
           status: query.status,
         });
-        return { body: pageOf(rows, { limit, url }, presentItem) };
+        return pageOf(rows, { limit }, presentItem);
       },
     }),
     defineRoute({

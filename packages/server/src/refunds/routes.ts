@@ -1,9 +1,11 @@
-import { NoFields, Refund, RefundInput, RefundPath } from '@florin/contract/schemas';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { NoFields, Refund, RefundInput, RefundList, RefundPath, RefundQuery } from '@florin/contract/schemas';
+import { pageOf } from '../platform/db/index.ts';
+import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import { cancelRefund } from './cancel-refund.ts';
 import { CLAIM_PATH, claimToken } from './claim-link.ts';
 import { createRefund } from './create-refund.ts';
 import type { RefundDeps } from './deps.ts';
+import { listRefunds, readRefundFilter } from './list-refunds.ts';
 import { awaitsClaim, presentRefund } from './present.ts';
 import { getRefund, type RefundRow } from './queries.ts';
 
@@ -42,6 +44,20 @@ export function refundRoutes(deps: RefundDeps, publicUrl: () => string): Route[]
       handle: async ({ caller, body }) => {
         const { refund, replayed } = await createRefund(deps, caller, body);
         return { body: present(refund), replayed };
+      },
+    }),
+    defineList({
+      path: PATH,
+      operationId: 'listRefunds',
+      tag,
+      summary: 'List the refunds of the store, newest first',
+      query: RefundQuery,
+      answer: RefundList,
+      refusals: [],
+      idOf: ({ refund_id }) => refund_id,
+      read: async ({ caller, query }, slice) => {
+        const rows = await listRefunds(deps.db, caller, readRefundFilter(query, caller), slice);
+        return pageOf(rows, slice, present);
       },
     }),
     defineRoute({

@@ -25,8 +25,7 @@ import {
   TestAddresses,
 } from '@florin/contract/schemas';
 import { type SimulatedChain, type SimulatedTransfer, testAddresses } from '../chains/index.ts';
-import { PAGE_LIMIT_DEFAULT } from '../platform/db/index.ts';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import { claimRefund, getRefund, showRefund } from '../refunds/index.ts';
 import { advanceClock } from './advance-clock.ts';
 import { authorizeMandate } from './authorize-mandate.ts';
@@ -123,28 +122,25 @@ function chainRoutes(deps: SandboxDeps): Route[] {
         return { body: { height: Number(height), final_height: Number(finalHeight) } };
       },
     }),
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: `${PATH}/chains/{network}/transfers`,
       operationId: 'listSimulatedTransfers',
       tag,
       summary: 'What the simulated chain itself holds, newest first',
-      scope: 'read',
       sandboxOnly: true,
       params: NetworkPath,
       query: SimulatedTransferQuery,
       answer: SimulatedTransferList,
       refusals: ['resource_not_found'],
-      handle: async ({ caller, params, query, url }) => {
+      read: async ({ caller, params, query: { address } }, { limit, after }) => {
         const chain = deps.chains.sandbox(caller.merchantId, params.network);
         const wanted = {
-          limit: query.limit ?? PAGE_LIMIT_DEFAULT,
-          ...(query.address === undefined ? {} : { address: query.address }),
-          ...(query.starting_after === undefined ? {} : { after: query.starting_after }),
+          limit,
+          ...(address === undefined ? {} : { address }),
+          ...(after === undefined ? {} : { after }),
         };
         const page = await reachChain(() => chain.transfers(wanted));
-        const object = 'list' as const;
-        return { body: { object, data: page.data.map(presentTransfer), has_more: page.hasMore, url } };
+        return { data: page.data.map(presentTransfer), has_more: page.hasMore };
       },
     }),
   ];

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db, newId } from '../platform/db/index.ts';
+import { explain } from '../../../../test/explain.ts';
+import { connect, type Db, NIL_ID, newId } from '../platform/db/index.ts';
 import type { Owner } from '../tenancy/index.ts';
 import { type SubscriptionFilter, subscriptionPage } from './queries.ts';
 
@@ -31,22 +32,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-interface Plan {
-  'Node Type': string;
-  'Index Name'?: string;
-  'Index Cond'?: string;
-  'Actual Rows': number;
-  Filter?: string;
-  Plans?: Plan[];
-}
-
-async function planOf(filter: SubscriptionFilter): Promise<Plan[]> {
-  const page = subscriptionPage(db, owner, filter);
-  const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: Plan }] }>`
-    explain (analyze, format json) ${page}`.execute(db);
-  const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)];
-  return rows.flatMap((row) => flat(row['QUERY PLAN'][0].Plan));
-}
+const planOf = (filter: SubscriptionFilter) => explain(db, subscriptionPage(db, owner, filter));
 
 const SHAPES: [name: string, filter: Omit<SubscriptionFilter, 'limit'>, index: string][] = [
   ['all', {}, 'subscription_list'],
@@ -66,4 +52,11 @@ test.each(SHAPES)('the list %s reads its rows from one index, in its order', asy
   expect(scan?.['Index Name']).toBe(index);
   expect(scan?.Filter).toBeUndefined();
   expect(scan?.['Actual Rows']).toBeLessThanOrEqual(LIMIT);
+});
+
+test('an export goes on behind a row by the same index', async () => {
+  const after = { created_at: 10_000n, subscription_id: NIL_ID };
+  const plan = await planOf({ status: 'active', limit: LIMIT, after });
+  expect(plan.map((node) => node['Index Name'])).toEqual([undefined, 'subscription_status']);
+  expect(plan[1]?.Filter).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Db, Tables } from '../platform/db/index.ts';
 import { decodeId, type Owner, ofStore } from '../tenancy/index.ts';
 import './tables.ts';
@@ -26,12 +26,22 @@ export interface SubscriptionFilter {
   customer?: string | undefined;
   status?: SubscriptionStatus | undefined;
   limit: number;
+  /** For exports: the API's list has no cursor. */
+  after?: Pick<SubscriptionRow, 'created_at' | 'subscription_id'> | undefined;
 }
 
 /** The statement of the list: newest first, by an index for each combination of filters. */
-export function subscriptionPage(db: Db, owner: Owner, { customer, status, limit }: SubscriptionFilter) {
+export function subscriptionPage(
+  db: Db,
+  owner: Owner,
+  { customer, status, limit, after }: SubscriptionFilter,
+) {
   let query = selectSubscriptions(db, owner.merchantId).where('store_id', '=', owner.storeId);
   if (customer !== undefined) query = query.where('customer', '=', customer);
   if (status !== undefined) query = query.where('status', '=', status);
+  if (after !== undefined)
+    query = query.where(
+      sql<boolean>`(created_at, subscription_id) < (${after.created_at}, ${after.subscription_id})`,
+    );
   return query.orderBy('created_at', 'desc').orderBy('subscription_id', 'desc').limit(limit);
 }

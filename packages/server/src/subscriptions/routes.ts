@@ -5,8 +5,7 @@ import {
   SubscriptionQuery,
   SubscriptionReadQuery,
 } from '@florin/contract/schemas';
-import { PAGE_LIMIT_DEFAULT } from '../platform/db/index.ts';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { expansionsOf, presentExpanded } from './expand.ts';
 import { presentSubscription } from './present.ts';
@@ -18,22 +17,24 @@ const tag = 'Subscriptions';
 /** Routes that read subscriptions, which belong to a store. */
 export function subscriptionRoutes(platform: Platform): Route[] {
   return [
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: PATH,
       operationId: 'listSubscriptions',
       tag,
       summary: 'List the subscriptions of the store, newest first',
       description: 'has_more is true when there are as many as the limit; there is no further page.',
-      scope: 'read',
       query: SubscriptionQuery,
       answer: SubscriptionList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const { customer, status, limit = PAGE_LIMIT_DEFAULT } = query;
-        const rows = await subscriptionPage(platform.db, caller, { customer, status, limit }).execute();
-        const data = rows.map(presentSubscription);
-        return { body: { object: 'list' as const, data, has_more: data.length === limit, url } };
+      read: async ({ caller, query: { customer, status } }, { limit, after: id }) => {
+        const after = id === undefined ? undefined : await getSubscription(platform.db, caller, id);
+        const rows = await subscriptionPage(platform.db, caller, {
+          customer,
+          status,
+          limit,
+          after,
+        }).execute();
+        return { data: rows.map(presentSubscription), has_more: rows.length === limit };
       },
     }),
     defineRoute({

@@ -1,5 +1,5 @@
 export { type MerchantTime, merchantTime } from './merchant-time.ts';
-export { type Owner, ofStore } from './owner.ts';
+export { checkStoreFilter, type Owner, ofStore } from './owner.ts';
 export { cursorIdOf, decodeId, encodeId, type IdKind } from './resource-ids.ts';
 export {
   changeSetting,

@@ -1,4 +1,5 @@
 import { Fail } from '../platform/fail.ts';
+import { decodeId } from './resource-ids.ts';
 
 /** The merchant and store of a caller, which own the resources it may see. */
 export interface Owner {
@@ -21,4 +22,10 @@ export function ofStore<R extends { store_id: string }>(
   if (row.store_id !== storeId)
     throw new Fail('forbidden', `This ${what} belongs to another store of the merchant.`);
   return row;
+}
+
+/** Checks the filter `store` of a list. @throws Fail `forbidden` for any store but the caller's */
+export function checkStoreFilter(store: string | undefined, { storeId }: Owner): void {
+  if (store === undefined || decodeId('store', store) === storeId) return;
+  throw new Fail('forbidden', 'This API key reads the lists of its own store alone.');
 }

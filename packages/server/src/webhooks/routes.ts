@@ -13,8 +13,8 @@ import {
   WebhookEndpointPath,
   WebhookEndpointQuery,
 } from '@florin/contract/schemas';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../platform/db/index.ts';
-import { defineRoute, type Route } from '../platform/http/index.ts';
+import { pageOf } from '../platform/db/index.ts';
+import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { cursorIdOf, decodeId } from '../tenancy/index.ts';
 import { createWebhookEndpoint } from './create-webhook-endpoint.ts';
@@ -46,21 +46,17 @@ function endpointRoutes(platform: Platform): Route[] {
       refusals: [],
       handle: async ({ caller, body }) => ({ body: await createWebhookEndpoint(platform, caller, body) }),
     }),
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: ENDPOINTS,
       operationId: 'listWebhookEndpoints',
       tag,
       summary: 'List the webhook endpoints of the store, newest first',
-      scope: 'read',
       query: WebhookEndpointQuery,
       answer: WebhookEndpointList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const after = cursorIdOf('webhookEndpoint', query.starting_after);
-        const rows = await listEndpoints(platform.db, caller, { limit, after });
-        return { body: pageOf(rows, { limit, url }, presentEndpoint) };
+      read: async ({ caller }, { limit, after: id }) => {
+        const after = cursorIdOf('webhookEndpoint', id);
+        return pageOf(await listEndpoints(platform.db, caller, { limit, after }), { limit }, presentEndpoint);
       },
     }),
     defineRoute({
@@ -138,19 +134,16 @@ function endpointChangeRoutes(platform: Platform): Route[] {
 
 function deliveryRoutes(platform: Platform): Route[] {
   return [
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: DELIVERIES,
       operationId: 'listDeliveries',
       tag,
       summary: 'List the deliveries of the store, newest first',
-      scope: 'read',
       query: DeliveryQuery,
       answer: DeliveryList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const after = cursorIdOf('delivery', query.starting_after);
+      read: async ({ caller, query }, { limit, after: id }) => {
+        const after = cursorIdOf('delivery', id);
         const eventId = query.event_id && decodeId('event', query.event_id);
         const endpointId = query.endpoint_id && decodeId('webhookEndpoint', query.endpoint_id);
         // An id that decodes to nothing has no deliveries.
@@ -159,7 +152,7 @@ function deliveryRoutes(platform: Platform): Route[] {
           (query.endpoint_id !== undefined && endpointId === undefined);
         const filter = { limit, after, eventId, endpointId, status: query.status };
         const rows = isNothing ? [] : await listDeliveries(platform.db, caller, filter);
-        return { body: pageOf(rows, { limit, url }, presentDelivery) };
+        return pageOf(rows, { limit }, presentDelivery);
       },
     }),
     defineRoute({

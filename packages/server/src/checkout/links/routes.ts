@@ -7,8 +7,8 @@ import {
   PaymentLinkQuery,
 } from '@florin/contract/schemas';
 import type { PaymentDeps } from '../../payments/index.ts';
-import { PAGE_LIMIT_DEFAULT, pageOf } from '../../platform/db/index.ts';
-import { defineRoute, type Route } from '../../platform/http/index.ts';
+import { pageOf } from '../../platform/db/index.ts';
+import { defineList, defineRoute, type Route } from '../../platform/http/index.ts';
 import { createPaymentLink } from './create-payment-link.ts';
 import { presentLink } from './present.ts';
 import { getLink, listLinks, setLinkActive } from './queries.ts';
@@ -60,21 +60,16 @@ function writeRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
 
 function readRoutes(deps: PaymentDeps, publicUrl: () => string): Route[] {
   return [
-    defineRoute({
-      method: 'GET',
+    defineList({
       path: PATH,
       operationId: 'listPaymentLinks',
       tag,
       summary: 'List the payment links of the store, newest first',
-      scope: 'read',
       query: PaymentLinkQuery,
       answer: PaymentLinkList,
       refusals: [],
-      handle: async ({ caller, query, url }) => {
-        const limit = query.limit ?? PAGE_LIMIT_DEFAULT;
-        const rows = await listLinks(deps.db, caller, { limit, after: query.starting_after });
-        return { body: pageOf(rows, { limit, url }, (row) => presentLink(row, publicUrl())) };
-      },
+      read: async ({ caller }, slice) =>
+        pageOf(await listLinks(deps.db, caller, slice), slice, (row) => presentLink(row, publicUrl())),
     }),
     defineRoute({
       method: 'GET',

@@ -21,7 +21,16 @@ export { decodeIdToken, encodeIdToken } from './id-token.ts';
 export { bodyDigest, claimKey } from './idempotency.ts';
 export { decodeUuid, encodeUuid, madeAt, NIL_ID, newId } from './ids.ts';
 export { addWithin, takeBack } from './limits.ts';
-export { cursorOf, PAGE_LIMIT_DEFAULT, pageOf, readNewest, unknownCursor } from './list-page.ts';
+export {
+  type CreatedRange,
+  createdRange,
+  cursorOf,
+  madeWithin,
+  newestFirst,
+  pageOf,
+  readNewest,
+  unknownCursor,
+} from './list-page.ts';
 export { migrate, pendingMigrations } from './migrate.ts';
 export { Moves } from './moves.ts';
 export { UnknownMigrations } from './rename-applied.ts';

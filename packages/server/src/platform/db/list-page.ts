@@ -2,27 +2,13 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import { Fail } from '../fail.ts';
 import type { Tables } from './db.ts';
 
-export const PAGE_LIMIT_DEFAULT = 10;
-
-export interface Page<T> {
-  object: 'list';
-  data: T[];
-  has_more: boolean;
-  url: string;
-}
-
 /** Makes a page of rows read with `limit + 1`. The extra row only shows that there is more. */
 export function pageOf<Row, T>(
   rows: readonly Row[],
-  page: { limit: number; url: string },
+  { limit }: { limit: number },
   present: (row: Row) => T,
-): Page<T> {
-  return {
-    object: 'list',
-    data: rows.slice(0, page.limit).map(present),
-    has_more: rows.length > page.limit,
-    url: page.url,
-  };
+): { data: T[]; has_more: boolean } {
+  return { data: rows.slice(0, limit).map(present), has_more: rows.length > limit };
 }
 
 /** The error for a `starting_after` that is unknown, foreign or of another list. */
@@ -46,24 +32,63 @@ export async function cursorOf<Row>(
   return row;
 }
 
+/** Times of creation that a list is limited to, Unix seconds. */
+export interface CreatedRange {
+  from?: number | undefined;
+  /** Not itself in the range. */
+  before?: number | undefined;
+}
+
+/** Reads the filters `created[gte]` and `created[lt]`. @throws Fail for a range that holds no time */
+export function createdRange(query: {
+  'created[gte]'?: number | undefined;
+  'created[lt]'?: number | undefined;
+}): CreatedRange {
+  const { 'created[gte]': from, 'created[lt]': before } = query;
+  if (from !== undefined && before !== undefined && before <= from) {
+    const message = 'created[lt] must be after created[gte].';
+    throw new Fail('invalid_request', { message, param: 'created[lt]' });
+  }
+  return { from, before };
+}
+
+type Selection<Table extends keyof Tables, Row> = SelectQueryBuilder<Tables, Table, Row>;
+
+const createdAt = sql.ref('created_at');
+
+/** Limits a query to rows that were made in the range. */
+export function madeWithin<Table extends keyof Tables, Row>(
+  query: Selection<Table, Row>,
+  { from, before }: CreatedRange,
+): Selection<Table, Row> {
+  const later = from === undefined ? query : query.where(sql<boolean>`${createdAt} >= ${from}`);
+  return before === undefined ? later : later.where(sql<boolean>`${createdAt} < ${before}`);
+}
+
 /**
- * Reads rows newest first, after the cursor if there is one; up to one more than the limit.
+ * Rows newest first, after the cursor if there is one; up to one more than the limit.
  *
  * @param idColumn the order of rows of the same second
  */
-export async function readNewest<Table extends keyof Tables, Row, Id extends keyof Row & string>(
-  query: SelectQueryBuilder<Tables, Table, Row>,
+export function newestFirst<Table extends keyof Tables, Row, Id extends keyof Row & string>(
+  query: Selection<Table, Row>,
   idColumn: Id,
   { after, limit }: { after: Readonly<Record<'created_at' | Id, unknown>> | undefined; limit: number },
-): Promise<Row[]> {
-  const [created, id] = [sql.ref('created_at'), sql.ref(idColumn)];
+): Selection<Table, Row> {
+  const id = sql.ref(idColumn);
   const behind =
     after === undefined
       ? query
-      : query.where(sql<boolean>`(${created}, ${id}) < (${after.created_at}, ${after[idColumn]})`);
-  return await behind
-    .orderBy(created, 'desc')
+      : query.where(sql<boolean>`(${createdAt}, ${id}) < (${after.created_at}, ${after[idColumn]})`);
+  return behind
+    .orderBy(createdAt, 'desc')
     .orderBy(id, 'desc')
-    .limit(limit + 1)
-    .execute();
+    .limit(limit + 1);
+}
+
+/** Reads `newestFirst`. */
+export async function readNewest<Table extends keyof Tables, Row, Id extends keyof Row & string>(
+  ...list: Parameters<typeof newestFirst<Table, Row, Id>>
+): Promise<Row[]> {
+  return await newestFirst<Table, Row, Id>(...list).execute();
 }

@@ -130,8 +130,21 @@ function refusalsOf(route: Route, components: Map<string, Json>, options: OpenAp
   );
 }
 
-const answerType = (route: Route) =>
-  route.answer === EVENT_STREAM ? 'text/event-stream' : 'application/json';
+const CSV: Json = {
+  schema: {
+    type: 'string',
+    description:
+      'With `Accept: text/csv`: everything that fits the filter, a line for each item, times in UTC. The last line is `# n rows`; a file without it was cut off.',
+  },
+};
+
+function answersOf(route: Route, components: Map<string, Json>): Json {
+  const type = route.answer === EVENT_STREAM ? 'text/event-stream' : 'application/json';
+  return {
+    [type]: { schema: reference(route.answer, components) },
+    ...(route.list === undefined ? {} : { 'text/csv': CSV }),
+  };
+}
 
 function operationOf(route: Route, components: Map<string, Json>, options: OpenApiOptions): Json {
   return {
@@ -151,7 +164,7 @@ function operationOf(route: Route, components: Map<string, Json>, options: OpenA
     responses: {
       200: {
         description: 'Done.',
-        content: { [answerType(route)]: { schema: reference(route.answer, components) } },
+        content: answersOf(route, components),
       },
       ...refusalsOf(route, components, options),
     },

@@ -2,6 +2,7 @@ import type { Clock } from '../db/clock.ts';
 import { Fail } from '../fail.ts';
 import type { Logger } from '../observability/log.ts';
 import { EVENT_STREAM } from './event-stream.ts';
+import { type Csv, Exports, prefersCsv } from './export.ts';
 import { JsonRefused, parseStrictJson } from './json.ts';
 import { readQuery } from './query.ts';
 import { TokenBuckets } from './rate-limit.ts';
@@ -81,6 +82,7 @@ interface PreparedRoute {
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #buckets: TokenBuckets;
+  readonly #exports = new Exports();
   readonly #guesses = new TokenBuckets(GUESSES_PER_SECOND, GUESSES_BURST);
 
   constructor(options: PipelineOptions) {
@@ -100,13 +102,16 @@ export class Pipeline {
   }
 
   /** Runs a call. @throws Fail */
-  async run(raw: RawRequest, prepared: PreparedRoute): Promise<Answer<unknown>> {
+  async run(raw: RawRequest, prepared: PreparedRoute): Promise<Answer<unknown> | { csv: Csv }> {
     const willCommit = prepared.route.alwaysCommits ?? false;
     const { caller, hardenNonce } = await this.#admit(raw, willCommit);
     try {
       this.#limit(caller);
       const request = this.#read(raw, caller, prepared);
       checkPath(raw, prepared);
+      const { list } = prepared.route;
+      if (list !== undefined && prefersCsv(raw.headers.accept))
+        return { csv: await this.#exports.start(list, request) };
       const answer = await prepared.route.handle(request);
       checkAnswer(answer, prepared);
       if (willCommit && answer.replayed) await hardenNonce();

@@ -35,6 +35,25 @@ export interface Answer<T> {
   replayed?: boolean;
 }
 
+/** Which part of a list to read. */
+export interface SliceRequest {
+  limit: number;
+  /** The id of an item, as `starting_after` takes it: the slice begins behind it. */
+  after: string | undefined;
+}
+
+export interface Slice<T> {
+  data: T[];
+  has_more: boolean;
+}
+
+/** A list without its filters and items' types, as CSV reads it from the first slice to the last. */
+export interface List {
+  readonly item: TSchema;
+  readonly idOf: (item: object) => string;
+  readonly read: (request: RouteRequest<never, never, never>, slice: SliceRequest) => Promise<Slice<object>>;
+}
+
 type Shape<S> = S extends TSchema ? Static<S> : undefined;
 
 /** One call of the API, as data: the server, the order of checks, the OpenAPI document and the tests all read it. */
@@ -67,6 +86,8 @@ export interface Route<
   /** Runs before the shape is checked, for refusals that have a code of their own in the specification. @throws Fail */
   precheck?(body: unknown): void;
   answer: A;
+  /** Of a list: answers `Accept: text/csv` as well. */
+  list?: List;
   /** Codes that it may refuse with beside those of every call: for the documentation. */
   refusals: readonly FailCode[];
   handle(request: RouteRequest<Shape<P>, Shape<Q>, Shape<B>>): Promise<Answer<Static<A>>>;

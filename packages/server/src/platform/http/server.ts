@@ -216,6 +216,7 @@ function addRoute(app: FastifyInstance, pipeline: Pipeline, streams: EventStream
       const answering = () =>
         lacksId(raw) ? pipeline.refuse(raw, nothingHere()) : pipeline.run(raw, prepared);
       const answer = await whileHeld(request, () => inRequest(raw, route.path, answering));
+      if ('csv' in answer) return streams.send(reply, answer.csv.open, answer.csv.headers);
       if (route.answer === EVENT_STREAM) return streams.send(reply, answer.body as OpenStream);
       if (answer.replayed) reply.header('idempotent-replayed', 'true');
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));

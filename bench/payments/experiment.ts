@@ -1,0 +1,72 @@
+import { type PaymentFilter, paymentPage } from '../../packages/server/src/payments/list-payments.ts';
+import { viewsOf } from '../../packages/server/src/payments/queries.ts';
+import { connect } from '../../packages/server/src/platform/db/db.ts';
+import { furnish } from '../create/merchant.ts';
+import type { BenchServer } from '../database.ts';
+import { type Filled, ListRounds, type ReadPage } from '../list/rounds.ts';
+import { interleave } from '../rounds.ts';
+import type { Findings, RowId, RunOptions } from '../rows.ts';
+import { fillPayments, orderAt } from './fill.ts';
+
+const SMALL = 10_000;
+const LIMIT = 100;
+/** The rarest status has so many rows in the small table. */
+const RARE = 10;
+
+interface Case {
+  row: RowId;
+  name: string;
+  least: number;
+  filter: (rows: number, nth: number) => PaymentFilter;
+}
+
+const CASES: readonly Case[] = [
+  { row: '16a', name: 'all', least: LIMIT, filter: () => ({}) },
+  { row: '16b', name: 'by a rare status', least: RARE, filter: () => ({ status: 'processing' }) },
+  {
+    row: '16c',
+    name: 'by order',
+    least: 1,
+    filter: (rows, nth) => ({ orderId: orderAt(rows, 1 + nth * 7_919) }),
+  },
+  { row: '16d', name: 'by exception', least: RARE, filter: () => ({ exception: 'late' }) },
+];
+
+const reading =
+  ({ name, least, filter }: Case): ReadPage =>
+  async ({ db, owner, rows }, nth) => {
+    // As many rows from both tables.
+    const limit = Math.min(LIMIT, least);
+    const page = await paymentPage(db, owner, filter(rows, nth), { limit }).execute();
+    if (page.length < least) throw new Error(`a page of ${page.length} rows: ${name}`);
+    await viewsOf(db, page.slice(0, limit));
+  };
+
+/** Row 16: the list of payments stays as fast as its tables grow. */
+export async function runPayments(server: BenchServer, options: RunOptions): Promise<Findings> {
+  const rows = options.quick ? 200_000 : 5_000_000;
+  const small = await makeTable(server, SMALL);
+  options.log(`  filling ${rows.toLocaleString('en-US')} payments`);
+  const big = await makeTable(server, rows);
+  try {
+    const rounds = new ListRounds(`List of up to ${LIMIT} payments`, small, big, options);
+    const wanted = CASES.filter(({ row }) => options.wanted.has(row));
+    const settings = wanted.map((one) => rounds.growth(one.name, reading(one)));
+    const values = await interleave(settings, options);
+    const note = `${rows.toLocaleString('en-US')} payments`;
+    return {
+      results: wanted.map(({ row, name }) => ({ row, values: values[name] ?? [], note })),
+      remarks: rounds.remarks(),
+    };
+  } finally {
+    await Promise.all([small.db.destroy(), big.db.destroy()]);
+  }
+}
+
+async function makeTable(server: BenchServer, rows: number): Promise<Filled> {
+  const premises = await furnish(await server.createDatabase());
+  const { merchantId, storeId } = premises;
+  const owner = { merchantId, storeId };
+  await fillPayments(premises.databaseUrl, owner, rows);
+  return { rows, premises, owner, db: connect({ url: premises.databaseUrl, poolSize: 1 }) };
+}

@@ -1,0 +1,78 @@
+import {
+  CheckoutSessionList,
+  CheckoutSessionQuery,
+  PaymentList,
+  PaymentQuery,
+} from '@florin/contract/schemas';
+import {
+  listPayments,
+  type PaymentDeps,
+  type PaymentRow,
+  paymentSettings,
+  presentPayment,
+  readPaymentFilter,
+  rulesOf,
+  viewsOf,
+} from '../payments/index.ts';
+import { cursorOf, pageOf } from '../platform/db/index.ts';
+import { invariant } from '../platform/fail.ts';
+import { defineList, type Route } from '../platform/http/index.ts';
+import { cursorIdOf } from '../tenancy/index.ts';
+import { presentSession } from './present.ts';
+import { getSession, readSessions, type SessionRow } from './session-queries.ts';
+import { paymentStatusOf } from './session-status.ts';
+
+const tag = 'Checkout';
+
+/** Lists of a store's sessions, and of its payments, charges included. */
+export function listRoutes(deps: PaymentDeps, urlOf: (session: SessionRow) => string): Route[] {
+  return [paymentList(deps), sessionList(deps, urlOf)];
+}
+
+const paymentList = (deps: PaymentDeps) =>
+  defineList({
+    path: '/api/v1/payments',
+    operationId: 'listPayments',
+    tag,
+    summary: 'List the payments of the store, newest first',
+    description: 'Those of sessions and links, and the charges of mandates.',
+    query: PaymentQuery,
+    answer: PaymentList,
+    refusals: [],
+    read: async ({ caller, query }, { limit, after }) => {
+      const filter = readPaymentFilter(query, caller);
+      const page = { limit, after: cursorIdOf('payment', after) };
+      const rows = await listPayments(deps.db, caller, filter, page);
+      const settings = await paymentSettings(deps, caller);
+      const views = await viewsOf(deps.db, rows);
+      return pageOf(views, page, (view) => presentPayment(view, rulesOf(view, settings)));
+    },
+  });
+
+const sessionList = (deps: PaymentDeps, urlOf: (session: SessionRow) => string) =>
+  defineList({
+    path: '/api/v1/checkout/sessions',
+    operationId: 'listCheckoutSessions',
+    tag,
+    summary: 'List the payment sessions of the store, newest first',
+    query: CheckoutSessionQuery,
+    answer: CheckoutSessionList,
+    refusals: [],
+    read: async ({ caller, query: { status, ...query } }, { limit, after }) => {
+      const filter = readPaymentFilter(query, caller);
+      const behind = await cursorOf(after, (id) => getSession(deps.db, caller, id));
+      const rows = await listPayments(
+        deps.db,
+        caller,
+        { ...filter, ofSessions: true, status: status && paymentStatusOf(status) },
+        { limit, after: behind?.payment_id },
+      );
+      const ids = rows.flatMap(({ session_id: id }) => id ?? []);
+      const sessions = await readSessions(deps.db, caller.merchantId, ids);
+      return pageOf(rows, { limit }, (payment: PaymentRow) => {
+        const session = sessions.get(payment.session_id ?? '');
+        invariant(session !== undefined, 'the session of a payment is there');
+        return presentSession(session, payment, urlOf(session));
+      });
+    },
+  });

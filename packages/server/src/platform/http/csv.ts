@@ -1,0 +1,66 @@
+import type { TSchema } from 'typebox';
+import { isoOf } from '../db/clock.ts';
+
+interface Column {
+  field: string;
+  heading: string;
+  isTime: boolean;
+}
+
+interface Shape {
+  properties?: Record<string, TSchema>;
+  anyOf?: TSchema[];
+  format?: string;
+}
+
+const isTime = (schema: TSchema): boolean => {
+  const { format, anyOf } = schema as Shape;
+  return format === 'unix-time' || (anyOf?.some(isTime) ?? false);
+};
+
+/** One column for each field of an item, in the order of its schema. Times end in `_utc`. */
+export function columnsOfItem(item: TSchema): readonly Column[] {
+  return Object.entries((item as Shape).properties ?? {}).map(([field, schema]) => ({
+    field,
+    heading: isTime(schema) ? `${field}_utc` : field,
+    isTime: isTime(schema),
+  }));
+}
+
+export const headingLine = (columns: readonly Column[]) =>
+  lineOf(columns.map(({ heading }) => quoted(heading)));
+
+export function itemLine(columns: readonly Column[], item: object): string {
+  return lineOf(
+    columns.map(({ field, isTime }) => {
+      const value: unknown = Reflect.get(item, field);
+      return isTime && typeof value === 'number' ? timeText(value) : cell(value);
+    }),
+  );
+}
+
+/** The last line: a file without it was cut off. */
+export const closingLine = (rows: number) => `# ${rows} rows\r\n`;
+
+const lineOf = (cells: readonly string[]) => `${cells.join(',')}\r\n`;
+
+/** A time as spreadsheets read it: the heading says that it is UTC. */
+const timeText = (seconds: number) => (isoOf(seconds * 1000) ?? '').slice(0, 19).replace('T', ' ');
+
+/** Objects are written as JSON, lists of plain values with spaces in between. */
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return quoted(harmless(value));
+  const isPlain = Array.isArray(value) && value.every((one) => typeof one !== 'object');
+  return quoted(harmless(isPlain ? value.join(' ') : JSON.stringify(value)));
+}
+
+/**
+ * A text that no spreadsheet runs as a formula: an apostrophe makes text of what begins like one. A semicolon, tab or line
+ * break begins a new cell where a program splits at those, so what follows them is treated as a beginning as well.
+ */
+const harmless = (text: string) => text.replaceAll(/(?<=^|[;\t\r\n])(?=[=+\-@\t\r＝＋－＠])/g, "'");
+
+const quoted = (text: string) =>
+  /[",;\r\n\t]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

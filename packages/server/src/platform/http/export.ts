@@ -1,0 +1,103 @@
+import { Fail } from '../fail.ts';
+import { closingLine, columnsOfItem, headingLine, itemLine } from './csv.ts';
+import type { OpenStream } from './event-stream.ts';
+import type { List, RouteRequest, Slice } from './route.ts';
+
+/** Rows that are in memory at a time. Each slice is a query of its own, so no transaction outlives a slow reader. */
+const SLICE = 500;
+/** Exports that an API key may have open in one process. */
+const OPEN_MAX = 4;
+
+/** The answer of a list as CSV. */
+export interface Csv {
+  open: OpenStream;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Whether the header `Accept` prefers CSV to JSON. A list that it leaves the choice answers JSON. */
+export function prefersCsv(accept: string | undefined): boolean {
+  const ranges = (accept ?? '').split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+  });
+  const [best] = ranges
+    .filter(({ type, quality }) => (type === 'text/csv' || type === 'application/json') && quality > 0)
+    .toSorted((a, b) => b.quality - a.quality);
+  return best?.type === 'text/csv';
+}
+
+/** Lists as CSV: everything that fits the filter, slice by slice, in constant memory. */
+export class Exports {
+  readonly #open = new Map<string, number>();
+
+  /** Reads the first slice, so that a refusal is an answer and not a file that is cut off. @throws Fail */
+  async start(list: List, request: RouteRequest<never, never, never>): Promise<Csv> {
+    const { limit, starting_after: after } = request.query as {
+      limit?: number;
+      starting_after?: string;
+    };
+    if (limit !== undefined) {
+      const message = 'CSV holds everything that fits the filter: leave limit out.';
+      throw new Fail('invalid_request', { message, param: 'limit' });
+    }
+    const release = this.#claim(request.caller.keyId);
+    try {
+      const first = await list.read(request, { limit: SLICE, after });
+      const open: OpenStream = (signal) => {
+        if (signal.aborted) release();
+        signal.addEventListener('abort', release, { once: true });
+        return linesOf(list, request, first, signal);
+      };
+      const name = request.url.split('?', 1)[0]?.split('/').at(-1) ?? 'list';
+      return { open, headers: headersOf(name) };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  #claim(keyId: string): () => void {
+    const count = this.#open.get(keyId) ?? 0;
+    if (count >= OPEN_MAX) {
+      const message = `This API key has ${OPEN_MAX} exports open. Read one of them to its end first.`;
+      throw new Fail('rate_limited', { message, retryAfterSeconds: 1 });
+    }
+    this.#open.set(keyId, count + 1);
+    return () => {
+      const left = (this.#open.get(keyId) ?? 1) - 1;
+      if (left === 0) this.#open.delete(keyId);
+      else this.#open.set(keyId, left);
+    };
+  }
+}
+
+const headersOf = (name: string) => ({
+  'content-type': 'text/csv; charset=utf-8; header=present',
+  'content-disposition': `attachment; filename="${name}.csv"`,
+  // A proxy that buffers answers would hold the whole file.
+  'x-accel-buffering': 'no',
+});
+
+/** Stops between two slices once nobody reads any more. */
+async function* linesOf(
+  list: List,
+  request: RouteRequest<never, never, never>,
+  first: Slice<object>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const columns = columnsOfItem(list.item);
+  let rows = 0;
+  yield headingLine(columns);
+  for (let slice = first; ; ) {
+    const { data, has_more } = slice;
+    rows += data.length;
+    if (data.length > 0) yield data.map((item) => itemLine(columns, item)).join('');
+    const last = data.at(-1);
+    if (!has_more || last === undefined) break;
+    // Breaks the answer off, should anybody still read it.
+    signal.throwIfAborted();
+    slice = await list.read(request, { limit: SLICE, after: list.idOf(last) });
+  }
+  yield closingLine(rows);
+}

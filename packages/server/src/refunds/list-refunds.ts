@@ -1,0 +1,92 @@
+import type { Asset, Network } from '@florin/contract/money';
+import { REFUND_ID_PATTERN, type RefundQuery, type RefundStatus } from '@florin/contract/schemas';
+import { sql } from 'kysely';
+import { storedAddress, storedTxId } from '../chains/index.ts';
+import type { CreatedRange, Db } from '../platform/db/index.ts';
+import { createdRange, cursorOf, madeWithin, newestFirst } from '../platform/db/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { checkStoreFilter, type Owner } from '../tenancy/index.ts';
+import type { RefundRow } from './queries.ts';
+import './tables.ts';
+
+/** What a listed refund has for good, but for the address that a payer has yet to name. */
+interface LastingFilter {
+  currency?: Asset | undefined;
+  network?: Network | undefined;
+  /** The spellings of an address, as refunds show it in the one that was given. */
+  addresses?: readonly string[] | undefined;
+  created?: CreatedRange | undefined;
+}
+
+export interface RefundFilter extends LastingFilter {
+  status?: RefundStatus | undefined;
+  txId?: string | undefined;
+}
+
+const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
+const OWN_ID_FORM = new RegExp(REFUND_ID_PATTERN);
+
+/** @throws Fail `forbidden`; `invalid_request` for filters that contradict each other */
+export function readRefundFilter(query: RefundQuery, owner: Owner): RefundFilter {
+  const { status, currency, network, address, tx_id: text } = query;
+  checkStoreFilter(query.store, owner);
+  const stored = address && storedAddress(address, network);
+  if (address !== undefined && stored === undefined && network !== undefined)
+    throw refuse('address', `This is no address on ${network}.`);
+  const txId = text && storedTxId(text, network);
+  if (text !== undefined && txId === undefined && network !== undefined)
+    throw refuse('tx_id', `This is no transaction id on ${network}.`);
+  if (text !== undefined && (status === 'pending' || status === 'canceled'))
+    throw refuse('tx_id', `A ${status} refund was paid out by no transaction.`);
+  const isHex = stored?.startsWith('0x') ?? false;
+  const spellings = [address, stored, isHex ? stored?.toLowerCase() : undefined].flatMap((one) => one ?? []);
+  return {
+    status,
+    currency,
+    network,
+    addresses: address === undefined ? undefined : [...new Set(spellings)],
+    txId: txId ?? text,
+    created: createdRange(query),
+  };
+}
+
+function lastingRefunds(db: Db, { merchantId, storeId }: Owner, filter: LastingFilter) {
+  const { currency, network, addresses, created = {} } = filter;
+  let query = db
+    .selectFrom('refund')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where('store_id', '=', storeId);
+  if (currency !== undefined) query = query.where('currency', '=', currency);
+  if (network !== undefined) query = query.where('network', '=', network);
+  if (addresses !== undefined) query = query.where('address', '=', sql<string>`any(${addresses}::text[])`);
+  return madeWithin(query, created);
+}
+
+/** The statement of the list: newest first, one row more than the limit. */
+export function refundPage(
+  db: Db,
+  owner: Owner,
+  { status, txId, ...filter }: RefundFilter,
+  page: { limit: number; after?: RefundRow | undefined },
+) {
+  let query = lastingRefunds(db, owner, filter);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (txId !== undefined) query = query.where('tx_id', '=', txId);
+  return newestFirst(query, 'refund_id', { limit: page.limit, after: page.after });
+}
+
+/** @param after a refund by its merchant's own id. @throws Fail `invalid_request` for a cursor of another list */
+export async function listRefunds(
+  db: Db,
+  owner: Owner,
+  filter: RefundFilter,
+  { limit, after: ownId }: { limit: number; after: string | undefined },
+): Promise<RefundRow[]> {
+  const after = await cursorOf(ownId, async (id) =>
+    OWN_ID_FORM.test(id)
+      ? await lastingRefunds(db, owner, filter).where('own_id', '=', id).executeTakeFirst()
+      : undefined,
+  );
+  return await refundPage(db, owner, filter, { limit, after }).execute();
+}
