@@ -296,6 +296,7 @@ const FOLLOWING = [
   'checkout.quote',
   'checkout.scan',
   'custody.audit',
+  'custody.watch-tank',
   'events.maintain-days',
   'payment_methods.watch',
   'payout_item.decided',
