@@ -39,8 +39,10 @@ interface WalletLine {
 /** `1500000000000000000` → `1.5`. */
 function formatCoin(native: bigint): string {
   const digits = native.toString().padStart(COIN_DECIMALS + 1, '0');
-  const fraction = digits.slice(-COIN_DECIMALS).replace(/0+$/, '');
-  return digits.slice(0, -COIN_DECIMALS) + (fraction === '' ? '' : `.${fraction}`);
+  const point = digits.length - COIN_DECIMALS;
+  let end = digits.length;
+  while (end > point && digits[end - 1] === '0') end--;
+  return digits.slice(0, point) + (end === point ? '' : `.${digits.slice(point, end)}`);
 }
 
 /** @throws Fail unless it is a decimal above 0 */
