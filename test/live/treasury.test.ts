@@ -71,13 +71,13 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
       await expectSettled();
 
       const done = await attempts();
-      expect(done.map(({ kind }) => kind).toSorted()).toEqual([
-        'approve',
-        'deploy',
-        'gas',
-        'payment',
-        'sweep',
-      ]);
+      // Deposits that become final in one look share a sweep; they may do so in several.
+      const isSweep = ({ kind }: { kind: string }) => kind === 'sweep';
+      const others = done.filter((attempt) => !isSweep(attempt)).map(({ kind }) => kind);
+      expect(others.toSorted()).toEqual(['approve', 'deploy', 'gas', 'payment']);
+      const sweeps = done.filter(isSweep).length;
+      expect(sweeps).toBeGreaterThanOrEqual(1);
+      expect(sweeps).toBeLessThanOrEqual(sessions.length);
       expect(done.every(({ status, fee }) => status === 'succeeded' && BigInt(fee ?? 0) > 0n)).toBe(true);
       for (const { fee, usd } of done) expect(Number(usd)).toBeCloseTo((Number(fee) / 1e18) * 2_500, 5);
       const ether = await world.client.getBalance({ address: hot });
