@@ -105,7 +105,9 @@ test('D3: amounts that no column and no double holds are 400, in one item or in 
     '9223372036854.78',
     '99999999999999999999999999.99',
     `1${'0'.repeat(1_000)}`,
+    '9'.repeat(41),
     '9'.repeat(100_000),
+    '9'.repeat(1_000_000),
   ]) {
     const answer = await create(JSON.stringify(text));
     expectError(answer, BATCHES, { status: 400, code: 'batch_amount_limit_exceeded' });

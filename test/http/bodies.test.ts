@@ -330,6 +330,19 @@ test('D3: a number beside its bounds, a text beside its length, a value beside i
   expect(seen).toBeGreaterThan(10);
 });
 
+/** A text of any length in its form: above every limit of a batch where it is longer than a sum of money. */
+const ANY_LENGTH = ['createPayoutBatch items[0].amount', 'updatePayoutItem amount'];
+
+test('every text of a body has a greatest length: it is sent again in answers, lists and events', () => {
+  const hasEnd = ({ maxLength, pattern = '.*' }: Schema) => maxLength !== undefined || !/[*+]/.test(pattern);
+  const endless = withBody().flatMap(({ operationId, body }) =>
+    fieldsOf(api, body)
+      .filter(({ schema }) => schema.type === 'string' && schema.enum === undefined && !hasEnd(schema))
+      .map(({ steps }) => `${operationId} ${paramOf(steps)}`),
+  );
+  expect(endless).toEqual(ANY_LENGTH);
+});
+
 test('lengths count code points: an item with 128 in its memo and 256 in its address is taken', async () => {
   const memo = '💸'.repeat(128);
   const address = '💸'.repeat(256);

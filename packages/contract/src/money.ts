@@ -27,6 +27,12 @@ export const AMOUNT_PATTERN = '^(?:0\\.(?:0[1-9]|[1-9][0-9]?)|[1-9][0-9]*(?:\\.[
 /** Spec 2.9, sums and fees: zero allowed, at most two decimals. */
 export const NON_NEGATIVE_AMOUNT_PATTERN = '^(0|[1-9][0-9]*)(\\.[0-9]{1,2})?$';
 
+/**
+ * No sum of money is written longer. A longer text is refused before any work on it: to read a million digits as one
+ * number takes a tenth of a second.
+ */
+export const AMOUNT_LENGTH_MAX = 40;
+
 const AMOUNT = new RegExp(AMOUNT_PATTERN);
 const NON_NEGATIVE_AMOUNT = new RegExp(NON_NEGATIVE_AMOUNT_PATTERN);
 const TOKENS = /^(0|[1-9][0-9]*)(\.[0-9]{1,6})?$/;
@@ -53,7 +59,8 @@ export function parseTokens(text: string): bigint {
 
 function toUnits(text: string, form: RegExp, expected: string): bigint {
   // The check of the type is for callers without types: a number would pass the pattern as its text.
-  if (typeof text !== 'string' || !form.test(text)) throw new RangeError(`amount must be ${expected}`);
+  if (typeof text !== 'string' || text.length > AMOUNT_LENGTH_MAX || !form.test(text))
+    throw new RangeError(`amount must be ${expected}, of ${AMOUNT_LENGTH_MAX} characters at most`);
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(ASSET_DECIMALS, '0'));
 }

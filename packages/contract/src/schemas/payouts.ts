@@ -31,7 +31,7 @@ export type PayoutItemStatus = (typeof PAYOUT_ITEM_STATUSES)[number];
 
 export const PayoutItemInput = Type.Object(
   {
-    real_name: Type.Optional(Type.String({ description: "The recipient's name." })),
+    real_name: Type.Optional(Type.String({ maxLength: 500, description: "The recipient's name." })),
     network: Network,
     address: Type.String({
       minLength: 1,
@@ -55,7 +55,9 @@ export type PayoutItemInput = Static<typeof PayoutItemInput>;
 export const PayoutBatchInput = Type.Object(
   {
     currency: Currency,
-    description: Type.Optional(Type.String({ description: 'Free text.', examples: ['Salaries of May'] })),
+    description: Type.Optional(
+      Type.String({ maxLength: 5_000, description: 'Free text.', examples: ['Salaries of May'] }),
+    ),
     items: Type.Array(PayoutItemInput, { minItems: 1, maxItems: PAYOUT_ITEMS_MAX }),
   },
   { ...CLOSED, $id: 'PayoutBatchInput' },

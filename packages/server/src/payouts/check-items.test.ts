@@ -6,6 +6,7 @@ import type { Db } from '../platform/db/index.ts';
 import type { FindOwnAddresses, Screen } from '../transfers/index.ts';
 import { type CheckContext, checkItems } from './check-items.ts';
 import { PAYOUT_SETTINGS } from './settings.ts';
+import { checkLimits, totalsOf } from './states.ts';
 
 const USDT_CONTRACT = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -159,4 +160,20 @@ test('fees are those of the item’s own network', async () => {
     context(),
   );
   expect(checked.map((one) => one.fee)).toEqual([1_010_000n, 110_000n]);
+});
+
+test('an amount of a megabyte is above the maximum of any batch, and costs nothing to judge', async () => {
+  const inputs = Array.from({ length: 200 }, (_, index) => ({
+    index,
+    input: item(MIXED, { amount: '9'.repeat(1_000_000) }),
+  }));
+  const before = process.cpuUsage();
+  const checked = await checkItems(inputs, context());
+  const { user } = process.cpuUsage(before);
+  // To read them as numbers takes 20 s.
+  expect(user / 1000).toBeLessThan(2_000);
+  const max = PAYOUT_SETTINGS.max.read('1000000000.00');
+  expect(() => checkLimits(totalsOf(checked).requested, { min: 0n, max, format: String })).toThrow(
+    'above the maximum of a batch',
+  );
 });

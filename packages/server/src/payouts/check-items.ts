@@ -1,4 +1,4 @@
-import { type Asset, type Network, parseAmount } from '@florin/contract/money';
+import { AMOUNT_LENGTH_MAX, type Asset, type Network, parseAmount } from '@florin/contract/money';
 import type { PayoutItemInput, ValidationError } from '@florin/contract/schemas';
 import type { Db } from '../platform/db/index.ts';
 import type { MerchantMode } from '../tenancy/index.ts';
@@ -64,6 +64,12 @@ function inspect(
   return { errors, canonical };
 }
 
+/** Above the maximum of any batch, which a longer text exceeds whatever its digits are. */
+const ABOVE_ANY_LIMIT = 10n ** BigInt(AMOUNT_LENGTH_MAX);
+
+/** An item's amount, whose form its schema has checked, in base units. */
+const sizeOf = (text: string) => (text.length > AMOUNT_LENGTH_MAX ? ABOVE_ANY_LIMIT : parseAmount(text));
+
 /**
  * Checks items and computes their fees. A finding makes its item invalid and never refuses the request; an unreachable risk
  * list does, by throwing.
@@ -77,7 +83,7 @@ export async function checkItems(
   const addresses = [...new Set(clean.map((item) => item.canonical))];
   const refusalOf = await findRefusals(addresses, context);
   return inspected.map(({ index, input, errors, canonical }) => {
-    const amount = parseAmount(input.amount);
+    const amount = sizeOf(input.amount);
     const refusal = errors.length === 0 ? refusalOf(canonical) : undefined;
     return {
       index,
