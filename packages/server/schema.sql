@@ -640,15 +640,18 @@ create table public.payout_batch (
   submitted_at bigint,
   completed_at bigint,
   owners uuid[] not null default '{}'::uuid[],
+  required_signatures integer,
   constraint payout_batch_pkey PRIMARY KEY (merchant_id, batch_id),
   constraint payout_batch_check CHECK (((valid_count + invalid_count) = total_count)),
   constraint payout_batch_frozen CHECK (((frozen_amount >= 0) AND ((frozen_amount = 0) OR (status = ANY (ARRAY['pending_approval'::text, 'pending'::text, 'processing'::text]))))),
+  constraint payout_batch_required_signatures CHECK (((required_signatures >= 0) AND (required_signatures <= required_approvals))),
   constraint payout_batch_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'needs_fix'::text, 'pending'::text, 'pending_approval'::text, 'processing'::text, 'partially_completed'::text, 'completed'::text, 'failed'::text, 'canceled'::text, 'rejected'::text])))
 );
 CREATE INDEX payout_batch_key ON public.payout_batch USING btree (merchant_id, idempotency_key);
 CREATE INDEX payout_batch_order ON public.payout_batch USING btree (merchant_id, created_at DESC, batch_id DESC);
 CREATE INDEX payout_batch_status ON public.payout_batch USING btree (merchant_id, status, created_at DESC, batch_id DESC);
 CREATE INDEX payout_batch_unapproved ON public.payout_batch USING btree (merchant_id, submitted_at) INCLUDE (requested_amount, status) WHERE ((required_approvals = 0) AND (submitted_at IS NOT NULL));
+CREATE INDEX payout_batch_unsigned ON public.payout_batch USING btree (status) INCLUDE (requested_amount) WHERE ((required_signatures = 0) AND (status = ANY (ARRAY['pending_approval'::text, 'pending'::text, 'processing'::text])));
 
 create table public.payout_item (
   merchant_id uuid not null,
@@ -730,6 +733,7 @@ create table public.refund (
   approved_at bigint,
   lost_at bigint,
   suspended_seconds bigint not null default 0,
+  required_signatures integer,
   constraint refund_pkey PRIMARY KEY (merchant_id, refund_id),
   constraint refund_merchant_id_own_id_key UNIQUE (merchant_id, own_id),
   constraint refund_amount_check CHECK ((amount > 0)),
@@ -744,6 +748,7 @@ create table public.refund (
   constraint refund_check5 CHECK (((lost_at IS NULL) OR (status = ANY (ARRAY['succeeded'::text, 'failed'::text])))),
   constraint refund_failure_reason_check CHECK ((failure_reason = ANY (ARRAY['address_risk'::text, 'transfer_failed'::text]))),
   constraint refund_required_approvals_check CHECK ((required_approvals >= 0)),
+  constraint refund_required_signatures CHECK (((required_signatures >= 0) AND (required_signatures <= required_approvals))),
   constraint refund_sent_as_approved CHECK (((status = ANY (ARRAY['pending'::text, 'canceled'::text])) OR (required_approvals = 0) OR (approved_at IS NOT NULL))),
   constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
 );
@@ -756,6 +761,7 @@ CREATE INDEX refund_payment ON public.refund USING btree (merchant_id, payment_i
 CREATE INDEX refund_status ON public.refund USING btree (merchant_id, store_id, status, created_at, refund_id);
 CREATE INDEX refund_tx ON public.refund USING btree (merchant_id, store_id, tx_id, created_at, refund_id) WHERE (tx_id IS NOT NULL);
 CREATE INDEX refund_unapproved ON public.refund USING btree (merchant_id, addressed_at) INCLUDE (amount, status) WHERE ((required_approvals = 0) AND (addressed_at IS NOT NULL));
+CREATE INDEX refund_unsigned ON public.refund USING btree (status) INCLUDE (amount) WHERE ((required_signatures = 0) AND (status = ANY (ARRAY['pending'::text, 'processing'::text])));
 
 create table public.refund_quota (
   merchant_id uuid not null,

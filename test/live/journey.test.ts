@@ -6,6 +6,7 @@ import { signStatement, statementOf } from '@florin/signer';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { approverCommands } from '../../packages/server/src/operator/merchants.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
@@ -134,7 +135,11 @@ describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {
       const signature = signStatement(statementOf(subject, validUntil), ADA);
       await payoutCommands(service.app).addSignature({ batch, approver: 'ada', validUntil, signature });
     };
+    const { token } = await approverCommands(service.app).add('Ada', own());
+    const approve = (batch: string) => payoutCommands(service.app).approve({ batch, as: 'Ada', token });
     const good = await submitted([item(freshAddress(510), '51.00')]);
+    expect(await statusOf(good)).toMatchObject({ status: 'pending_approval' });
+    await approve(good);
     await expect.poll(() => statusOf(good), WITHIN).toMatchObject({ status: 'processing' });
     await sleep(WAITS_MS);
     expect(await statusOf(good)).toMatchObject({ status: 'processing' });
@@ -143,6 +148,7 @@ describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {
     expect(await world.balance('USDT', freshAddress(510))).toBe(51_000_000n);
 
     const changed = await submitted([item(freshAddress(511), '10.00'), item(freshAddress(512), '15.00')]);
+    await approve(changed);
     await expect.poll(() => statusOf(changed), WITHIN).toMatchObject({ status: 'processing' });
     await asOwner(service, 'update transfer set address = $1 where address = $2', [
       freshAddress(599),

@@ -21,7 +21,15 @@ export const WITHIN = { timeout: 60_000, interval: 250 };
 
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 
-type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'stop'>;
+type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'signer' | 'stop'>;
+type PolicyChange = NonNullable<Parameters<typeof startSigner>[2]>;
+
+const freeUpTo =
+  (amount: string): PolicyChange =>
+  ({ payouts, refunds }) => {
+    payouts.approve_above = amount;
+    refunds.approve_above = amount;
+  };
 
 /**
  * A live store on a local Ethereum with a signer of its own. Our contracts are on the chain and the gas tank holds ether;
@@ -33,24 +41,24 @@ export class LiveStore {
   readonly world: World;
   readonly service: TestService;
   readonly merchant: TestMerchant;
+  readonly signer: Awaited<ReturnType<typeof startSigner>>;
   readonly stop: () => Promise<void>;
 
-  private constructor({ world, service, merchant, stop }: Parts) {
+  private constructor({ world, service, merchant, signer, stop }: Parts) {
     this.world = world;
     this.service = service;
     this.merchant = merchant;
+    this.signer = signer;
     this.stop = stop;
   }
 
-  static async start(): Promise<LiveStore> {
+  /** @param change of the signer's policy; by default sums up to 1,000 need no people */
+  static async start(change: PolicyChange = freeUpTo('1000.00')): Promise<LiveStore> {
     const folder = mkdtempSync(path.join(tmpdir(), 'florin-live-'));
     const world = await World.start();
     for (const contract of ['batch_payout', 'sweeper'] as const)
       await world.move(world.sender(), { kind: 'deploy', contract });
-    const signer = await startSigner(world, folder, ({ payouts, refunds }) => {
-      payouts.approve_above = '1000.00';
-      refunds.approve_above = '1000.00';
-    });
+    const signer = await startSigner(world, folder, change);
     const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
     const network = world.network({ genesisHash, endpoints: [{ url: world.node.url, isOwn: true }] });
     const service = await startService({
@@ -66,7 +74,7 @@ export class LiveStore {
       await world.stop();
       rmSync(folder, { recursive: true, force: true });
     };
-    return new LiveStore({ world, service, merchant, stop });
+    return new LiveStore({ world, service, merchant, signer, stop });
   }
 
   get id(): string {
@@ -103,15 +111,19 @@ export class LiveStore {
 
   /** Submits a batch. @returns its id */
   async submitted(items: readonly { address: string; amount: string }[], currency = 'USDT'): Promise<string> {
-    const calls = caller(this.service, this.merchant);
-    const created = await calls.create({
+    const id = await this.drafted(items, currency);
+    await ok(caller(this.service, this.merchant).submit(id));
+    return id;
+  }
+
+  /** @returns the id of a batch in draft */
+  async drafted(items: readonly { address: string; amount: string }[], currency = 'USDT'): Promise<string> {
+    const created = await caller(this.service, this.merchant).create({
       ...bodyOf(['1']),
       currency,
       items: items.map((item) => ({ real_name: 'Ada Lovelace', network: 'erc20', ...item })),
     });
-    const id = String(created.json.batch_id);
-    await ok(calls.submit(id));
-    return id;
+    return String(created.json.batch_id);
   }
 
   batch(id: string) {

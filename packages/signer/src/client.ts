@@ -52,7 +52,13 @@ const AccountShape = Type.Object({
 });
 const SignShape = Type.Object({ raw: Type.String(), txId: Type.String(), journal: Head });
 const ClaimShape = Type.Object({ claimed: Type.Boolean() });
-const Threshold = Type.Object({ approveAbove: Type.String(), approvals: Type.Integer() });
+const Units = Type.String({ pattern: '^[0-9]{1,77}$' });
+const ThresholdShape = Type.Object({
+  approveAbove: Units,
+  approvals: Type.Integer(),
+  unapprovedPerDay: Units,
+  unapprovedUsed: Units,
+});
 const StatusShape = Type.Object({
   version: Type.String(),
   policy: Type.String(),
@@ -60,7 +66,7 @@ const StatusShape = Type.Object({
   journal: Head,
   held: Type.Union([Type.Null(), Type.Object({ history: Type.String(), generation: Type.String() })]),
   networks: Type.Array(Type.Object({ network: Type.Literal('erc20'), chainId: Type.Number() })),
-  thresholds: Type.Object({ payouts: Threshold, refunds: Threshold }),
+  thresholds: Type.Object({ payouts: ThresholdShape, refunds: ThresholdShape }),
   approvers: Type.Array(
     Type.Object({
       name: Type.String(),

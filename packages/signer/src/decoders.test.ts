@@ -155,7 +155,8 @@ test(
       }),
       { numRuns: RUNS },
     );
-    expect(taken).toBeGreaterThan(RUNS / 100);
+    // 16 of 1,000 on average; as few as none is no chance.
+    expect(taken).toBeGreaterThan(0);
   },
   LIMIT_MS,
 );

@@ -341,7 +341,7 @@ function checkLimits(
     ['per_merchant_day', memory.day(`${kind} ${merchant}`).total(now), rules.perMerchantDay],
   ];
   if (!approved)
-    limits.push(['unapproved_per_day', memory.day(`${kind} unapproved`).total(now), rules.unapprovedPerDay]);
+    limits.push(['unapproved_per_day', memory.unapproved(kind).total(now), rules.unapprovedPerDay]);
   for (const [name, used, most] of limits)
     if (used + counted > most)
       throw new Refused(

@@ -137,6 +137,11 @@ export class Memory {
     return this.#window(`${name} day`, DAY_MS);
   }
 
+  /** What went out without people. */
+  unapproved(kind: 'payout' | 'refund'): Window {
+    return this.day(`${kind} unapproved`);
+  }
+
   #window(name: string, spanMs: number): Window {
     const known = this.#windows.get(name);
     if (known !== undefined) return known;

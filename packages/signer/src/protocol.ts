@@ -163,9 +163,18 @@ export interface SignerStatus {
   journal: JournalHead;
   held: { history: string; generation: string } | null;
   networks: readonly { network: SignerNetwork; chainId: number }[];
-  /** Above these sums people sign: units of a token, decimal digits. */
-  thresholds: Record<'payouts' | 'refunds', { approveAbove: string; approvals: number }>;
+  /** When people sign, for all merchants together: units of a token, decimal digits. */
+  thresholds: Record<'payouts' | 'refunds', Threshold>;
   approvers: readonly { name: string; kind: 'ed25519' | 'ethereum'; key: string }[];
+}
+
+export interface Threshold {
+  /** A batch or refund above it needs `approvals` people. */
+  approveAbove: string;
+  approvals: number;
+  /** What may be signed without people in a day, and what of it has been in the last 24 hours. */
+  unapprovedPerDay: string;
+  unapprovedUsed: string;
 }
 
 /** As `WalletHolder.claim`. */

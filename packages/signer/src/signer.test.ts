@@ -113,7 +113,12 @@ test('an approved batch comes back signed by its hot wallet, the same each time'
     held: { history: 'first', generation: '1' },
     journal: answer.journal,
   });
-  expect(status.thresholds.refunds).toEqual({ approveAbove: '100000000', approvals: 1 });
+  expect(status.thresholds.refunds).toEqual({
+    approveAbove: '100000000',
+    approvals: 1,
+    unapprovedPerDay: '10000000000',
+    unapprovedUsed: '0',
+  });
   expect(await client.account({ network: 'erc20', account: 1 })).toMatchObject({
     hot: accounts.hot(1).address,
     extendedPublicKey: accounts.extendedPublicKey(1),

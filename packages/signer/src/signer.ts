@@ -77,9 +77,12 @@ export class Signer {
   status(): SignerStatus {
     const { approvers, payouts, refunds, erc20, digest } = this.#policy;
     const { held, frozen } = this.#memory;
-    const threshold = ({ approveAbove, approvals }: PaymentRules) => ({
-      approveAbove: String(approveAbove),
-      approvals,
+    const now = this.#now();
+    const threshold = (kind: 'payout' | 'refund', rules: PaymentRules) => ({
+      approveAbove: String(rules.approveAbove),
+      approvals: rules.approvals,
+      unapprovedPerDay: String(rules.unapprovedPerDay),
+      unapprovedUsed: String(this.#memory.unapproved(kind).total(now)),
     });
     return {
       version: VERSION,
@@ -88,7 +91,7 @@ export class Signer {
       journal: this.#journal.head,
       held: held === null ? null : { history: held.history, generation: String(held.generation) },
       networks: [{ network: 'erc20', chainId: Number(erc20.chainId) }],
-      thresholds: { payouts: threshold(payouts), refunds: threshold(refunds) },
+      thresholds: { payouts: threshold('payout', payouts), refunds: threshold('refund', refunds) },
       approvers,
     };
   }

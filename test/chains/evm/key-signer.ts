@@ -43,6 +43,10 @@ export class KeySigner implements TransactionSigner, WalletHolder {
     return this.#held;
   }
 
+  async approvalRules(): Promise<undefined> {
+    return undefined;
+  }
+
   async claim(history: string, over: bigint): Promise<boolean> {
     if ((this.#held?.generation ?? 0n) !== over) return false;
     this.#held = { history, generation: over + 1n };

@@ -29,10 +29,12 @@ export async function startSigner(
   const socket = path.join(folder, 'signer.sock');
   const server = await serveSigner(signer, { socket }, () => {});
   const client = new SignerClient({ socket });
-  const stop = async () => {
+  let stopped: Promise<void> | undefined;
+  const end = async () => {
     client.close();
     await server.stop();
     await signer.close();
   };
+  const stop = () => (stopped ??= end());
   return { client, socket, stop };
 }

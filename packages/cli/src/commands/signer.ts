@@ -1,3 +1,4 @@
+import type { Threshold } from '@florin/signer/protocol';
 import type { Command } from 'commander';
 import { askWords, showWords } from '../ask-words.ts';
 import { examples } from '../examples.ts';
@@ -196,8 +197,11 @@ const addStatus: AddCommand = (group) => {
     });
 };
 
-const thresholdLine = ({ approveAbove, approvals }: { approveAbove: string; approvals: number }) =>
-  `above ${approveAbove} units: ${approvals} ${approvals === 1 ? 'person' : 'people'}`;
+const thresholdLine = (threshold: Threshold) => {
+  const { approveAbove, approvals, unapprovedPerDay, unapprovedUsed } = threshold;
+  const people = `${approvals} ${approvals === 1 ? 'person' : 'people'}`;
+  return `above ${approveAbove} units, or ${unapprovedPerDay} a day (${unapprovedUsed} used): ${people}`;
+};
 
 const addFreeze: AddCommand = (group) => {
   clientCommand(group, 'freeze', ['florin signer freeze --reason "the office was broken into"'])

@@ -52,4 +52,4 @@ export type { NodeFault } from './simulated/node-faults.ts';
 export type { PaidTransfer } from './simulated/receive.ts';
 export type { SimulatedChain, SimulatedTransfer } from './simulated/simulated-chain.ts';
 export { testAddresses } from './simulated/test-addresses.ts';
-export { SigningRefused } from './wallet-holder.ts';
+export { type ApprovalRule, SigningRefused } from './wallet-holder.ts';

@@ -15,6 +15,24 @@ export interface WalletHolder {
    * @returns false where the holder's generation is another one: nothing was changed
    */
   claim(history: string, over: bigint): Promise<boolean>;
+  /**
+   * When it wants people's signatures before it signs; undefined where it never does.
+   *
+   * @throws SignerUnavailable
+   */
+  approvalRules(): Promise<ApprovalRules | undefined>;
+}
+
+/** Of payouts and refunds apart, for all merchants of the holder together, tokens added up. */
+export type ApprovalRules = Record<'payouts' | 'refunds', ApprovalRule>;
+
+export interface ApprovalRule {
+  /** A batch or refund above it needs `approvals` signatures. */
+  approveAbove: bigint;
+  approvals: number;
+  /** What it signs without people in 24 hours, and what of it is used up. */
+  unapprovedPerDay: bigint;
+  unapprovedUsed: bigint;
 }
 
 export interface HeldFor {

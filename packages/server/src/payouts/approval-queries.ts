@@ -15,6 +15,14 @@ export async function sumUnapproved(tx: Tx, merchantId: string, after: number): 
   return BigInt(rows[0]?.amount ?? 0);
 }
 
+/** Sum of what was accepted without signatures for a signer that wants some, and is not decided yet, over all merchants. */
+export async function sumUnsigned(tx: Tx): Promise<bigint> {
+  const { rows } = await sql<{ amount: string }>`
+    select coalesce(sum(requested_amount), 0)::text as amount from payout_batch
+    where required_signatures = 0 and status in ('pending_approval', 'pending', 'processing')`.execute(tx);
+  return BigInt(rows[0]?.amount ?? 0);
+}
+
 /** Number of batches that wait for approval, over all merchants. */
 export async function countPendingApproval(db: Db): Promise<number> {
   const { rows } = await sql<{ count: bigint }>`

@@ -104,6 +104,7 @@ function draftOf(
     owners: withOwner([], caller.ownerId),
     submitted_day: null,
     required_approvals: 0,
+    required_signatures: null,
     created_at: nowSeconds,
     submitted_at: null,
     completed_at: null,

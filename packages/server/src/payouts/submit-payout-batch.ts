@@ -7,8 +7,14 @@ import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { decideNeedsApproval } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import { isPaused, isTurnedOn } from '../transfers/index.ts';
-import { sumUnapproved } from './approval-queries.ts';
+import {
+  countSignatures,
+  isPaused,
+  isTurnedOn,
+  readSignerRule,
+  type SignerRule,
+} from '../transfers/index.ts';
+import { sumUnapproved, sumUnsigned } from './approval-queries.ts';
 import { changeBatch } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
 import { type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
@@ -43,6 +49,7 @@ interface Submit {
   caller: Caller;
   settings: PayoutSettings;
   time: MerchantTime;
+  signerRule: SignerRule;
 }
 type Refusal = Extract<SubmitDecision, { to: 'needs_fix' }>['refusal'];
 
@@ -56,7 +63,8 @@ const REFUSALS: Record<Refusal, string> = {
  * Findings are committed (`needs_fix`) and refuse the call; every other refusal leaves the batch as it was.
  *
  * @throws Fail `batch_cannot_submit`, `address_risk_rejected`, `quota_blocked`, `insufficient_balance`,
- * `custody_balance_insufficient`; `service_unavailable` while the network or token is paused or has no chain
+ * `custody_balance_insufficient`; `service_unavailable` while the network or token is paused or has no chain, or the
+ * signer of live money does not answer
  */
 export async function submitPayoutBatch(
   deps: PayoutDeps,
@@ -64,7 +72,8 @@ export async function submitPayoutBatch(
   batchId: string,
 ): Promise<PayoutBatch> {
   const settings = await payoutSettings(deps, caller);
-  const submit: Submit = { deps, caller, settings, time: merchantTime(deps, caller) };
+  const signerRule = await readSignerRule(deps.chains, caller, 'payouts');
+  const submit: Submit = { deps, caller, settings, time: merchantTime(deps, caller), signerRule };
   const outcome = await transact(deps.db, async (tx) => {
     const decided = await submitIn(tx, submit, batchId);
     crashPoint('submit.before-commit');
@@ -83,13 +92,11 @@ async function submitIn(
   const batch = await lockBatch(tx, submit.caller.merchantId, batchId);
   checkMaySubmit(batch.status);
   const { checked, totals } = await recheck(tx, submit, batch);
-  const isHeld = totals.invalid === 0 && (await needsApproval(tx, submit, totals.requested));
-  const decision = decideSubmit(batch.validation_errors, totals, isHeld);
+  const people = totals.invalid === 0 ? await countPeople(tx, submit, batch, totals.requested) : NOBODY;
+  const decision = decideSubmit(batch.validation_errors, totals, people.approvals > 0);
   if (decision.to !== 'needs_fix') {
-    await checkTurnedOn(tx, submit, batch);
-    await checkNotPaused(tx, submit, batch);
     await writeFindings(tx, batch, checked);
-    return { batch: await reserve(tx, submit, batch, { to: decision.to, totals }) };
+    return { batch: await reserve(tx, submit, batch, { to: decision.to, totals, people }) };
   }
   await writeFindings(tx, batch, checked);
   const owners = withOwner(batch.owners, submit.caller.ownerId);
@@ -114,10 +121,23 @@ async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchR
   return { checked, totals: totalsOf(quoted) };
 }
 
-async function needsApproval(tx: Tx, { caller, settings, time }: Submit, amount: bigint): Promise<boolean> {
+/** How many have to approve, and how many of them with a signature for the signer; null: no signer asks. */
+interface People {
+  approvals: number;
+  signatures: number | null;
+}
+const NOBODY: People = { approvals: 0, signatures: null };
+
+/** As many as the settings or the signer want, whichever are more. */
+async function countPeople(tx: Tx, submit: Submit, batch: BatchRow, amount: bigint): Promise<People> {
+  await checkTurnedOn(tx, submit, batch);
+  await checkNotPaused(tx, submit, batch);
+  const { caller, settings, time, signerRule } = submit;
   const { merchantId } = caller;
   const outflow = { merchantId, kind: 'payouts', amount, nowSeconds: time.seconds } as const;
-  return await decideNeedsApproval(tx, outflow, settings, sumUnapproved);
+  const isHeld = await decideNeedsApproval(tx, outflow, settings, sumUnapproved);
+  const signatures = await countSignatures(tx, outflow, signerRule, sumUnsigned);
+  return { approvals: Math.max(isHeld ? settings.approvals : 0, signatures ?? 0), signatures };
 }
 
 /** @throws Fail `quota_blocked` for a live merchant whose payouts on the network are not turned on; the batch stays as it is */
@@ -141,7 +161,7 @@ async function reserve(
   tx: Tx,
   submit: Submit,
   batch: BatchRow,
-  { to, totals }: { to: 'pending' | 'pending_approval'; totals: Totals },
+  { to, totals, people }: { to: 'pending' | 'pending_approval'; totals: Totals; people: People },
 ): Promise<BatchRow> {
   const { caller, settings, time } = submit;
   const day = Math.floor(time.seconds / DAY_SECONDS);
@@ -158,7 +178,8 @@ async function reserve(
     submitted_day: day,
     owners: withOwner(batch.owners, caller.ownerId),
     items_digest: itemsDigest(batch, items),
-    required_approvals: to === 'pending_approval' ? settings.approvals : 0,
+    required_approvals: people.approvals,
+    required_signatures: people.signatures,
     frozen_amount: totals.amount + totals.fees,
     ...totalColumns(totals),
   };

@@ -33,6 +33,8 @@ declare module '../platform/db/db.ts' {
       owners: Generated<string[]>;
       submitted_day: number | null;
       required_approvals: Generated<number>;
+      /** Null: no signer asks for any. */
+      required_signatures: Generated<number | null>;
       created_at: Int8;
       submitted_at: Int8 | null;
       completed_at: Int8 | null;

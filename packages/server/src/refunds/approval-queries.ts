@@ -17,6 +17,14 @@ export async function unapprovedRefunds(tx: Tx, merchantId: string, after: numbe
   return BigInt(rows[0]?.amount ?? 0);
 }
 
+/** Sum of refunds without signatures for a signer that wants some, and that are not decided yet, over all merchants. */
+export async function unsignedRefunds(tx: Tx): Promise<bigint> {
+  const { rows } = await sql<{ amount: string }>`
+    select coalesce(sum(amount), 0)::text as amount from refund
+    where required_signatures = 0 and status in ('pending', 'processing')`.execute(tx);
+  return BigInt(rows[0]?.amount ?? 0);
+}
+
 /** Refunds that wait for approval, oldest first, of one merchant or of all. */
 export async function listAwaitingApproval(
   db: Db,

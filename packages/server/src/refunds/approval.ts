@@ -4,7 +4,8 @@ import { invariant } from '../platform/fail.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
 import { decideNeedsApproval } from '../stores/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
-import { unapprovedRefunds } from './approval-queries.ts';
+import { countSignatures, type SignerRule } from '../transfers/index.ts';
+import { unapprovedRefunds, unsignedRefunds } from './approval-queries.ts';
 import type { RefundSettings } from './deps.ts';
 import { expireApprovalJob, sendJob } from './jobs.ts';
 import type { RefundRow } from './queries.ts';
@@ -13,7 +14,10 @@ import { awaitsApproval } from './states.ts';
 type Bound = Pick<RefundRow, 'merchant_id' | 'refund_id' | 'currency' | 'network' | 'amount'> & {
   address: string;
 };
-type AddressColumns = Pick<RefundRow, 'address' | 'addressed_at' | 'required_approvals' | 'approval_digest'>;
+type AddressColumns = Pick<
+  RefundRow,
+  'address' | 'addressed_at' | 'required_approvals' | 'required_signatures' | 'approval_digest'
+>;
 
 /** The digest that an approval is bound to: SHA-256 over amount and address. */
 function digestOf({ refund_id, currency, network, amount, address }: Bound): Buffer {
@@ -35,26 +39,32 @@ export const UNADDRESSED: AddressColumns = {
   address: null,
   addressed_at: null,
   required_approvals: 0,
+  required_signatures: null,
   approval_digest: null,
 };
 
 /**
- * The columns of a refund whose address is known now, including whether it needs approval. Concurrent refunds are
+ * The columns of a refund whose address is known now, including how many people the settings or the signer want. Concurrent refunds are
  * serialized, so each one's limit includes those before it. The caller holds the payment's lock.
+ *
+ * @throws Fail `service_unavailable` while the signer of live money does not answer
  */
 export async function addressColumns(
   tx: Tx,
   refund: Bound,
-  { settings, time }: { settings: RefundSettings; time: MerchantTime },
+  { settings, time, signerRule }: { settings: RefundSettings; time: MerchantTime; signerRule: SignerRule },
 ): Promise<AddressColumns> {
   const { merchant_id: merchantId, amount, address } = refund;
   const outflow = { merchantId, kind: 'refunds', amount, nowSeconds: time.seconds } as const;
   const isHeld = await decideNeedsApproval(tx, outflow, settings, unapprovedRefunds);
+  const signatures = await countSignatures(tx, outflow, signerRule, unsignedRefunds);
+  const approvals = Math.max(isHeld ? settings.approvals : 0, signatures ?? 0);
   return {
     address,
     addressed_at: time.seconds,
-    required_approvals: isHeld ? settings.approvals : 0,
-    approval_digest: isHeld ? digestOf(refund) : null,
+    required_approvals: approvals,
+    required_signatures: signatures,
+    approval_digest: approvals > 0 ? digestOf(refund) : null,
   };
 }
 

@@ -4,6 +4,7 @@ import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
+import { readSignerRule } from '../transfers/index.ts';
 import { addressColumns, nextJob } from './approval.ts';
 import { checkRefundAddress } from './check-address.ts';
 import { claimSecondsLeft } from './claim-link.ts';
@@ -14,7 +15,8 @@ import { lockRefund, type RefundRow, updateRefund } from './queries.ts';
  * Sets the address that the payer named, once, while the link is valid. The refund then waits for approval if it needs one,
  * and for its delay.
  *
- * @throws Fail `invalid_request`: with param `address` if that is invalid, else because the link was used or has expired
+ * @throws Fail `invalid_request`: with param `address` if that is invalid, else because the link was used or has expired;
+ * `service_unavailable` where the signer of live money does not answer
  */
 export async function claimRefund(
   deps: RefundDeps,
@@ -24,6 +26,7 @@ export async function claimRefund(
 ): Promise<RefundRow> {
   const settings = await refundSettings(deps, merchant);
   const { allowProgramOwned } = settings;
+  const signerRule = await readSignerRule(deps.chains, merchant, 'refunds');
   return await transact(deps.db, async (tx) => {
     const row = await getMerchant(tx, merchant.merchantId);
     if (row.status === 'suspended') throw new Fail('forbidden', 'This merchant is suspended.');
@@ -33,7 +36,7 @@ export async function claimRefund(
       throw new Fail('invalid_request', 'The link of this refund was used or has expired.');
     const { network } = refund;
     await checkRefundAddress(tx, deps, { merchant, network, address, allowProgramOwned });
-    const columns = await addressColumns(tx, { ...refund, address }, { settings, time });
+    const columns = await addressColumns(tx, { ...refund, address }, { settings, time, signerRule });
     const claimed = await updateRefund(tx, refund, columns);
     await enqueue(tx, [nextJob(claimed, time, settings)]);
     return claimed;

@@ -15,7 +15,7 @@ import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { getMerchant, suspendedFor } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import { checkRecipient } from '../transfers/index.ts';
+import { checkRecipient, readSignerRule, type SignerRule } from '../transfers/index.ts';
 import { addressColumns, nextJob, UNADDRESSED } from './approval.ts';
 import { checkRefundAddress, provenWallet } from './check-address.ts';
 import { newClaimSecret } from './claim-link.ts';
@@ -38,13 +38,15 @@ interface Creation {
   body: RefundInput;
   settings: RefundSettings;
   time: MerchantTime;
+  signerRule: SignerRule;
 }
 
 /**
  * Creates a refund and reserves its money.
  *
  * @throws Fail `invalid_request` (param `payment_id`, `tx_id`, `currency`, `amount`, `address`), `parameter_missing`,
- * `resource_not_found`, `conflict`, `daily_refund_limit_exceeded`, `insufficient_balance`
+ * `resource_not_found`, `conflict`, `daily_refund_limit_exceeded`, `insufficient_balance`, `service_unavailable` where the
+ * signer of live money does not answer
  */
 export async function createRefund(
   deps: RefundDeps,
@@ -58,7 +60,8 @@ export async function createRefund(
   const paymentId = await findPaymentId(deps.db, caller, body.payment_id);
   const settings = await refundSettings(deps, caller);
   const time = merchantTime(deps, caller);
-  const creation: Creation = { deps, caller, body, settings, time };
+  const signerRule = await readSignerRule(deps.chains, caller, 'refunds');
+  const creation: Creation = { deps, caller, body, settings, time, signerRule };
   const claim = {
     merchantId: caller.merchantId,
     storeId: caller.storeId,

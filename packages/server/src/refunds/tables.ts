@@ -30,6 +30,8 @@ declare module '../platform/db/db.ts' {
       created_by_owner: string | null;
       addressed_at: Int8 | null;
       required_approvals: Generated<number>;
+      /** Null: no signer asks for any. */
+      required_signatures: Generated<number | null>;
       approval_digest: Buffer | null;
       approved_at: Int8 | null;
       short_since: Int8 | null;

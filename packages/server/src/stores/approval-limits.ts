@@ -72,10 +72,10 @@ export function dependsOnWindow(amount: bigint, limits: ApprovalLimits): boolean
 }
 
 /**
- * Serialises concurrent decisions about approvals of one merchant until commit. The unapproved total is read in a statement
+ * Serialises concurrent decisions about approvals of one merchant, or with the nil id of all, until commit. The unapproved total is read in a statement
  * after this one, so that its snapshot includes the commit before.
  */
-async function lockApprovals(tx: Tx, merchantId: string, kind: 'payouts' | 'refunds'): Promise<void> {
+export async function lockApprovals(tx: Tx, merchantId: string, kind: 'payouts' | 'refunds'): Promise<void> {
   await sql`
     insert into approval_lock (merchant_id, kind) values (${merchantId}, ${kind})
     on conflict (merchant_id, kind) do update set kind = excluded.kind`.execute(tx);

@@ -1,4 +1,4 @@
-export { decideNeedsApproval } from './approval-limits.ts';
+export { decideNeedsApproval, lockApprovals } from './approval-limits.ts';
 export { createAuthentication, listAdmittedKeys } from './authenticate.ts';
 export { createMerchant, moveClock, setMerchantStatus } from './create-merchant.ts';
 export { macOf } from './credentials.ts';

@@ -28,6 +28,7 @@ export { requestTransfers } from './request-transfers.ts';
 export { type Screen, screen } from './screen.ts';
 export { SEND_JOB } from './send-job.ts';
 export { SHORT_JOB, sendTransfers } from './send-transfers.ts';
+export { countSignatures, readSignerRule, type SignerRule } from './signer-people.ts';
 export { retryMs } from './states.ts';
 export { orderTopUp } from './top-up.ts';
 export { listUnsettled, sumPaidByTransfers } from './unsettled.ts';

@@ -1,11 +1,18 @@
 import { SignerUnavailable as NoAnswer, type SignerClient, SignerRefused } from '@florin/signer/client';
-import type { Purpose, RefusalAnswer, SignAnswer, SignerStatus, SignRequest } from '@florin/signer/protocol';
+import type {
+  Purpose,
+  RefusalAnswer,
+  SignAnswer,
+  SignerStatus,
+  SignRequest,
+  Threshold,
+} from '@florin/signer/protocol';
 import { SignerUnavailable } from '../port-errors.ts';
-import type { HeldFor, WalletHolder } from '../wallet-holder.ts';
+import type { ApprovalRule, ApprovalRules, HeldFor, WalletHolder } from '../wallet-holder.ts';
 import type { TransactionSigner } from './signing.ts';
 
 /** A changed policy needs a new start of the signer. */
-const STATUS_MS = 30_000;
+const STATUS_MS = 5_000;
 
 /** The signer process, which holds the keys of all accounts and signs for one history of the database. */
 export class RemoteSigner implements TransactionSigner, WalletHolder {
@@ -35,12 +42,14 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
    * @throws SignerUnavailable
    */
   async keyOf(account: number): Promise<string> {
-    try {
-      return (await this.#client.account({ network: 'erc20', account })).extendedPublicKey;
-    } catch (error) {
-      const isAway = error instanceof SignerRefused || error instanceof NoAnswer;
-      throw isAway ? new SignerUnavailable('erc20', error.message, error) : error;
-    }
+    const { extendedPublicKey } = await orUnavailable(this.#client.account({ network: 'erc20', account }));
+    return extendedPublicKey;
+  }
+
+  async approvalRules(): Promise<ApprovalRules> {
+    // What was signed a moment ago counts.
+    const { thresholds } = await orUnavailable(this.#readStatus());
+    return { payouts: ruleOf(thresholds.payouts), refunds: ruleOf(thresholds.refunds) };
   }
 
   close(): void {
@@ -69,9 +78,32 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
   }
 
   async #recentStatus(): Promise<SignerStatus> {
-    const now = performance.now();
-    if (this.#status === undefined || now - this.#status.readAtMs > STATUS_MS)
-      this.#status = { value: await this.#client.status(), readAtMs: now };
-    return this.#status.value;
+    const known = this.#status;
+    const isRecent = known !== undefined && performance.now() - known.readAtMs <= STATUS_MS;
+    return isRecent ? known.value : await this.#readStatus();
+  }
+
+  async #readStatus(): Promise<SignerStatus> {
+    const readAtMs = performance.now();
+    const value = await this.#client.status();
+    this.#status = { value, readAtMs };
+    return value;
+  }
+}
+
+const ruleOf = ({ approveAbove, approvals, unapprovedPerDay, unapprovedUsed }: Threshold): ApprovalRule => ({
+  approveAbove: BigInt(approveAbove),
+  approvals,
+  unapprovedPerDay: BigInt(unapprovedPerDay),
+  unapprovedUsed: BigInt(unapprovedUsed),
+});
+
+/** @throws SignerUnavailable where the signer gives no answer */
+async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    const isAway = error instanceof SignerRefused || error instanceof NoAnswer;
+    throw isAway ? new SignerUnavailable('erc20', error.message, error) : error;
   }
 }

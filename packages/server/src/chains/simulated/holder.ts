@@ -35,6 +35,10 @@ export class SimulatedHolder implements WalletHolder {
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
+
+  async approvalRules(): Promise<undefined> {
+    return undefined;
+  }
 }
 
 async function holdFirst(db: Db, merchantId: string, history: string): Promise<boolean> {

@@ -1,0 +1,65 @@
+import {
+  type ApprovalRule,
+  type ChainOwner,
+  type ChainRegistry,
+  SignerUnavailable,
+} from '../chains/index.ts';
+import type { Tx } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { lockApprovals } from '../stores/index.ts';
+
+// A signer has a policy of its own about people's signatures, which our settings may not know. It is read before money is
+// taken, so that nothing is accepted as approved that the signer will then refuse. The signer still judges each transaction.
+
+/** What a signer wants of payouts or refunds; undefined where nobody asks; a Fail while it does not answer. */
+export type SignerRule = ApprovalRule | Fail | undefined;
+
+const RETRY_SECONDS = 60;
+
+/** Reads the rule outside of a transaction. */
+export async function readSignerRule(
+  chains: ChainRegistry,
+  merchant: ChainOwner,
+  kind: 'payouts' | 'refunds',
+): Promise<SignerRule> {
+  try {
+    return (await chains.holder(merchant)?.approvalRules())?.[kind];
+  } catch (error) {
+    if (!(error instanceof SignerUnavailable)) throw error;
+    return new Fail('service_unavailable', {
+      message:
+        'The signer that holds the keys does not answer, so it is not known how many people have to approve. ' +
+        'Nothing was changed; try again later.',
+      retryAfterSeconds: RETRY_SECONDS,
+      cause: error,
+    });
+  }
+}
+
+/**
+ * How many approvers have to sign an amount; null where no signer asks for any. Where the day's sum decides, concurrent
+ * decisions of all merchants are serialised until commit.
+ *
+ * @param sumUnderWay sums what the signer has not signed yet and will not get signatures for, over all merchants
+ * @throws Fail `service_unavailable` while the rule is not known
+ */
+export async function countSignatures(
+  tx: Tx,
+  { kind, amount }: { kind: 'payouts' | 'refunds'; amount: bigint },
+  rule: SignerRule,
+  sumUnderWay: (tx: Tx) => Promise<bigint>,
+): Promise<number | null> {
+  if (rule === undefined) return null;
+  if (rule instanceof Fail) throw rule;
+  if (amount > rule.approveAbove) return rule.approvals;
+  await lockApprovals(tx, NIL_ID, kind);
+  return signaturesFor(rule, amount, await sumUnderWay(tx));
+}
+
+/** @param underWay accepted without signatures, and not signed yet or not known to be */
+export function signaturesFor(rule: ApprovalRule, amount: bigint, underWay: bigint): number {
+  const isFree =
+    amount <= rule.approveAbove && rule.unapprovedUsed + underWay + amount <= rule.unapprovedPerDay;
+  return isFree ? 0 : rule.approvals;
+}
