@@ -186,7 +186,7 @@ const control = (stage: Stage, order: object) =>
   stage.world.controlChain(stage.round.network, order, clientOf(stage));
 
 const lie = ({ world, round }: Stage) =>
-  world.database.query('update simchain.chain set faults = faults || $1::text[] where network = $2', [
+  world.chain.query('update simchain.chain set faults = faults || $1::text[] where network = $2', [
     Array.from({ length: round.count }, () => round.lie),
     round.network,
   ]);

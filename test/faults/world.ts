@@ -47,7 +47,7 @@ export interface WorldOptions {
   database?: DatabaseOptions;
   /** The chains lie in a database of their own, as real ones do: they keep what the product's loses. */
   ownChain?: boolean;
-  /** With a chain of its own: its tables can be read, and written, through the product's database as well. */
+  /** With a chain of its own: its tables can be read through the product's database as well. */
   chainInView?: boolean;
   /** Nothing between the processes and the database is broken: they reach it without a detour, as where time is measured. */
   direct?: boolean;
