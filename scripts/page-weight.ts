@@ -15,6 +15,7 @@ const VIEW: Omit<CheckoutView, 'language'> = {
   period: null,
   price: '$1,234.56',
   isTest: true,
+  isSimulated: true,
   options: ['USDT', 'USDC'].flatMap((token) =>
     (['erc20', 'trc20', 'spl'] as const).map((hint) => ({
       value: `${token}:${hint}`,

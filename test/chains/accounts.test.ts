@@ -94,7 +94,10 @@ function withLive(accounts: Accounts, chainOf: (account: ChainAccount) => Chain 
   return openChains({
     simulatedDb,
     merchantNow: async () => clock.nowSeconds(),
-    live: { accounts, chains: { of: chainOf, holder, readTank: async () => undefined } },
+    live: {
+      accounts,
+      chains: { of: chainOf, holder, facts: () => undefined, readTank: async () => undefined },
+    },
   });
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CheckoutView } from '@florin/pages';
 import { signStatement, statementOf } from '@florin/signer';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -82,6 +83,37 @@ describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {
     await expectBooksAgree();
     await world.mine(world.finalBlocks + 1);
     await expectBooksAgree();
+  });
+
+  test('the page offers what there is a node for, and its wallet link names the chain and the token of the networks file', async () => {
+    const api = checkout(service, merchant);
+    const { url } = await api.open({ amount: HUNDRED });
+    const headers = { accept: 'application/json' };
+    const body = new URLSearchParams({ option: 'USDT:erc20' });
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    const view = (await answer.json()) as CheckoutView;
+    expect(view).toMatchObject({ isTest: true, isSimulated: false, options: [{ value: 'USDT:erc20' }] });
+    expect(view.due?.rich?.uri).toBe(
+      `ethereum:${world.tokens.USDT}@31337/transfer?address=${view.due?.address}&uint256=${HUNDRED}`,
+    );
+    const elsewhere = { payment_options: [{ currency: 'USDT', network: 'trc20' }] };
+    const refused = await api.post('/checkout/sessions/create', {
+      amount: 1,
+      currency: 'USDT',
+      ...elsewhere,
+    });
+    expect(refused).toMatchObject({ status: 400, json: { error: { param: 'payment_options[0]' } } });
+  });
+
+  test('a price in dollars without a source of rates is refused with the setting that is missing', async () => {
+    const refused = await checkout(service, merchant).post('/checkout/sessions/create', {
+      amount: 499,
+      currency: 'USD',
+    });
+    expect(refused).toMatchObject({
+      status: 400,
+      json: { error: { param: 'currency', message: expect.stringContaining('rates.sources') } },
+    });
   });
 
   test('a payout is refused until the operator turns the network on, then signed, sent and booked once it is final', async () => {

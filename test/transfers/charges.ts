@@ -111,7 +111,7 @@ export async function newCharge(
 
 /** Books the outcome of a charge, as `subscriptions` does. */
 export async function bookCharge(
-  app: Pick<App, 'db' | 'clock'>,
+  app: Pick<App, 'db' | 'clock' | 'chains'>,
   job: Job,
   run: JobRun,
   isUnneeded = false,

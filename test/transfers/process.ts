@@ -155,11 +155,8 @@ export class Process {
   constructor(app: App, merchantId: string, options: ProcessOptions = {}) {
     const border = new Border(options.at ?? (() => {}));
     const chains: ChainRegistry = {
+      ...app.chains,
       of: (merchant, network) => borderedChain(app.chains.of(merchant, network), border),
-      ownWallets: (merchant, network) => app.chains.ownWallets(merchant, network),
-      readTank: (network) => app.chains.readTank(network),
-      holder: (merchant) => app.chains.holder(merchant),
-      sandbox: (id, network) => app.chains.sandbox(id, network),
     };
     const deps = { ...app, chains, log: options.log ?? app.log };
     this.#app = app;

@@ -18,6 +18,7 @@ const CHECKOUT: Omit<CheckoutView, 'language'> = {
   period: null,
   price: '$1.00',
   isTest: true,
+  isSimulated: true,
   options: [],
   canChoose: true,
   due: {
@@ -52,6 +53,7 @@ function plainViews(language: PageLanguage): PageView[] {
     ...store,
     ...recurring,
     page: 'subscribe',
+    isSimulated: true,
     token: 'T',
     items,
     description: HOSTILE,
@@ -93,6 +95,7 @@ function plainViews(language: PageLanguage): PageView[] {
     {
       ...portal,
       page: 'portal',
+      isSimulated: true,
       returnUrl: 'https://shop.example/',
       isSuspended: true,
       subscriptions: [{ ...subscription, options: [...options], invoices: [...subscription.invoices] }],

@@ -30,7 +30,7 @@ function actionsOf({ view }: Page): readonly (typeof PAYING)[number][] {
 export function Panel({ page }: { page: Page }) {
   const { view, token, t, submit, isBusy } = page;
   const actions = actionsOf(page);
-  if (!view.isTest || actions.length === 0) return null;
+  if (!view.isSimulated || actions.length === 0) return null;
   return (
     <section class="card panel" aria-labelledby="panel">
       <h2 id="panel">{t('panel_heading')}</h2>

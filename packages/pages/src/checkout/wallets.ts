@@ -15,6 +15,6 @@ export interface PayerWallet {
 }
 
 export function walletsOf(view: CheckoutView): PayerWallet[] {
-  if (!view.isTest || view.due === null) return [];
+  if (!view.isSimulated || view.due === null) return [];
   return [{ id: 'simulated', label: 'wallet_simulated', call: 'simulate', fields: { action: 'wallet' } }];
 }

@@ -40,8 +40,8 @@ function Return({ view: { returnUrl, state, storeName: store }, t }: Props) {
 
 /** One click of the sandbox's wallet; a live merchant's page has none yet. */
 function Wallet({ view, t }: Props) {
-  const { isTest, interval, storeName: store, cap, language, options, token } = view;
-  if (!isTest) return <Note tone="plain">{t('wallet_none')}</Note>;
+  const { isSimulated, interval, storeName: store, cap, language, options, token } = view;
+  if (!isSimulated) return <Note tone="plain">{t('wallet_none')}</Note>;
   return (
     <>
       <p>{t(`wallet_${interval}`, { store, cap })}</p>

@@ -54,12 +54,12 @@ function Due({ view, own, t }: Props) {
 }
 
 function Changes({ view, own, t }: Props) {
-  const { language, token, isTest } = view;
+  const { language, token, isSimulated } = view;
   const { id, isOver, lastsUntil, isEnding, wallet, options } = own;
   if (isOver) return null;
   return (
     <>
-      {isTest && options.length > 0 ? (
+      {isSimulated && options.length > 0 ? (
         <details class="leave">
           <summary>{t(wallet === null ? 'replace_first' : 'replace_title')}</summary>
           <WalletForm

@@ -76,7 +76,10 @@ export interface CheckoutView {
   period: string | null;
   /** Formatted in the payer's language. */
   price: string;
+  /** Coins without value. */
   isTest: boolean;
+  /** The network is simulated, and so is the payer's wallet. */
+  isSimulated: boolean;
   options: PageOption[];
   /** Another option may still be chosen. */
   canChoose: boolean;

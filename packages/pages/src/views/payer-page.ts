@@ -4,7 +4,7 @@ import type { PageLanguage } from './languages.ts';
 export interface StorePage {
   language: PageLanguage;
   storeName: string;
-  /** The merchant is of the sandbox: the page says that no real money moves. */
+  /** Coins without value: the page says that no real money moves. */
   isTest: boolean;
 }
 

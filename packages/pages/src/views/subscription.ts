@@ -31,6 +31,8 @@ export type SubscribeState = 'choose' | 'confirming' | 'review' | 'done' | 'ende
 /** The page for the first payment of a subscription. Prices and days are for people. */
 export interface SubscribeView extends StorePage, Recurring {
   page: 'subscribe';
+  /** The payer's wallet is simulated. */
+  isSimulated: boolean;
   token: string;
   state: SubscribeState;
   items: SubscribedItem[];
@@ -86,6 +88,8 @@ interface PortalPage extends StorePage {
 /** The customer's subscriptions. */
 export interface PortalView extends PortalPage {
   page: 'portal';
+  /** The payers' wallets are simulated. */
+  isSimulated: boolean;
   returnUrl: string;
   /** The merchant is suspended: everything is shown, and nothing can be done. */
   isSuspended: boolean;

@@ -120,6 +120,13 @@ export class Accounts {
     return account;
   }
 
+  /** As `find`, but reads accounts first where there is none, at most once a second. */
+  async findNow(merchantId: string, network: Network): Promise<ChainAccount | undefined> {
+    const known = this.find(merchantId, network);
+    if (known === undefined && this.#loading !== undefined) await this.#loading;
+    return known ?? this.#known.get(`${merchantId} ${network}`);
+  }
+
   /** Reads all accounts; calls at the same time share one reading. */
   load(): Promise<void> {
     this.#loading ??= this.#read().finally(() => {

@@ -8,6 +8,7 @@ export {
   NetworksFileWrong,
   readNetworksFile,
 } from './evm/networks-file.ts';
+export type { NetworkFacts } from './live-chains.ts';
 export { openEthereum } from './open-ethereum.ts';
 export type {
   AddressCheck,

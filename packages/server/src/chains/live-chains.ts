@@ -1,4 +1,4 @@
-import type { Network } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
 import type { Accounts, ChainAccount } from './accounts.ts';
 import type { Chain } from './port.ts';
 import type { WalletHolder } from './wallet-holder.ts';
@@ -10,10 +10,22 @@ export interface Tank {
   native: bigint;
 }
 
+/** What payers' wallets need to know of a network. */
+export interface NetworkFacts {
+  /** Its coins have no value. */
+  isTest: boolean;
+  /** Of an EVM network; null elsewhere. */
+  chainId: number | null;
+  /** Contracts (mints on spl); an asset that is absent is not taken on this network. */
+  tokens: Readonly<Partial<Record<Asset, string>>>;
+}
+
 /** Networks with real money. All merchants share each of them; what is a merchant's own are the keys of its account. */
 export interface LiveChains {
   /** The network with the wallets of that account. @returns undefined where this installation has no node for it */
   of(account: ChainAccount): Chain | undefined;
+  /** @returns undefined where this installation has no node for the network */
+  facts(network: Network): NetworkFacts | undefined;
   /**
    * The gas tank of a network and what it holds, as of the newest block; undefined where there is none.
    *
@@ -27,7 +39,7 @@ export interface LiveChains {
 /** Live chains, and who has which account on them. */
 export interface LiveNetworks {
   chains: LiveChains;
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Pick<Accounts, 'find' | 'findNow'>;
 }
 
 /** @returns undefined where the network is not set up, or the merchant has no account on it */

@@ -1,7 +1,8 @@
-import type { Network } from '@florin/contract/money';
+import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { findLiveChain, type LiveNetworks, type Tank } from './live-chains.ts';
+import { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
+import { findLiveChain, type LiveNetworks, type NetworkFacts, type Tank } from './live-chains.ts';
 import type { Chain } from './port.ts';
 import type { SimulatedTiming } from './simulated/adapter.ts';
 import { BatchedCalls } from './simulated/batched-calls.ts';
@@ -21,6 +22,12 @@ export interface ChainRegistry {
    *   merchant has no account on
    */
   of(merchant: ChainOwner, network: Network): Chain;
+  /** The network as payers' wallets must know it; undefined where this installation has no node for it. */
+  facts(merchant: Pick<ChainOwner, 'mode'>, network: Network): NetworkFacts | undefined;
+  /** Whether a merchant's money has no value: its pages then say so. */
+  isTest(merchant: Pick<ChainOwner, 'mode'>): boolean;
+  /** Whether payers can pay this merchant in that token on that network. */
+  takes(merchant: ChainOwner, option: { currency: Asset; network: Network }): Promise<boolean>;
   /**
    * `Chain.ownWallets` of the merchant's chain; empty where it has none, as a payout can be drafted before its network is
    * set up.
@@ -52,8 +59,22 @@ export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOpt
   // A live merchant never gets the simulated chain, even where its node is missing.
   const chainOf = ({ merchantId, mode }: ChainOwner, network: Network): Chain | undefined =>
     mode === 'sandbox' ? sandbox(merchantId, network) : findLiveChain(live, merchantId, network);
+  const facts: ChainRegistry['facts'] = ({ mode }, network) =>
+    mode === 'live'
+      ? live?.chains.facts(network)
+      : { isTest: true, chainId: null, tokens: TOKEN_CONTRACTS[network] };
   return {
     sandbox,
+    facts,
+    isTest: (merchant) => {
+      const all = NETWORKS.flatMap((network) => facts(merchant, network) ?? []);
+      return all.length > 0 && all.every(({ isTest }) => isTest);
+    },
+    takes: async (merchant, { currency, network }) => {
+      if (facts(merchant, network)?.tokens[currency] === undefined) return false;
+      if (merchant.mode === 'sandbox') return true;
+      return (await live?.accounts.findNow(merchant.merchantId, network)) !== undefined;
+    },
     ownWallets: async (merchant, network) => (await chainOf(merchant, network)?.ownWallets()) ?? [],
     readTank: async (network) => await live?.chains.readTank(network),
     holder: ({ merchantId, mode }) =>

@@ -1,9 +1,10 @@
 import { isCurrency } from '@florin/contract/currencies';
-import { ASSETS, type Asset, NETWORKS } from '@florin/contract/money';
+import { ASSETS, type Asset } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
 import {
   type MerchantRef,
   type PaymentDeps,
+  parseOption,
   paymentSettings,
   readRateAtCreation,
 } from '../payments/index.ts';
@@ -53,7 +54,10 @@ function optionsOf(price: Price, offered: readonly string[]): PaymentOption[] {
   }
   const options = offeredOptions(price.currency, offered);
   if (options.length > 0) return options;
-  const message = `The store does not accept ${price.currency}. Name the tokens to pay in as payment_options.`;
+  const message =
+    offered.length === 0
+      ? 'The store can take no payments: this installation has no node for any network that the store offers.'
+      : `The store does not accept ${price.currency}. Name the tokens to pay in as payment_options.`;
   throw new Fail('invalid_request', { message, param: 'currency' });
 }
 
@@ -62,12 +66,4 @@ export function offeredOptions(priceCurrency: string, offered: readonly string[]
   const all = offered.flatMap((token) => parseOption(token) ?? []);
   const own = ASSETS.find((asset: Asset) => asset === priceCurrency);
   return own === undefined ? all : all.filter(({ currency }) => currency === own);
-}
-
-/** Parses `USDT:erc20`. @returns undefined for any other text */
-export function parseOption(text: string): PaymentOption | undefined {
-  const [token, chain] = text.split(':');
-  const currency = ASSETS.find((asset) => asset === token);
-  const network = NETWORKS.find((known) => known === chain);
-  return currency === undefined || network === undefined ? undefined : { currency, network };
 }

@@ -3,7 +3,7 @@ import type { Platform } from '../platform/platform.ts';
 import type { Rates } from '../rates/index.ts';
 import { type MerchantMode, type MerchantTime, merchantTime, readSettings } from '../tenancy/index.ts';
 import type { Screen } from '../transfers/index.ts';
-import { PAYMENT_SETTINGS } from './settings.ts';
+import { PAYMENT_SETTINGS, parseOption } from './settings.ts';
 
 export interface PaymentDeps extends Platform {
   chains: ChainRegistry;
@@ -17,11 +17,18 @@ export interface MerchantRef {
   clockOffset: number;
 }
 
+/** `tokens` are those that can be paid in: of the store's choice, what this installation has a node for. */
 export async function paymentSettings(
-  deps: Pick<PaymentDeps, 'db'>,
+  deps: Pick<PaymentDeps, 'db' | 'chains'>,
   merchant: { merchantId: string; mode: MerchantMode },
 ) {
-  return await readSettings(deps.db, merchant, PAYMENT_SETTINGS);
+  const settings = await readSettings(deps.db, merchant, PAYMENT_SETTINGS);
+  const tokens: string[] = [];
+  for (const text of settings.tokens) {
+    const option = parseOption(text);
+    if (option !== undefined && (await deps.chains.takes(merchant, option))) tokens.push(text);
+  }
+  return { ...settings, tokens };
 }
 export type PaymentSettings = Awaited<ReturnType<typeof paymentSettings>>;
 
@@ -32,7 +39,7 @@ export interface PaymentContext {
 }
 
 export async function paymentContext(
-  deps: Pick<PaymentDeps, 'db' | 'clock'>,
+  deps: Pick<PaymentDeps, 'db' | 'clock' | 'chains'>,
   merchant: MerchantRef,
 ): Promise<PaymentContext> {
   return { settings: await paymentSettings(deps, merchant), time: merchantTime(deps, merchant) };

@@ -62,7 +62,7 @@ export { readRateAtCreation } from './quote.ts';
 export { moveRefundable, type TransferKey } from './refund-books.ts';
 export { rescanBlocks } from './rescan.ts';
 export { listScanJobs } from './scan-deposits.ts';
-export { PAYMENT_SETTINGS } from './settings.ts';
+export { PAYMENT_SETTINGS, parseOption } from './settings.ts';
 export type { InvoicePageState, Rules } from './states.ts';
 export {
   bookMissingParts,

@@ -1,7 +1,16 @@
 import { ASSETS, NETWORKS } from '@florin/contract/money';
+import type { PaymentOption } from '@florin/contract/schemas';
 import { integerSetting, listSetting, moneySetting } from '../tenancy/index.ts';
 
 const TOKENS = ASSETS.flatMap((asset) => NETWORKS.map((network) => `${asset}:${network}`));
+
+/** Parses `USDT:erc20`. @returns undefined for any other text */
+export function parseOption(text: string): PaymentOption | undefined {
+  const [token, chain] = text.split(':');
+  const currency = ASSETS.find((asset) => asset === token);
+  const network = NETWORKS.find((known) => known === chain);
+  return currency === undefined || network === undefined ? undefined : { currency, network };
+}
 
 export const PAYMENT_SETTINGS = {
   tokens: listSetting({

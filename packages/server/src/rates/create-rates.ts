@@ -24,6 +24,8 @@ interface RatesDeps extends Pick<Platform, 'db' | 'log'>, UrlReaderOptions {
 /** A merchant's settings. */
 interface Policy extends Omit<Limits, 'nowMs'> {
   sources: readonly RateSource[];
+  /** Any of them can answer. */
+  hasSources: boolean;
   maxDepegBasisPoints: number;
 }
 
@@ -60,7 +62,7 @@ class SourcedRates implements Rates {
     const dollars = async (asset: Asset) => {
       const worth = await rate({ token: asset, currency: 'USD' });
       if (!movedBeyond(worth, ONE, policy.maxDepegBasisPoints)) return worth;
-      throw this.#refuse('depegged', request);
+      throw this.#refuse('depegged', request, policy);
     };
     const priced = assetOf(currency);
     if (priced !== undefined) {
@@ -100,7 +102,9 @@ class SourcedRates implements Rates {
       // Live merchants need real rates, even where the installation's setting for both modes is the fixed table.
       return { name: text, quote: () => Promise.reject(new SourceFailed('no_rate', 'for the sandbox only')) };
     });
-    return { sources, maxAgeMs: maxAgeSeconds * 1000, maxDeviationBasisPoints, maxDepegBasisPoints };
+    const hasSources = settings.sources.some((text) => text !== FIXED_SOURCE || request.mode === 'sandbox');
+    const maxAgeMs = maxAgeSeconds * 1000;
+    return { sources, hasSources, maxAgeMs, maxDeviationBasisPoints, maxDepegBasisPoints };
   }
 
   async #rateOf(pair: Pair, policy: Policy, request: Pair = pair): Promise<Rate> {
@@ -112,12 +116,12 @@ class SourcedRates implements Rates {
       if (fault !== null) this.#warn(pair, { source: policy.sources[index]?.name, fault, detail });
     }
     if ('rate' in agreement) return agreement.rate;
-    throw this.#refuse(agreement.refusal, request);
+    throw this.#refuse(agreement.refusal, request, policy);
   }
 
-  #refuse(reason: RateRefusal, { token, currency }: Pair): RateRefused {
+  #refuse(reason: RateRefusal, { token, currency }: Pair, { hasSources }: Policy): RateRefused {
     this.#warn({ token, currency }, { refused: reason });
-    return new RateRefused(reason, { token, currency });
+    return new RateRefused(reason, { token, currency }, hasSources);
   }
 
   #warn({ token, currency }: Pair, what: object): void {

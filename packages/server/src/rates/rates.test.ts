@@ -10,6 +10,7 @@ import { createRates } from './create-rates.ts';
 import { dollarsOf } from './dollars.ts';
 import type { RateRequest, Rates } from './port.ts';
 import { formatRate } from './rate.ts';
+import { RateRefused } from './refused.ts';
 import { RATE_SETTINGS } from './settings.ts';
 
 const LONG_MS = 30_000;
@@ -124,6 +125,24 @@ test('the sandbox uses the fixed table, live merchants have no rate until the op
   expect(await ask(EUR)).toBe('no_rate');
   await set('sources', 'fixed');
   expect(await ask(EUR)).toBe('no_rate');
+});
+
+test('without a source a refusal names the setting; while a source is away it does not', async () => {
+  const refusal = async () => {
+    const refused = await rates.quote({ ...live, ...EUR }).catch((error: unknown) => error);
+    if (!(refused instanceof RateRefused)) throw new Error('a rate was found');
+    return [refused.asInvalidRequest().message, refused.asUnavailable().message];
+  };
+  for (const sources of [[], ['fixed']]) {
+    await set('sources', sources);
+    for (const message of await refusal()) expect(message).toContain('florin settings set rates.sources');
+  }
+  providers[0].says({ GBP: '0.8' });
+  await set('sources', [providers[0].source]);
+  for (const message of await refusal()) {
+    expect(message).not.toContain('rates.sources');
+    expect(message).toMatch(/ry again later\.$/);
+  }
 });
 
 test('a sandbox merchant’s own table moves, loses and depegs its rates, and nobody else’s', async () => {

@@ -1,9 +1,9 @@
-import type { Network } from '@florin/contract/money';
+import { ASSETS, type Asset, type Network } from '@florin/contract/money';
 import { SignerClient } from '@florin/signer/client';
 import type { SignerAddress } from '../../platform/config.ts';
 import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount } from '../accounts.ts';
-import type { LiveChains, Tank } from '../live-chains.ts';
+import type { LiveChains, NetworkFacts, Tank } from '../live-chains.ts';
 import { BlockFeed } from './blocks.ts';
 import { RpcEndpoints } from './endpoints.ts';
 import { EvmChain } from './evm-chain.ts';
@@ -66,6 +66,17 @@ export class LiveEthereum implements LiveChains, AccountSource {
     });
     this.#chains.set(account, chain);
     return chain;
+  }
+
+  facts(network: Network): NetworkFacts | undefined {
+    if (network !== 'erc20') return undefined;
+    const { isTest, chainId, tokens } = this.#options.network;
+    const addresses: Partial<Record<Asset, string>> = {};
+    for (const asset of ASSETS) {
+      const address = tokens[asset]?.address;
+      if (address !== undefined) addresses[asset] = address;
+    }
+    return { isTest, chainId, tokens: addresses };
   }
 
   async readTank(network: Network): Promise<Tank | undefined> {

@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db/index.ts';
+import type { PaymentDeps } from '../../payments/index.ts';
 import { getMerchant, getStore } from '../../stores/index.ts';
 import type { MerchantMode } from '../../tenancy/index.ts';
 import { parseLinkToken } from './link-token.ts';
@@ -9,12 +9,17 @@ export interface OpenedLink {
   link: LinkRow;
   owner: { merchantId: string; storeId: string; mode: MerchantMode; clockOffset: number };
   storeName: string;
+  /** Its payments have no value. */
+  isTest: boolean;
   /** Whether it can be paid: the link is active, its store enabled, its merchant not suspended. */
   isPayable: boolean;
 }
 
 /** @returns undefined if no link has this token */
-export async function openLink(db: Db, token: string): Promise<OpenedLink | undefined> {
+export async function openLink(
+  { db, chains }: Pick<PaymentDeps, 'db' | 'chains'>,
+  token: string,
+): Promise<OpenedLink | undefined> {
   const ids = parseLinkToken(token);
   const link = ids && (await findLink(db, ids.merchantId, ids.linkId));
   if (link === undefined) return undefined;
@@ -26,6 +31,7 @@ export async function openLink(db: Db, token: string): Promise<OpenedLink | unde
     link,
     owner: { merchantId, storeId, mode: merchant.mode, clockOffset: merchant.clockOffset },
     storeName: store.name,
+    isTest: chains.isTest(merchant),
     isPayable: link.active && isOpen,
   };
 }

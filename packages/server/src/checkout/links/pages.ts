@@ -63,7 +63,7 @@ async function withLink(
   answer: (opened: OpenedLink) => Promise<PageAnswer>,
 ): Promise<PageAnswer> {
   if (!limits.mayView(request.remoteAddress)) return await busyPage(request);
-  const opened = await openLink(deps.db, request.params.token ?? '');
+  const opened = await openLink(deps, request.params.token ?? '');
   if (opened === undefined) return await noticeAnswer(request, 'link_missing', { status: 404 });
   const { isPayable, storeName } = opened;
   if (!isPayable) return await noticeAnswer(request, 'link_closed', { status: 410, storeName });

@@ -21,12 +21,12 @@ function exampleOf(currency: string): string {
   return `12.${'5'.padEnd(exponent > 4 ? USUAL_DECIMALS : exponent, '0')}`;
 }
 
-function subjectOf(language: PageLanguage, { link, storeName, owner }: OpenedLink) {
+function subjectOf(language: PageLanguage, { link, storeName, isTest }: OpenedLink) {
   const { amount, currency, description } = link;
   return {
     language,
     storeName,
-    isTest: owner.mode === 'sandbox',
+    isTest,
     description,
     price: amount === null ? null : formatPrice(amount, currency, localeOf(language)),
   };

@@ -40,15 +40,24 @@ test('gzip is sent to clients that accept it', () => {
 
 test('rich links call the token’s contract with the exact address and amount', () => {
   const pay = { token: 'USDT', amount: 12_500_000n, decimal: '12.50' } as const;
-  expect(
-    richLinkOf({ ...pay, network: 'erc20', address: '0x52908400098527886E0F7030069857D2E4169EE7' }),
-  ).toBe(
-    'ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=0x52908400098527886E0F7030069857D2E4169EE7&uint256=12500000',
+  const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+  const [USDT, MINT] = [
+    '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+    'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
+  ];
+  const local = { isTest: true, chainId: 31_337, tokens: { USDT } };
+  const onEthereum = { ...pay, network: 'erc20', address } as const;
+  expect(richLinkOf(local, onEthereum)).toBe(
+    `ethereum:${USDT}@31337/transfer?address=${address}&uint256=12500000`,
   );
-  expect(richLinkOf({ ...pay, network: 'spl', address: 'So1' })).toBe(
-    'solana:So1?amount=12.50&spl-token=Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
+  // No token of the same name elsewhere takes the place of one that the network does not have.
+  expect(richLinkOf({ ...local, tokens: {} }, onEthereum)).toBeNull();
+  expect(richLinkOf(undefined, onEthereum)).toBeNull();
+  const solana = { isTest: false, chainId: null, tokens: { USDT: MINT } };
+  expect(richLinkOf(solana, { ...pay, network: 'spl', address: 'So1' })).toBe(
+    `solana:So1?amount=12.50&spl-token=${MINT}`,
   );
-  expect(richLinkOf({ ...pay, network: 'trc20', address: 'T1' })).toBeNull();
+  expect(richLinkOf({ ...solana, chainId: 1 }, { ...pay, network: 'trc20', address: 'T1' })).toBeNull();
 });
 
 test('a code has a quiet zone of four modules around it', () => {

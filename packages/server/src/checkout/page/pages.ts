@@ -1,12 +1,11 @@
 import type { PaymentOption } from '@florin/contract/schemas';
 import { builtPages, type CheckoutView } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
-import { chooseOption } from '../../payments/index.ts';
+import { chooseOption, parseOption } from '../../payments/index.ts';
 import { isUnavailable } from '../../platform/db/index.ts';
 import { Fail, type FailCode } from '../../platform/fail.ts';
 import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
 import { formOf, pageHeaders, seeOther, TokenBuckets } from '../../platform/http/index.ts';
-import { parseOption } from '../payable-options.ts';
 import { noticeAnswer, payerAnswer } from './answer.ts';
 import { acceptsGzip, compressed } from './compressed.ts';
 import { type FoundPage, findPage } from './find-page.ts';

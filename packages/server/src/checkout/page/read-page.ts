@@ -1,4 +1,6 @@
+import type { Network } from '@florin/contract/money';
 import type { CheckoutView, PageLanguage } from '@florin/pages';
+import type { NetworkFacts } from '../../chains/index.ts';
 import {
   chooseOption,
   currentOption,
@@ -29,7 +31,18 @@ export async function readPage(
   const { view, lacksRate } = await withFreshQuote(deps, page, known);
   const { seconds: nowSeconds } = merchantTime(deps, merchant);
   const rules = rulesOf(view, await paymentSettings(deps, merchant));
-  return checkoutView({ page, view, rules, language, nowSeconds, lacksRate });
+  const networks = networksOf(deps, page);
+  const isTest = deps.chains.isTest(merchant);
+  return checkoutView({ page, view, rules, language, nowSeconds, networks, isTest, lacksRate });
+}
+
+function networksOf({ chains }: PaymentDeps, { merchant, session }: FoundPage) {
+  const networks = new Map<Network, NetworkFacts>();
+  for (const { network } of session.options) {
+    const facts = chains.facts(merchant, network);
+    if (facts !== undefined) networks.set(network, facts);
+  }
+  return networks;
 }
 
 async function withFreshQuote(

@@ -1,5 +1,5 @@
 import { formatPrice } from '@florin/contract/currencies';
-import { formatTokens } from '@florin/contract/money';
+import { formatTokens, type Network } from '@florin/contract/money';
 import type {
   CheckoutView,
   PageDue,
@@ -9,6 +9,7 @@ import type {
   PageReceipt,
   PageState,
 } from '@florin/pages';
+import type { NetworkFacts } from '../../chains/index.ts';
 import type { OptionRow, PaymentView, Rules } from '../../payments/index.ts';
 import { currentOption, presentPayment, quoteStatusOf } from '../../payments/index.ts';
 import type { FoundPage } from './find-page.ts';
@@ -26,6 +27,9 @@ export interface PageInput {
   language: PageLanguage;
   /** The merchant's clock. */
   nowSeconds: number;
+  /** The networks of the session's options that this installation has a node for. */
+  networks: ReadonlyMap<Network, NetworkFacts>;
+  isTest: boolean;
   /** The current option's quote has ended, and there is no rate for a new one. */
   lacksRate: boolean;
 }
@@ -81,9 +85,12 @@ function stateShown(input: PageInput, counted: Counted, secondsLeft: number | nu
 const isOnlySeized = ({ transactions }: PaymentView) =>
   transactions.some((t) => t.kind === 'seized' && t.status === 'seen');
 
-function optionsOf({ page, view }: PageInput): PageOption[] {
+function optionsOf({ page, view, networks }: PageInput): PageOption[] {
   const current = currentOption(view);
-  return page.session.options.map(({ currency, network }) => ({
+  const payable = page.session.options.filter(
+    ({ currency, network }) => networks.get(network)?.tokens[currency] !== undefined,
+  );
+  return payable.map(({ currency, network }) => ({
     value: `${currency}:${network}`,
     token: currency,
     networkName: NETWORK_NAMES[network],
@@ -92,13 +99,19 @@ function optionsOf({ page, view }: PageInput): PageOption[] {
   }));
 }
 
-function dueOf({ page, view, language }: PageInput, option: OptionRow, { missing, sent }: Counted): PageDue {
+function dueOf(
+  { page, view, language, networks }: PageInput,
+  option: OptionRow,
+  { missing, sent }: Counted,
+): PageDue {
   const { currency, network, address } = option;
   const amount = sent > 0n ? missing : option.pay_amount;
   const decimal = formatTokens(amount);
   // Wallets open rich links on the real network, so the sandbox has none.
   const uri =
-    page.merchant.mode === 'live' ? richLinkOf({ token: currency, network, address, amount, decimal }) : null;
+    page.merchant.mode === 'live'
+      ? richLinkOf(networks.get(network), { token: currency, network, address, amount, decimal })
+      : null;
   return {
     token: currency,
     networkName: NETWORK_NAMES[network],
@@ -203,7 +216,8 @@ export function checkoutView(input: PageInput): CheckoutView {
     orderId: session.order_id,
     period: periodOf(session, language),
     price: formatPrice(payment.amount, payment.currency, localeOf(language)),
-    isTest: merchant.mode === 'sandbox',
+    isTest: input.isTest,
+    isSimulated: merchant.mode === 'sandbox',
     options: optionsOf(input),
     canChoose: isOpen && !isFixed,
     due: isPayable ? dueOf(input, option, counted) : null,

@@ -70,7 +70,7 @@ async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim 
     merchant,
     language: languageOf(request),
     storeName: store.name,
-    isTest: merchant.mode === 'sandbox',
+    isTest: deps.chains.isTest(merchant),
     refund,
     isOpen: claimSecondsLeft(refund, merchant, seconds) > 0,
   };

@@ -19,7 +19,7 @@ const TAIL = 4;
 
 /** Everything that the portal shows. */
 export async function readPortalView(
-  deps: Pick<PaymentDeps, 'db' | 'clock'>,
+  deps: Pick<PaymentDeps, 'db' | 'clock' | 'chains'>,
   portal: Portal,
   language: PageLanguage,
 ): Promise<PortalView> {
@@ -35,8 +35,9 @@ export async function readPortalView(
     subscriptions.push(merchant.isSuspended ? withoutActions(shown) : shown);
   }
   const { isSuspended } = merchant;
-  const isTest = merchant.mode === 'sandbox';
-  const common = { page: 'portal', language, storeName, isTest, token } as const;
+  const isTest = deps.chains.isTest(merchant);
+  const isSimulated = merchant.mode === 'sandbox';
+  const common = { page: 'portal', language, storeName, isTest, isSimulated, token } as const;
   return { ...common, returnUrl, isSuspended, subscriptions, refused: null };
 }
 
@@ -53,7 +54,7 @@ interface Shown {
 }
 
 async function subscriptionOf(
-  deps: Pick<PaymentDeps, 'db' | 'clock'>,
+  deps: Pick<PaymentDeps, 'db' | 'clock' | 'chains'>,
   { merchant }: Portal,
   { row, own, language }: Shown,
 ): Promise<PortalSubscription> {

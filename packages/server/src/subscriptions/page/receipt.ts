@@ -10,7 +10,7 @@ import { itemsOf, priceText } from './subscribe-view.ts';
 
 /** The receipt of a paid invoice of the portal's own customer; undefined for any other invoice. */
 export async function readReceipt(
-  { db }: Pick<PaymentDeps, 'db'>,
+  { db, chains }: Pick<PaymentDeps, 'db' | 'chains'>,
   portal: Portal,
   { id, language }: { id: string; language: PageLanguage },
 ): Promise<ReceiptView | undefined> {
@@ -27,7 +27,7 @@ export async function readReceipt(
     page: 'receipt',
     language,
     storeName,
-    isTest: merchant.mode === 'sandbox',
+    isTest: chains.isTest(merchant),
     token,
     invoiceId: id,
     customer: session.customer,

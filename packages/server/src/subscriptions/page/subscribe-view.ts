@@ -26,7 +26,7 @@ export const itemsOf = (items: readonly StoredItem[]): SubscribedItem[] =>
 
 /** The tokens and networks that a store accepts from wallets for prices in a currency. */
 export async function walletOptions(
-  deps: Pick<PaymentDeps, 'db'>,
+  deps: Pick<PaymentDeps, 'db' | 'chains'>,
   merchant: SubscribePage['merchant'],
   currency: string,
 ): Promise<WalletOption[]> {
@@ -57,7 +57,7 @@ export async function declineOf(
 
 /** Reads all data of the page for the first payment. */
 export async function readSubscribeView(
-  deps: Pick<PaymentDeps, 'db'>,
+  deps: Pick<PaymentDeps, 'db' | 'chains'>,
   page: SubscribePage,
   language: PageLanguage,
 ): Promise<SubscribeView> {
@@ -83,7 +83,8 @@ export async function readSubscribeView(
     language,
     state,
     storeName,
-    isTest: merchant.mode === 'sandbox',
+    isTest: deps.chains.isTest(merchant),
+    isSimulated: merchant.mode === 'sandbox',
     price: priceText(amount, currency, language),
     items: itemsOf(subscription.items),
     description: subscription.description,
