@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { listUnswept } from '../../packages/server/src/custody/sweep-queries.ts';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
 import {
   endCharges,
@@ -8,7 +9,6 @@ import {
 } from '../../packages/server/src/payments/charges.ts';
 import { paymentContext } from '../../packages/server/src/payments/deps.ts';
 import { rescanBlocks } from '../../packages/server/src/payments/rescan.ts';
-import { listUnswept } from '../../packages/server/src/payments/sweep-queries.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';

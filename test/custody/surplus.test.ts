@@ -1,8 +1,8 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { releaseSweeps } from '../../packages/server/src/custody/sweep-queries.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
-import { releaseSweeps } from '../../packages/server/src/payments/sweep-queries.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { addApprover } from '../../packages/server/src/stores/index.ts';

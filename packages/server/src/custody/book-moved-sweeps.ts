@@ -1,8 +1,8 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { KeyRef } from '../chains/index.ts';
-import { bookMissingParts, sweptAddress } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
+import { bookMissingParts, sweptAddress } from './sweep-queries.ts';
 
 // A sweep that moved nothing has released its parts. A reorganisation may still get its transaction mined, when its deposits
 // are in no sweep, or in another one that now finds no coins, or are not on the chain yet. So whenever deposits of an

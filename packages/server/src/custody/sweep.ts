@@ -1,14 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type ChainRegistry, ChainUnavailable, type KeyRef } from '../chains/index.ts';
-import {
-  claimUnswept,
-  creditedJob,
-  listUnswept,
-  networkOf,
-  reassignLostParts,
-  releaseSweeps,
-  type UnsweptAddress,
-} from '../payments/index.ts';
+import { creditedJob, networkOf } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { newId } from '../platform/db/index.ts';
 import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
@@ -28,6 +20,13 @@ import {
 } from '../transfers/index.ts';
 import { bookMovedSweeps } from './book-moved-sweeps.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
+import {
+  claimUnswept,
+  listUnswept,
+  reassignLostParts,
+  releaseSweeps,
+  type UnsweptAddress,
+} from './sweep-queries.ts';
 import { selectWorthy } from './worth-sweeping.ts';
 
 // Deposit addresses hold payers' coins; payouts and refunds leave from the hot wallet. A sweep moves coins there and books

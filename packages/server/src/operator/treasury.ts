@@ -1,7 +1,7 @@
 import { type Asset, formatTokens, NETWORKS, type Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { ChainUnavailable } from '../chains/index.ts';
-import { sumUnswept } from '../payments/index.ts';
+import { sumUnswept } from '../custody/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';

@@ -64,13 +64,3 @@ export { rescanBlocks } from './rescan.ts';
 export { listScanJobs } from './scan-deposits.ts';
 export { PAYMENT_SETTINGS, parseOption } from './settings.ts';
 export type { InvoicePageState, Rules } from './states.ts';
-export {
-  bookMissingParts,
-  claimUnswept,
-  listUnswept,
-  reassignLostParts,
-  releaseSweeps,
-  sumUnswept,
-  sweptAddress,
-  type UnsweptAddress,
-} from './sweep-queries.ts';

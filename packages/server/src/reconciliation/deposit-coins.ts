@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import { sweptAddress } from '../payments/index.ts';
+import { sweptAddress } from '../custody/index.ts';
 import type { Db } from '../platform/db/index.ts';
 
 /** The range of coins that the books expect at one deposit address. */

@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { listed, newId } from '../platform/db/index.ts';
 import { allocate, type Part, sumOf, type Unswept } from './allocate.ts';
-import './tables.ts';
 
 // A sweep moves the coins of a deposit address; its parts record which deposits these belong to. A sweep that is mined
 // again after a reorganisation may have moved other deposits' coins: its parts are then reassigned.
