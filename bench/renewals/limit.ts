@@ -1,6 +1,7 @@
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
-import { billSubscription, settleCharge } from '../../packages/server/src/subscriptions/index.ts';
+import { billSubscription } from '../../packages/server/src/subscriptions/bill-subscription.ts';
+import { settleCharge } from '../../packages/server/src/subscriptions/settle-charge.ts';
 import { sendTransfers } from '../../packages/server/src/transfers/index.ts';
 import { record, type Statement } from '../create/recording.ts';
 import { type Script, scriptOf } from '../create/script.ts';

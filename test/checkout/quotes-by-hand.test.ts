@@ -1,6 +1,7 @@
 import type { PaymentOption } from '@florin/contract/schemas';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findPage, getSession } from '../../packages/server/src/checkout/index.ts';
+import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { findPage } from '../../packages/server/src/checkout/page/find-page.ts';
 import { readPage } from '../../packages/server/src/checkout/page/read-page.ts';
 import { QUOTE_JOB } from '../../packages/server/src/payments/jobs.ts';
 import { requotePayment } from '../../packages/server/src/payments/requote-payment.ts';

@@ -6,7 +6,7 @@ import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { sendRefund } from '../../packages/server/src/refunds/send-refund.ts';
 import { getMerchant, setMerchantStatus } from '../../packages/server/src/stores/index.ts';
-import { retryCharges } from '../../packages/server/src/subscriptions/index.ts';
+import { retryCharges } from '../../packages/server/src/subscriptions/follow-page.ts';
 import { decodeId, encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { sendTransfers } from '../../packages/server/src/transfers/index.ts';
 import { jobHandlers } from '../../packages/server/src/workers.ts';

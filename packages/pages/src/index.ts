@@ -14,6 +14,7 @@ export * from './views/languages.ts';
 export type * from './views/link.ts';
 export type * from './views/payer-page.ts';
 export type * from './views/subscription.ts';
+export * from './written.ts';
 
 /** The document of a view. The first page of a version waits for its build. */
 export async function renderPage(view: PageView): Promise<RenderedPage> {

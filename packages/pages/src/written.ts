@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
-import type { PageLanguage } from '@florin/pages';
+import type { PageLanguage } from './views/languages.ts';
 
-// How payers' pages write what they show.
+// How pages of payers write times, days, periods and names of networks.
 
 export const NETWORK_NAMES: Record<Network, string> = { erc20: 'Ethereum', trc20: 'Tron', spl: 'Solana' };
 

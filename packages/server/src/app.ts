@@ -10,7 +10,7 @@ import {
   openEthereum,
   type SimulatedTiming,
 } from './chains/index.ts';
-import { checkoutPages, checkoutRoutes, paymentLinkPages } from './checkout/index.ts';
+import { checkoutPages, checkoutRoutes } from './checkout/index.ts';
 import { customerRoutes } from './customers/index.ts';
 import { docsPages, type TryOutKey } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
@@ -49,16 +49,9 @@ import { Metrics } from './platform/observability/index.ts';
 import { Vault } from './platform/secrets/index.ts';
 import { createRates, type Rates } from './rates/index.ts';
 import { claimPages, refundAuthority, refundNames, refundRoutes } from './refunds/index.ts';
-import { type InboxOwner, inboxPages, payerPages, sandboxRoutes, walletPages } from './sandbox/index.ts';
+import { type InboxOwner, sandboxPages, sandboxRoutes } from './sandbox/index.ts';
 import { createAuthentication, getMerchant } from './stores/index.ts';
-import {
-  chargeNeeds,
-  portalPages,
-  portalRoutes,
-  subscribePages,
-  subscriptionRoutes,
-  subscriptionWriteRoutes,
-} from './subscriptions/index.ts';
+import { chargeNeeds, subscriptionPages, subscriptionRoutes } from './subscriptions/index.ts';
 import { type FindAuthority, type FindOwnAddresses, type Screen, screen } from './transfers/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
@@ -231,9 +224,7 @@ export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[]
     ...paymentMethodRoutes(app),
     ...checkoutRoutes(app, publicUrl),
     ...refundRoutes(app, publicUrl),
-    ...subscriptionRoutes(app),
-    ...subscriptionWriteRoutes(app, publicUrl),
-    ...portalRoutes(app, publicUrl),
+    ...subscriptionRoutes(app, publicUrl),
     ...invoiceRoutes(app),
     ...sandboxRoutes(app),
   ];
@@ -262,14 +253,10 @@ export function publicPages(app: App, routes: readonly Route[], options: ServerO
     ...(options.withoutMetrics ? [] : [localMetricsPage(app)]),
     openApiPage(routes, options.publicUrl),
     ...claimPages(app),
-    ...paymentLinkPages(app, options.publicUrl),
     ...docsPages({ ...options, routes, clock: app.clock }),
-    ...checkoutPages(app),
-    ...subscribePages(app),
-    ...portalPages(app),
-    ...walletPages(app),
-    ...payerPages(app),
-    ...(options.inboxOwner === undefined ? [] : inboxPages(app, options.inboxOwner)),
+    ...checkoutPages(app, options.publicUrl),
+    ...subscriptionPages(app),
+    ...sandboxPages(app, options.inboxOwner),
   ];
 }
 

@@ -2,13 +2,8 @@ import type { App } from './app.ts';
 import { custodyHandlers, WATCH_TANK_JOB } from './custody/index.ts';
 import { EVENT_SETTINGS } from './events/index.ts';
 import { observeJobs } from './monitoring/index.ts';
-import {
-  CHARGE_DECIDED_JOB,
-  METHOD_NEWS_JOB,
-  WATCH_METHODS_JOB,
-  watchMethods,
-} from './payment-methods/index.ts';
-import { INVOICE_NEWS_JOB, paymentHandlers } from './payments/index.ts';
+import { WATCH_METHODS_JOB, watchMethods } from './payment-methods/index.ts';
+import { paymentHandlers } from './payments/index.ts';
 import { payoutHandlers } from './payouts/index.ts';
 import { maintainDays, NIL_ID, transact } from './platform/db/index.ts';
 import {
@@ -21,7 +16,7 @@ import {
 import { refundHandlers } from './refunds/index.ts';
 import { sandboxHandlers } from './sandbox/index.ts';
 import { deleteOldNonces } from './stores/index.ts';
-import { billSubscription, DUE_JOB, followPage, retryCharges, settleCharge } from './subscriptions/index.ts';
+import { DUE_JOB, subscriptionHandlers } from './subscriptions/index.ts';
 import { readSettings } from './tenancy/index.ts';
 import { recordHistory, SEND_JOB, sendTransfers } from './transfers/index.ts';
 import { createDeliveryJobs, TABLES_BY_DAY } from './webhooks/index.ts';
@@ -47,10 +42,7 @@ export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
   return new Map<string, JobHandler>([
     ...payoutHandlers(app),
     [SEND_JOB, (job, run) => sendTransfers(app, job, run)],
-    [DUE_JOB, (job, run) => billSubscription(app, job, run)],
-    [CHARGE_DECIDED_JOB, (job, run) => settleCharge(app, job, run)],
-    [INVOICE_NEWS_JOB, (job, run) => followPage(app, job, run)],
-    [METHOD_NEWS_JOB, (job, run) => retryCharges(app, job, run)],
+    ...subscriptionHandlers(app),
     [WATCH_METHODS_JOB, (job, run) => watchMethods(app, job, run)],
     ...paymentHandlers(app),
     ...refundHandlers(app),

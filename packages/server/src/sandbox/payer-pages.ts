@@ -1,13 +1,6 @@
 import { ASSETS, UNITS_PER_TOKEN } from '@florin/contract/money';
 import type { SessionPayInput } from '@florin/contract/schemas';
-import {
-  answerForm,
-  type FoundPage,
-  findPage,
-  notFoundPage,
-  PAGE_PATH,
-  wantsJson,
-} from '../checkout/index.ts';
+import { type FoundPage, sessionForm } from '../checkout/index.ts';
 import {
   chooseOption,
   currentOption,
@@ -42,26 +35,21 @@ type Action = (typeof ACTIONS)[number];
 export function payerPages(deps: SandboxDeps): PublicPage[] {
   const buckets = new TokenBuckets(CLICKS.perSecond, CLICKS.burst, BUCKETS_MAX);
   return [
-    {
-      method: 'POST',
-      path: `${PAGE_PATH}/simulate`,
-      handle: async (request) => {
-        const page = await findPage(deps.db, request.params.token ?? '');
-        if (page?.merchant.mode !== 'sandbox') return await notFoundPage(request);
-        buckets.takeOrRefuse(page.session.session_id, deps.clock.nowMs(), 'Too many clicks on this page.');
-        const action = ACTIONS.find((known) => known === formOf(request).get('action'));
-        if (action === undefined) throw new Fail('invalid_request', 'The test panel has no such action.');
-        // A suspended merchant's page shows that nothing can be paid.
-        if (page.merchant.isSuspended) return await answerForm(deps, page, request);
-        try {
-          await play(deps, page, action);
-        } catch (error) {
-          // Without script the page is shown unchanged.
-          if (!(error instanceof Fail) || wantsJson(request)) throw error;
-        }
-        return await answerForm(deps, page, request);
-      },
-    },
+    sessionForm(deps, 'simulate', async ({ page, request, wantsJson }) => {
+      if (page.merchant.mode !== 'sandbox') return false;
+      buckets.takeOrRefuse(page.session.session_id, deps.clock.nowMs(), 'Too many clicks on this page.');
+      const action = ACTIONS.find((known) => known === formOf(request).get('action'));
+      if (action === undefined) throw new Fail('invalid_request', 'The test panel has no such action.');
+      // A suspended merchant's page shows that nothing can be paid.
+      if (page.merchant.isSuspended) return true;
+      try {
+        await play(deps, page, action);
+      } catch (error) {
+        // Without script the page is shown unchanged.
+        if (!(error instanceof Fail) || wantsJson) throw error;
+      }
+      return true;
+    }),
   ];
 }
 

@@ -15,7 +15,7 @@ const PATH = '/api/v1/subscriptions';
 const tag = 'Subscriptions';
 
 /** Routes that read subscriptions, which belong to a store. */
-export function subscriptionRoutes(platform: Platform): Route[] {
+export function readRoutes(platform: Platform): Route[] {
   return [
     defineList({
       path: PATH,

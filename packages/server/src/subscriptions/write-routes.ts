@@ -22,7 +22,7 @@ const PATH = '/api/v1/subscriptions';
 const tag = 'Subscriptions';
 
 /** Routes that change subscriptions. @param publicUrl the base address of payers' pages */
-export function subscriptionWriteRoutes(deps: SubscriptionDeps, publicUrl: () => string): Route[] {
+export function writeRoutes(deps: SubscriptionDeps, publicUrl: () => string): Route[] {
   return [createRoute(deps, publicUrl), cancelRoute(deps), ...updateRoutes(deps), payRoute(deps)];
 }
 

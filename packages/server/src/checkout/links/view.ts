@@ -1,7 +1,12 @@
 import { exponentOf, formatPrice } from '@florin/contract/currencies';
-import type { AmountFault, LinkPosterView, LinkView, PageLanguage } from '@florin/pages';
+import {
+  type AmountFault,
+  type LinkPosterView,
+  type LinkView,
+  localeOf,
+  type PageLanguage,
+} from '@florin/pages';
 import { qrCodeOf } from '../page/qr-code.ts';
-import { localeOf } from '../page/shown.ts';
 import type { OpenedLink } from './open-link.ts';
 
 /** The decimals that people write where a currency has more. */

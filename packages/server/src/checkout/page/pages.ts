@@ -14,7 +14,7 @@ import { LivePages } from './live-pages.ts';
 import { readPage } from './read-page.ts';
 
 const PATH = '/checkout';
-export const PAGE_PATH = `${PATH}/{token}`;
+const PAGE_PATH = `${PATH}/{token}`;
 /** Rate limit per page: enough for a few people with a bad connection. */
 const READS = { perSecond: 5, burst: 60 };
 const BUCKETS_MAX = 10_000;
@@ -27,7 +27,7 @@ const PAGE_STATUS: Partial<Record<FailCode, number>> = {
 };
 
 /** The payers' pages with their state, events and assets. Requests are unsigned: the token in the URL authorizes them. */
-export function checkoutPages(deps: PaymentDeps): PublicPage[] {
+export function sessionPages(deps: PaymentDeps): PublicPage[] {
   const live = new LivePages(deps);
   const buckets = new TokenBuckets(READS.perSecond, READS.burst, BUCKETS_MAX);
   const open = async (request: PageRequest) => {
@@ -78,6 +78,34 @@ export function checkoutPages(deps: PaymentDeps): PublicPage[] {
   ];
 }
 
+/** A form that a payer's browser sent from a session's page. */
+export interface SessionForm {
+  page: FoundPage;
+  request: PageRequest;
+  /** Sent by the page's script, which shows refusals; a plain browser is redirected. */
+  wantsJson: boolean;
+}
+
+/**
+ * An additional form on the page of a session.
+ *
+ * @param name the last part of its path
+ * @param handle false for a page that has no such form
+ */
+export const sessionForm = (
+  deps: PaymentDeps,
+  name: string,
+  handle: (form: SessionForm) => Promise<boolean>,
+): PublicPage => ({
+  method: 'POST',
+  path: `${PAGE_PATH}/${name}`,
+  handle: async (request) => {
+    const page = await findPage(deps.db, request.params.token ?? '');
+    const isHandled = page !== undefined && (await handle({ page, request, wantsJson: wantsJson(request) }));
+    return await (isHandled ? answerForm(deps, page, request) : notFoundPage(request));
+  },
+});
+
 /** Builds the pages in the background, before the first payer comes. */
 export function preparePages({ log }: Pick<PaymentDeps, 'log'>): void {
   builtPages().catch((error: unknown) => log.error({ err: error }, 'the pages cannot be built'));
@@ -93,7 +121,7 @@ async function htmlOf(deps: PaymentDeps, page: FoundPage, request: PageRequest):
 }
 
 /** The same answer for every invalid token. */
-export const notFoundPage = (request: PageRequest): Promise<PageAnswer> =>
+const notFoundPage = (request: PageRequest): Promise<PageAnswer> =>
   noticeAnswer(request, 'checkout_missing', { status: 404 });
 
 /** Answers errors with an HTML page instead of the API's JSON. */
@@ -114,18 +142,14 @@ async function withHtmlErrors(
 }
 
 /** Answers a form: the page's script gets the new view as JSON, a plain browser is redirected to the page. */
-export async function answerForm(
-  deps: PaymentDeps,
-  page: FoundPage,
-  request: PageRequest,
-): Promise<PageAnswer> {
+async function answerForm(deps: PaymentDeps, page: FoundPage, request: PageRequest): Promise<PageAnswer> {
   const language = languageOf(request);
   if (wantsJson(request)) return jsonAnswer(request, await readPage(deps, page, language));
   const up = request.url.split('?')[0]?.endsWith(page.token) ? '' : '../';
   return seeOther(`${up}${page.token}?lang=${language}`, pageHeaders({}));
 }
 
-export const wantsJson = ({ headers }: PageRequest): boolean => headers.accept === 'application/json';
+const wantsJson = ({ headers }: PageRequest): boolean => headers.accept === 'application/json';
 
 function jsonAnswer(request: PageRequest, view: CheckoutView | undefined): PageAnswer {
   const type = 'application/json; charset=utf-8';

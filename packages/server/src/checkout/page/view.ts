@@ -1,13 +1,17 @@
 import { formatPrice } from '@florin/contract/currencies';
 import { formatTokens, type Network } from '@florin/contract/money';
-import type {
-  CheckoutView,
-  PageDue,
-  PageLanguage,
-  PageNotice,
-  PageOption,
-  PageReceipt,
-  PageState,
+import {
+  type CheckoutView,
+  localeOf,
+  NETWORK_NAMES,
+  type PageDue,
+  type PageLanguage,
+  type PageNotice,
+  type PageOption,
+  type PageReceipt,
+  type PageState,
+  periodText,
+  timeText,
 } from '@florin/pages';
 import type { NetworkFacts } from '../../chains/index.ts';
 import type { OptionRow, PaymentView, Rules } from '../../payments/index.ts';
@@ -15,7 +19,6 @@ import { currentOption, presentPayment, quoteStatusOf } from '../../payments/ind
 import type { FoundPage } from './find-page.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';
-import { localeOf, NETWORK_NAMES, periodText, timeText } from './shown.ts';
 
 // `checkoutView` decides everything that a payer sees; server and browser only render it. Address, amount and QR code come
 // from one row, and nothing comes from the page's URL.

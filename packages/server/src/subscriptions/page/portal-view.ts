@@ -1,5 +1,11 @@
-import type { PageLanguage, PortalSubscription, PortalView } from '@florin/pages';
-import { dayText, NETWORK_NAMES, readInvoicePage } from '../../checkout/index.ts';
+import {
+  dayText,
+  NETWORK_NAMES,
+  type PageLanguage,
+  type PortalSubscription,
+  type PortalView,
+} from '@florin/pages';
+import { readInvoicePage } from '../../checkout/index.ts';
 import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
 import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/index.ts';
 import type { InvoicePageState, PaymentDeps } from '../../payments/index.ts';

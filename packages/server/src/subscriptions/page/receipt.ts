@@ -1,6 +1,5 @@
 import { formatTokens } from '@florin/contract/money';
-import type { PageLanguage, ReceiptView } from '@florin/pages';
-import { NETWORK_NAMES, periodText, timeText } from '../../checkout/index.ts';
+import { NETWORK_NAMES, type PageLanguage, periodText, type ReceiptView, timeText } from '@florin/pages';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
 import { currentOption, type PaymentDeps, type PaymentView, readPayment } from '../../payments/index.ts';
 import { decodeId } from '../../tenancy/index.ts';

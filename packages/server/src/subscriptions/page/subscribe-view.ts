@@ -1,14 +1,17 @@
 import { formatPrice } from '@florin/contract/currencies';
 import type { PaymentOption } from '@florin/contract/schemas';
-import type { Decline, PageLanguage, SubscribedItem, SubscribeView, WalletOption } from '@florin/pages';
 import {
+  type Decline,
   dayText,
   localeOf,
   NETWORK_NAMES,
-  offeredOptions,
+  type PageLanguage,
   periodText,
-  readInvoicePage,
-} from '../../checkout/index.ts';
+  type SubscribedItem,
+  type SubscribeView,
+  type WalletOption,
+} from '@florin/pages';
+import { offeredOptions, readInvoicePage } from '../../checkout/index.ts';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
 import { type PaymentDeps, paymentSettings, readPayment } from '../../payments/index.ts';
 import type { SubscriptionRow } from '../queries.ts';

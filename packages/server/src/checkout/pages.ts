@@ -1,0 +1,10 @@
+import type { PaymentDeps } from '../payments/index.ts';
+import type { PublicPage } from '../platform/http/index.ts';
+import { paymentLinkPages } from './links/pages.ts';
+import { sessionPages } from './page/pages.ts';
+
+/** The pages of sessions and of payment links. @param publicUrl the base address of payers' pages */
+export const checkoutPages = (deps: PaymentDeps, publicUrl: () => string): PublicPage[] => [
+  ...sessionPages(deps),
+  ...paymentLinkPages(deps, publicUrl),
+];

@@ -1,0 +1,16 @@
+import { CHARGE_DECIDED_JOB, METHOD_NEWS_JOB } from '../payment-methods/index.ts';
+import { INVOICE_NEWS_JOB } from '../payments/index.ts';
+import type { JobHandler } from '../platform/jobs/index.ts';
+import { billSubscription } from './bill-subscription.ts';
+import type { SubscriptionDeps } from './deps.ts';
+import { followPage, retryCharges } from './follow-page.ts';
+import { DUE_JOB } from './jobs.ts';
+import { settleCharge } from './settle-charge.ts';
+
+/** The handlers of this module's jobs, by kind; `payments` and `payment-methods` enqueue all but the first. */
+export const subscriptionHandlers = (deps: SubscriptionDeps): [kind: string, handler: JobHandler][] => [
+  [DUE_JOB, (job, run) => billSubscription(deps, job, run)],
+  [CHARGE_DECIDED_JOB, (job, run) => settleCharge(deps, job, run)],
+  [INVOICE_NEWS_JOB, (job, run) => followPage(deps, job, run)],
+  [METHOD_NEWS_JOB, (job, run) => retryCharges(deps, job, run)],
+];

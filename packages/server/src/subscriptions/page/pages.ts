@@ -1,0 +1,10 @@
+import type { PublicPage } from '../../platform/http/index.ts';
+import type { SubscriptionDeps } from '../deps.ts';
+import { portalPages } from './portal-pages.ts';
+import { subscribePages } from './subscribe-pages.ts';
+
+/** All pages of subscriptions that payers see. */
+export const subscriptionPages = (deps: SubscriptionDeps): PublicPage[] => [
+  ...subscribePages(deps),
+  ...portalPages(deps),
+];
