@@ -73,7 +73,7 @@ const packageRules = Object.entries(PACKAGES).map(([name, allowed]) => ({
 }));
 
 const rootRules = {
-  files: ['packages/server/src/*.ts'],
+  files: ['packages/server/src/*.ts', 'packages/server/src/operator/*.ts'],
   rules: restrictImports(
     [...foreignPackages('server'), ...MODULES.flatMap(insideOf)],
     'a module is reached through its face, index.ts',

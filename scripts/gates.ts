@@ -1,5 +1,6 @@
 import { installScriptStep, licenceStep, lockStep, versionStep } from './dependencies.ts';
 import { expressionStep } from './expressions.ts';
+import { faceStep } from './faces.ts';
 import { pageWeightStep } from './page-weight.ts';
 import { contractStep } from './solidity.ts';
 import { programStep, type Step } from './step.ts';
@@ -18,6 +19,7 @@ export const GATES = [
   programStep('format and lint (biome)', 'biome', ['ci', '--colors=off', '.']),
   programStep('boundaries, promises, sizes (oxlint)', 'oxlint', []),
   programStep('unused code (knip)', 'knip', ['--no-progress', '--no-config-hints']),
+  faceStep,
   pageWeightStep,
   expressionStep,
   contractStep,

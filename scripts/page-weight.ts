@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { builtPages, type CheckoutView, PAGE_LANGUAGES, renderPage } from '../packages/pages/src/index.ts';
-import { qrCodeOf } from '../packages/server/src/checkout/index.ts';
+import { qrCodeOf } from '../packages/server/src/checkout/page/qr-code.ts';
 import { FAILED, PASSED, type Step } from './step.ts';
 
 /** What a payer's phone loads before a wallet is chosen: the page with its style and words, and its script. */

@@ -22,6 +22,7 @@ const IMPORTS: Row[] = [
   [`${SERVER}/platform`, 'a higher level, late', "export const f = () => import('../stores/index.ts');"],
   [`${SERVER}/ledger`, 'the composition root', "export * from '../app.ts';"],
   [SERVER, "a module's inside from the root", "import './payouts/queries.ts';"],
+  [`${SERVER}/operator`, "a module's inside from the operator's calls", "import '../payouts/queries.ts';"],
   [`${SERVER}/subscriptions/decide`, 'the database from a decision', "import '../../platform/db/index.ts';"],
   [`${SERVER}/subscriptions/decide`, 'a query from a decision', "import '../queries.ts';"],
   [`${SERVER}/payouts`, "a chain's library", "import 'viem';"],

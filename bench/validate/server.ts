@@ -1,12 +1,8 @@
 // The create route without a database, in two forms: as the service checks it, or with the strict JSON parser alone.
 import { PayoutBatchInput } from '../../packages/contract/src/schemas/index.ts';
 import { Clock } from '../../packages/server/src/platform/db/clock.ts';
-import {
-  type Authenticate,
-  type Caller,
-  createHttpServer,
-  defineRoute,
-} from '../../packages/server/src/platform/http/index.ts';
+import { type Caller, createHttpServer, defineRoute } from '../../packages/server/src/platform/http/index.ts';
+import type { Authenticate } from '../../packages/server/src/platform/http/pipeline.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { macOf } from '../../packages/server/src/stores/index.ts';
 import { argument, say, untilTold } from '../child.ts';

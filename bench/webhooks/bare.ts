@@ -1,7 +1,8 @@
 // What a sender without any bookkeeping does: signed requests by the product's own client, so many at a time.
 import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { createOutbound, parseNetworks } from '../../packages/server/src/platform/outbound/index.ts';
+import { parseNetworks } from '../../packages/server/src/platform/outbound/addresses.ts';
+import { createOutbound } from '../../packages/server/src/platform/outbound/index.ts';
 import { argument, say, untilTold } from '../child.ts';
 
 export interface BareTask {

@@ -1,10 +1,10 @@
 import type { Network } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ChainAccount } from '../../packages/server/src/chains/accounts.ts';
 import {
   Accounts,
   AddressPoolEmpty,
   type Chain,
-  type ChainAccount,
   type ChainRegistry,
   openAccount,
   openChains,

@@ -1,10 +1,8 @@
 import { type Delivery, webhooks } from '@florin/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  createOutbound,
-  type Outbound,
-  parseNetworks,
-} from '../../packages/server/src/platform/outbound/index.ts';
+import { parseNetworks } from '../../packages/server/src/platform/outbound/addresses.ts';
+import { createOutbound } from '../../packages/server/src/platform/outbound/index.ts';
+import type { Outbound } from '../../packages/server/src/platform/outbound/outbound.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { recordDialled } from '../webhooks/dialled.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BodyBudget } from '../../packages/server/src/platform/http/index.ts';
+import { BodyBudget } from '../../packages/server/src/platform/http/body.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { send, signedHeaders } from '../signed-request.ts';

@@ -1,11 +1,8 @@
 import { apiRoutes } from '../../packages/server/src/app.ts';
 import { payoutErrors } from '../../packages/server/src/payouts/index.ts';
-import {
-  type BodyBudget,
-  createHttpServer,
-  type HttpOptions,
-  type Route,
-} from '../../packages/server/src/platform/http/index.ts';
+import type { BodyBudget } from '../../packages/server/src/platform/http/body.ts';
+import { createHttpServer, type Route } from '../../packages/server/src/platform/http/index.ts';
+import type { HttpOptions } from '../../packages/server/src/platform/http/server.ts';
 import type { Logger } from '../../packages/server/src/platform/observability/log.ts';
 import { createAuthentication } from '../../packages/server/src/stores/index.ts';
 import type { TestService } from '../service.ts';

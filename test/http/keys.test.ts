@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import type { KeySecrets } from '../../packages/server/src/stores/manage-keys.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Credentials, send } from '../signed-request.ts';
 import { expectError } from './expect-error.ts';
@@ -36,7 +37,7 @@ async function expectEverywhere(credentials: Credentials, status: 200 | 401 | 40
 
 const newMerchant = () => service.createMerchant({ funds: 0n });
 
-async function newKey(merchant: TestMerchant, validityDays: number): Promise<stores.KeySecrets> {
+async function newKey(merchant: TestMerchant, validityDays: number): Promise<KeySecrets> {
   const { merchantId, storeId } = merchant;
   const scopes = ['read', 'write', 'payouts', 'refunds'];
   return await stores.createKey(service.app, { merchantId, storeId, name: 'Key', validityDays, scopes });
@@ -97,7 +98,7 @@ test('A7: of two rotations in one overlap the oldest secret is over', async () =
   await expectEverywhere({ ...merchant, secretKey: third }, 200);
 });
 
-test.each<[why: string, end: (key: stores.KeySecrets & TestMerchant) => Promise<unknown>]>([
+test.each<[why: string, end: (key: KeySecrets & TestMerchant) => Promise<unknown>]>([
   [
     'has expired',
     (key) => query(service, 'update api_key set expires_at_ms = 1 where key_id = $1', [key.keyId]),
@@ -118,7 +119,7 @@ test.each<[why: string, end: (key: stores.KeySecrets & TestMerchant) => Promise<
 ])('A6, A7: nodes that know a key write nothing for it once it %s', async (_why, end) => {
   const merchant = await newMerchant();
   await expectEverywhere(merchant, 200);
-  await end(merchant as stores.KeySecrets & TestMerchant);
+  await end(merchant as KeySecrets & TestMerchant);
   const count = () => query(service, 'select nonce from nonce where key_id = $1', [merchant.keyId]);
   const before = await count();
   await expectEverywhere(merchant, 401);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { NodeFault } from '../../packages/server/src/chains/index.ts';
+import type { NodeFault } from '../../packages/server/src/chains/simulated/node-faults.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { signElsewhere } from './elsewhere.ts';

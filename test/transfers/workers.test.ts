@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LeaseLost } from '../../packages/server/src/platform/jobs/index.ts';
+import { LeaseLost } from '../../packages/server/src/platform/jobs/job.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestService } from '../service.ts';

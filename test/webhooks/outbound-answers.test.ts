@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import {
-  createOutbound,
-  type Outbound,
-  type OutboundAnswer,
-  parseNetworks,
-} from '../../packages/server/src/platform/outbound/index.ts';
+import { parseNetworks } from '../../packages/server/src/platform/outbound/addresses.ts';
+import type { OutboundAnswer } from '../../packages/server/src/platform/outbound/exchange.ts';
+import { createOutbound } from '../../packages/server/src/platform/outbound/index.ts';
+import type { Outbound } from '../../packages/server/src/platform/outbound/outbound.ts';
 import { recordDialled } from './dialled.ts';
 import { type HostileReceiver, startHostileReceiver } from './hostile-receiver.ts';
 

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import {
-  createOutbound,
-  type Outbound,
-  type OutboundAnswer,
-  type OutboundOptions,
-  parseNetworks,
-} from '../../packages/server/src/platform/outbound/index.ts';
+import { parseNetworks } from '../../packages/server/src/platform/outbound/addresses.ts';
+import type { OutboundAnswer } from '../../packages/server/src/platform/outbound/exchange.ts';
+import { createOutbound } from '../../packages/server/src/platform/outbound/index.ts';
+import type { Outbound, OutboundOptions } from '../../packages/server/src/platform/outbound/outbound.ts';
 import { scaled } from '../scale.ts';
 import { type HostileReceiver, startHostileReceiver } from './hostile-receiver.ts';
 import { type StubDns, startStubDns } from './stub-dns.ts';

@@ -2,12 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  createOutbound,
-  type Outbound,
-  type OutboundAnswer,
-  parseNetworks,
-} from '../../packages/server/src/platform/outbound/index.ts';
+import { parseNetworks } from '../../packages/server/src/platform/outbound/addresses.ts';
+import type { OutboundAnswer } from '../../packages/server/src/platform/outbound/exchange.ts';
+import { createOutbound } from '../../packages/server/src/platform/outbound/index.ts';
+import type { Outbound } from '../../packages/server/src/platform/outbound/outbound.ts';
 import { type CallbackUrlCase, callbackUrls, ipAddresses } from '../own-cases/outbound.ts';
 import { scaled } from '../scale.ts';
 import { recordDialled } from './dialled.ts';

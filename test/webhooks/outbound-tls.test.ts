@@ -2,12 +2,10 @@ import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import {
-  createOutbound,
-  type Outbound,
-  type OutboundAnswer,
-  parseNetworks,
-} from '../../packages/server/src/platform/outbound/index.ts';
+import { parseNetworks } from '../../packages/server/src/platform/outbound/addresses.ts';
+import type { OutboundAnswer } from '../../packages/server/src/platform/outbound/exchange.ts';
+import { createOutbound } from '../../packages/server/src/platform/outbound/index.ts';
+import type { Outbound } from '../../packages/server/src/platform/outbound/outbound.ts';
 import { type Door, type HostileReceiver, startHostileReceiver } from './hostile-receiver.ts';
 
 const LONG_MS = 30_000;

@@ -1,19 +1,15 @@
-export { Accounts, type ChainAccount, openAccount } from './accounts.ts';
+export { Accounts, openAccount } from './accounts.ts';
 export { checkAddress } from './addresses/check.ts';
 export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
 export type { LiveEthereum } from './evm/live.ts';
 export type { EvmNetwork } from './evm/network.ts';
 export { checkEndpoints, type EndpointReport } from './evm/network-check.ts';
-export {
-  NetworksFileWrong,
-  readNetworksFile,
-} from './evm/networks-file.ts';
+export { NetworksFileWrong, readNetworksFile } from './evm/networks-file.ts';
 export type { NetworkFacts } from './live-chains.ts';
 export { openEthereum } from './open-ethereum.ts';
 export type {
   AddressCheck,
   Authority,
-  BalancesAnswer,
   Chain,
   ChainCaps,
   ChainTransfer,
@@ -27,11 +23,9 @@ export type {
   MandateState,
   Movement,
   Precheck,
-  PrecheckRequest,
   ScanAnswer,
   SignedApproval,
   SignedTx,
-  TransferSpec,
   TxStatus,
   WatchSet,
 } from './port.ts';
@@ -39,7 +33,6 @@ export {
   AddressPoolEmpty,
   CHARGE_FAULTS,
   ChainUnavailable,
-  FeeCeilingReached,
   SignerUnavailable,
   SigningHeld,
   UnbuildableTransfer,
@@ -49,7 +42,6 @@ export { addRiskAddress, isListed, listRiskAddresses, removeRiskAddress } from '
 export { storedAddress, storedTxId } from './search-terms.ts';
 export type { SimulatedTiming } from './simulated/adapter.ts';
 export { migrateSimulatedChain } from './simulated/migrate.ts';
-export type { NodeFault } from './simulated/node-faults.ts';
 export type { PaidTransfer } from './simulated/receive.ts';
 export type { SimulatedChain, SimulatedTransfer } from './simulated/simulated-chain.ts';
 export { testAddresses } from './simulated/test-addresses.ts';

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPlatform } from '../../../../test/platform.ts';
 import { newId, transact } from '../platform/db/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { addApprover, castVote, createMerchant, listApprovers, removeApprover, type Vote } from './index.ts';
+import { addApprover, castVote, createMerchant, listApprovers, removeApprover } from './index.ts';
+import type { Vote } from './votes.ts';
 
 let platform: Platform;
 let close: () => Promise<void>;

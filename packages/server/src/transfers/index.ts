@@ -11,16 +11,13 @@ export { sumFees } from './fees.ts';
 export { checkFinalBlocks } from './final-blocks.ts';
 export type { FindAuthority } from './find-authority.ts';
 export { listTanks, storeTank } from './gas-tank.ts';
-export { type TransferHealth, transferHealth } from './health.ts';
+export { transferHealth } from './health.ts';
 export { hasHistoryChanged, recordHistory } from './history.ts';
 export { type LostDecision, lostChange, voteOnLost } from './lost.ts';
 export { isEarlyCreditStopped, listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
 export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
 export { isPaused, isTurnedOn, TRANSFER_SETTINGS } from './pauses.ts';
-export {
-  listDecided,
-  type TransferOrder,
-} from './queries.ts';
+export { listDecided, type TransferOrder } from './queries.ts';
 export type { ChargeBooks } from './recheck-final.ts';
 
 export { refuseCharges } from './refuse-charges.ts';
@@ -33,4 +30,4 @@ export { retryMs } from './states.ts';
 export { orderTopUp } from './top-up.ts';
 export { listUnsettled, sumPaidByTransfers } from './unsettled.ts';
 export { readDeciding } from './versions.ts';
-export { decidedJob, type TransferDeps } from './work.ts';
+export { decidedJob } from './work.ts';

@@ -1,4 +1,3 @@
-export { BodyBudget } from './body.ts';
 export { Condition } from './condition.ts';
 export type { ErrorFormat } from './error-body.ts';
 export { EVENT_STREAM, type OpenStream } from './event-stream.ts';
@@ -8,10 +7,10 @@ export { JsonRefused, parseStrictJson } from './json.ts';
 export { defineList } from './list.ts';
 export { openApiDocument } from './openapi.ts';
 export { isLocal, type PageAnswer, type PageRequest, type PublicPage } from './page.ts';
-export type { Authenticate, Authenticated, Authentication, RawRequest, RequestHead } from './pipeline.ts';
-export { checkPlainText, isPlainText } from './plain-text.ts';
+export type { Authenticated, Authentication, RawRequest, RequestHead } from './pipeline.ts';
+export { checkPlainText } from './plain-text.ts';
 export { type PluginFile, readPluginFile, uncompressed } from './plugin-file.ts';
 export { TokenBuckets } from './rate-limit.ts';
 export { type Answer, type Caller, defineRoute, type Route, type SliceRequest } from './route.ts';
-export { createHttpServer, type HttpOptions } from './server.ts';
+export { createHttpServer } from './server.ts';
 export { compileShape } from './validate.ts';

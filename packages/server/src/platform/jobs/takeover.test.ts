@@ -5,7 +5,8 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { gate, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import { openSession } from '../db/db.ts';
-import { type JobHandler, LeaseLost } from './index.ts';
+import type { JobHandler } from './index.ts';
+import { LeaseLost } from './job.ts';
 
 const LEASE_MS = 30_000;
 const FIXTURE = fileURLToPath(new URL('../../../../../test/jobs/hanging-worker.ts', import.meta.url));
