@@ -4,16 +4,7 @@ import {
   PaymentList,
   PaymentQuery,
 } from '@florin/contract/schemas';
-import {
-  listPayments,
-  type PaymentDeps,
-  type PaymentRow,
-  paymentSettings,
-  presentPayment,
-  readPaymentFilter,
-  rulesOf,
-  viewsOf,
-} from '../payments/index.ts';
+import { listPayments, type PaymentDeps, showPayments } from '../payments/index.ts';
 import { cursorOf, pageOf } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { defineList, type Route } from '../platform/http/index.ts';
@@ -40,12 +31,9 @@ const paymentList = (deps: PaymentDeps) =>
     answer: PaymentList,
     refusals: [],
     read: async ({ caller, query }, { limit, after }) => {
-      const filter = readPaymentFilter(query, caller);
       const page = { limit, after: cursorIdOf('payment', after) };
-      const rows = await listPayments(deps.db, caller, filter, page);
-      const settings = await paymentSettings(deps, caller);
-      const views = await viewsOf(deps.db, rows);
-      return pageOf(views, page, (view) => presentPayment(view, rulesOf(view, settings)));
+      const rows = await listPayments(deps.db, caller, query, page);
+      return pageOf(await showPayments(deps, caller, rows), page, (payment) => payment);
     },
   });
 
@@ -59,17 +47,16 @@ const sessionList = (deps: PaymentDeps, urlOf: (session: SessionRow) => string) 
     answer: CheckoutSessionList,
     refusals: [],
     read: async ({ caller, query: { status, ...query } }, { limit, after }) => {
-      const filter = readPaymentFilter(query, caller);
       const behind = await cursorOf(after, (id) => getSession(deps.db, caller, id));
       const rows = await listPayments(
         deps.db,
         caller,
-        { ...filter, ofSessions: true, status: status && paymentStatusOf(status) },
-        { limit, after: behind?.payment_id },
+        { ...query, ...(status && { status: paymentStatusOf(status) }) },
+        { limit, after: behind?.payment_id, ofSessions: true },
       );
       const ids = rows.flatMap(({ session_id: id }) => id ?? []);
       const sessions = await readSessions(deps.db, caller.merchantId, ids);
-      return pageOf(rows, { limit }, (payment: PaymentRow) => {
+      return pageOf(rows, { limit }, (payment) => {
         const session = sessions.get(payment.session_id ?? '');
         invariant(session !== undefined, 'the session of a payment is there');
         return presentSession(session, payment, urlOf(session));

@@ -11,10 +11,8 @@ import {
   acceptPayment,
   type PaymentDeps,
   type PaymentView,
-  paymentSettings,
-  presentPayment,
   readPayment,
-  rulesOf,
+  showPayment,
 } from '../payments/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
@@ -91,8 +89,7 @@ function sessionRoutes(deps: PaymentDeps, urlOf: (session: SessionRow) => string
 }
 
 function paymentRoutes(deps: PaymentDeps): Route[] {
-  const present = async (caller: Caller, view: PaymentView) =>
-    presentPayment(view, rulesOf(view, await paymentSettings(deps, caller)));
+  const present = (caller: Caller, view: PaymentView) => showPayment(deps, caller, view);
   return [
     defineRoute({
       method: 'GET',

@@ -1,5 +1,5 @@
 import { ChainUnavailable } from '../chains/index.ts';
-import { chargeBooks, networkOf, type PaymentDeps, rescanBlocks } from '../payments/index.ts';
+import { auditedMoney, networkOf, type PaymentDeps } from '../payments/index.ts';
 import type { Job, JobOutcome } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { merchantTime, readSettings } from '../tenancy/index.ts';
@@ -14,7 +14,6 @@ const INTERVAL_MS = 60_000;
  */
 export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutcome> {
   const merchant = await getMerchant(deps.db, job.merchantId);
-  const { merchantId } = merchant;
   const network = networkOf(job);
   const { auditBlocks } = await readSettings(deps.db, merchant, CUSTODY_SETTINGS);
   const again = { againAtMs: deps.clock.nowMs() + INTERVAL_MS };
@@ -24,13 +23,7 @@ export async function auditNetwork(deps: PaymentDeps, job: Job): Promise<JobOutc
       deps,
       merchant,
       { network, depth: BigInt(auditBlocks), nowSeconds: seconds },
-      {
-        readDeposits: async (blocks) => {
-          const { known, isAhead } = await rescanBlocks(deps, merchant, blocks);
-          return known + Number(isAhead);
-        },
-        books: chargeBooks(merchantId, seconds),
-      },
+      auditedMoney(deps, merchant, seconds),
     );
     return isDone ? 'done' : again;
   } catch (error) {

@@ -1,11 +1,5 @@
 import type { App } from '../app.ts';
-import {
-  decideSeizure,
-  findPaymentOwner,
-  paymentSettings,
-  presentPayment,
-  rulesOf,
-} from '../payments/index.ts';
+import { decideSeizure, findPaymentOwner, showPayment } from '../payments/index.ts';
 import { getMerchant, identifyApprover } from '../stores/index.ts';
 
 export interface SeizureVerdict {
@@ -25,7 +19,7 @@ export function paymentCommands(app: App) {
     const { approverId } = await identifyApprover(app, merchantId, credentials);
     const vote = { paymentId, txId: verdict.txId, approverId, decision };
     const { view, agreed, required, isDone } = await decideSeizure(app, merchant, vote);
-    const payment = presentPayment(view, rulesOf(view, await paymentSettings(app, merchant)));
+    const payment = await showPayment(app, merchant, view);
     return { decision, agreed, required, done: isDone, payment };
   };
   return { release: decide('release'), keep: decide('keep') };

@@ -1,8 +1,7 @@
 export { acceptPayment, findHeldTransfer } from './accept-payment.ts';
+export { auditedMoney } from './audited-money.ts';
 export { creditedRows, paymentRows } from './book-queries.ts';
 export { cancelPayment } from './cancel-payment.ts';
-export { rulesOf } from './change-payment.ts';
-export { chargeBooks } from './charge-books.ts';
 export {
   bookCharges,
   type ChargeQuote,
@@ -39,16 +38,11 @@ export {
   networkOf,
   scanJob,
 } from './jobs.ts';
-export { listPayments, readPaymentFilter } from './list-payments.ts';
+export { listPayments } from './list-payments.ts';
 export { openPayment } from './open-payment.ts';
 export { ownAddressFinder } from './own-addresses.ts';
 export { type DuePages, pollPages, type RetryAt } from './poll-pages.ts';
-export {
-  currentOption,
-  isQuoteDue,
-  presentPayment,
-  quoteStatusOf,
-} from './present.ts';
+export { currentOption } from './present.ts';
 export { proveWallet } from './prove-wallet.ts';
 export {
   lockPayment,
@@ -56,11 +50,11 @@ export {
   type PaymentRow,
   type PaymentView,
   readPayment,
-  viewsOf,
 } from './queries.ts';
 export { readRateAtCreation } from './quote.ts';
+export { type PayerPayment, readPayerPayment } from './read-payer-payment.ts';
 export { moveRefundable, type TransferKey } from './refund-books.ts';
-export { rescanBlocks } from './rescan.ts';
 export { listScanJobs } from './scan-deposits.ts';
 export { PAYMENT_SETTINGS, parseOption } from './settings.ts';
-export type { InvoicePageState, Rules } from './states.ts';
+export { showPayment, showPayments } from './show-payment.ts';
+export type { InvoicePageState } from './states.ts';

@@ -125,14 +125,16 @@ export function paymentPage(
  * Reads a page of a list of payments; one row more than the limit.
  *
  * @param after a payment's UUID; a payment may have left the list meanwhile by a change, but must have been of it
+ * @param ofSessions payments of sessions alone, in the order of the sessions
  * @throws Fail `invalid_request` for a cursor that is of another list
  */
 export async function listPayments(
   db: Db,
   owner: Owner,
-  filter: PaymentFilter,
-  { limit, after: id }: { limit: number; after: string | undefined },
+  query: Omit<PaymentQuery, 'limit'>,
+  { limit, after: id, ofSessions }: { limit: number; after: string | undefined; ofSessions?: boolean },
 ): Promise<PaymentRow[]> {
+  const filter = { ...readPaymentFilter(query, owner), ofSessions };
   const after = await cursorOf(id, (paymentId) =>
     lastingPayments(db, owner, filter).where('payment_id', '=', paymentId).executeTakeFirst(),
   );

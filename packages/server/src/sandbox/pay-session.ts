@@ -9,12 +9,10 @@ import {
   type MerchantRef,
   type PaymentDeps,
   type PaymentView,
-  paymentSettings,
-  presentPayment,
   proveWallet,
   readPayment,
-  rulesOf,
   scanJob,
+  showPayment,
 } from '../payments/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -67,7 +65,7 @@ export async function payAs(
   if (isFinal) await chain.mine(FINAL_BLOCKS);
   await waitUntilSeen(deps, caller, { paymentId: session.payment_id, network: input.network, txId, isFinal });
   const view = await readPayment(deps.db, caller.merchantId, session.payment_id);
-  return presentPayment(view, rulesOf(view, await paymentSettings(deps, caller)));
+  return await showPayment(deps, caller, view);
 }
 
 /** The requested option, or one of the same network for a wrong token. */

@@ -6,7 +6,7 @@ import { type ChargeBooks, recheckFinal } from './recheck-final.ts';
 import type { TransferDeps } from './work.ts';
 
 /** The part of an audit that belongs to modules above this one. */
-interface Auditors {
+export interface Auditors {
   /** Compares deposits in final blocks with their credits. @returns how many were checked */
   readDeposits: (blocks: { network: Network; above: bigint; upTo: bigint }) => Promise<number>;
   books: ChargeBooks;

@@ -1,6 +1,6 @@
 export { adoptHistory, type HistoryAdoption } from './adopt-history.ts';
 export { adoptSequence } from './adopt-sequence.ts';
-export { auditFinalBlocks } from './audit-final-blocks.ts';
+export { type Auditors, auditFinalBlocks } from './audit-final-blocks.ts';
 export { AUDIT_JOB, auditJob } from './audit-job.ts';
 export { readApprovals, storeApproval } from './authority.ts';
 export { strayRows, transferRows } from './book-queries.ts';
@@ -18,7 +18,6 @@ export { isEarlyCreditStopped, listStops, resumeNetwork, stopNetwork } from './n
 export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
 export { isPaused, isTurnedOn, TRANSFER_SETTINGS } from './pauses.ts';
 export { listDecided, type TransferOrder } from './queries.ts';
-export type { ChargeBooks } from './recheck-final.ts';
 
 export { refuseCharges } from './refuse-charges.ts';
 export { requestTransfers } from './request-transfers.ts';

@@ -14,8 +14,7 @@ import {
   timeText,
 } from '@florin/pages';
 import type { NetworkFacts } from '../../chains/index.ts';
-import type { OptionRow, PaymentView, Rules } from '../../payments/index.ts';
-import { currentOption, presentPayment, quoteStatusOf } from '../../payments/index.ts';
+import { currentOption, type OptionRow, type PayerPayment, type PaymentView } from '../../payments/index.ts';
 import type { FoundPage } from './find-page.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';
@@ -23,18 +22,14 @@ import { richLinkOf } from './rich-link.ts';
 // `checkoutView` decides everything that a payer sees; server and browser only render it. Address, amount and QR code come
 // from one row, and nothing comes from the page's URL.
 
-export interface PageInput {
+interface PageInput extends PayerPayment {
   page: FoundPage;
-  view: PaymentView;
-  rules: Rules;
   language: PageLanguage;
   /** The merchant's clock. */
   nowSeconds: number;
   /** The networks of the session's options that this installation has a node for. */
   networks: ReadonlyMap<Network, NetworkFacts>;
   isTest: boolean;
-  /** The current option's quote has ended, and there is no rate for a new one. */
-  lacksRate: boolean;
 }
 
 const tokens = (units: bigint, token: string) => `${formatTokens(units)}\u00a0${token}`;
@@ -46,12 +41,12 @@ interface Counted {
   missing: bigint;
 }
 
-function countedOf({ transactions }: PaymentView, option: OptionRow | undefined, rules: Rules): Counted {
-  const sent = transactions
+function countedOf({ view, tolerance }: PageInput, option: OptionRow | undefined): Counted {
+  const sent = view.transactions
     .filter((t) => t.kind === 'counted' && t.status !== 'gone')
     .reduce((sum, t) => sum + t.amount, 0n);
   const rest = (option?.pay_amount ?? 0n) - sent;
-  return { sent, missing: rest > 0n && (sent === 0n || rest > rules.tolerance) ? rest : 0n };
+  return { sent, missing: rest > 0n && (sent === 0n || rest > tolerance) ? rest : 0n };
 }
 
 function stateOf(input: PageInput, counted: Counted, secondsLeft: number | null): PageState {
@@ -138,8 +133,8 @@ function rateText(rate: string, currency: string, language: PageLanguage): strin
 }
 
 function noticesOf(input: PageInput, { sent, missing }: Counted, state: PageState): PageNotice[] {
-  const { view, rules, lacksRate } = input;
-  const { exceptions } = presentPayment(view, rules);
+  const { view, lacksRate } = input;
+  const { exceptions } = input.shown;
   const option = currentOption(view);
   const token = option?.currency ?? '';
   const present = view.transactions.filter((t) => t.status !== 'gone');
@@ -165,8 +160,8 @@ function noticesOf(input: PageInput, { sent, missing }: Counted, state: PageStat
   return notices;
 }
 
-function confirmationsOf(input: PageInput, { sent }: Counted): CheckoutView['confirmations'] {
-  const { transactions, pay_currency } = presentPayment(input.view, input.rules);
+function confirmationsOf({ shown }: PageInput, { sent }: Counted): CheckoutView['confirmations'] {
+  const { transactions, pay_currency } = shown;
   const seen = transactions.filter(
     (t) => t.status === 'seen' && (t.kind === 'counted' || t.kind === 'seized'),
   );
@@ -200,11 +195,11 @@ function periodOf(
 }
 
 export function checkoutView(input: PageInput): CheckoutView {
-  const { page, view, rules, language, nowSeconds, lacksRate } = input;
+  const { page, view, language, nowSeconds, lacksRate, isQuoteHeld } = input;
   const { session, merchant } = page;
   const { payment } = view;
   const option = currentOption(view);
-  const counted = countedOf(view, option, rules);
+  const counted = countedOf(input, option);
   const expiresAt = payment.expires_at === null ? null : Number(payment.expires_at);
   const secondsLeft = expiresAt === null ? null : expiresAt - nowSeconds;
   const state = stateShown(input, counted, secondsLeft);
@@ -229,7 +224,7 @@ export function checkoutView(input: PageInput): CheckoutView {
     secondsLeft: isOpen && secondsLeft !== null ? Math.max(0, secondsLeft) : null,
     secondsTotal: expiresAt === null ? null : expiresAt - Number(payment.created_at),
     rateSecondsLeft:
-      isPayable && payment.currency !== option.currency && quoteStatusOf(view, option, nowSeconds) !== 'held'
+      isPayable && payment.currency !== option.currency && !isQuoteHeld
         ? Math.max(0, Number(option.quote_ends_at) - nowSeconds)
         : null,
     receipt: state === 'paid' ? receiptOf(input, counted) : null,
