@@ -284,13 +284,17 @@ test('a stream sends every state, and many listeners share one read', async () =
 test('calls and streams are limited per page, without effect on another page', async () => {
   const calls = checkout(service, merchant);
   const [{ url }, { url: other }] = [await calls.open(), await calls.open()];
-  const statuses = await Promise.all(
-    Array.from({ length: 120 }, async () => (await fetch(`${url}/state`)).status),
+  // One burst of both: on a slow machine the page may be read again a moment later.
+  const answers = await Promise.all(
+    Array.from({ length: 300 }, async (_, i) =>
+      i % 2 === 0 ? fetch(`${url}/state`) : fetch(url, { headers: { 'accept-language': 'es' } }),
+    ),
   );
-  expect(new Set(statuses)).toEqual(new Set([200, 429]));
-  const told = await fetch(url, { headers: { 'accept-language': 'es' } });
-  expect(told.status).toBe(429);
-  expect(await told.text()).toContain('Esta página no se puede mostrar ahora');
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  const refused = answers.find(
+    ({ status, headers }) => status === 429 && headers.get('content-type')?.startsWith('text/html'),
+  );
+  expect(await refused?.text()).toContain('Esta página no se puede mostrar ahora');
   expect((await fetch(other)).status).toBe(200);
 });
 

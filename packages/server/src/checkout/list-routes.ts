@@ -51,7 +51,7 @@ const sessionList = (deps: PaymentDeps, urlOf: (session: SessionRow) => string) 
       const rows = await listPayments(
         deps.db,
         caller,
-        { ...query, ...(status && { status: paymentStatusOf(status) }) },
+        { ...query, status: status && paymentStatusOf(status) },
         { limit, after: behind?.payment_id, ofSessions: true },
       );
       const ids = rows.flatMap(({ session_id: id }) => id ?? []);

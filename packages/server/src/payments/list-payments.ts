@@ -30,6 +30,8 @@ export interface PaymentFilter extends LastingFilter {
   exception?: PaymentException | undefined;
 }
 
+type PaymentListQuery = Omit<PaymentQuery, 'limit' | 'status'> & { status?: PaymentStatus | undefined };
+
 const refuse = (param: string, message: string) => new Fail('invalid_request', { message, param });
 
 /** Exceptions that no payment of a status has. */
@@ -39,7 +41,7 @@ const NEVER: Partial<Record<PaymentStatus, readonly PaymentException[]>> = {
 };
 
 /** @throws Fail `forbidden`; `invalid_request` for filters that contradict each other */
-export function readPaymentFilter(query: Omit<PaymentQuery, 'limit'>, owner: Owner): PaymentFilter {
+export function readPaymentFilter(query: PaymentListQuery, owner: Owner): PaymentFilter {
   const { status, exception, network, customer, order_id: orderId, currency } = query;
   checkStoreFilter(query.store, owner);
   if (status !== undefined && exception !== undefined && NEVER[status]?.includes(exception))
@@ -131,7 +133,7 @@ export function paymentPage(
 export async function listPayments(
   db: Db,
   owner: Owner,
-  query: Omit<PaymentQuery, 'limit'>,
+  query: PaymentListQuery,
   { limit, after: id, ofSessions }: { limit: number; after: string | undefined; ofSessions?: boolean },
 ): Promise<PaymentRow[]> {
   const filter = { ...readPaymentFilter(query, owner), ofSessions };
