@@ -1,6 +1,5 @@
 export { Accounts, openAccount } from './accounts.ts';
 export { checkAddress } from './addresses/check.ts';
-export { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
 export type { LiveEthereum } from './evm/live.ts';
 export type { EvmNetwork } from './evm/network.ts';
 export { checkEndpoints, type EndpointReport } from './evm/network-check.ts';

@@ -4,7 +4,7 @@ import { type MerchantRef, type PaymentDeps, paymentSettings } from './deps.ts';
 import { presentPayment } from './present.ts';
 import { type PaymentRow, type PaymentView, viewsOf } from './queries.ts';
 
-type Deps = Pick<PaymentDeps, 'db'>;
+type Deps = Pick<PaymentDeps, 'db' | 'chains'>;
 type Owner = Pick<MerchantRef, 'merchantId' | 'mode'>;
 
 /** The API object of a payment, by its merchant's settings. */
