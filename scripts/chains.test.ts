@@ -44,6 +44,13 @@ describe('what npm run chains refuses, each in one line', () => {
       ['pay', '--to', PAYER.address, '--amount', '1.1234567'],
       /^chains: --amount takes a number such as 12\.34.*\n$/,
     ],
+    [['pay', '--page', 'ftp://x'], /^chains: --page takes the address of a payer's page .*\n$/],
+    [
+      ['pay', '--page', 'http://127.0.0.1:9/checkout/x'],
+      /^chains: nothing answers at http:\/\/127\.0\.0\.1:9: is the store running\?\n$/,
+    ],
+    [['fund', '--file', missing], /^chains: --tank is missing: .*\n$/],
+    [['--tank', '0x12', '--port', '0'], /^chains: --tank takes the gas tank's address.*, not "0x12"\n$/],
     [
       ['pay', '--to', PAYER.address, '--amount', '1', '--token', 'DAI'],
       /^chains: --token takes USDT or USDC.*\n$/,
@@ -72,6 +79,8 @@ test('--help prints every option', () => {
     'slots-in-an-epoch',
     'file',
     'json',
+    'tank',
+    'page',
     'to',
     'amount',
     'token',
@@ -130,6 +139,19 @@ describe.skipIf(!there)('npm run chains, with blocks by hand', () => {
       false,
     );
     expect(await client.getCode({ address: network.contracts.sweeper })).toBeDefined();
+  });
+
+  test('a gas tank that is named later gets ether and its own Sweeper', async () => {
+    const tank = '0x00000000000000000000000000000000000A11cE';
+    const { sweeper: before } = network.contracts;
+    const { status, stdout } = run('fund', '--tank', tank, '--file', file, '--json');
+    expect(status).toBe(0);
+    const { sweeper } = readNetworksFile(file).contracts;
+    expect(JSON.parse(stdout)).toEqual({ tank, ether: '10', sweeper });
+    expect(sweeper).not.toBe(before);
+    const client = connect(network.endpoints[0].url);
+    expect(await client.getCode({ address: sweeper })).toBeDefined();
+    expect(await client.getAutomine()).toBe(false);
   });
 
   test('a payment waits for a block that is mined by hand, and is final four blocks later', async () => {

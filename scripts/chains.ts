@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { BaseError, bytesToHex, isAddress, parseUnits } from 'viem';
+import { type Address, BaseError, bytesToHex, formatEther, getAddress, isAddress, parseUnits } from 'viem';
 import { TestUSDT } from '../contracts/artifacts/index.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
-import { by, connect, furnish, OPERATOR, OWNER, PAYER } from './local-chain.ts';
+import { by, connect, fundTank, furnish, OPERATOR, OWNER, PAYER } from './local-chain.ts';
 import {
   type LocalEntry,
   readNetworksFile,
@@ -11,6 +11,7 @@ import {
   removeNetworksFile,
   writeNetworksFile,
 } from './networks-file.ts';
+import { type Asked, askPage } from './pay-page.ts';
 
 const USAGE = `npm run chains -- [options]
   Starts a local Ethereum node (anvil) with test USDT and USDC, our contracts and a payer with funds, and writes
@@ -21,7 +22,14 @@ const USAGE = `npm run chains -- [options]
   --by-hand                blocks by npm run chains -- mine alone
   --slots-in-an-epoch <n>  finalized is twice as many blocks behind the newest one (2; mainnet has 32)
   --file <path>            the networks file (.florin/networks.json)
+  --tank <address>         the gas tank that florin signer init showed: gets ether, and the Sweeper is deployed for it
   --json                   prints JSON alone
+
+npm run chains -- fund --tank <address> [--file <path>] [--json]
+  The same on a node that is running: writes the Sweeper of this gas tank into the networks file.
+
+npm run chains -- pay --page <url> [--amount <n>] [--token USDC] [--file <path>] [--json]
+  Pays what a payer's page asks for, or another amount, as an exchange does: from a wallet that tells nothing.
 
 npm run chains -- pay --to <address> --amount <n> [--token USDC] [--file <path>] [--json]
   Sends tokens (USDT) from the payer's wallet.
@@ -44,6 +52,8 @@ function readOptions() {
         'by-hand': { type: 'boolean', default: false },
         'slots-in-an-epoch': { type: 'string', default: '2' },
         file: { type: 'string', default: '.florin/networks.json' },
+        tank: { type: 'string' },
+        page: { type: 'string' },
         to: { type: 'string' },
         amount: { type: 'string' },
         token: { type: 'string', default: 'USDT' },
@@ -72,6 +82,7 @@ async function start(options: Options): Promise<void> {
   const slotsInAnEpoch = wholeNumber('slots-in-an-epoch', options['slots-in-an-epoch'], [1, 64]);
   const file = path.resolve(options.file);
   refuseForeignFile(file);
+  const tank = tankOf(options);
   const anvil = await startAnvil({ port, slotsInAnEpoch }).catch((error: Error) => {
     throw new Refused(
       /in use/i.test(error.message) ? `port ${port} is taken: give another --port` : error.message,
@@ -85,7 +96,7 @@ async function start(options: Options): Promise<void> {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   try {
-    const network = await furnish(anvil.url, slotsInAnEpoch);
+    const network = await furnish(anvil.url, slotsInAnEpoch, tank);
     const client = connect(anvil.url);
     if (options['by-hand']) await client.setAutomine(false);
     else await client.setIntervalMining({ interval: blockTime });
@@ -143,9 +154,9 @@ function banner(network: LocalEntry, options: Options, file: string): string {
   payer         ${PAYER.address}   1,000,000 USDT, 1,000,000 USDC, ether
   payer's key   ${wallet(PAYER).public_test_key}   PUBLIC TEST KEY: everybody knows it
   token owner   ${OWNER.address}
-  sweeper's     ${OPERATOR.address}   operator
+  sweeper's     ${options.tank ?? OPERATOR.address}   operator
 
-Pay:  npm run chains -- pay --to 0x… --amount 12.34 --token USDT${again}
+Pay:  npm run chains -- pay --page http://127.0.0.1:8420/checkout/…${again}
 Stop: Ctrl-C. The chain is gone then; the next one has the same addresses and another genesis hash.`;
 }
 
@@ -162,12 +173,47 @@ async function running(options: Options) {
   return { network, client };
 }
 
-async function pay(options: Options): Promise<void> {
-  const { to = '', amount = '', token } = options;
-  if (!isAddress(to)) throw new Refused(`--to takes an address such as ${OWNER.address}, not "${to}"`);
-  if (!/^\d{1,12}(\.\d{1,6})?$/.test(amount))
+function tankOf({ tank }: Options): Address | undefined {
+  if (tank === undefined) return undefined;
+  if (isAddress(tank)) return getAddress(tank);
+  throw new Refused(`--tank takes the gas tank's address, which florin signer init shows, not "${tank}"`);
+}
+
+async function fund(options: Options): Promise<void> {
+  const tank = tankOf(options);
+  if (tank === undefined) throw new Refused('--tank is missing: the address that florin signer init shows');
+  const { network, client } = await running(options);
+  const sweeper = await fundTank(client, tank);
+  const changed = { ...network, contracts: { ...network.contracts, sweeper } };
+  writeNetworksFile(path.resolve(options.file), changed);
+  const balance = formatEther(await client.getBalance({ address: tank }));
+  if (options.json) console.log(JSON.stringify({ tank, ether: balance, sweeper }));
+  else
+    console.log(
+      `The gas tank ${tank} has ${balance} ether; its Sweeper ${sweeper} stands in ${options.file}. ` +
+        'Servers that run already must be started again.',
+    );
+}
+
+const AMOUNT = /^\d{1,12}(\.\d{1,6})?$/;
+
+/** @returns whom to pay and how much */
+async function recipientOf({ page, to = '', amount, token }: Options): Promise<Asked> {
+  if (amount !== undefined && !AMOUNT.test(amount))
     throw new Refused(`--amount takes a number such as 12.34, not "${amount}"`);
   if (token !== 'USDT' && token !== 'USDC') throw new Refused(`--token takes USDT or USDC, not "${token}"`);
+  if (page !== undefined) {
+    const asked = await askPage(page, token);
+    return { to: asked.to, amount: amount ?? asked.amount };
+  }
+  if (!isAddress(to)) throw new Refused(`--to takes an address such as ${OWNER.address}, not "${to}"`);
+  if (amount === undefined) throw new Refused('--amount is missing: a number such as 12.34');
+  return { to, amount };
+}
+
+async function pay(options: Options): Promise<void> {
+  const { to, amount } = await recipientOf(options);
+  const token = options.token === 'USDC' ? 'USDC' : 'USDT';
   const { network, client } = await running(options);
   const hash = await client.writeContract({
     ...by(PAYER),
@@ -188,7 +234,7 @@ async function mine(options: Options): Promise<void> {
   console.log(options.json ? JSON.stringify({ height: Number(height) }) : `block ${height}`);
 }
 
-const COMMANDS: Record<string, (options: Options) => Promise<void>> = { start, pay, mine };
+const COMMANDS: Record<string, (options: Options) => Promise<void>> = { start, fund, pay, mine };
 
 async function main(): Promise<void> {
   const { values, positionals } = readOptions();

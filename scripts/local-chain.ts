@@ -2,18 +2,26 @@ import {
   type Abi,
   type Account,
   type Address,
+  bytesToHex,
   createTestClient,
   defineChain,
   encodeDeployData,
   getAddress,
   type Hex,
   http,
+  parseEther,
   publicActions,
   type TransactionReceipt,
   walletActions,
 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import { BatchPayout, Sweeper, TestProxy, TestUSDC, TestUSDT } from '../contracts/artifacts/index.ts';
+import { TestProxy, TestUSDC, TestUSDT } from '../contracts/artifacts/index.ts';
+import {
+  batchPayoutDeployment,
+  DETERMINISTIC_DEPLOYER,
+  type Deployment,
+  sweeperDeployment,
+} from '../packages/signer/src/contracts.ts';
 import { PUBLIC_TEST_MNEMONIC } from './anvil.ts';
 import type { LocalEntry } from './networks-file.ts';
 
@@ -33,13 +41,16 @@ export function testAccount(index: number) {
 /** Deploys all, and owns the test tokens: mints, pauses, blacklists. */
 export const OWNER = testAccount(0);
 export const PAYER = testAccount(1);
-/** Calls the `Sweeper` and pays for sweeps. */
+/** Calls the `Sweeper` while no gas tank is named. */
 export const OPERATOR = testAccount(2);
 /** May exchange USDC's code, and can call nothing else of it. */
 const PROXY_ADMIN = testAccount(9);
 
 /** Each token of the payer's wallet, with 6 decimals: 1,000,000.00. */
 export const PAYER_FUNDS = 1_000_000_000_000n;
+
+/** What a gas tank is given: enough for weeks of trying. */
+const TANK_FUNDS = parseEther('10');
 
 export type LocalClient = ReturnType<typeof connect>;
 
@@ -77,6 +88,30 @@ export async function deploy(
   return getAddress(contractAddress);
 }
 
+/** In a block of its own: whichever way the node makes blocks, it goes on so. */
+async function minedNow(client: LocalClient, sent: Promise<Hex>): Promise<void> {
+  const hash = await sent;
+  await client.mine({ blocks: 1 });
+  await client.waitForTransactionReceipt({ hash });
+}
+
+/** Ours, where the signer computes them: once, however often it is called. */
+async function deployOurs(client: LocalClient, { address, data }: Deployment): Promise<Address> {
+  const at = getAddress(address);
+  if ((await client.getCode({ address: at })) === undefined) {
+    const call = { to: getAddress(DETERMINISTIC_DEPLOYER), data: bytesToHex(data) };
+    await minedNow(client, client.sendTransaction({ ...by(OWNER), ...call }));
+  }
+  return at;
+}
+
+/** Gives a signer's gas tank ether, and the chain the `Sweeper` that only this tank may call. */
+export async function fundTank(client: LocalClient, tank: Address): Promise<Address> {
+  const sweeper = await deployOurs(client, sweeperDeployment(tank));
+  await minedNow(client, client.sendTransaction({ ...by(PAYER), to: tank, value: TANK_FUNDS }));
+  return sweeper;
+}
+
 /** Behind its proxy, as the real one. */
 export async function deployUsdc(client: LocalClient): Promise<Address> {
   const code = await deploy(client, TestUSDC);
@@ -96,14 +131,17 @@ export async function deployUsdc(client: LocalClient): Promise<Address> {
 
 /**
  * Puts tokens and contracts on a fresh node that mines a block for each transaction, and funds the payer. Addresses are
- * the same on every fresh node; the genesis hash is not. Everything is final when it returns.
+ * the same on every fresh node, the genesis hash is not. Everything is final when it returns.
  */
-export async function furnish(url: string, slotsInAnEpoch: number): Promise<LocalEntry> {
+export async function furnish(url: string, slotsInAnEpoch: number, tank?: Address): Promise<LocalEntry> {
   const client = connect(url);
   const usdt = await deploy(client, TestUSDT);
   const usdc = await deployUsdc(client);
-  const batchPayout = await deploy(client, BatchPayout);
-  const sweeper = await deploy(client, Sweeper, [OPERATOR.address]);
+  const batchPayout = await deployOurs(client, batchPayoutDeployment());
+  const sweeper =
+    tank === undefined
+      ? await deployOurs(client, sweeperDeployment(OPERATOR.address))
+      : await fundTank(client, tank);
   for (const address of [usdt, usdc]) {
     const mint = { address, abi: TestUSDT.abi, functionName: 'mint' } as const;
     await mined(client, client.writeContract({ ...by(OWNER), ...mint, args: [PAYER.address, PAYER_FUNDS] }));

@@ -734,6 +734,7 @@ create table public.refund (
   lost_at bigint,
   suspended_seconds bigint not null default 0,
   required_signatures integer,
+  waiting_for text,
   constraint refund_pkey PRIMARY KEY (merchant_id, refund_id),
   constraint refund_merchant_id_own_id_key UNIQUE (merchant_id, own_id),
   constraint refund_amount_check CHECK ((amount > 0)),
@@ -750,7 +751,8 @@ create table public.refund (
   constraint refund_required_approvals_check CHECK ((required_approvals >= 0)),
   constraint refund_required_signatures CHECK (((required_signatures >= 0) AND (required_signatures <= required_approvals))),
   constraint refund_sent_as_approved CHECK (((status = ANY (ARRAY['pending'::text, 'canceled'::text])) OR (required_approvals = 0) OR (approved_at IS NOT NULL))),
-  constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+  constraint refund_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text]))),
+  constraint refund_waiting_for CHECK (((waiting_for IS NULL) OR ((waiting_for = ANY (ARRAY['merchant_suspended'::text, 'network_not_enabled'::text, 'network_paused'::text, 'coins'::text])) AND (status = 'pending'::text))))
 );
 CREATE INDEX refund_address ON public.refund USING btree (merchant_id, store_id, address, created_at, refund_id) WHERE (address IS NOT NULL);
 CREATE INDEX refund_currency ON public.refund USING btree (merchant_id, store_id, currency, created_at, refund_id);

@@ -10,6 +10,7 @@ import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { approverCommands } from '../../packages/server/src/operator/merchants.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
+import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
@@ -21,6 +22,7 @@ import { checkout, TOKEN } from '../checkout/requests.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
 import { bodyOf, caller } from '../payouts/requests.ts';
+import { refunds } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 /** Longer than the first retries of a transfer. */
@@ -116,7 +118,9 @@ describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {
     });
   });
 
-  test('a payout is refused until the operator turns the network on, then signed, sent and booked once it is final', async () => {
+  test('a payout is refused until the operator turns the network on, then signed, sent and booked once it is final', {
+    timeout: 120_000,
+  }, async () => {
     const calls = caller(service, merchant);
     const created = await calls.create({
       ...bodyOf(['10', '5']),
@@ -128,7 +132,22 @@ describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {
       })),
     });
     const id = String(created.json.batch_id);
-    expect(await calls.submit(id)).toMatchObject({ status: 400, json: { errorCode: 'quota_blocked' } });
+    const refused = await calls.submit(id);
+    expect(refused).toMatchObject({ status: 400, json: { errorCode: 'quota_blocked' } });
+    expect(refused.text).toContain('florin networks enable');
+    await settingCommands(service.app).set('refunds.delay_seconds', '0');
+    const { data: payments } = await merchant.sdk.payments.list().page();
+    const paid = payments.find(({ status }) => status === 'completed')?.id ?? '';
+    const refunding = refunds(service, merchant);
+    const { refund_id: refund } = await refunding.refund({
+      payment_id: paid,
+      amount: TOKEN,
+      currency: 'USDT',
+      address: freshAddress(502),
+    });
+    await expect
+      .poll(() => refunding.read(refund), WITHIN)
+      .toMatchObject({ status: 'pending', waiting_for: 'network_not_enabled' });
     await networkCommands(service.app).enable(own(), 'erc20');
     expect(await calls.submit(id)).toMatchObject({ status: 200 });
     const batch = async () => {
@@ -138,6 +157,14 @@ describe.skipIf(!hasAnvil())('real money on a local Ethereum', () => {
     await expect.poll(batch, WITHIN).toMatchObject({ status: 'completed' });
     expect(await world.balance('USDT', freshAddress(500))).toBe(10_000_000n);
     expect(await world.balance('USDT', freshAddress(501))).toBe(5_000_000n);
+    const refunded = async () => {
+      await world.mine(1);
+      return await refunding.read(refund);
+    };
+    await expect.poll(refunded, { ...WITHIN, timeout: 60_000 }).toMatchObject({
+      status: 'succeeded',
+      waiting_for: null,
+    });
     await expectBooksAgree();
   });
 

@@ -925,6 +925,7 @@ export interface Refund {
   status: 'pending' | 'processing' | 'succeeded' | 'failed' | 'canceled';
   tx_id: string | null;
   failure_reason: ('address_risk' | 'transfer_failed') | null;
+  waiting_for: ('merchant_suspended' | 'network_not_enabled' | 'network_paused' | 'coins') | null;
   reason: string | null;
   /**
    * Free keys of yours; shown again as given. At most 40 characters each.

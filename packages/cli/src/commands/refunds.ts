@@ -14,7 +14,7 @@ const amount = ({ amount: units, currency }: Pick<Refund, 'amount' | 'currency'>
   `${formatUnits(BigInt(units))} ${currency}`;
 
 const summary = columnsOf<Refund>()(
-  'refund_id status amount network address claim_url payment=payment_id tx_id failure_reason reason created completed=completed_at',
+  'refund_id status amount network address claim_url payment=payment_id tx_id failure_reason waiting_for reason created completed=completed_at',
   { amount },
 );
 

@@ -21,6 +21,9 @@ export type RefundStatus = (typeof REFUND_STATUSES)[number];
 export const REFUND_FAILURES = ['address_risk', 'transfer_failed'] as const;
 export type RefundFailure = (typeof REFUND_FAILURES)[number];
 
+export const REFUND_WAITS = ['merchant_suspended', 'network_not_enabled', 'network_paused', 'coins'] as const;
+export type RefundWait = (typeof REFUND_WAITS)[number];
+
 export const REFUND_ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
 
 export const RefundInput = Type.Object(
@@ -77,6 +80,12 @@ export const Refund = Type.Object(
     status: Type.Enum([...REFUND_STATUSES]),
     tx_id: OrNull(Type.String({ description: 'The transaction that pays it out.' })),
     failure_reason: OrNull(Type.Enum([...REFUND_FAILURES])),
+    waiting_for: OrNull(
+      Type.Enum([...REFUND_WAITS], {
+        description:
+          'Why a pending refund could not be sent at the last try: network_not_enabled until the operator sends real money there (florin networks enable).',
+      }),
+    ),
     reason: OrNull(Type.String()),
     metadata: Metadata,
     created: Seconds('When it was made'),

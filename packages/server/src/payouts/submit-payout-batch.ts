@@ -145,7 +145,7 @@ async function checkTurnedOn(tx: Tx, { caller }: Submit, batch: BatchRow): Promi
   if (await isTurnedOn(tx, caller, batch.network)) return;
   const message =
     `Payouts of real money on ${batch.network} are not turned on for this merchant yet. The batch is unchanged; ` +
-    `submit it once your operator has turned them on.`;
+    `submit it once your operator has turned them on (florin networks enable MERCHANT ${batch.network}).`;
   throw new Fail('quota_blocked', message);
 }
 

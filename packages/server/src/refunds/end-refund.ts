@@ -43,6 +43,7 @@ export async function endRefund(
   await post(tx, merchantId, postings, time.seconds);
   const after = await updateRefund(tx, refund, {
     status,
+    waiting_for: null,
     completed_at: time.seconds,
     ...('txId' in outcome ? { tx_id: outcome.txId } : {}),
     ...('reason' in outcome ? { failure_reason: outcome.reason } : {}),

@@ -21,6 +21,7 @@ export function presentRefund(refund: RefundRow, claimUrl: string | null): Refun
     status: refund.status,
     tx_id: refund.tx_id,
     failure_reason: refund.failure_reason,
+    waiting_for: refund.waiting_for,
     reason: refund.reason,
     metadata: refund.metadata,
     created: Number(refund.created_at),

@@ -1,12 +1,19 @@
 import type { Network } from '@florin/contract/money';
-import type { RefundFailure } from '@florin/contract/schemas';
+import type { RefundFailure, RefundWait } from '@florin/contract/schemas';
 import { BelowFloor, post } from '../ledger/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import { checkRecipient, isPaused, listDecided, requestTransfers, retryMs } from '../transfers/index.ts';
+import {
+  checkRecipient,
+  isPaused,
+  isTurnedOn,
+  listDecided,
+  requestTransfers,
+  retryMs,
+} from '../transfers/index.ts';
 import { boundDigest } from './approval.ts';
 import { followLostRefund } from './decide-lost.ts';
 import type { RefundDeps } from './deps.ts';
@@ -16,8 +23,13 @@ import { reserveCoinsPostings } from './postings.ts';
 import { findRefund, lockRefund, type RefundRow, updateRefund } from './queries.ts';
 import { maySend } from './states.ts';
 
-/** Why a refund is not sent yet. */
-type BlockedBy = 'suspended' | 'paused' | 'short';
+/** What is logged of a refund that waits. */
+const WAITS: Record<RefundWait, string> = {
+  merchant_suspended: 'its merchant is suspended',
+  network_not_enabled: 'its network is not turned on for the merchant: florin networks enable',
+  network_paused: 'its network or token is paused',
+  coins: 'its network holds too few coins',
+};
 
 interface Sending {
   deps: RefundDeps;
@@ -37,7 +49,7 @@ export async function sendRefund(deps: RefundDeps, job: Job, run: JobRun): Promi
   return blockedBy === undefined ? 'done' : await scheduleRetry(sending, blockedBy);
 }
 
-async function trySend(sending: Sending): Promise<BlockedBy | undefined> {
+async function trySend(sending: Sending): Promise<RefundWait | undefined> {
   const { job, run, merchant } = sending;
   try {
     return await run.step(async (tx) => {
@@ -45,10 +57,11 @@ async function trySend(sending: Sending): Promise<BlockedBy | undefined> {
       const { refund } = locked;
       // Canceled meanwhile, or sent by an earlier run whose commit was not acknowledged.
       if (!maySend(refund) || refund.address === null) return undefined;
-      if (merchant.status === 'suspended') return 'suspended';
+      if (merchant.status === 'suspended') return 'merchant_suspended';
       // A row that was tampered with is never paid: the job fails until a person cancels the refund.
       if (refund.required_approvals > 0) boundDigest(refund);
-      if (await isPaused(tx, merchant, refund.network, refund.currency)) return 'paused';
+      if (!(await isTurnedOn(tx, merchant, refund.network))) return 'network_not_enabled';
+      if (await isPaused(tx, merchant, refund.network, refund.currency)) return 'network_paused';
       // Checked when it was given; only its canonical form is needed here.
       const { canonical } = checkRecipient(refund.network, refund.address, { allowProgramOwned: true });
       const reason = await rejectionOf(tx, sending, refund.network, canonical);
@@ -61,7 +74,7 @@ async function trySend(sending: Sending): Promise<BlockedBy | undefined> {
       return undefined;
     });
   } catch (error) {
-    if (error instanceof BelowFloor) return 'short';
+    if (error instanceof BelowFloor) return 'coins';
     throw error;
   }
 }
@@ -91,27 +104,28 @@ async function order(tx: Tx, refund: RefundRow, address: string, time: MerchantT
     [{ ...owner, network, currency, address, amount, memo: null }],
     time,
   );
-  await updateRefund(tx, refund, { status: 'processing', short_since: null });
+  await updateRefund(tx, refund, { status: 'processing', short_since: null, waiting_for: null });
 }
 
 /**
  * Logs why the refund waits, and schedules a retry in real time: a sandbox clock that is advanced must not wait for it, and
  * brings no coins.
  */
-async function scheduleRetry(sending: Sending, blockedBy: BlockedBy): Promise<JobOutcome> {
+async function scheduleRetry(sending: Sending, blockedBy: RefundWait): Promise<JobOutcome> {
   const { deps, job, run, time } = sending;
   const refund = await findRefund(deps.db, job.merchantId, String(job.payload.refundId));
   if (refund === undefined) return 'done';
   const { network, currency, own_id: ownId, short_since: shortSince } = refund;
   const fields = { merchantId: job.merchantId, refund_id: ownId, network, currency };
-  if (blockedBy === 'suspended') deps.log.info(fields, 'a refund waits: its merchant is suspended');
-  else if (blockedBy === 'paused') deps.log.warn(fields, 'a refund waits: its token is paused');
-  else deps.log.error(fields, 'a refund waits: its network holds too few coins');
+  const level = blockedBy === 'coins' ? 'error' : blockedBy === 'network_paused' ? 'warn' : 'info';
+  deps.log[level](fields, `a refund waits: ${WAITS[blockedBy]}`);
   const againAtMs = time.realMs + retryMs(time.seconds - Number(shortSince ?? time.seconds));
-  if (blockedBy === 'short' && shortSince === null)
+  const isNewlyShort = blockedBy === 'coins' && shortSince === null;
+  if (isNewlyShort || refund.waiting_for !== blockedBy)
     await run.step(async (tx) => {
       const locked = await lockRefund(tx, job.merchantId, refund.refund_id);
-      if (locked.refund.status === 'pending') await updateRefund(tx, refund, { short_since: time.seconds });
+      const change = { waiting_for: blockedBy, ...(isNewlyShort && { short_since: time.seconds }) };
+      if (locked.refund.status === 'pending') await updateRefund(tx, refund, change);
     });
   return { againAtMs, followsClock: false };
 }

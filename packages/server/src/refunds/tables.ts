@@ -1,5 +1,5 @@
 import type { Asset, Network } from '@florin/contract/money';
-import type { Metadata, RefundFailure, RefundStatus } from '@florin/contract/schemas';
+import type { Metadata, RefundFailure, RefundStatus, RefundWait } from '@florin/contract/schemas';
 import type { ColumnType, Generated } from 'kysely';
 
 type Int8 = bigint | number;
@@ -22,6 +22,7 @@ declare module '../platform/db/db.ts' {
       status: RefundStatus;
       tx_id: string | null;
       failure_reason: RefundFailure | null;
+      waiting_for: RefundWait | null;
       reason: string | null;
       metadata: Generated<Metadata>;
       claim_secret: Buffer | null;
