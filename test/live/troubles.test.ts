@@ -13,6 +13,8 @@ import { LiveStore, WITHIN } from './live-store.ts';
 const LONG = { timeout: 120_000 };
 /** Longer than a transaction may be in no block before it is replaced. */
 const STUCK_SECONDS = 200;
+/** More than a node that lags may be behind what was final. */
+const BEYOND_A_LAG = 80;
 /** Of an item; the one that failed pays none. */
 const FEE = 1_010_000;
 
@@ -29,6 +31,14 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       `select status, versions, movement is null and key_ref = 'hot' as pays from transfer_attempt where merchant_id = $1 order by attempt_id desc`,
       [store.merchant.merchantId],
     );
+  const finalBlocks = async () =>
+    (
+      await asOwner<{ height: string }>(
+        store.service,
+        'select height::text from final_block where merchant_id = $1',
+        [store.merchant.merchantId],
+      )
+    ).map(({ height }) => BigInt(height));
   /** Everything sent is final, and the books agree with the node. */
   async function expectSettled(): Promise<void> {
     await expect
@@ -154,6 +164,43 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       await networks.resume('erc20');
       expect(await operatorsOf(service, merchant.merchantId)).toEqual({});
       expect(await store.batch(id)).toMatchObject({ status: 'completed' });
+      await expectSettled();
+    },
+  );
+
+  test(
+    'fault 48: a chain that ends long before what was final stops the network, until people let it go on',
+    LONG,
+    async () => {
+      const { world, service, merchant } = store;
+      await store.paid(20);
+      await expectSettled();
+      const networks = networkCommands(service.app);
+      const audit = () => auditOnce(service, merchant.merchantId, 'erc20');
+      const stopped = { network: 'erc20', status: 'stopped' };
+      await world.mine(BEYOND_A_LAG);
+      const newest = await world.client.getBlockNumber({ cacheTime: 0 });
+      await expect
+        .poll(async () => {
+          await audit();
+          return await finalBlocks();
+        }, WITHIN)
+        .toContain(newest - BigInt(world.finalBlocks));
+      expect(await networks.list()).not.toContainEqual(expect.objectContaining(stopped));
+      await world.cutOff(BEYOND_A_LAG);
+      await expect
+        .poll(async () => {
+          await audit();
+          return await networks.list();
+        }, WITHIN)
+        .toContainEqual(expect.objectContaining(stopped));
+      await world.mine(BEYOND_A_LAG + 1);
+      await audit();
+      expect(await networks.list()).toContainEqual(expect.objectContaining(stopped));
+      await networks.resume('erc20');
+      const id = await store.submitted([{ address: freshAddress(850), amount: '6.00' }]);
+      await store.until(() => store.batch(id), { status: 'completed' });
+      expect(await world.balance('USDT', freshAddress(850))).toBe(6_000_000n);
       await expectSettled();
     },
   );

@@ -171,6 +171,13 @@ export class EvmEnvironment {
     for (const one of moved) one.height = remine ? height : -1n;
   }
 
+  /** Takes the newest blocks away, with all that lies in them: what comes after are other blocks. */
+  async cutOff(depth: number): Promise<void> {
+    this.#forks += 1;
+    await this.client.request({ method: 'anvil_rollback' as 'anvil_reset', params: [depth] as never });
+    await this.client.setCoinbase({ address: getAddress(this.recipient(900_000 + this.#forks)) });
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#opened.map((one) => one.close()));
     await Promise.all(this.nodes.map((node) => node.stop()));

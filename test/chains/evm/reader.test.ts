@@ -79,6 +79,59 @@ describeOnAnvil('reading', (get) => {
     expect((await readFinal(reader, { cursor: begin, watch: [address] })).found).toEqual([]);
   });
 
+  test('fault 48: also where the chain is shorter than what was final before, once or for a while', async () => {
+    const { reader } = get().open([0], { refreshMs: 0, keepMs: 600_000 });
+    const address = await fresh(reader);
+    const begin = await here(reader);
+    await get().pay([transfer(address, UNITS)]);
+    await get().mine(FINAL_BLOCKS + 1);
+    expect((await readFinal(reader, { cursor: begin, watch: [address] })).found).toHaveLength(1);
+    const { finalHeight } = await reader.head();
+    const before = await reader.blockHashes([finalHeight]);
+    await get().cutOff(2 * FINAL_BLOCKS);
+    // What the chain no longer has is unknown, as where a node lags.
+    expect([...(await reader.blockHashes([finalHeight])).keys()]).toEqual([]);
+    expect((await reader.head()).finalHeight).toBeLessThan(finalHeight);
+    await get().mine(3 * FINAL_BLOCKS);
+    const after = await reader.blockHashes([finalHeight]);
+    expect(after.get(finalHeight)).toEqual(expect.any(String));
+    expect(after.get(finalHeight)).not.toBe(before.get(finalHeight));
+    expect((await readFinal(reader, { cursor: begin, watch: [address] })).found).toEqual([]);
+  });
+
+  test('fault 48: a final block is gone where the chain ends further below it than any lagging node', async () => {
+    const { reader } = get().open([0], { refreshMs: 600_000, keepMs: 600_000 });
+    const { height, finalHeight } = await reader.head();
+    const there = await reader.blockHashes([finalHeight]);
+    expect(there.get(finalHeight)).toEqual(expect.any(String));
+    await get().mine(70);
+    // Another process has seen more than what this one has read: a new look at the chain decides.
+    expect(await reader.blockHashes([height + 68n])).toEqual(new Map([[height + 68n, expect.any(String)]]));
+    await get().cutOff(70);
+    expect(
+      await get()
+        .open()
+        .reader.blockHashes([finalHeight, height + 64n, height + 65n]),
+    ).toEqual(new Map([...there, [height + 65n, null]]));
+  });
+
+  test('fault 47: what was read is kept while another endpoint, which lags, answers', async () => {
+    const { reader } = get().open([0, 1, 2], { refreshMs: 0, keepMs: 600_000 });
+    const address = await fresh(reader);
+    const begin = await here(reader);
+    await get().pay([transfer(address, UNITS)]);
+    await get().mine(FINAL_BLOCKS + 1);
+    const scan = () => reader.scan({ level: 'final', cursor: begin, watch: [address] });
+    const { transfers } = await scan();
+    expect(transfers).toHaveLength(1);
+    for (const node of get().nodes) node.forget();
+    for (const place of [0, 1, 2]) get().node(place).lag = 2;
+    await scan();
+    for (const node of get().nodes) node.behave();
+    expect((await scan()).transfers).toEqual(transfers);
+    expect(get().nodes.map((node) => node.counted('eth_getLogs'))).toEqual([0, 0, 0]);
+  });
+
   test('K2: three rescans of all blocks, in pages of any size, find each transfer once and in one order', async () => {
     const { reader } = get().open();
     const addresses = [await fresh(reader), await fresh(reader), await fresh(reader)];

@@ -148,6 +148,11 @@ export class World {
     await this.node.call('anvil_reorg', [depth, []]);
   }
 
+  /** Takes the newest blocks away. */
+  async cutOff(blocks: number): Promise<void> {
+    await this.node.call('anvil_rollback', [blocks]);
+  }
+
   /** By the owner of the tokens, in a block of its own. */
   async mint(asset: Asset, to: Address, amount: bigint): Promise<void> {
     await this.own(asset, 'mint', [to, amount]);

@@ -66,9 +66,10 @@ export interface Chain {
 
   /**
    * The hashes of these blocks, of those that the node reports as final. A hash changes when its block or any block before
-   * it is replaced, which is how a reorganisation deeper than finality is detected.
+   * it is replaced, which is how a reorganisation deeper than finality is detected. Null: the chain ends so far below the
+   * block that no node which merely lags would; one that was final there is gone.
    */
-  blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string>>;
+  blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string | null>>;
 
   /** `final`: as of the newest final block, which no reorganisation can take away; `tip`: as of the newest block. */
   balance(address: string, asset: Asset, at: BalanceView): Promise<bigint>;

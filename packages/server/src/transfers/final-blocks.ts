@@ -47,14 +47,19 @@ export async function checkFinalBlocks(
     return false;
   }
   const hash = isNew ? hashes.get(newest) : undefined;
-  if (isNew && hash !== undefined)
+  if (isNew && hash != null)
     await recordFinalBlock(deps.db, { merchantId, network }, { height: newest, hash });
   return true;
 }
 
-/** A block that the node does not return proves nothing: the node may lag. */
-function replacedOf(known: readonly FinalBlock[], hashes: ReadonlyMap<bigint, string>): FinalBlock[] {
-  return known.filter(({ height, hash }) => (hashes.get(height) ?? hash) !== hash);
+type Hashes = Awaited<ReturnType<Chain['blockHashes']>>;
+
+/** A block that the node does not return proves nothing: the node may lag. One that is null is gone with all after it. */
+function replacedOf(known: readonly FinalBlock[], hashes: Hashes): FinalBlock[] {
+  return known.filter(({ height, hash }) => {
+    const now = hashes.get(height);
+    return now !== undefined && now !== hash;
+  });
 }
 
 /** Reads the hashes once more, as a single answer may be wrong. */
@@ -76,7 +81,7 @@ async function stopAndAudit(
   const isRecorded = await transact(deps.db, async (tx) => {
     // Only once: a resumed network does not stop again for the same blocks.
     if ((await markReplaced(tx, { merchantId, network }, replaced, nowSeconds)) === 0) return false;
-    const reason = `a reorganisation deeper than finality replaced block ${lowest}`;
+    const reason = `a reorganisation deeper than finality replaced or removed block ${lowest}`;
     await stopNetwork(tx, owner, network, { what: 'sending', reason, nowSeconds });
     await enqueue(tx, [auditJobAt(merchantId, network, nowMs)]);
     crashPoint('final-blocks.before-commit');

@@ -84,11 +84,17 @@ export class BlockFeed {
     this.#timer = undefined;
   }
 
-  /** @throws ChainUnavailable */
+  /** At most one or two refresh intervals old. @throws ChainUnavailable */
   async snapshot(): Promise<Snapshot> {
     const freshMs = this.#timer === undefined ? this.#refreshMs : 2 * this.#refreshMs;
     const last = this.#snapshot;
     if (last !== undefined && performance.now() - last.readAtMs < freshMs) return last.value;
+    return await this.#refresh();
+  }
+
+  /** Read after the call. @throws ChainUnavailable */
+  async newSnapshot(): Promise<Snapshot> {
+    await this.#reading?.catch(() => undefined);
     return await this.#refresh();
   }
 
@@ -195,10 +201,12 @@ export class BlockFeed {
     return value;
   }
 
-  /** Whether final blocks were replaced. A hash stands for all blocks before it. */
+  /**
+   * Whether final blocks were replaced. A hash stands for all blocks before it. Where the final block is an older one than
+   * before, the node either lags and still has the block that was final, or its chain was cut off and grows anew.
+   */
   async #isReplaced(before: Snapshot, { final }: Snapshot): Promise<boolean> {
-    if (final.height <= before.final.height)
-      return final.height === before.final.height && final.hash !== before.final.hash;
+    if (final.height === before.final.height) return final.hash !== before.final.hash;
     if (before.tip.some(({ hash }) => hash === final.hash)) return false;
     const there = await this.#node.agreed('eth_getBlockByNumber', [toQuantity(before.final.height), false]);
     return there === null || readHeader(there).hash !== before.final.hash;

@@ -23,6 +23,8 @@ import { type EvmNode, NodeError } from './node.ts';
 import { readBytes, readQuantity } from './node-answers.ts';
 import { headOf, type ScanContext, scanBlocks } from './scan.ts';
 
+/** Of so many blocks a node that lags may be short, or another that answers for it: 13 minutes of mainnet. */
+const LAG_MAX = 64n;
 /** The code of an account that delegates (EIP-7702): somebody holds its key. */
 const DELEGATION = '0xef0100';
 
@@ -103,11 +105,19 @@ export class EvmReader implements ReadingPart {
     return headOf(await this.#options.feed.snapshot());
   }
 
-  async blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string>> {
-    const { final } = await this.#options.feed.snapshot();
+  async blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string | null>> {
+    const { feed } = this.#options;
+    const isBeyond = (height: bigint, head: bigint) => height > head + LAG_MAX;
+    const known = await feed.snapshot();
+    // Another process may have seen newer blocks than those that were read some seconds ago.
+    const isOld = heights.some((height) => isBeyond(height, known.head.height));
+    const { head, final } = isOld ? await feed.newSnapshot() : known;
     const there = heights.filter((height) => height >= 0n && height <= final.height);
-    const headers = await this.#options.feed.finalHeaders(there);
-    return new Map([...headers].map(([height, { hash }]) => [height, hash]));
+    const headers = await feed.finalHeaders(there);
+    return new Map<bigint, string | null>([
+      ...[...headers].map(([height, { hash }]) => [height, hash] as const),
+      ...heights.filter((height) => isBeyond(height, head.height)).map((height) => [height, null] as const),
+    ]);
   }
 
   async balance(address: string, asset: Asset, at: BalanceView): Promise<bigint> {
