@@ -2,26 +2,28 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Address } from 'viem';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { FaultyNode } from '../chains/evm/faulty-node.ts';
 import { hotWallet } from '../chains/evm/key-signer.ts';
 import { startSigner } from '../chains/evm/real-signer.ts';
 import { World } from '../chains/evm/world.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
+import { asOwner } from '../ledger.ts';
 import { bodyOf, caller, ok } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 /** The first account's hot wallet holds coins that no books know; this one holds nothing. */
-const ACCOUNT = 2;
+export const ACCOUNT = 2;
 export const WITHIN = { timeout: 60_000, interval: 250 };
 
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 
-type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'signer' | 'stop'>;
+type Parts = Pick<LiveStore, 'world' | 'node' | 'service' | 'merchant' | 'signer' | 'stop'>;
 type PolicyChange = NonNullable<Parameters<typeof startSigner>[2]>;
 
 const freeUpTo =
@@ -39,13 +41,16 @@ export class LiveStore {
   readonly hot = hotWallet(ACCOUNT).address;
 
   readonly world: World;
+  /** Between the service and the world's own node. */
+  readonly node: FaultyNode;
   readonly service: TestService;
   readonly merchant: TestMerchant;
   readonly signer: Awaited<ReturnType<typeof startSigner>>;
   readonly stop: () => Promise<void>;
 
-  private constructor({ world, service, merchant, signer, stop }: Parts) {
+  private constructor({ world, node, service, merchant, signer, stop }: Parts) {
     this.world = world;
+    this.node = node;
     this.service = service;
     this.merchant = merchant;
     this.signer = signer;
@@ -59,8 +64,9 @@ export class LiveStore {
     for (const contract of ['batch_payout', 'sweeper'] as const)
       await world.move(world.sender(), { kind: 'deploy', contract });
     const signer = await startSigner(world, folder, change);
+    const node = await FaultyNode.start(world.node.url);
     const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
-    const network = world.network({ genesisHash, endpoints: [{ url: world.node.url, isOwn: true }] });
+    const network = world.network({ genesisHash, endpoints: [{ url: node.url, isOwn: true }] });
     const service = await startService({
       worker: true,
       live: { network, signer: { socket: signer.socket } },
@@ -71,10 +77,11 @@ export class LiveStore {
     const stop = async () => {
       await service.stop();
       await signer.stop();
+      await node.stop();
       await world.stop();
       rmSync(folder, { recursive: true, force: true });
     };
-    return new LiveStore({ world, service, merchant, signer, stop });
+    return new LiveStore({ world, node, service, merchant, signer, stop });
   }
 
   get id(): string {
@@ -138,6 +145,17 @@ export class LiveStore {
     }, expected);
   }
 
+  /** Everything sent is final, and the books agree with the node. */
+  async expectSettled(): Promise<void> {
+    const { service, merchant, world } = this;
+    await vi.waitFor(async () => {
+      await world.mine(world.finalBlocks + 1);
+      const sql = "select tx_id from transfer_attempt where merchant_id = $1 and status = 'sent'";
+      expectLike(await asOwner(service, sql, [merchant.merchantId]), []);
+    }, WITHIN);
+    await this.expectBooksAgree();
+  }
+
   /** `florin ledger verify` finds nothing, to the last unit, and could compare everything. */
   async expectBooksAgree(): Promise<void> {
     expectAgreed(await verifyLedger(this.service.app, () => {}));
@@ -145,7 +163,11 @@ export class LiveStore {
 }
 
 async function pollUntil(what: () => Promise<unknown>, expected: object): Promise<void> {
-  await expect.poll(what, WITHIN).toMatchObject(expected);
+  await vi.waitFor(async () => expectLike(await what(), expected), WITHIN);
+}
+
+function expectLike(found: unknown, expected: object): void {
+  expect(found).toMatchObject(expected);
 }
 
 function expectAgreed({ differences, unseen }: Awaited<ReturnType<typeof verifyLedger>>): void {

@@ -39,15 +39,6 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
        from transfer_attempt where merchant_id = $1 order by attempt_id`,
       [store.merchant.merchantId],
     );
-  async function expectSettled(): Promise<void> {
-    await expect
-      .poll(async () => {
-        await store.world.mine(store.world.finalBlocks + 1);
-        return (await attempts()).map(({ status }) => status);
-      }, WITHIN)
-      .not.toContain('sent');
-    await store.expectBooksAgree();
-  }
 
   test(
     'a payout sweeps what it needs, gets ether and an allowance, and is paid; all fees are kept',
@@ -68,7 +59,7 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
       expect(await world.balance('USDT', freshAddress(701))).toBe(45_000_000n);
       expect(await world.balance('USDT', hot)).toBe(15_000_000n);
       for (const { address } of sessions) expect(await world.balance('USDT', address)).toBe(0n);
-      await expectSettled();
+      await store.expectSettled();
 
       const done = await attempts();
       // Deposits that become final in one look share a sweep; they may do so in several.
@@ -93,7 +84,7 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
   );
 
   test(
-    'J6: while the gas tank is empty payouts wait, fail nothing, and go on once it is filled',
+    'J6, fault 54: while the gas tank is empty payouts wait, fail nothing, and go on once it is filled',
     LONG,
     async () => {
       const { world, hot, service } = store;
@@ -115,7 +106,7 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
       await world.client.setBalance({ address: TANK.address, value: ether });
       await store.until(() => store.batch(id), { status: 'completed' });
       expect(await world.balance('USDT', freshAddress(710))).toBe(5_000_000n);
-      await expectSettled();
+      await store.expectSettled();
     },
   );
 
@@ -149,7 +140,7 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
       expect(await treasury.sweep(own, 'erc20')).toMatchObject({ unswept_USDT: '4.00' });
       await store.until(async () => ({ left: await world.balance('USDT', address) }), { left: 0n });
       expect(await world.balance('USDT', hot)).toBe(held + 4_000_000n);
-      await expectSettled();
+      await store.expectSettled();
     },
   );
 });

@@ -39,19 +39,9 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
         [store.merchant.merchantId],
       )
     ).map(({ height }) => BigInt(height));
-  /** Everything sent is final, and the books agree with the node. */
-  async function expectSettled(): Promise<void> {
-    await expect
-      .poll(async () => {
-        await store.world.mine(store.world.finalBlocks + 1);
-        return (await attempts()).map(({ status }) => status);
-      }, WITHIN)
-      .not.toEqual(expect.arrayContaining(['sent']));
-    await store.expectBooksAgree();
-  }
 
   test(
-    'fault 54: while the token is paused payouts wait without a transaction, and nothing fails',
+    'fault 55: while the token is paused payouts wait without a transaction, and nothing fails',
     LONG,
     async () => {
       const { world } = store;
@@ -65,12 +55,12 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       await world.own('USDT', 'unpause', []);
       await store.until(() => store.batch(id), { status: 'completed' });
       expect(await world.balance('USDT', freshAddress(800))).toBe(5_000_000n);
-      await expectSettled();
+      await store.expectSettled();
     },
   );
 
   test(
-    'fault 54: whom USDC has blocked fails alone, with its money back, before anything is signed',
+    'fault 55: whom USDC has blocked fails alone, with its money back, before anything is signed',
     LONG,
     async () => {
       const { world } = store;
@@ -88,7 +78,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
         available: 30_000_000 - 12_000_000 - 2 * FEE,
         held: 0,
       });
-      await expectSettled();
+      await store.expectSettled();
     },
   );
 
@@ -116,7 +106,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       });
       await store.until(() => calls.read(id), { status: 'succeeded' });
       expect(await world.balance('USDT', freshAddress(820))).toBe(20_000_000n);
-      await expectSettled();
+      await store.expectSettled();
     },
   );
 
@@ -138,7 +128,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
     await expect.poll(sent, WITHIN).toMatchObject({ status: 'sent', versions: 2 });
     await store.until(() => store.batch(id), { status: 'completed' });
     expect(await world.balance('USDT', freshAddress(830))).toBe(4_000_000n);
-    await expectSettled();
+    await store.expectSettled();
   });
 
   test(
@@ -147,7 +137,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
     async () => {
       const { world, service, merchant } = store;
       await store.paid(20);
-      await expectSettled();
+      await store.expectSettled();
       const before = await world.client.getBlockNumber();
       const id = await store.submitted([{ address: freshAddress(840), amount: '6.00' }]);
       await store.until(() => store.batch(id), { status: 'completed' });
@@ -164,7 +154,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       await networks.resume('erc20');
       expect(await operatorsOf(service, merchant.merchantId)).toEqual({});
       expect(await store.batch(id)).toMatchObject({ status: 'completed' });
-      await expectSettled();
+      await store.expectSettled();
     },
   );
 
@@ -174,7 +164,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
     async () => {
       const { world, service, merchant } = store;
       await store.paid(20);
-      await expectSettled();
+      await store.expectSettled();
       const networks = networkCommands(service.app);
       const audit = () => auditOnce(service, merchant.merchantId, 'erc20');
       const stopped = { network: 'erc20', status: 'stopped' };
@@ -201,7 +191,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       const id = await store.submitted([{ address: freshAddress(850), amount: '6.00' }]);
       await store.until(() => store.batch(id), { status: 'completed' });
       expect(await world.balance('USDT', freshAddress(850))).toBe(6_000_000n);
-      await expectSettled();
+      await store.expectSettled();
     },
   );
 });

@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-interface Call {
+export interface Call {
   method: string;
   params: unknown[];
 }
+
+type Refusal = { code: number; message: string } | 'cut';
 
 /** What a whole HTTP answer can be instead of JSON-RPC. */
 export type Manner =
@@ -33,8 +35,10 @@ export class FaultyNode {
   chainId: number | undefined;
   /** Changes one answer; undefined leaves it as it is. Called with what the node answered. */
   lie: ((call: Call, result: unknown) => unknown) | undefined;
-  /** Refuses a call with an error of JSON-RPC. */
-  refuse: ((call: Call) => { code: number; message: string } | undefined) | undefined;
+  /** Refuses a call with an error of JSON-RPC, or `cut`s the connection, and passes nothing on. */
+  refuse: ((call: Call) => Refusal | undefined) | undefined;
+  /** The same for a call that was passed on. */
+  deny: ((call: Call) => Refusal | undefined) | undefined;
   readonly calls = new Map<string, number>();
   requests = 0;
   readonly #target: string;
@@ -75,6 +79,7 @@ export class FaultyNode {
     this.chainId = undefined;
     this.lie = undefined;
     this.refuse = undefined;
+    this.deny = undefined;
   }
 
   forget(): void {
@@ -129,10 +134,12 @@ export class FaultyNode {
 
   async #answer(call: Call): Promise<object> {
     const refusal = this.refuse?.(call);
-    if (refusal !== undefined) return { error: refusal };
+    if (refusal !== undefined) return errorOf(refusal);
     if (call.method === 'eth_chainId' && this.chainId !== undefined)
       return { result: `0x${this.chainId.toString(16)}` };
     const answer = this.lag === 0 ? await this.#pass(call) : await this.#passLate(call);
+    const denial = this.deny?.(call);
+    if (denial !== undefined) return errorOf(denial);
     if (this.lie === undefined || !('result' in answer)) return answer;
     const changed = this.lie(call, answer.result);
     return { result: changed === undefined ? answer.result : changed };
@@ -172,6 +179,12 @@ export class FaultyNode {
     if (param !== 'finalized') return param;
     return `0x${Math.max(0, (await this.#heightOf('finalized')) - this.lag).toString(16)}`;
   }
+}
+
+/** @throws if the connection is to be cut */
+function errorOf(refusal: Refusal): object {
+  if (refusal === 'cut') throw new Error('cut');
+  return { error: refusal };
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {
