@@ -39,7 +39,7 @@ async function pastDue(florin: Florin): Promise<Subscription> {
   return await florin.subscriptions.retrieve(id);
 }
 
-const told = ({ id, status }: Subscription, how: string): Triggered => ({
+const triggered = ({ id, status }: Subscription, how: string): Triggered => ({
   resource: id,
   said: `${how}: ${id} is ${status}.`,
 });
@@ -50,25 +50,28 @@ const toldOfInvoice = ({ id, latest_invoice: invoice = '' }: Subscription, how: 
 
 /** For each event type of subscriptions and invoices, a real change in the sandbox that causes it. */
 export const BILLING_RECIPES: Partial<Record<EventType, Recipe>> = {
-  'subscription.created': async (florin) => told(await subscribe(florin), 'Created'),
+  'subscription.created': async (florin) => triggered(await subscribe(florin), 'Created'),
   'subscription.trialing': async (florin) =>
-    told(await authorized(florin, { trial_period_days: 7 }), 'Created with a trial, mandate given'),
-  'subscription.active': async (florin) => told(await authorized(florin), 'Created and paid'),
+    triggered(await authorized(florin, { trial_period_days: 7 }), 'Created with a trial, mandate given'),
+  'subscription.active': async (florin) => triggered(await authorized(florin), 'Created and paid'),
   'subscription.past_due': async (florin) =>
-    told(await pastDue(florin), "Moved the sandbox's clock to a charge that failed"),
+    triggered(await pastDue(florin), "Moved the sandbox's clock to a charge that failed"),
   'subscription.canceled': async (florin) => {
     const { id } = await subscribe(florin);
-    return told(await florin.subscriptions.cancel(id), 'Created and canceled');
+    return triggered(await florin.subscriptions.cancel(id), 'Created and canceled');
   },
   'subscription.updated': async (florin) => {
     const { id } = await subscribe(florin);
     const metadata = { changed_by: 'florin trigger' };
-    return told(await florin.subscriptions.update(id, { metadata }), 'Created and changed');
+    return triggered(await florin.subscriptions.update(id, { metadata }), 'Created and changed');
   },
   'subscription.incomplete_expired': async (florin) => {
     const { id } = await subscribe(florin);
     await florin.testHelpers.advanceClock(FIRST_PAYMENT_SECONDS + A_MOMENT);
-    return told(await florin.subscriptions.retrieve(id), "Moved the sandbox's clock 23 h ahead: nobody paid");
+    return triggered(
+      await florin.subscriptions.retrieve(id),
+      "Moved the sandbox's clock 23 h ahead: nobody paid",
+    );
   },
   'invoice.created': async (florin) => toldOfInvoice(await subscribe(florin), 'Opened an invoice'),
   'invoice.paid': async (florin) => toldOfInvoice(await authorized(florin), 'Charged an invoice'),

@@ -27,24 +27,24 @@ export function defaultStateFolder(): string {
 }
 
 /**
- * Decides where the data lives: in the asked folder, or below `stateFolder` where the account that PostgreSQL
+ * Decides where the data lives: in the requested folder, or below `stateFolder` where the account that PostgreSQL
  * runs under cannot reach it (a checkout under root's closed home). Once made, data is never passed over for a
  * new, empty place.
  */
 export async function placeData(dataDir: string, stateFolder: string): Promise<Placement> {
-  const asked = layoutOf(path.resolve(dataDir));
-  const key = createHash('sha256').update(asked.folder).digest('hex').slice(0, 16);
+  const requested = layoutOf(path.resolve(dataDir));
+  const key = createHash('sha256').update(requested.folder).digest('hex').slice(0, 16);
   const fallback = layoutOf(path.join(stateFolder, key));
-  if (!existsSync(asked.cluster) && existsSync(fallback.cluster)) {
+  if (!existsSync(requested.cluster) && existsSync(fallback.cluster)) {
     return { layout: fallback, account: await accountFor(fallback.cluster) };
   }
-  const account = await accountFor(asked.cluster);
-  const made = await mkdir(asked.folder, { recursive: true });
-  if (await canEnter(account, asked.folder)) {
-    return { layout: layoutOf(await realpath(asked.folder)), account };
+  const account = await accountFor(requested.cluster);
+  const made = await mkdir(requested.folder, { recursive: true });
+  if (await canEnter(account, requested.folder)) {
+    return { layout: layoutOf(await realpath(requested.folder)), account };
   }
-  if (existsSync(asked.cluster)) {
-    throw new Error(`The data in ${asked.folder} cannot be reached by its owner, user ${account?.uid}`);
+  if (existsSync(requested.cluster)) {
+    throw new Error(`The data in ${requested.folder} cannot be reached by its owner, user ${account?.uid}`);
   }
   if (made !== undefined) await rm(made, { recursive: true });
   await mkdir(fallback.folder, { recursive: true });

@@ -20,11 +20,11 @@ export function judge(error: FlorinError): Verdict {
 }
 
 /**
- * Pause before retry number `retry` (from 0): what the service asked for and up to a base pause more, else a random
+ * Pause before retry number `retry` (from 0): what the service requested and up to a base pause more, else a random
  * part of a doubling pause, so that clients that failed together do not come back together. Undefined: give up.
  */
 export function pauseMs(error: FlorinError, retry: number, basePauseMs: number): number | undefined {
-  const asked = error.retryAfterSeconds;
-  if (asked === undefined) return Math.random() * Math.min(PAUSE_MAX_MS, basePauseMs * 2 ** retry);
-  return asked > RETRY_AFTER_MAX_SECONDS ? undefined : asked * 1000 + Math.random() * basePauseMs;
+  const requested = error.retryAfterSeconds;
+  if (requested === undefined) return Math.random() * Math.min(PAUSE_MAX_MS, basePauseMs * 2 ** retry);
+  return requested > RETRY_AFTER_MAX_SECONDS ? undefined : requested * 1000 + Math.random() * basePauseMs;
 }

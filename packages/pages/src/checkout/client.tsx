@@ -47,21 +47,21 @@ function useView({ view: first, token }: PageData) {
     if (heard.current === before) show(view);
   };
   const { language, state, rateSecondsLeft, secondsLeft } = shown.view;
-  const look = () => offer(readState(token, language));
+  const poll = () => offer(readState(token, language));
   useEffect(() => {
     if (state === 'paid') return;
     const onEvent = (view: CheckoutView) => {
       heard.current++;
       show(view);
     };
-    return follow(token, language, { onEvent, look, onOffline: setOffline });
+    return follow(token, language, { onEvent, poll, onOffline: setOffline });
   }, [state === 'paid']);
   useEffect(() => {
     // The moments at which the server says something else although nothing has happened.
     const never = Number.POSITIVE_INFINITY;
     const next = Math.min(rateSecondsLeft ?? never, secondsLeft ?? never);
     if (next === never) return;
-    const timer = setTimeout(() => void look().catch(() => {}), next * 1000 + RATE_MARGIN_MS);
+    const timer = setTimeout(() => void poll().catch(() => {}), next * 1000 + RATE_MARGIN_MS);
     return () => clearTimeout(timer);
   }, [shown]);
   return { ...shown, offer, isOffline };

@@ -9,7 +9,7 @@ interface Follower {
   /** What the server sent by itself. */
   onEvent: (view: CheckoutView) => void;
   /** Asks for the state. Rejects when there is no answer. */
-  look: () => Promise<void>;
+  poll: () => Promise<void>;
   onOffline: (isOffline: boolean) => void;
 }
 
@@ -26,7 +26,7 @@ export const callOf = (token: string, call: string, language: PageLanguage) =>
 export function follow(
   token: string,
   language: PageLanguage,
-  { onEvent, look, onOffline }: Follower,
+  { onEvent, poll, onOffline }: Follower,
 ): () => void {
   const events = new EventSource(callOf(token, 'events', language));
   let heardAt = performance.now();
@@ -38,7 +38,7 @@ export function follow(
   const ask = () => {
     if (events.readyState === EventSource.OPEN) return;
     if (performance.now() - heardAt < STREAM_PATIENCE_MS) return;
-    look().then(
+    poll().then(
       () => onOffline(false),
       () => onOffline(true),
     );

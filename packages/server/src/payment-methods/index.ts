@@ -17,7 +17,7 @@ export {
   walletOf,
   walletsLock,
 } from './queries.ts';
-export { METHOD_NEWS_JOB, readMandate, readWallet } from './read-mandate.ts';
+export { METHOD_CHANGED_JOB, readMandate, readWallet } from './read-mandate.ts';
 export { paymentMethodRoutes } from './routes.ts';
 export { changeSandboxWallet, giveSandboxMandate } from './sandbox-wallet.ts';
 export { type GivenMandate, saveMandate } from './save-mandate.ts';

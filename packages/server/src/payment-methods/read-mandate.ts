@@ -20,9 +20,9 @@ import {
 import { PAYMENT_METHOD_SETTINGS } from './settings.ts';
 import {
   isAsStored,
-  isNews,
   type MandateReading,
   METHOD_MOVES,
+  needsFollowUp,
   nextReading,
   readingOf,
   statusAfter,
@@ -32,7 +32,7 @@ import { watchJob } from './watch-job.ts';
 /**
  * Enqueued for `subscriptions` when money or allowance came back or the status changed. Payload `{ paymentMethodId }`.
  */
-export const METHOD_NEWS_JOB = 'payment_methods.news';
+export const METHOD_CHANGED_JOB = 'payment_methods.news';
 /**
  * An unreadable method is read again after a tenth of the time since its last reading, but 60 s at least and 900 s at
  * most.
@@ -138,7 +138,7 @@ function unreadWait(ageSeconds: number): number {
 }
 
 /**
- * Writes the methods' new states, an event for each changed status, and a `METHOD_NEWS_JOB` where billing is affected.
+ * Writes the methods' new states, an event for each changed status, and a `METHOD_CHANGED_JOB` where billing is affected.
  */
 export async function applyReadings(tx: Tx, readings: Readings, context: ReadingContext): Promise<void> {
   const { merchant, now } = context;
@@ -164,10 +164,10 @@ export async function applyReadings(tx: Tx, readings: Readings, context: Reading
     tx,
     changed.map(({ row, next }) => changeOf(row, { ...row, status: next.status }, now)),
   );
-  const news = decided.filter(({ row, next }) => isNews(row, next)).map(({ row }) => row);
+  const news = decided.filter(({ row, next }) => needsFollowUp(row, next)).map(({ row }) => row);
   await enqueue(
     tx,
-    news.map((row) => newsJob(row, now.realMs)),
+    news.map((row) => methodChangedJob(row, now.realMs)),
   );
 }
 
@@ -205,9 +205,9 @@ export function changeOf(before: PaymentMethodRow, after: PaymentMethodRow, now:
   } as const;
 }
 
-export const newsJob = (row: PaymentMethodRow, dueAtMs: number) => ({
+export const methodChangedJob = (row: PaymentMethodRow, dueAtMs: number) => ({
   merchantId: row.merchant_id,
-  kind: METHOD_NEWS_JOB,
+  kind: METHOD_CHANGED_JOB,
   uniqueKey: row.payment_method_id,
   dueAtMs,
   payload: { paymentMethodId: row.payment_method_id },

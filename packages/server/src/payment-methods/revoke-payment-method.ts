@@ -11,7 +11,7 @@ import {
   type PaymentMethodRow,
   updatePaymentMethod,
 } from './queries.ts';
-import { changeOf, newsJob } from './read-mandate.ts';
+import { changeOf, methodChangedJob } from './read-mandate.ts';
 
 /**
  * Revokes a payment method for good: it is never charged again. A charge that may already be on the chain goes on. The
@@ -34,7 +34,7 @@ export async function revokePaymentMethod(
     const { network, wallet_address: address, currency, mandate_id: mandateId } = before;
     await refuseCharges(tx, merchantId, { network, address, currency, mandateId }, now);
     await recordEvent(tx, changeOf(before, after, now));
-    await enqueue(tx, [newsJob(after, now.realMs)]);
+    await enqueue(tx, [methodChangedJob(after, now.realMs)]);
     return after;
   });
 }

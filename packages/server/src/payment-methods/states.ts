@@ -93,7 +93,7 @@ export function nextReading(now: number, everySeconds: number): number {
 }
 
 /** Whether `subscriptions` should retry charges: money or allowance came back, or the status changed. */
-export function isNews(
+export function needsFollowUp(
   before: { status: PaymentMethodStatus; balance: bigint; allowance: bigint },
   after: { status: PaymentMethodStatus; balance: bigint; allowance: bigint },
 ): boolean {

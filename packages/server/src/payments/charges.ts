@@ -238,18 +238,18 @@ function endOf(isNeeded: boolean, amount: bigint, seconds: number) {
  * needs it or has another amount by now, the money goes to `held`. Call `bookCharges` in the same transaction
  * afterwards.
  *
- * @param asked the amount of the invoice; undefined if no invoice needs the money
+ * @param invoiceAmount the amount of the invoice; undefined if no invoice needs the money
  * @returns whether it pays, its event and its postings; undefined if nothing was released
  */
 export async function completeReleased(
   tx: Tx,
   { merchantId, paymentId }: ChargeKey,
-  asked: bigint | undefined,
+  invoiceAmount: bigint | undefined,
   context: PaymentContext,
 ): Promise<(SettledCharge & { isNeeded: boolean }) | undefined> {
   const before = await lockPayment(tx, merchantId, paymentId);
   const isReleased = before.transactions.some((t) => t.pulled && t.decision === 'released');
-  const isNeeded = asked === before.payment.amount;
+  const isNeeded = invoiceAmount === before.payment.amount;
   const status = afterCharge(before.payment.status, isNeeded ? 'made' : 'unneeded');
   if (!isReleased || status === undefined) return undefined;
   const { seconds } = context.time;

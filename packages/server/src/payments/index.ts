@@ -34,7 +34,7 @@ export {
   CREDITED_JOB,
   creditedJob,
   EXPIRE_JOB,
-  INVOICE_NEWS_JOB,
+  INVOICE_PAGE_CHANGED_JOB,
   networkOf,
   scanJob,
 } from './jobs.ts';

@@ -19,7 +19,7 @@ export const QUOTE_JOB = 'checkout.quote';
 export const CREDITED_JOB = 'checkout.credited';
 
 /** A payment of an invoice has changed; handled by `subscriptions`; payload `{ paymentId, invoiceId }`. */
-export const INVOICE_NEWS_JOB = 'checkout.invoice-news';
+export const INVOICE_PAGE_CHANGED_JOB = 'checkout.invoice-news';
 
 export function invoiceNewsJob(
   { merchant_id: merchantId, payment_id: paymentId, invoice_id: invoiceId }: InvoicePayment,
@@ -28,7 +28,7 @@ export function invoiceNewsJob(
   const payload = { paymentId, invoiceId };
   return {
     merchantId,
-    kind: INVOICE_NEWS_JOB,
+    kind: INVOICE_PAGE_CHANGED_JOB,
     uniqueKey: paymentId,
     dueAtMs,
     followsClock: true,

@@ -61,7 +61,7 @@ export async function advanceClock(
     await transact(deps.db, async (tx) => {
       await moveClock(tx, merchantId, step);
       const nowMs = deps.clock.nowMs();
-      await advanceClockJobs(tx, merchantId, { ms: step * 1000, nowMs, lookAnew: RETRIED_AT_EACH_STOP });
+      await advanceClockJobs(tx, merchantId, { ms: step * 1000, nowMs, retryKinds: RETRIED_AT_EACH_STOP });
       // The step has produced blocks, which are scanned before anything later happens.
       await enqueue(tx, await listScanJobs(tx, merchantId, nowMs));
     });

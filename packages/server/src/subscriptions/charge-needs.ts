@@ -54,12 +54,12 @@ type QuotedRates = SubscriptionDeps['rates'];
 
 /** Many methods share few pairs of currencies, so each rate is read once for all of them. */
 function eachOnce(rates: QuotedRates): QuotedRates {
-  const asked = new Map<string, ReturnType<QuotedRates['quote']>>();
+  const quotes = new Map<string, ReturnType<QuotedRates['quote']>>();
   return {
     quote: (request) => {
       const pair = `${request.currency}/${request.token}`;
-      const answer = asked.get(pair) ?? rates.quote(request);
-      asked.set(pair, answer);
+      const answer = quotes.get(pair) ?? rates.quote(request);
+      quotes.set(pair, answer);
       return answer;
     },
   };

@@ -1,5 +1,5 @@
-import { CHARGE_DECIDED_JOB, METHOD_NEWS_JOB } from '../payment-methods/index.ts';
-import { INVOICE_NEWS_JOB } from '../payments/index.ts';
+import { CHARGE_DECIDED_JOB, METHOD_CHANGED_JOB } from '../payment-methods/index.ts';
+import { INVOICE_PAGE_CHANGED_JOB } from '../payments/index.ts';
 import type { JobHandler } from '../platform/jobs/index.ts';
 import { billSubscription } from './bill-subscription.ts';
 import type { SubscriptionDeps } from './deps.ts';
@@ -11,6 +11,6 @@ import { settleCharge } from './settle-charge.ts';
 export const subscriptionHandlers = (deps: SubscriptionDeps): [kind: string, handler: JobHandler][] => [
   [DUE_JOB, (job, run) => billSubscription(deps, job, run)],
   [CHARGE_DECIDED_JOB, (job, run) => settleCharge(deps, job, run)],
-  [INVOICE_NEWS_JOB, (job, run) => followPage(deps, job, run)],
-  [METHOD_NEWS_JOB, (job, run) => retryCharges(deps, job, run)],
+  [INVOICE_PAGE_CHANGED_JOB, (job, run) => followPage(deps, job, run)],
+  [METHOD_CHANGED_JOB, (job, run) => retryCharges(deps, job, run)],
 ];

@@ -226,8 +226,8 @@ async function recordDecided(
   await markPaidEarlier(tx, attempt, comparison.adopted, nowSeconds);
   const postings = strayPostings(items, { network, before: attempt.stray_ids, now: comparison.stray });
   await post(tx, merchantId, postings, nowSeconds);
-  const isNews = lost.length + comparison.stray.length > 0 && attempt.gone_at === null;
-  if (isNews && postings.length + lost.length > 0) {
+  const needsFollowUp = lost.length + comparison.stray.length > 0 && attempt.gone_at === null;
+  if (needsFollowUp && postings.length + lost.length > 0) {
     const reason = `a reorganisation deeper than finality changed what a transaction paid: ${attempt.tx_id}`;
     await stopNetwork(tx, merchant, network, { what: 'sending', reason, nowSeconds });
   }

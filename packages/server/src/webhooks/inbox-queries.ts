@@ -23,10 +23,10 @@ export async function listDeliveriesOf(
 ): Promise<InboxDelivery[]> {
   const { rows } = await sql<InboxDelivery>`
     select d.event_id, d.delivery_id, e.url, d.status, d.due_at, d.attempts
-    from unnest(${eventIds}::uuid[]) as asked (event_id)
+    from unnest(${eventIds}::uuid[]) as requested (event_id)
     cross join lateral (
       select event_id, endpoint_id, delivery_id, status, due_at, attempts from delivery
-      where merchant_id = ${merchantId} and store_id = ${storeId} and event_id = asked.event_id
+      where merchant_id = ${merchantId} and store_id = ${storeId} and event_id = requested.event_id
       order by delivery_id desc limit ${limitEach}
     ) d
     join webhook_endpoint e on e.merchant_id = ${merchantId} and e.endpoint_id = d.endpoint_id

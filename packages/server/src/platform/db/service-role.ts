@@ -62,9 +62,9 @@ async function lookUp(session: Session, appendOnly: readonly string[]): Promise<
      from named join pg_roles me on me.rolname = current_user left join pg_roles r on r.rolname = named.role`,
     [[...appendOnly], SIMULATED_SCHEMA],
   );
-  const standing = rows[0];
-  if (standing === undefined) throw new Error('the database does not say who is connected');
-  return standing;
+  const state = rows[0];
+  if (state === undefined) throw new Error('the database does not say who is connected');
+  return state;
 }
 
 /**
@@ -79,21 +79,21 @@ export async function grantServiceRights(url: string, appendOnly: readonly strin
     if (isDone(await lookUp(session, appendOnly))) return;
     await session.query('begin');
     await session.query('select pg_advisory_xact_lock($1)', [GRANT_LOCK]);
-    const standing = await lookUp(session, appendOnly);
-    if (!isDone(standing)) await grant(session, standing, appendOnly);
+    const state = await lookUp(session, appendOnly);
+    if (!isDone(state)) await grant(session, state, appendOnly);
     await session.query('commit');
   });
 }
 
-async function grant(session: Session, standing: RoleState, appendOnly: readonly string[]): Promise<void> {
-  const role = session.escapeIdentifier(standing.role);
-  const schemas = standing.schemas.map((name) => session.escapeIdentifier(name)).join(', ');
+async function grant(session: Session, state: RoleState, appendOnly: readonly string[]): Promise<void> {
+  const role = session.escapeIdentifier(state.role);
+  const schemas = state.schemas.map((name) => session.escapeIdentifier(name)).join(', ');
   const kept = appendOnly.map((name) => session.escapeIdentifier(name)).join(', ');
-  if (!standing.known) await session.query(`create role ${role} nologin`);
+  if (!state.known) await session.query(`create role ${role} nologin`);
   await session.query(`grant usage on schema ${schemas} to ${role}`);
-  await session.query(`grant select, insert, update, delete on ${standing.tables.join(', ')} to ${role}`);
+  await session.query(`grant select, insert, update, delete on ${state.tables.join(', ')} to ${role}`);
   await session.query(`revoke update, delete, truncate on ${kept} from ${role}`);
-  if (!standing.member) await join(session, role);
+  if (!state.member) await join(session, role);
 }
 
 /** This user may be unable to join a role created by an administrator; then the administrator has to grant it. */

@@ -185,9 +185,9 @@ export class Pipeline {
   }
 
   #checkVersion(raw: RawRequest): void {
-    const asked = raw.headers['x-service-version'];
+    const requested = raw.headers['x-service-version'];
     const once = !raw.repeated.has('x-service-version');
-    if (asked === undefined || (once && this.#options.versions.includes(asked))) return;
+    if (requested === undefined || (once && this.#options.versions.includes(requested))) return;
     throw new Fail('invalid_request', {
       message: `X-Service-Version must be one of ${this.#options.versions.join(', ')}.`,
       param: 'X-Service-Version',

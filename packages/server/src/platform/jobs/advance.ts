@@ -52,18 +52,18 @@ export async function hastenClockJobs(
 
 /**
  * Moves the due times of jobs that follow the merchant's clock by as much as the clock, and notifies the workers. Jobs of
- * the kinds in `lookAnew` that wait in real time become due now, as their reason to wait may be over at the new time. The
+ * the kinds in `retryKinds` that wait in real time become due now, as their reason to wait may be over at the new time. The
  * new revision keeps a job that is running from writing the due time that it computed before.
  */
 export async function advanceClockJobs(
   tx: Tx,
   merchantId: string,
-  { ms, nowMs, lookAnew }: { ms: number; nowMs: number; lookAnew: readonly string[] },
+  { ms, nowMs, retryKinds }: { ms: number; nowMs: number; retryKinds: readonly string[] },
 ): Promise<void> {
   await sql`
     update job set
       due_at_ms = case when follows_clock then due_at_ms - ${ms}::bigint else least(due_at_ms, ${nowMs}::bigint) end,
       revision = revision + 1
-    where merchant_id = ${merchantId} and (follows_clock or kind = any(${lookAnew}::text[]))`.execute(tx);
+    where merchant_id = ${merchantId} and (follows_clock or kind = any(${retryKinds}::text[]))`.execute(tx);
   notifyWorkers(tx, [{ merchantId, kind: undefined, dueAtMs: 0 }]);
 }
