@@ -206,7 +206,7 @@ describe.skipIf(isSecondRun)('operator commands', { timeout: LONG_MS }, () => {
     expect((await command(['risk', 'list'])).stdout).toBe('(none)\n');
   });
 
-  test('ledger verify tells agreement, a difference and not being able to look apart', async () => {
+  test('ledger verify distinguishes agreement, a difference and an unreachable source by exit code', async () => {
     expect(await ask('ledger', 'verify')).toMatchObject({ differences: [], unseen: [] });
     const database = new pg.Client({ connectionString: databaseUrl() });
     await database.connect();

@@ -33,7 +33,7 @@ interface Reply {
 }
 
 /** As raw as it gets: `fetch` sets Host and Origin by itself. */
-async function ask(path: string, headers: Record<string, string> = {}, body?: string): Promise<Reply> {
+async function call(path: string, headers: Record<string, string> = {}, body?: string): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   const sending = request(
     `${url}${path}`,
@@ -61,10 +61,10 @@ const port = () => new URL(url).port;
 
 describe('signing for the reference page', () => {
   test('the sandbox signs for its own page, and the signature is taken', async () => {
-    const reply = await ask('/docs/sign', { origin: url }, toSign);
+    const reply = await call('/docs/sign', { origin: url }, toSign);
     expect(reply.status).toBe(200);
     const { headers } = JSON.parse(reply.text) as { headers: Record<string, string> };
-    const balances = await ask('/api/v1/balances', {
+    const balances = await call('/api/v1/balances', {
       ...headers,
       authorization: `Bearer ${merchant.apiKey}`,
     });
@@ -90,7 +90,7 @@ describe('signing for the reference page', () => {
   ];
   for (const [what, headers] of REFUSED) {
     test(`${what} is refused`, async () => {
-      const reply = await ask('/docs/sign', { host: host(), ...headers() }, toSign);
+      const reply = await call('/docs/sign', { host: host(), ...headers() }, toSign);
       expect(reply.status).toBe(403);
       expect(reply.text).not.toContain('headers');
     });
@@ -98,13 +98,13 @@ describe('signing for the reference page', () => {
 
   test('a body that is no request of the API is refused', async () => {
     for (const body of ['', '[]', '{"a":1}', toSign.replace('/api/v1/', '//evil.example/')]) {
-      expect((await ask('/docs/sign', { origin: url }, body)).status).toBe(400);
+      expect((await call('/docs/sign', { origin: url }, body)).status).toBe(400);
     }
   });
 
   test('signatures are limited', async () => {
     const replies = await Promise.all(
-      Array.from({ length: 40 }, () => ask('/docs/sign', { origin: url }, toSign)),
+      Array.from({ length: 40 }, () => call('/docs/sign', { origin: url }, toSign)),
     );
     const limited = replies.find(({ status }) => status === 429);
     expect(limited?.headers['retry-after']).toMatch(/^\d+$/);
@@ -125,16 +125,16 @@ describe('signing for the reference page', () => {
 
 describe('the reference page', () => {
   test('it shows the API key to this machine only, and the secret to nobody', async () => {
-    expect((await ask('/docs')).text).toContain(merchant.apiKey);
-    expect((await ask('/docs', { host: 'evil.example' })).text).not.toContain(merchant.apiKey);
-    expect((await ask('/docs', { 'x-forwarded-for': '203.0.113.9' })).text).not.toContain(merchant.apiKey);
+    expect((await call('/docs')).text).toContain(merchant.apiKey);
+    expect((await call('/docs', { host: 'evil.example' })).text).not.toContain(merchant.apiKey);
+    expect((await call('/docs', { 'x-forwarded-for': '203.0.113.9' })).text).not.toContain(merchant.apiKey);
     for (const path of ['/docs', '/docs/setup.js', '/llms.txt', '/openapi.json', '/docs/errors']) {
-      expect((await ask(path)).text).not.toContain(merchant.secretKey);
+      expect((await call(path)).text).not.toContain(merchant.secretKey);
     }
   });
 
   test('its policy allows no other origin and no script of the page itself', async () => {
-    const policy = String((await ask('/docs')).headers['content-security-policy']);
+    const policy = String((await call('/docs')).headers['content-security-policy']);
     expect(policy).toMatch(
       /default-src 'none'.*script-src 'self'.*connect-src 'self'.*frame-ancestors 'none'/,
     );
@@ -142,22 +142,22 @@ describe('the reference page', () => {
   });
 
   test('its script comes compressed, whole and cached', async () => {
-    const plain = await ask('/docs/reference.js');
+    const plain = await call('/docs/reference.js');
     expect(plain.status).toBe(200);
     expect(plain.text).toContain('createApiReference');
     const packed = await fetch(`${url}/docs/reference.js`);
     expect(packed.headers.get('content-encoding')).toBe('gzip');
     expect(await packed.text()).toBe(plain.text);
-    const again = await ask('/docs/reference.js', { 'if-none-match': String(plain.headers.etag) });
+    const again = await call('/docs/reference.js', { 'if-none-match': String(plain.headers.etag) });
     expect(again.status).toBe(304);
   });
 });
 
 describe('the pages about errors', () => {
   test('each code has one, and the list names them all', async () => {
-    const list = (await ask('/docs/errors')).text;
+    const list = (await call('/docs/errors')).text;
     for (const code of [...Object.keys(PAYOUT_ERRORS), ...Object.keys(STRUCTURED_ERRORS), 'forbidden']) {
-      const page = await ask(`/docs/errors/${code}`);
+      const page = await call(`/docs/errors/${code}`);
       expect(page.status, code).toBe(200);
       expect(page.text).toContain(`<code>${code}</code>`);
       expect(list).toContain(`href="/docs/errors/${code}"`);
@@ -165,7 +165,7 @@ describe('the pages about errors', () => {
   });
 
   test('the OpenAPI document links to them', async () => {
-    const text = (await ask('/openapi.json')).text;
+    const text = (await call('/openapi.json')).text;
     const links = new Set([...text.matchAll(/\((http[^)]*\/docs\/errors\/\w+)\)/g)].map(([, link]) => link));
     expect(links.size).toBeGreaterThan(10);
     for (const link of links) expect((await fetch(String(link))).status).toBe(200);
@@ -173,9 +173,9 @@ describe('the pages about errors', () => {
 });
 
 test('/llms.txt names every call', async () => {
-  const { status, text } = await ask('/llms.txt');
+  const { status, text } = await call('/llms.txt');
   expect(status).toBe(200);
-  const { paths } = JSON.parse((await ask('/openapi.json')).text) as { paths: Record<string, object> };
+  const { paths } = JSON.parse((await call('/openapi.json')).text) as { paths: Record<string, object> };
   for (const [path, methods] of Object.entries(paths)) {
     for (const method of Object.keys(methods)) expect(text).toContain(`${method.toUpperCase()} ${path}`);
   }

@@ -83,7 +83,7 @@ test('a server that dies between the handler and the commit loses nothing', asyn
   expect(await effects()).toEqual(['evt_in_1_1']);
 });
 
-test('a handler that goes on after a statement failed is no success', async () => {
+test('a handler that continues after a failed statement has not succeeded', async () => {
   const guard = webhooks.everyOnce(async (event, client: pg.PoolClient) => {
     await write(event, client);
     await client.query('select 1 / 0').catch(() => {});

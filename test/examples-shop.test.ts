@@ -7,7 +7,7 @@ import { Receivers } from './webhooks/receiver.ts';
 
 const EXAMPLE = path.resolve(import.meta.dirname, '..', 'examples', 'checkout-shop.ts');
 const HOOKS = 'https://shop.example/webhooks';
-const PATIENCE = { timeout: 60_000 };
+const POLL = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
@@ -77,10 +77,10 @@ test('a click leads to the page of a session, twice to the same; paid, the shop 
     redirect: 'manual',
   });
   expect(paid.status).toBe(303);
-  await expect.poll(shop.log, PATIENCE).toContain(`paid: order ${order}`);
+  await expect.poll(shop.log, POLL).toContain(`paid: order ${order}`);
 });
 
-test('while the service refuses, the shop says so and goes on', async () => {
+test('while the service refuses, the shop shows it and keeps serving', async () => {
   const refused = await fetch(`${shop.url}/${'x'.repeat(200)}`, { method: 'POST', redirect: 'manual' });
   expect([refused.status, await refused.text()]).toEqual([502, 'Paying is not possible right now.']);
   expect((await fetch(shop.url)).status).toBe(200);

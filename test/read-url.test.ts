@@ -113,7 +113,7 @@ test.each(['/silent', '/stuck', '/drip'])('%s ends with the time', async (path) 
   expect(await failureOf(`${good}${path}?key=${SECRET}`, hasty)).toBe('timeout');
 });
 
-test('nothing is asked of a server whose certificate is not right', async () => {
+test('no request is sent to a server with an invalid certificate', async () => {
   const wrong = [selfSigned({ names: ['127.0.0.1'] }), authority.issue({ names: ['other.example'] })];
   asked.length = 0;
   for (const identity of wrong) expect(await failureOf(`${await listen(identity)}/good`)).toBe('connection');

@@ -89,7 +89,7 @@ async function startNode(): Promise<void> {
 const BATCHES = '/api/v1/payout-batches';
 
 /** Sends a signed request; what is not 200 is kept to be searched. */
-async function ask(
+async function call(
   at: string,
   body?: string,
   headers: Record<string, string> = {},
@@ -135,23 +135,23 @@ async function plantInHeaders(): Promise<void> {
     referer: `https://a/?t=${anySecret('referer')}`,
   });
   expect(
-    await ask(BATCHES, '{}', { 'content-type': anySecret('content type'), 'idempotency-key': 'a' }),
+    await call(BATCHES, '{}', { 'content-type': anySecret('content type'), 'idempotency-key': 'a' }),
   ).toBe(415);
-  expect(await ask(BATCHES, '{}', { 'idempotency-key': `${anySecret('idempotency key')}\u00e9` })).toBe(400);
+  expect(await call(BATCHES, '{}', { 'idempotency-key': `${anySecret('idempotency key')}\u00e9` })).toBe(400);
 }
 
 async function plantInPaths(): Promise<void> {
-  expect(await ask(`/api/v1/balances?api_key=${anySecret('query value')}`)).toBe(400);
-  expect(await ask(`/api/v1/balances?${keyLike('query name')}=1`)).toBe(400);
-  expect(await ask(`/api/v1/${anySecret('unknown path')}`)).toBe(404);
-  expect(await ask(`${BATCHES}/${keyLike('path parameter')}`)).toBe(404);
-  expect(await ask(`/api/v1/balances/%zz${anySecret('undecodable path')}`)).toBe(404);
-  expect(await ask(`/docs/sign?${anySecret('documentation query')}`, '{}')).toBe(404);
+  expect(await call(`/api/v1/balances?api_key=${anySecret('query value')}`)).toBe(400);
+  expect(await call(`/api/v1/balances?${keyLike('query name')}=1`)).toBe(400);
+  expect(await call(`/api/v1/${anySecret('unknown path')}`)).toBe(404);
+  expect(await call(`${BATCHES}/${keyLike('path parameter')}`)).toBe(404);
+  expect(await call(`/api/v1/balances/%zz${anySecret('undecodable path')}`)).toBe(404);
+  expect(await call(`/docs/sign?${anySecret('documentation query')}`, '{}')).toBe(404);
 }
 
 async function plantInBodies(): Promise<void> {
   const item = { network: 'erc20', address: '0x52908400098527886E0F7030069857D2E4169EE7', amount: '5.00' };
-  const create = (body: string) => ask(BATCHES, body, { 'idempotency-key': randomBytes(8).toString('hex') });
+  const create = (body: string) => call(BATCHES, body, { 'idempotency-key': randomBytes(8).toString('hex') });
   const batch = (changes: object, of: object = item) =>
     JSON.stringify({ currency: 'USDT', items: [of], ...changes });
   expect(await create(batch({ secret_key: anySecret('field of a body') }))).toBe(400);
@@ -178,7 +178,7 @@ async function plantInBytes(): Promise<void> {
 async function breakThings(): Promise<void> {
   const owner = openDatabase({ url: database.url, poolSize: 1 });
   await sql`alter table ledger_account rename to ledger_account_away`.execute(owner);
-  expect(await ask('/api/v1/balances')).toBe(500);
+  expect(await call('/api/v1/balances')).toBe(500);
   await sql`alter table ledger_account_away rename to ledger_account`.execute(owner);
   await sql`
     select pg_terminate_backend(pid) from pg_stat_activity

@@ -33,7 +33,7 @@ interface Reply {
 }
 
 /** As raw as it gets: `fetch` sets Host by itself. */
-async function ask(path: string, headers: Record<string, string> = {}): Promise<Reply> {
+async function call(path: string, headers: Record<string, string> = {}): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   const sent = request(`${url}${path}`, { headers }, (answer) => {
     const chunks: Buffer[] = [];
@@ -55,7 +55,7 @@ test('it shows the events of the own store, and nothing of another store or merc
   await makeEvent(service, await service.addStore(merchant), { object: { of: 'other store' } });
   await makeEvent(service, await service.createMerchant({ funds: 0n }), { object: { of: 'stranger' } });
   for (const path of [PAGE, LIST]) {
-    const { status, text } = await ask(path);
+    const { status, text } = await call(path);
     expect(status).toBe(200);
     expect(text).toContain('&quot;own&quot;');
     expect(text).not.toMatch(/other store|stranger/);
@@ -63,11 +63,11 @@ test('it shows the events of the own store, and nothing of another store or merc
 });
 
 test('the list is sent again only where it has changed', async () => {
-  const { headers } = await ask(LIST);
+  const { headers } = await call(LIST);
   const known = { 'if-none-match': String(headers.etag) };
-  expect((await ask(LIST, known)).status).toBe(304);
+  expect((await call(LIST, known)).status).toBe(304);
   await makeEvent(service, merchant);
-  expect((await ask(LIST, known)).status).toBe(200);
+  expect((await call(LIST, known)).status).toBe(200);
 });
 
 const REFUSED: [what: string, headers: () => Record<string, string>][] = [
@@ -77,7 +77,7 @@ const REFUSED: [what: string, headers: () => Record<string, string>][] = [
 for (const [what, headers] of REFUSED) {
   test(`${what} sees nothing`, async () => {
     for (const path of [PAGE, LIST]) {
-      const { status, text } = await ask(path, headers());
+      const { status, text } = await call(path, headers());
       expect(status).toBe(403);
       expect(text).not.toContain('evt_');
     }
@@ -86,10 +86,10 @@ for (const [what, headers] of REFUSED) {
 
 test('a page of another site can link to it and not read it', async () => {
   for (const site of ['cross-site', 'same-site']) {
-    expect((await ask(PAGE, { 'sec-fetch-site': site })).status).toBe(200);
-    expect((await ask(LIST, { 'sec-fetch-site': site })).status).toBe(403);
+    expect((await call(PAGE, { 'sec-fetch-site': site })).status).toBe(200);
+    expect((await call(LIST, { 'sec-fetch-site': site })).status).toBe(403);
   }
-  const { headers } = await ask(PAGE);
+  const { headers } = await call(PAGE);
   expect(headers['cross-origin-resource-policy']).toBe('same-origin');
   const policy = String(headers['content-security-policy']);
   expect(policy).toMatch(/default-src 'none'.*script-src 'self'.*connect-src 'self'.*frame-ancestors 'none'/);

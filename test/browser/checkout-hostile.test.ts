@@ -10,7 +10,7 @@ import { startService, type TestMerchant, type TestService } from '../service.ts
 import { driver, readQr } from './checkout-driver.ts';
 import { hasChromium, openBrowser, openWithExtension } from './chromium.ts';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const EXTENSION = path.resolve(import.meta.dirname, '..', 'fixtures', 'hostile-extension');
 const OPTIONS = ['USDT:erc20', 'USDT:trc20', 'USDT:spl', 'USDC:erc20', 'USDC:trc20', 'USDC:spl'] as const;
 const DESCRIPTION_MAX = 500;
@@ -75,9 +75,9 @@ describe.skipIf(!hasChromium())("F9: the payer's page among enemies", () => {
       });
       await page.goto(made.url);
       const root = page.locator('html');
-      await expect.poll(() => root.getAttribute('data-extension'), { timeout: PATIENCE_MS }).toBe('here');
+      await expect.poll(() => root.getAttribute('data-extension'), { timeout: TIMEOUT_MS }).toBe('here');
       const warning = page.getByRole('heading', { name: 'Do not pay from this page' });
-      await warning.waitFor({ timeout: PATIENCE_MS });
+      await warning.waitFor({ timeout: TIMEOUT_MS });
       expect(await page.locator('[data-exact=address]').count()).toBe(0);
       expect(await root.getAttribute('data-stolen')).toBeNull();
       expect(foreign).toEqual([]);

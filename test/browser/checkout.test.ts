@@ -5,7 +5,7 @@ import { BLOCKS_BY_HAND, startService, type TestMerchant, type TestService } fro
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
   let service: TestService;
@@ -47,9 +47,9 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
   }
 
   const heading = (page: Page, name: string) =>
-    page.getByRole('heading', { level: 1, name }).waitFor({ timeout: PATIENCE_MS });
+    page.getByRole('heading', { level: 1, name }).waitFor({ timeout: TIMEOUT_MS });
   const note = (page: Page, text: string) =>
-    page.locator('.note').filter({ hasText: text }).waitFor({ timeout: PATIENCE_MS });
+    page.locator('.note').filter({ hasText: text }).waitFor({ timeout: TIMEOUT_MS });
   const play = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
   /** Chooses the token and network that a label names. */
   async function choose(page: Page, name = 'USDT on Tron'): Promise<void> {
@@ -206,7 +206,7 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     await choose(page, 'USDC on Ethereum');
     await play(page, 'Pay exactly');
     await expect
-      .poll(async () => (await payment(made.payment_id)).status, { timeout: PATIENCE_MS })
+      .poll(async () => (await payment(made.payment_id)).status, { timeout: TIMEOUT_MS })
       .toBe('completed');
     await page.reload();
     await heading(page, 'Paid. Thank you!');
@@ -238,7 +238,7 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     await page.getByText('Time to pay: 20 minutes').waitFor();
     expect(await page.getByRole('timer').count()).toBe(0);
     await merchant.sdk.testHelpers.advanceClock(960);
-    await page.getByRole('timer').waitFor({ timeout: PATIENCE_MS });
+    await page.getByRole('timer').waitFor({ timeout: TIMEOUT_MS });
     await page.getByRole('status').getByText('left to pay').waitFor();
     expect(await page.getByRole('timer').textContent()).toMatch(/^Only [0-4]:\d\d left to pay$/);
     await keep(page, '16-little-time');

@@ -22,7 +22,7 @@ describe.skipIf(!hasChromium())('a payment link in a browser', () => {
     await service?.stop();
   });
 
-  test('an open amount: asked again, then typed, clicked twice, and led to one page that is paid', async () => {
+  test('an open amount: prompted again, typed, clicked twice, and redirected to one page that is paid', async () => {
     const link = await merchant.sdk.paymentLinks.create({
       open: true,
       currency: 'USD',

@@ -5,7 +5,7 @@ import { startService, type TestService } from '../service.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 describe.skipIf(!hasChromium())("the page behind a refund's link in a browser", () => {
   let service: TestService;
@@ -35,9 +35,9 @@ describe.skipIf(!hasChromium())("the page behind a refund's link in a browser", 
   }
 
   const heading = (page: Page, name: string) =>
-    page.getByRole('heading', { level: 1, name }).waitFor({ timeout: PATIENCE_MS });
+    page.getByRole('heading', { level: 1, name }).waitFor({ timeout: TIMEOUT_MS });
 
-  test('without script, by keyboard: a mistake, a second look, the way, the end', async () => {
+  test('without script, by keyboard: a mistake, the confirmation, the progress, the end', async () => {
     const { url, address, ended } = await asked();
     const { page, faults } = await open(url, { javaScriptEnabled: false });
     await heading(page, 'Your refund');

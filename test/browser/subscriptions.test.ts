@@ -5,7 +5,7 @@ import { billing, DAY, item } from '../subscriptions/billing.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 describe.skipIf(!hasChromium())('the pages of subscriptions in a browser', () => {
   let service: TestService;
@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium())('the pages of subscriptions in a browser', () =>
   }
 
   const heading = (page: Page, name: string) =>
-    page.getByRole('heading', { level: 1, name }).waitFor({ timeout: PATIENCE_MS });
+    page.getByRole('heading', { level: 1, name }).waitFor({ timeout: TIMEOUT_MS });
 
   test('without script, by keyboard: the plan, a wallet, and the subscription has begun', async () => {
     const { url, id, read } = await subscribed();
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium())('the pages of subscriptions in a browser', () =>
     await keep(page, 'subscribe-4-invoice-pay');
     await page.getByRole('button', { name: 'Pay with the test wallet' }).click();
     await heading(page, 'Paid. Thank you!');
-    await expect.poll(async () => (await read(id)).status, { timeout: PATIENCE_MS }).toBe('active');
+    await expect.poll(async () => (await read(id)).status, { timeout: TIMEOUT_MS }).toBe('active');
     expect(faults).toEqual([]);
     await page.context().close();
   }, 120_000);
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium())('the pages of subscriptions in a browser', () =>
     await page.context().close();
   }, 180_000);
 
-  test('a customer with an empty wallet is told, uses another one, cancels and takes it back', async () => {
+  test('a customer with an empty wallet sees why, uses another one, cancels and undoes it', async () => {
     const own = await subscribed();
     await own.authorize(own.id);
     await (await own.wallet()).hold(0n);
@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium())('the pages of subscriptions in a browser', () =>
     await page.getByText('Use another wallet').click();
     await page.getByRole('radio', { name: /USDC.* on .*Solana/ }).check();
     await page.getByRole('button', { name: 'Confirm with the test wallet' }).press('Enter');
-    await page.getByText('Next payment').waitFor({ timeout: PATIENCE_MS });
+    await page.getByText('Next payment').waitFor({ timeout: TIMEOUT_MS });
     await keep(page, 'portal-5-replaced');
     await page.getByRole('button', { name: 'Cancel the subscription' }).click();
     await heading(page, 'Cancel this subscription?');

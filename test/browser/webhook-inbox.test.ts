@@ -124,7 +124,7 @@ describe.skipIf(!hasChromium())('the webhook inbox in a browser', () => {
     await page.close();
   }, 120_000);
 
-  test('a sandbox that goes away and comes back is told of', async () => {
+  test('the page shows that the sandbox is away, and that it is back', async () => {
     merchant = await service.createMerchant({ funds: 0n });
     await serveFor(merchant);
     const [page] = await open();
@@ -145,7 +145,7 @@ describe.skipIf(!hasChromium())('the webhook inbox in a browser', () => {
     await page.close();
   }, 120_000);
 
-  test('F3 81: whatever stands in bodies and answers is text: no script runs, no request leaves, no mark-up is taken', async () => {
+  test('F3 81: everything in bodies and responses is text: no script runs, no request leaves, no mark-up is taken', async () => {
     merchant = await service.createMerchant({ funds: 0n });
     await serveFor(merchant);
     const texts = [HOSTILE, ...hostileMarkup(), ...naughtyTexts()];

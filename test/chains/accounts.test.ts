@@ -38,7 +38,7 @@ test('accounts that are opened at once have numbers of their own, without a gap,
   expect((await open(merchants[7] ?? '', keyOf, 'spl')).account).toBe(1);
 });
 
-test('a call that was interrupted before the key was told is repeated with the same number', async () => {
+test('a call that was interrupted before the signer answered is repeated with the same number', async () => {
   const merchantId = newId();
   const asked: number[] = [];
   const isAway = async (account: number): Promise<string> => {

@@ -16,7 +16,7 @@ import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { AMOUNT, type Charge, newCharge, newPayer, type PayerOptions } from '../transfers/charges.ts';
 import { Process } from '../transfers/process.ts';
-import { checkout, newsOf } from './requests.ts';
+import { checkout, eventTypesOf } from './requests.ts';
 
 const UNITS = Number(AMOUNT);
 let service: TestService;
@@ -83,7 +83,7 @@ test('a charge is shown from its order on, credited once, and shows the transact
   const { data } = await charge.chain.transfers({ address: charge.wallet.owner });
   expect(data.map(({ txId }) => txId)).toContain(transactions[0]?.tx_id);
   expect(await balanceOf(charge)).toEqual({ available: UNITS, held: 0 });
-  expect(await newsOf(charge.merchant, idOf(charge))).toEqual(['payment.completed']);
+  expect(await eventTypesOf(charge.merchant, idOf(charge))).toEqual(['payment.completed']);
 });
 
 test('an outcome that is reported twice is booked once', async () => {
@@ -132,7 +132,7 @@ test('a failed charge has a decline code; one that was never sent is created as 
   });
   for (const failed of [sent, unsent]) {
     const id = idOf(failed);
-    expect(await newsOf(merchant, id)).toEqual(['payment.failed']);
+    expect(await eventTypesOf(merchant, id)).toEqual(['payment.failed']);
     expect((await api(failed).post(`/payment/${id}/accept`)).status).toBe(400);
     const refund = await api(failed).post('/refunds/create', { refund_id: `r-${id}`, payment_id: id });
     expect(refund.json).toMatchObject({ error: { param: 'payment_id' } });

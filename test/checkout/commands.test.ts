@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { florinOf } from '../florin-command.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { newsOf } from './requests.ts';
+import { eventTypesOf } from './requests.ts';
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 120_000 });
@@ -75,7 +75,7 @@ test.each([
   const event = await merchant.sdk.events.retrieve(events.at(-1) ?? '');
   expect(event).toMatchObject({ type, data: { object: { id: resource, ...expected } } });
   expect(await merchant.sdk.payments.retrieve(resource)).toMatchObject(expected);
-  if (type !== 'payment.updated') expect(await newsOf(merchant, resource)).toEqual([type]);
+  if (type !== 'payment.updated') expect(await eventTypesOf(merchant, resource)).toEqual([type]);
 });
 
 test('payments, sessions and refunds are listed by their filters, as a table, JSON and CSV', async () => {

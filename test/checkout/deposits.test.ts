@@ -6,7 +6,7 @@ import { expectLedgerWhole } from '../ledger.ts';
 import { contractCases } from '../own-cases/addresses.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestService } from '../service.ts';
-import { newsOf, TOKEN } from './requests.ts';
+import { eventTypesOf, TOKEN } from './requests.ts';
 import { Shop } from './shop.ts';
 
 const UNIT = BigInt(TOKEN);
@@ -30,17 +30,17 @@ describe('when money counts', () => {
     const due = await shop.due();
     await shop.send(due.address);
     for (const confirmations of [1, 2]) {
-      await shop.look();
+      await shop.scan();
       const { status, transactions, amount_received } = await shop.payment(due);
       expect([status, amount_received]).toEqual(['processing', 0]);
       expect(transactions).toMatchObject([{ status: 'seen', confirmations, final_at: null }]);
       expect(await shop.balance()).toEqual(NOTHING);
-      expect(await newsOf(shop.merchant, due.paymentId)).toEqual([]);
+      expect(await eventTypesOf(shop.merchant, due.paymentId)).toEqual([]);
       shop.wait(1);
     }
-    await shop.look();
+    await shop.scan();
     expect(await shop.payment(due)).toMatchObject({ status: 'completed', amount_received: 100 * TOKEN });
-    expect(await newsOf(shop.merchant, due.paymentId)).toEqual(['payment.completed']);
+    expect(await eventTypesOf(shop.merchant, due.paymentId)).toEqual(['payment.completed']);
   });
 
   test(`fault 48, K1: ${REORGANISATIONS} reorganisations that reach up to finality: nothing early, nothing twice`, {
@@ -53,17 +53,17 @@ describe('when money counts', () => {
       const [depth, remine, age] = [1 + (round % 2), round % 3 !== 0, Math.floor(round / 2) % 2];
       const txId = await shop.send(due.address);
       shop.wait(age);
-      await shop.look();
+      await shop.scan();
       expect(await shop.payment(due)).toMatchObject({ status: 'processing', amount_received: 0 });
       await shop.chain().reorg(depth, { remine });
-      await shop.look();
+      await shop.scan();
       // Older than the reorganisation is deep: it has stayed where it was.
       const isThere = remine || age >= depth;
       const after = await shop.payment(due);
       expect([after.status, after.transactions[0]?.status]).toEqual(
         isThere ? ['processing', 'seen'] : ['pending', 'gone'],
       );
-      expect(await newsOf(shop.merchant, due.paymentId)).toEqual([]);
+      expect(await eventTypesOf(shop.merchant, due.paymentId)).toEqual([]);
       await shop.settle();
       if (isThere) final += 100 * TOKEN;
       const end = await shop.payment(due);
@@ -85,17 +85,17 @@ describe('when money counts', () => {
       if (i % 2 === 0) shop.wait(1);
     }
     await shop.chain().mine(3);
-    await Promise.all(Array.from({ length: 4 }, () => shop.look()));
+    await Promise.all(Array.from({ length: 4 }, () => shop.scan()));
     const before = await Promise.all(dues.map((due) => shop.payment(due)));
     expect(before.every(({ status }) => status === 'completed')).toBe(true);
     expect(await shop.balance()).toEqual({ ...NOTHING, available: 600 * TOKEN });
     for (let pass = 0; pass < 3; pass++) {
       await shop.forget();
-      await Promise.all([shop.look(), shop.look()]);
+      await Promise.all([shop.scan(), shop.scan()]);
     }
     expect(await shop.balance()).toEqual({ ...NOTHING, available: 600 * TOKEN });
     expect(await Promise.all(dues.map((due) => shop.payment(due)))).toEqual(before);
-    for (const { id } of before) expect(await newsOf(shop.merchant, id)).toEqual(['payment.completed']);
+    for (const { id } of before) expect(await eventTypesOf(shop.merchant, id)).toEqual(['payment.completed']);
   });
 });
 
@@ -199,7 +199,7 @@ describe('in time', () => {
     shop.wait((due.session.expires_at ?? 0) + sent - shop.now);
     await shop.send(due.address);
     shop.wait(7_200);
-    await shop.look();
+    await shop.scan();
     expect(await shop.payment(due)).toMatchObject({
       status: status === 'expired' ? 'pending' : status,
       exceptions,
@@ -248,14 +248,14 @@ describe('nodes in trouble', () => {
     shop = await Shop.open(service);
     const [away, other] = [await shop.due(), await shop.due({}, { currency: 'USDT', network: 'spl' })];
     const unpaid = await shop.due({ expires_in: 300 });
-    await shop.look();
+    await shop.scan();
     await shop.chain().outage(3_600);
     await shop.send(away.address);
     await shop.send(other.address, {}, 'spl');
     for (let minute = 0; minute < 59; minute++) {
       shop.wait(60);
-      await shop.look();
-      await shop.look('spl');
+      await shop.scan();
+      await shop.scan('spl');
     }
     await expect(shop.chain().head()).rejects.toThrow(ChainUnavailable);
     expect((await shop.payment(other)).status).toBe('completed');
@@ -264,7 +264,7 @@ describe('nodes in trouble', () => {
       expect((await shop.payment(due)).status).toBe('pending');
     }
     shop.wait(120);
-    await shop.look();
+    await shop.scan();
     expect(await shop.payment(away)).toMatchObject({ status: 'completed', exceptions: [] });
     expect(await shop.expire(unpaid)).toBe(false);
     expect((await shop.payment(unpaid)).status).toBe('expired');
@@ -276,36 +276,36 @@ describe('nodes in trouble', () => {
     await shop.send(first.address);
     await shop.settle();
     await shop.send(second.address);
-    await shop.look();
+    await shop.scan();
     expect((await shop.payment(second)).status).toBe('processing');
     await shop.chain().lag(50);
     await shop.send(third.address);
     for (let i = 0; i < 5; i++) {
       shop.wait(8);
-      await shop.look();
+      await shop.scan();
     }
     // The node shows neither yet, which proves nothing of what another has shown.
     expect((await shop.payment(first)).status).toBe('completed');
     expect((await shop.payment(second)).transactions).toMatchObject([{ status: 'seen' }]);
     expect((await shop.payment(third)).transactions).toEqual([]);
     await shop.chain().lag(0);
-    await shop.look();
+    await shop.scan();
     for (const due of [first, second, third])
       expect(await shop.payment(due)).toMatchObject({ status: 'completed', amount_received: 100 * TOKEN });
     await shop.chain().lag(20);
-    await shop.look();
+    await shop.scan();
     await shop.chain().lag(0);
-    await shop.look();
+    await shop.scan();
     expect(await shop.balance()).toEqual({ ...NOTHING, available: 300 * TOKEN });
   });
 
   test('fault 46: a deposit that a node omits at the tip is credited when it is final', async () => {
     shop = await Shop.open(service);
     const due = await shop.due();
-    await shop.look();
+    await shop.scan();
     await shop.send(due.address);
     await shop.chain().injectFaults('lose_tip_log');
-    await shop.look();
+    await shop.scan();
     expect((await shop.payment(due)).transactions).toEqual([]);
     await shop.settle();
     expect((await shop.payment(due)).status).toBe('completed');
@@ -333,7 +333,7 @@ describe('much at once', () => {
     await shop.chain().pay({ transfers });
     await shop.chain().mine(3);
     const startedMs = performance.now();
-    await shop.look();
+    await shop.scan();
     const tookMs = performance.now() - startedMs;
     console.log(`${DUST} deposits of dust were credited in ${Math.round(tookMs)} ms`);
     expect(tookMs).toBeLessThan(60_000);
@@ -348,7 +348,7 @@ describe('much at once', () => {
     for (let i = 0; i < 100; i++) {
       await shop.send(due.address, { amount: i === 99 ? 333_366n : 333_333n });
       if (i % 10 === 9) shop.wait(1);
-      if (i % 25 === 24) await shop.look();
+      if (i % 25 === 24) await shop.scan();
     }
     await shop.settle();
     const payment = await shop.payment(due);

@@ -50,14 +50,14 @@ test('K1: a small payment completes at early confirmations and is not credited a
   const due = await shop.due();
   await shop.send(due.address);
   await mine(shop, 3);
-  await shop.look();
+  await shop.scan();
   expect(await shop.payment(due)).toMatchObject({
     status: 'processing',
     transactions: [{ status: 'seen', confirmations: 4, required_confirmations: 5 }],
   });
   expect(await shop.balance()).toMatchObject({ available: 0 });
   await mine(shop, 1);
-  await shop.look();
+  await shop.scan();
   const completed = await shop.payment(due);
   expect(completed).toMatchObject({
     status: 'completed',
@@ -67,9 +67,9 @@ test('K1: a small payment completes at early confirmations and is not credited a
   const { differences } = await verifyLedger(shop.deps, () => {});
   expect(differences).toEqual([]);
   await mine(shop, 30);
-  for (let look = 0; look < 3; look++) await shop.look();
+  for (let scan = 0; scan < 3; scan++) await shop.scan();
   await shop.forget();
-  await shop.look();
+  await shop.scan();
   await audit(shop);
   expect(await shop.payment(due)).toEqual(completed);
   expect(await shop.balance()).toMatchObject({ available: HUNDRED });
@@ -82,13 +82,13 @@ test('K1: all transfers of a payment together decide whether it is small, also t
   await shop.send(due.address, { amount: BigInt(HUNDRED) });
   await shop.send(due.address, { amount: 1n });
   await mine(shop, 10);
-  await shop.look();
+  await shop.scan();
   expect(await shop.payment(due)).toMatchObject({
     status: 'processing',
     transactions: [{ required_confirmations: 20 }, { required_confirmations: 20 }],
   });
   await mine(shop, 10);
-  await shop.look();
+  await shop.scan();
   expect(await shop.payment(due)).toMatchObject({ status: 'completed', exceptions: ['overpaid'] });
 });
 
@@ -98,7 +98,7 @@ test('K1: 0.00 turns it off', async () => {
   const due = await shop.due();
   await shop.send(due.address);
   await mine(shop, 10);
-  await shop.look();
+  await shop.scan();
   expect(await shop.payment(due)).toMatchObject({ status: 'processing' });
 });
 
@@ -108,14 +108,14 @@ test('K1: a store gets no more than its limit in an hour; what does not fit wait
   const dues = [await shop.due(), await shop.due(), await shop.due()];
   for (const { address } of dues) await shop.send(address);
   await mine(shop, 6);
-  await Promise.all([shop.look(), shop.look()]);
-  await shop.look();
+  await Promise.all([shop.scan(), shop.scan()]);
+  await shop.scan();
   const statuses = async () =>
     (await Promise.all(dues.map((due) => shop.payment(due)))).map(({ status }) => status).sort();
   expect(await statuses()).toEqual(['completed', 'completed', 'processing']);
   expect(await shop.balance()).toMatchObject({ available: 2 * HUNDRED });
   await mine(shop, 20);
-  await shop.look();
+  await shop.scan();
   expect(await statuses()).toEqual(['completed', 'completed', 'completed']);
 });
 
@@ -124,15 +124,15 @@ test('K1, fault 49: one that vanishes after it is credited is the operator’s l
   const due = await shop.due();
   await shop.send(due.address);
   await mine(shop, 6);
-  await shop.look();
+  await shop.scan();
   expect(await shop.payment(due)).toMatchObject({ status: 'completed' });
   await shop.chain().reorg(8);
   await mine(shop, 8);
-  await shop.look();
+  await shop.scan();
   expect(await audit(shop)).not.toBe('done');
   expect(await stops(shop)).toEqual([]);
   await mine(shop, 30);
-  await shop.look();
+  await shop.scan();
   await audit(shop);
   expect(await stops(shop)).toEqual(['no_early_credit']);
   expect(await shop.payment(due)).toMatchObject({ status: 'completed' });
@@ -141,10 +141,10 @@ test('K1, fault 49: one that vanishes after it is credited is the operator’s l
   const next = await shop.due();
   await shop.send(next.address);
   await mine(shop, 10);
-  await shop.look();
+  await shop.scan();
   expect(await shop.payment(next)).toMatchObject({ status: 'processing' });
   await networkCommands(service.app).resume('erc20', encodeId('merchant', shop.merchant.merchantId));
-  await shop.look();
+  await shop.scan();
   expect(await shop.payment(next)).toMatchObject({ status: 'completed' });
 });
 
@@ -153,14 +153,14 @@ test('K1: one that a reorganisation moves to another block stays credited, and n
   const due = await shop.due();
   await shop.send(due.address);
   await mine(shop, 6);
-  await shop.look();
+  await shop.scan();
   await mine(shop, 4);
   await shop.chain().reorg(11, { remine: true });
-  await shop.look();
+  await shop.scan();
   await mine(shop, 14);
   await audit(shop);
   await mine(shop, 20);
-  await shop.look();
+  await shop.scan();
   await audit(shop);
   expect(await stops(shop)).toEqual([]);
   expect(await shop.payment(due)).toMatchObject({ status: 'completed' });

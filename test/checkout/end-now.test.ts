@@ -25,20 +25,20 @@ async function end(shop: Shop, { session }: Due): Promise<void> {
 
 test.each([
   ['nobody has seen', []],
-  ['one reading has seen', ['look']],
+  ['one reading has seen', ['scan']],
   ['is final', ['settle']],
 ] as const)(
   'money that %s as the time ends, in the second in which it was sent, is in time',
-  async (_, looks) => {
+  async (_, steps) => {
     const shop = await Shop.open(service);
     const due = await shop.due({ amount: 10 * TOKEN });
-    await shop.look();
+    await shop.scan();
     await shop.send(due.address, { amount: SIX });
-    for (const look of looks) await shop[look]();
+    for (const step of steps) await shop[step]();
     await end(shop, due);
     shop.wait(60);
     // Readings side by side come to the same.
-    await Promise.all([shop.settle(), shop.look(), shop.look()]);
+    await Promise.all([shop.settle(), shop.scan(), shop.scan()]);
     expect(await shop.expire(due)).toBe(false);
     expect(await shop.payment(due)).toMatchObject({ status: 'expired', exceptions: ['underpaid'] });
   },

@@ -45,11 +45,11 @@ test('the network of a newly chosen option is scanned before the payment expires
   const shop = await Shop.open(service);
   const due = await shop.due({ expires_in: 300 });
   shop.wait(301);
-  await shop.look();
+  await shop.scan();
   const option = { currency: 'USDT', network: 'trc20' } as const;
   expect(await expireWhile(shop, due, () => shop.choose(due.session.id, option))).toBe(true);
   expect((await shop.payment(due)).status).toBe('pending');
-  await shop.look('trc20');
+  await shop.scan('trc20');
   expect(await shop.expire(due)).toBe(false);
   expect((await shop.payment(due)).status).toBe('expired');
 });

@@ -10,7 +10,7 @@ import {
   lockInvoicePages,
   repriceInvoicePage,
 } from '../../packages/server/src/payments/invoice-pages.ts';
-import { INVOICE_NEWS_JOB } from '../../packages/server/src/payments/jobs.ts';
+import { INVOICE_PAGE_CHANGED_JOB } from '../../packages/server/src/payments/jobs.ts';
 import type { PageEnd } from '../../packages/server/src/payments/states.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
@@ -20,7 +20,7 @@ import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
-import { newsOf, TOKEN } from './requests.ts';
+import { eventTypesOf, TOKEN } from './requests.ts';
 import { type Due, Shop } from './shop.ts';
 
 const HUNDRED = 100 * TOKEN;
@@ -92,11 +92,11 @@ async function invoice(shop: Shop, over: { amount?: bigint; currency?: string } 
     },
     read: () => shop.api.payment(session.payment_id),
     /** What its news would be worth reading for; and forgets it. */
-    news: async () => {
+    eventTypes: async () => {
       const rows = await asOwner<{ payload: object }>(
         service,
         'delete from job where merchant_id = $1 and kind = $2 and unique_key = $3 returning payload',
-        [merchantId, INVOICE_NEWS_JOB, opened.paymentId],
+        [merchantId, INVOICE_PAGE_CHANGED_JOB, opened.paymentId],
       );
       return rows.map((row) => row.payload);
     },
@@ -123,15 +123,15 @@ test('it does not expire: a year later it is paid at a quote of that day, and th
   expect(Number(option?.ends)).toBe(shop.now + 900);
   const amount = BigInt((await own.read()).pay_amount ?? 0);
   await shop.send(first.address, { amount });
-  await shop.look();
+  await shop.scan();
   expect(await own.state()).toBe('busy');
-  expect(await own.news()).toEqual([{ paymentId: own.paymentId, invoiceId: own.invoiceId }]);
+  expect(await own.eventTypes()).toEqual([{ paymentId: own.paymentId, invoiceId: own.invoiceId }]);
   await shop.settle();
   expect(await own.read()).toMatchObject({ status: 'completed', exceptions: [] });
-  expect(await own.news()).toHaveLength(1);
+  expect(await own.eventTypes()).toHaveLength(1);
   expect(await own.state()).toBe('paid');
   expect(await own.close('canceled')).toBe(false);
-  expect(await newsOf(shop.merchant, own.session.payment_id)).toEqual(['payment.completed']);
+  expect(await eventTypesOf(shop.merchant, own.session.payment_id)).toEqual(['payment.completed']);
 });
 
 test('only its invoice can cancel it', async () => {
@@ -163,8 +163,8 @@ test.each([
     expect((await shop.api.session(own.session.id)).status).toBe(status);
     expect(await shop.balance()).toMatchObject({ available: 0, held: HUNDRED });
     expect((await shop.api.post(`/payment/${own.session.payment_id}/accept`)).status).toBe(400);
-    expect(await newsOf(shop.merchant, own.session.payment_id)).toEqual(events);
-    expect(await own.news()).toHaveLength(1);
+    expect(await eventTypesOf(shop.merchant, own.session.payment_id)).toEqual(events);
+    expect(await own.eventTypes()).toHaveLength(1);
     const refund = await shop.merchant.sdk.refunds.create({
       refund_id: `r-${own.paymentId}`,
       payment_id: own.session.payment_id,
@@ -179,15 +179,15 @@ test('an invoice with seen money becomes void only once that money is gone', asy
   const own = await invoice(shop);
   const { address } = await own.due();
   await shop.send(address);
-  await shop.look();
+  await shop.scan();
   expect(await own.close('canceled')).toBe(false);
   expect(await own.close('expired')).toBe(false);
   expect(await own.read()).toMatchObject({ status: 'processing' });
-  await own.news();
+  await own.eventTypes();
   await shop.chain().reorg(1);
   await shop.chain().mine(2);
-  await shop.look();
-  expect(await own.news()).toHaveLength(1);
+  await shop.scan();
+  expect(await own.eventTypes()).toHaveLength(1);
   expect(await own.read()).toMatchObject({ status: 'pending' });
   expect(await own.close('canceled')).toBe(true);
 });
@@ -197,7 +197,7 @@ test('seen money for an invoice that a charge has paid is held, and the page exp
   const own = await invoice(shop);
   const { address } = await own.due();
   await shop.send(address);
-  await shop.look();
+  await shop.scan();
   expect(await own.close('paid')).toBe(true);
   expect(await own.read()).toMatchObject({ status: 'processing' });
   expect(await own.state()).toBe('busy');
@@ -205,7 +205,7 @@ test('seen money for an invoice that a charge has paid is held, and the page exp
   expect(await own.read()).toMatchObject({ status: 'expired', completed_at: null });
   expect(await own.state()).toBe('over');
   expect(await shop.balance()).toMatchObject({ available: 0, held: HUNDRED });
-  expect(await newsOf(shop.merchant, own.session.payment_id)).toEqual([]);
+  expect(await eventTypesOf(shop.merchant, own.session.payment_id)).toEqual([]);
 });
 
 test('if an invoice is paid otherwise while late money waits for a rate, the page ends and the money is held', async () => {
@@ -234,9 +234,9 @@ test('an underpaid page is accepted and pays the invoice', async () => {
   const { address } = await own.due();
   await shop.send(address, { amount: 40_000_000n });
   await shop.settle();
-  await own.news();
+  await own.eventTypes();
   expect(await shop.api.accept(own.session.payment_id)).toMatchObject({ status: 'completed' });
-  expect(await own.news()).toHaveLength(1);
+  expect(await own.eventTypes()).toHaveLength(1);
   expect(await shop.balance()).toMatchObject({ available: 40 * TOKEN, held: 0 });
 });
 
@@ -277,14 +277,17 @@ test('a frozen page outlives its void invoice: released money is held, kept mone
     expect(await own.state()).toBe('frozen');
     expect(await own.close('canceled')).toBe(true);
     expect(await own.read()).toMatchObject({ status: 'frozen' });
-    await own.news();
+    await own.eventTypes();
   }
   expect(await released.decide('release')).toBe('expired');
   expect(await kept.decide('keep')).toBe('expired');
-  expect(await released.news()).toHaveLength(1);
+  expect(await released.eventTypes()).toHaveLength(1);
   expect(await shop.balance()).toMatchObject({ available: 0, held: HUNDRED, seized: 0 });
   expect((await shop.api.post(`/payment/${released.session.payment_id}/accept`)).status).toBe(400);
-  expect(await newsOf(shop.merchant, kept.session.payment_id)).toEqual(['payment.failed', 'payment.expired']);
+  expect(await eventTypesOf(shop.merchant, kept.session.payment_id)).toEqual([
+    'payment.failed',
+    'payment.expired',
+  ]);
 });
 
 test('while the invoice is open a frozen page completes by release, and is open again after keep', async () => {

@@ -22,7 +22,7 @@ const state = async (url: string, lang = 'en'): Promise<CheckoutView> => {
   return (await answer.json()) as CheckoutView;
 };
 /** Less often than a page may be asked for long. */
-const PATIENCE = { timeout: 30_000, interval: 250 };
+const POLL = { timeout: 30_000, interval: 250 };
 
 const parsed = (token: string) => {
   const page = parsePageToken(token);
@@ -102,7 +102,7 @@ test('expired and underpaid: the page shows what arrived, and not to send more',
   for (const action of ['less', 'expire']) {
     expect((await send(`${url}/simulate`, { action })).status, action).toBe(200);
   }
-  await expect.poll(async () => (await state(url)).state, PATIENCE).toBe('expired');
+  await expect.poll(async () => (await state(url)).state, POLL).toBe('expired');
   expect(await state(url)).toMatchObject({
     notices: [{ code: 'incomplete', received: '6.00\u00a0USDT' }],
     due: null,

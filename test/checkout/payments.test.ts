@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectLedgerWhole } from '../ledger.ts';
 import { all } from '../refunds/requests.ts';
 import { BLOCKS_BY_HAND, startService, type TestMerchant, type TestService } from '../service.ts';
-import { checkout, newsOf, TOKEN } from './requests.ts';
+import { checkout, eventTypesOf, TOKEN } from './requests.ts';
 
 let service: TestService;
 
@@ -74,7 +74,7 @@ test('K1: a payer pays exactly: seen is processing, final is completed and avail
   });
   expect(await session(made.id)).toMatchObject({ status: 'completed', completed_at: paid.completed_at });
   expect(await balance(merchant)).toEqual({ available: 100 * TOKEN, held: 0, seized: 0 });
-  expect(await newsOf(merchant, paid.id)).toEqual(['payment.completed']);
+  expect(await eventTypesOf(merchant, paid.id)).toEqual(['payment.completed']);
 });
 
 test('K3: parts add up; earlier parts are held; the rest completes the payment', async () => {
@@ -111,7 +111,7 @@ test('K3: late money completes within a day by itself, after a cancel it waits f
   expect(await balance(merchant)).toEqual({ available: 100 * TOKEN, held: 100 * TOKEN, seized: 0 });
   expect(await accept(canceled.payment_id)).toMatchObject({ status: 'completed' });
   expect(await balance(merchant)).toEqual({ available: 200 * TOKEN, held: 0, seized: 0 });
-  expect(await newsOf(merchant, late.payment_id)).toEqual(['payment.expired', 'payment.completed']);
+  expect(await eventTypesOf(merchant, late.payment_id)).toEqual(['payment.expired', 'payment.completed']);
 });
 
 test('K4: another token is held and shown, and can be accepted; an unlisted one is only shown', async () => {
@@ -143,7 +143,7 @@ test('a listed sender freezes the payment; its money is seized and cannot be spe
   expect((await post(`/payment/${made.payment_id}/accept`)).status).toBe(400);
   expect((await post(`/checkout/sessions/${made.id}/cancel`)).status).toBe(400);
   expect((await call(`/checkout/sessions/${made.id}`)).json).toMatchObject({ status: 'frozen' });
-  expect(await newsOf(merchant, made.payment_id)).toEqual(['payment.failed']);
+  expect(await eventTypesOf(merchant, made.payment_id)).toEqual(['payment.failed']);
 });
 
 /** A payment that is seen and vanishes again. */
@@ -170,7 +170,7 @@ test('fault 48, K1: a reorganisation removes seen money, and other money pays', 
   const paid = await own.payment(made.payment_id);
   expect(paid).toMatchObject({ status: 'completed', amount_received: 100 * TOKEN });
   expect(paid.transactions.map(({ status }) => status).toSorted()).toEqual(['final', 'gone']);
-  expect((await newsOf(own.merchant, made.payment_id)).at(-1)).toBe('payment.completed');
+  expect((await eventTypesOf(own.merchant, made.payment_id)).at(-1)).toBe('payment.completed');
 });
 
 test('fault 48: an option that lost all of its money is no longer fixed: another can be paid', async () => {

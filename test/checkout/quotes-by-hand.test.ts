@@ -10,7 +10,7 @@ import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { jobOf } from '../job.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
-import { newsOf, TOKEN } from './requests.ts';
+import { eventTypesOf, TOKEN } from './requests.ts';
 import { type Due, Shop } from './shop.ts';
 
 const UNIT = BigInt(TOKEN);
@@ -103,7 +103,7 @@ describe('each option is quoted by its own token', () => {
       const due = await opened(USDT, { expires_in: 300 });
       await shop.choose(due.session.id, USDC);
       shop.wait(301);
-      await shop.look();
+      await shop.scan();
       expect(await shop.expire(due)).toBe(false);
       await setRates(rates);
       await shop.send(due.address, { amount: 50n * UNIT });
@@ -144,7 +144,7 @@ describe('dust holds no quote', () => {
     const due = await opened();
     shop.wait(899);
     await shop.send(due.address, { amount: DUST });
-    await shop.look();
+    await shop.scan();
     await setRates(['USDT/EUR=0.5']);
     expect(await pageOf(due)).toMatchObject({ rateSecondsLeft: 1, due: { amount: '49.500001' } });
     shop.wait(1);
@@ -206,7 +206,7 @@ describe('dust holds no quote', () => {
     await shop.send(due.address, { amount: DUST });
     await shop.settle();
     shop.wait(1_802);
-    await shop.look();
+    await shop.scan();
     expect(await shop.expire(due)).toBe(false);
     const body = { refund_id: `r-${due.paymentId}`, payment_id: due.paymentId };
     expect(await shop.merchant.sdk.refunds.create(body)).toMatchObject({ amount: Number(DUST) });
@@ -241,7 +241,7 @@ describe('without a rate', () => {
     expect(view).toMatchObject({ state: 'confirming', due: null, canChoose: false });
     expect(view.notices).toMatchObject([{ code: 'no_rate' }]);
     shop.wait(500);
-    await shop.look();
+    await shop.scan();
     expect(await shop.expire(due)).toBe(true);
     expect(await quoteAgain(due)).toBe(true);
     expect(await shop.payment(due)).toMatchObject({ status: 'processing' });
@@ -255,7 +255,7 @@ describe('without a rate', () => {
     });
     expect(await shop.balance()).toMatchObject({ available: 50 * TOKEN, held: 0 });
     expect(await quoteAgain(due)).toBe(false);
-    expect(await newsOf(shop.merchant, due.paymentId)).toEqual(['payment.completed']);
+    expect(await eventTypesOf(shop.merchant, due.paymentId)).toEqual(['payment.completed']);
   });
 
   test('money that is not enough at the new rate leaves the payment open for the rest, then it expires', async () => {
@@ -269,7 +269,7 @@ describe('without a rate', () => {
     expect(await shop.payment(due)).toMatchObject({ status: 'pending', exceptions: ['underpaid'] });
     expect(await pageOf(due)).toMatchObject({ state: 'pay', due: { amount: '30.00' } });
     shop.wait(3_000);
-    await shop.look();
+    await shop.scan();
     expect(await shop.expire(due)).toBe(false);
     expect(await shop.payment(due)).toMatchObject({ status: 'expired', amount_received: 50 * TOKEN });
   });
@@ -353,11 +353,11 @@ describe('money counts at the quote that was valid when it was sent', () => {
     await setRates(['USDT/EUR=1']);
     shop.wait(1);
     expect(await pageOf(due)).toMatchObject(asked('40.00'));
-    await shop.look();
+    await shop.scan();
     expect(await shop.payment(due)).toMatchObject({ status: 'processing', pay_amount: 50 * TOKEN });
     await shop.chain().reorg(2);
     shop.wait(200);
-    await shop.look();
+    await shop.scan();
     expect(await shop.payment(due)).toMatchObject({ status: 'pending', transactions: [{ status: 'gone' }] });
     await shop.send(due.address, { amount: 40n * UNIT });
     await shop.settle();

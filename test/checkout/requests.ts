@@ -30,7 +30,7 @@ export function checkout(service: TestService, merchant: TestMerchant) {
 }
 
 /** Types of a resource's events, oldest first; without the updates in between, which depend on when it was looked at. */
-export async function newsOf(merchant: TestMerchant, resource: string): Promise<string[]> {
+export async function eventTypesOf(merchant: TestMerchant, resource: string): Promise<string[]> {
   const events: { type: string; sequence: number }[] = [];
   for await (const event of merchant.sdk.events.list({ resource })) events.push(event);
   return events

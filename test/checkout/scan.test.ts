@@ -29,7 +29,7 @@ test('fault 67: a network counts as scanned only once its seen transfers are sto
     readWhileUnwritten.push(await readAt());
     return await deps.screen(...asked);
   };
-  await shop.look('erc20', { ...deps, screen });
+  await shop.scan('erc20', { ...deps, screen });
   expect(readWhileUnwritten).toEqual([0]);
   expect(await readAt()).toBe(shop.now);
   expect((await shop.payment(due)).status).toBe('processing');
@@ -38,10 +38,10 @@ test('fault 67: a network counts as scanned only once its seen transfers are sto
 test('an empty scan writes nothing', async () => {
   const shop = await Shop.open(service);
   const { merchantId } = shop.merchant;
-  expect(await shop.look()).toBe(0);
+  expect(await shop.scan()).toBe(0);
   await shop.due();
   // The first look reads the chain from its beginning.
-  await shop.look();
+  await shop.scan();
   const versions = async () => {
     const { rows } = await sql`
       select 'cursor', xmin::text, ctid::text from deposit_cursor where merchant_id = ${merchantId}
@@ -59,7 +59,7 @@ test('an empty scan writes nothing', async () => {
     [15, 2_750],
   ] as const) {
     shop.wait(waited);
-    expect(await shop.look()).toBe(next);
+    expect(await shop.scan()).toBe(next);
   }
   expect(await versions()).toEqual(before);
 });

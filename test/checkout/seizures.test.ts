@@ -6,10 +6,10 @@ import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { all } from '../refunds/requests.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
-import { checkout, newsOf, TOKEN } from './requests.ts';
+import { checkout, eventTypesOf, TOKEN } from './requests.ts';
 
 const HUNDRED = 100 * TOKEN;
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 let service: TestService;
 
 beforeAll(async () => {
@@ -71,13 +71,13 @@ test('two people release: the money counts as if it came now, is swept, and each
   expect(await decide('release', 'Cid')).toBe('invalid_request');
   expect(await usdtOf(merchant)).toEqual({ available: HUNDRED, held: 0, seized: 0 });
   expect((await payment(made.payment_id)).transactions).toMatchObject([{ kind: 'counted', status: 'final' }]);
-  expect(await newsOf(merchant, made.payment_id)).toEqual(['payment.failed', 'payment.completed']);
+  expect(await eventTypesOf(merchant, made.payment_id)).toEqual(['payment.failed', 'payment.completed']);
   const chain = service.app.chains.sandbox(merchant.merchantId, 'erc20');
   const inWallet = async () => {
     await chain.mine(3);
     return Number(await chain.balance(await chain.hotAddress(), 'USDT', 'final'));
   };
-  await expect.poll(inWallet, PATIENCE).toBe(HUNDRED);
+  await expect.poll(inWallet, POLL).toBe(HUNDRED);
 }, 90_000);
 
 test('two people keep: the money is the operator’s for good, and the payment is open again until it expires', async () => {
@@ -94,7 +94,7 @@ test('two people keep: the money is the operator’s for good, and the payment i
   });
   await merchant.sdk.testHelpers.advanceClock(700);
   expect(await session(made.id)).toMatchObject({ status: 'expired' });
-  expect(await newsOf(merchant, made.payment_id)).toEqual(['payment.failed', 'payment.expired']);
+  expect(await eventTypesOf(merchant, made.payment_id)).toEqual(['payment.failed', 'payment.expired']);
   const sweeps = await asOwner<{ amount: string }>(
     service,
     `select amount::text from transfer where merchant_id = $1 and owner_type = 'sweep'`,

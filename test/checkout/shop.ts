@@ -108,8 +108,8 @@ export class Shop {
     return await this.chain(network).pay({ transfers, reference: randomUUID() });
   }
 
-  /** One look at a network, as a worker takes it. @returns when the next one is due, in milliseconds from now */
-  async look(network: Network = 'erc20', deps: App = this.deps): Promise<number> {
+  /** One scan of a network, as a worker runs it. @returns when the next one is due, in milliseconds from now */
+  async scan(network: Network = 'erc20', deps: App = this.deps): Promise<number> {
     const outcome = await scanDeposits(deps, jobOf(this.merchant.merchantId, { network }), RUN);
     return outcome === 'done' ? 0 : outcome.againAtMs - this.#now * 1000;
   }
@@ -117,7 +117,7 @@ export class Shop {
   /** What was sent becomes final, and is read. */
   async settle(network: Network = 'erc20'): Promise<void> {
     await this.chain(network).mine(3);
-    await this.look(network);
+    await this.scan(network);
   }
 
   /** The job that ends a payment. @returns whether it needs to come again */

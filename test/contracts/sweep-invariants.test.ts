@@ -108,7 +108,7 @@ describe.skipIf(!hasAnvil())('sweeps under random calls', () => {
     expect(await balances()).toEqual(expected);
   }
 
-  test('coins move to the home of their own address alone, exactly as asked, by the operator alone', async () => {
+  test('coins move to the home of their own address alone, exactly as requested, by the operator alone', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 8 }), async (calls) => {
         const snapshot = await node.client.snapshot();

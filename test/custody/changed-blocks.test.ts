@@ -48,7 +48,7 @@ describe.each(NETWORKS)('%s', (network) => {
     await auditOnce(service, merchantId, network);
     // A network that a person has resumed does not stop again for the same blocks.
     await networkCommands(service.app).resume(network, encodeId('merchant', merchantId));
-    for (let look = 0; look < 2; look++) await scanOnce(service.app, merchantId, network);
+    for (let scan = 0; scan < 2; scan++) await scanOnce(service.app, merchantId, network);
     await auditOnce(service, merchantId, network);
     expect(await stopsOf(merchantId)).toEqual([]);
   });

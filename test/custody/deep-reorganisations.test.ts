@@ -67,7 +67,7 @@ describe.each(NETWORKS)('%s', (network) => {
     expect(await own.sendAgain()).toBe(own.txId);
     await own.chain.mine(4);
     await expectLedgerWhole(service);
-    for (let look = 0; look < 3; look++) await scanOnce(service.app, merchantId, network);
+    for (let scan = 0; scan < 3; scan++) await scanOnce(service.app, merchantId, network);
     await audit(merchantId, network);
     expect(await operators(merchantId)).toEqual({});
     expect(await seenBy(own)).toEqual(before);
@@ -157,7 +157,7 @@ test('K5: a log that the first scan missed is found by the rescan and credited o
     await scanOnce(still.app, merchantId, network);
     await payment.chain.mine(4);
     await payment.chain.injectFaults('lose_final_log');
-    for (let look = 0; look < 3; look++) await scanOnce(still.app, merchantId, network);
+    for (let scan = 0; scan < 3; scan++) await scanOnce(still.app, merchantId, network);
     const status = async () =>
       (await readPayment(still.app.db, merchantId, payment.view.payment.payment_id)).payment.status;
     expect(await status()).not.toBe('completed');

@@ -76,7 +76,7 @@ test('fault 49: if the loss is filled up and then mined again, the coins are the
   await fill('100.00', 'A');
   await sendAgain();
   await chain.mine(4);
-  for (let look = 0; look < 2; look++) await scanOnce(service.app, merchantId, 'erc20');
+  for (let scan = 0; scan < 2; scan++) await scanOnce(service.app, merchantId, 'erc20');
   expect(await operators()).toEqual([0n, 100n, 100n]);
 });
 

@@ -111,7 +111,7 @@ test.each(['trc20', 'spl'] as const)(
   async (network) => {
     const { first, merchant, chain } = await failedAndPaid(network);
     await takeAway(first);
-    for (let look = 0; look < 2; look++) {
+    for (let scan = 0; scan < 2; scan++) {
       await auditOnce(service, merchant.merchantId, network);
       await chain.mine(4);
     }

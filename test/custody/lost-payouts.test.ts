@@ -12,7 +12,7 @@ import { newPayout, type Payout } from '../transfers/payouts.ts';
 import { auditOnce, operatorsOf } from './audits.ts';
 import { lose, resume, takeNewest, twoApprovers } from './lost.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ worker: true });
@@ -27,7 +27,7 @@ async function paidOut(network: Network): Promise<Payout & { itemId: string }> {
     await payout.chain.mine(3);
     return (await payout.merchant.sdk.payouts.retrieve(payout.batchId)).status;
   };
-  await expect.poll(read, PATIENCE).toBe('completed');
+  await expect.poll(read, POLL).toBe('completed');
   const { data } = await payout.merchant.sdk.payouts.items(payout.batchId).page();
   return { ...payout, itemId: data[0]?.item_id ?? '' };
 }
@@ -70,7 +70,7 @@ describe('a payout whose bytes are dead after a reorganisation', () => {
     const first = await itemOf(payout);
     await lose(service, merchant);
     await expect
-      .poll(() => itemOf(payout), PATIENCE)
+      .poll(() => itemOf(payout), POLL)
       .toMatchObject({ status: 'succeeded', lost_at: expect.any(Number) });
     expect(await paidTo(payout, 'spl')).toBe(0);
     await expectLedgerWhole(service);
@@ -84,7 +84,7 @@ describe('a payout whose bytes are dead after a reorganisation', () => {
       await payout.chain.mine(3);
       return (await itemOf(payout)).lost_at;
     };
-    await expect.poll(isPaid, PATIENCE).toBeNull();
+    await expect.poll(isPaid, POLL).toBeNull();
     const after = await itemOf(payout);
     expect(after.tx_id).not.toBe(first.tx_id);
     expect(after.status).toBe('succeeded');
@@ -103,7 +103,7 @@ describe('a payout whose bytes are dead after a reorganisation', () => {
     const before = await usdt(merchant);
     const { service_fee_amount: fee } = await itemOf(payout);
     await lose(service, merchant);
-    await expect.poll(async () => (await itemOf(payout)).lost_at, PATIENCE).toEqual(expect.any(Number));
+    await expect.poll(async () => (await itemOf(payout)).lost_at, POLL).toEqual(expect.any(Number));
     const { commands, ann } = await decide(payout, 'giveBack');
     await expect(commands.repay({ item: payout.itemId, ...ann })).rejects.toThrow('not lost');
     expect(await itemOf(payout)).toMatchObject({ status: 'failed', failure_code: 'transfer_failed' });
@@ -147,7 +147,7 @@ test('fault 50: a returned payout that is mined after all is the operator’s lo
   await chain.mine(4);
   await auditOnce(service, merchantId, 'erc20');
   await chain.fund('USDT', BigInt(funds + 10 * TOKEN), 'once more');
-  await expect.poll(async () => (await itemOf(payout)).lost_at, PATIENCE).toEqual(expect.any(Number));
+  await expect.poll(async () => (await itemOf(payout)).lost_at, POLL).toEqual(expect.any(Number));
   await decide(payout, 'giveBack');
   await expectLedgerWhole(service);
   const attempt = await service.app.db
@@ -195,7 +195,7 @@ test.each(['repay', 'giveBack'] as const)(
     expect(first.status).toBe('succeeded');
     await chain.mine(4);
     await lose(service, merchant);
-    await expect.poll(() => read(made.refund_id), PATIENCE).toMatchObject({ lost_at: expect.any(Number) });
+    await expect.poll(() => read(made.refund_id), POLL).toMatchObject({ lost_at: expect.any(Number) });
     const [ann, bob] = await twoApprovers(service, merchant);
     if (ann === undefined || bob === undefined) throw new Error('two approvers were made');
     const commands = refundCommands(service.app);
@@ -208,7 +208,7 @@ test.each(['repay', 'giveBack'] as const)(
         await chain.mine(3);
         return (await read(made.refund_id)).lost_at;
       };
-      await expect.poll(lostAt, PATIENCE).toBeNull();
+      await expect.poll(lostAt, POLL).toBeNull();
       const after = await read(made.refund_id);
       expect(after).toMatchObject({ status: 'succeeded' });
       expect(after.tx_id).not.toBe(first.tx_id);

@@ -7,7 +7,7 @@ import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { TO } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 let service: TestService;
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ test.each(NETWORKS)(
       await chain(network, { mine: 3 });
       return (await merchant.sdk.payouts.retrieve(batchId)).status;
     };
-    await expect.poll(isPaid, PATIENCE).toBe('completed');
+    await expect.poll(isPaid, POLL).toBe('completed');
     const sweeps = await sweepsOf(merchant);
     expect(sweeps.map(({ status, amount }) => [status, amount])).toEqual([
       ['succeeded', '100000000'],
@@ -85,7 +85,7 @@ test('payers’ money, also a wrong token, is refunded from the hot wallet witho
     const answers = await Promise.all(refunds.map(({ refund_id: id }) => call(`/refunds/${id}`)));
     return answers.map(({ json }) => (json as { status?: string }).status);
   };
-  await expect.poll(statuses, PATIENCE).toEqual(['succeeded', 'succeeded']);
+  await expect.poll(statuses, POLL).toEqual(['succeeded', 'succeeded']);
   expect(await inWallet(merchant, 'erc20')).toBe(0);
 }, 90_000);
 
@@ -98,10 +98,10 @@ test('a wrong token is swept as well; coins of a listed sender stay at their add
   const listed = await open();
   expect(await pay(listed.id, { from: 'sanctioned' })).toMatchObject({ status: 'frozen' });
   expect(await pay(listed.id, { amount: 7 * TOKEN })).toMatchObject({ status: 'frozen' });
-  await expect.poll(() => inWallet(merchant, 'erc20', 'USDC'), PATIENCE).toBe(30 * TOKEN);
-  await expect.poll(() => inWallet(merchant, 'erc20'), PATIENCE).toBe(7 * TOKEN);
+  await expect.poll(() => inWallet(merchant, 'erc20', 'USDC'), POLL).toBe(30 * TOKEN);
+  await expect.poll(() => inWallet(merchant, 'erc20'), POLL).toBe(7 * TOKEN);
   await expect
-    .poll(() => sweepsOf(merchant), PATIENCE)
+    .poll(() => sweepsOf(merchant), POLL)
     .toEqual([
       { status: 'succeeded', amount: '30000000', currency: 'USDC' },
       { status: 'succeeded', amount: '7000000', currency: 'USDT' },
@@ -120,7 +120,7 @@ test('coins below the minimum stay until a payout needs them; it waits without a
     await chain('erc20', { mine: 3 });
     return (await merchant.sdk.payouts.retrieve(batchId)).status;
   };
-  await expect.poll(isPaid, PATIENCE).toBe('completed');
+  await expect.poll(isPaid, POLL).toBe('completed');
   // One transaction each: nothing was tried while the wallet was short.
   expect(
     await asOwner(

@@ -91,7 +91,7 @@ describe.each(NETWORKS)('%s', (network) => {
   }, 90_000);
 });
 
-describe('erc20: a sweep whose bytes found no coins, and which is mined again where they lie', () => {
+describe('erc20: a sweep whose bytes found no coins, and which is mined again when there are some', () => {
   /** Swept; then its deposit goes, and the bytes are mined without it. */
   async function sweptForNothing() {
     const own = await creditedPayment(service, 'erc20');

@@ -18,7 +18,7 @@ import { refunds } from '../refunds/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { submitItems } from '../transfers/payouts.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 let service: TestService;
@@ -85,13 +85,13 @@ const CHANGES: Partial<Record<RecordedEventType, () => Promise<string>>> = {
       await lost.chain.mine(3);
       return (await payouts.retrieve(lost.batchId)).status;
     };
-    await expect.poll(status, PATIENCE).toBe('completed');
+    await expect.poll(status, POLL).toBe('completed');
     const [item] = (await payouts.items(lost.batchId).page()).data;
     if (item === undefined) throw new Error('the batch has an item');
     await lose(service, merchant);
     await resume(service, merchant, 'spl');
     await expect
-      .poll(async () => (await payouts.item(lost.batchId, item.item_id)).lost_at, PATIENCE)
+      .poll(async () => (await payouts.item(lost.batchId, item.item_id)).lost_at, POLL)
       .not.toBeNull();
     return item.item_id;
   },
@@ -103,7 +103,7 @@ const CHANGES: Partial<Record<RecordedEventType, () => Promise<string>>> = {
     await shop.ended(refund_id);
     await lose(service, merchant);
     await resume(service, merchant, 'spl');
-    await expect.poll(async () => (await shop.read(refund_id)).lost_at, PATIENCE).not.toBeNull();
+    await expect.poll(async () => (await shop.read(refund_id)).lost_at, POLL).not.toBeNull();
     return refund_id;
   },
   'payment_method.updated': async () => {

@@ -7,7 +7,7 @@ import { NETWORKS, type Network, World } from './world.ts';
 
 // A reorganisation deeper than finality, and a process that dies as it writes down what follows of it.
 
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 const BLOCKS_TO_FINAL = 20;
 /** Deeper than any payout of a test lies by the time that it is over; the funds lie deeper. */
 const DEPTH = 200;
@@ -44,7 +44,7 @@ async function payOut(network: Network, to: 'succeed' | 'fail' = 'succeed'): Pro
       String((await merchant.insist('GET', `/payout-batches/${batchId}`)).status),
     );
   };
-  await expect.poll(isOver, PATIENCE).toBe(true);
+  await expect.poll(isOver, POLL).toBe(true);
   return batchId;
 }
 
@@ -61,7 +61,7 @@ async function dieAt(crashPoint: string, network: Network): Promise<void> {
     await makeDue();
     return world.worker.isUp;
   };
-  await expect.poll(hasDied, PATIENCE).toBe(false);
+  await expect.poll(hasDied, POLL).toBe(false);
   expect(await world.worker.ended).toEqual({ signal: 'SIGKILL', code: null });
 }
 
@@ -78,13 +78,13 @@ async function expectWhole(): Promise<void> {
     expect([check, await world.database.query(text)]).toEqual([check, []]);
 }
 
-test('fault 3: killed as it notes that final blocks were replaced: nothing is noted, the next look stops the network', async () => {
+test('fault 3: killed while recording replaced final blocks: nothing is recorded, the next scan stops the network', async () => {
   await payOut('erc20');
   await dieAt('final-blocks.before-commit', 'erc20');
   expect([await replacedBlocks(), await stops()]).toEqual([[], []]);
   await world.worker.start();
   await makeDue();
-  await expect.poll(stops, PATIENCE).toHaveLength(1);
+  await expect.poll(stops, POLL).toHaveLength(1);
   await expectWhole();
 }, 120_000);
 
@@ -94,7 +94,7 @@ test('fault 3: killed as it notes that a payout has left its block: the payout i
   expect(await gone()).toEqual([]);
   await world.worker.start();
   await makeDue();
-  await expect.poll(gone, PATIENCE).toHaveLength(1);
+  await expect.poll(gone, POLL).toHaveLength(1);
   await world.controlChain('trc20', { mine: BLOCKS_TO_FINAL });
   await expectWhole();
   expect(await world.merchant.insist('GET', `/payout-batches/${batchId}`)).toMatchObject({
@@ -114,7 +114,7 @@ test('fault 3: killed as it stores the payment that takes a freed sequence: it i
   expect([before?.gap_raw, others]).toEqual([null, []]);
   await world.worker.start();
   await makeDue();
-  await expect.poll(async () => (await gaps())[0]?.gap_raw, PATIENCE).toEqual(expect.any(String));
+  await expect.poll(async () => (await gaps())[0]?.gap_raw, POLL).toEqual(expect.any(String));
   expect(await gaps()).toMatchObject([{ gap_ordinal: before?.gap_ordinal }]);
   await expectWhole();
   await payOut('erc20');
@@ -128,7 +128,7 @@ async function loseForGood(table: 'payout_item' | 'refund'): Promise<void> {
     await world.controlChain('spl', { mine: BLOCKS_TO_EXPIRY });
     return (await query(`select from ${table} where lost_at is not null and status = 'succeeded'`)).length;
   };
-  await expect.poll(isLost, PATIENCE).toBeGreaterThan(0);
+  await expect.poll(isLost, POLL).toBeGreaterThan(0);
   await world.controlChain('spl', { drop_next: 1 });
 }
 
@@ -176,7 +176,7 @@ test('fault 3: killed as the second person has a lost refund given back: nothing
     await makeDue();
     return (await query<{ status: string; own_id: string }>('select status, own_id from refund'))[0];
   };
-  await expect.poll(async () => (await statusOf())?.status, PATIENCE).toBe('succeeded');
+  await expect.poll(async () => (await statusOf())?.status, POLL).toBe('succeeded');
   const refundId = (await statusOf())?.own_id ?? '';
   await loseForGood('refund');
   const [first] = world.approvers;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close());
 
-const PATIENCE = { timeout: 60_000, interval: 20 };
+const POLL = { timeout: 60_000, interval: 20 };
 const KILLS = scaled(40, 1);
 const NEWS = scaled(2_000, 40);
 
@@ -41,7 +41,7 @@ async function allCame(): Promise<void> {
          where status is distinct from 'delivered'`,
       )
     ).length;
-  await expect.poll(left, PATIENCE).toBe(0);
+  await expect.poll(left, POLL).toBe(0);
 }
 
 /** Requests beyond the first of each event, since the last time that somebody asked. */
@@ -111,7 +111,7 @@ test(`fault 8: the database goes, ${KILLS} times, while attempts are under way: 
     const before = await world.received(endpointId);
     await makeEvent(8);
     const fresh = async () => (await world.received(endpointId)).length - before.length;
-    await expect.poll(fresh, PATIENCE).toBeGreaterThan(0);
+    await expect.poll(fresh, POLL).toBeGreaterThan(0);
     await world.killDatabase();
     await sleep(500);
     await world.startDatabase();
@@ -162,7 +162,7 @@ test('fault 70, E9: a worker is cut after the commit of a failed attempt: it cou
       );
       return { failures: row?.failures, attempts: Number(row?.attempts) };
     };
-    await expect.poll(failures, PATIENCE).toEqual({ failures: 1, attempts: 1 });
+    await expect.poll(failures, POLL).toEqual({ failures: 1, attempts: 1 });
     isCut = (await Promise.race([sprung, sleep(1_000).then(() => false)])) ?? false;
     // What is sent again after the cut is written by now, and has counted nothing.
     expect(await failures()).toEqual({ failures: 1, attempts: 1 });

@@ -75,7 +75,7 @@ test.each(POINTS)(
   180_000,
 );
 
-test('fault 9, I16: each period of each subscription has one invoice, charged and told once', async () => {
+test('fault 9, I16: each period of each subscription has one invoice, one charge and one event', async () => {
   const query = (text: string) => world.database.query<Record<string, unknown>>(text);
   const gaps = await query(`
     select subscription_id, period_start from (

@@ -4,7 +4,7 @@ import { LEDGER_CHECKS } from '../ledger-checks.ts';
 import { World } from './world.ts';
 
 const PRICE = 3_000_000;
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 
 let world: World;
 
@@ -34,7 +34,7 @@ async function subscribe(more: object): Promise<{ id: string; payment_method_id?
   return made.answer as { id: string };
 }
 
-test('fault 9: listed while its charge is on its way, the worker dies at each point of what follows: seized, released and told once', async () => {
+test('fault 9: listed while its charge is on its way, the worker dies at each crash point after it: seized, released, one event each', async () => {
   const { merchant, worker } = world;
   const first = await subscribe({});
   const mandate = { currency: 'USDT', network: 'erc20', balance: 100 * PRICE };
@@ -55,7 +55,7 @@ test('fault 9: listed while its charge is on its way, the worker dies at each po
     const { data } = await merchant.insist('GET', `/invoices?subscription=${id}`);
     return (data as { id: string; status: string; payment_status: string }[])[0];
   };
-  await expect.poll(async () => (await invoice())?.payment_status, PATIENCE).toBe('failed');
+  await expect.poll(async () => (await invoice())?.payment_status, POLL).toBe('failed');
   const [charge] = await query(
     `select p.payment_id::text, p.status, t.tx_id, t.kind from payment p
      join payment_transaction t using (merchant_id, payment_id) where t.kind = 'seized'`,

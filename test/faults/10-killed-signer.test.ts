@@ -61,7 +61,7 @@ test.each([
   },
 );
 
-test('fault 10: a signer that is killed while many ask has remembered every signature that left it', async () => {
+test('fault 10: a signer killed under concurrent requests has journaled every signature that it returned', async () => {
   const files = await makeSignerFolder();
   const killed = started(
     await startSigner(files, { FLORIN_TEST_BUILD: '1', FLORIN_CRASH_POINT: 'sign.journaled:9' }),

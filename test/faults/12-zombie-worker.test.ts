@@ -13,7 +13,7 @@ afterAll(() => world?.close());
 /** In CI: with its transaction open, with bytes that nobody else has, and about to send. */
 const POINTS = FULL ? WORKER_POINTS : (['process.before-commit', 'build.after', 'broadcast.before'] as const);
 const WITHOUT_LEASE = 'a run ended without its lease';
-const PATIENCE = { timeout: 180_000, interval: 500 };
+const POLL = { timeout: 180_000, interval: 500 };
 
 async function standStill(point: string, network: Network): Promise<string> {
   const zombie = await world.addNode('work');
@@ -46,7 +46,7 @@ test(`fault 12: ${POINTS.length} workers stop, are overtaken when their leases e
     );
     return states.filter(({ status }) => status !== 'partially_completed').map(({ status }) => status);
   };
-  await expect.poll(open, PATIENCE).toEqual([]);
+  await expect.poll(open, POLL).toEqual([]);
   // Each is where it was: nobody but the new worker has brought them to their end.
   expect(zombies.filter((zombie) => !zombie.isStopped)).toEqual([]);
   for (const zombie of zombies) zombie.signal('SIGCONT');
@@ -54,7 +54,7 @@ test(`fault 12: ${POINTS.length} workers stop, are overtaken when their leases e
     zombies
       .filter((zombie) => !zombie.log.some((line) => line.includes(WITHOUT_LEASE)))
       .map(({ name }) => name);
-  await expect.poll(unaware, PATIENCE).toEqual([]);
+  await expect.poll(unaware, POLL).toEqual([]);
   expect(zombies.every((zombie) => zombie.isUp)).toBe(true);
   expect(await world.judge()).toEqual([]);
 });

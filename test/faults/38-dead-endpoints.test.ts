@@ -11,7 +11,7 @@ const NEWS = scaled(40, 20);
 const NEWS_EVERY_MS = scaled(3_000, 500);
 /** What the design asks for; a shared machine that compiles beside it may take longer in a short run. */
 const HEALTHY_P95_MS = scaled(5_000, 15_000);
-const PATIENCE = { timeout: 120_000, interval: 50 };
+const POLL = { timeout: 120_000, interval: 50 };
 /** Attempts of one process under way at once, idle connections, and what the process itself has open. */
 const HANDLES_MAX = 2_000 + 500 + 200;
 const GROWTH_MAX_BYTES = 500_000_000;
@@ -68,7 +68,7 @@ test(`fault 38, E5: beside ${DEAD} endpoints that hang or are dead a healthy one
     most.handles = Math.max(most.handles, handlesOf(pid));
     await sleep(NEWS_EVERY_MS);
   }
-  await expect.poll(async () => (await delays()).length, PATIENCE).toBe(NEWS);
+  await expect.poll(async () => (await delays()).length, POLL).toBe(NEWS);
   const sorted = (await delays()).toSorted((a, b) => a - b);
   const at = (part: number) => sorted[Math.ceil(part * sorted.length) - 1] ?? Number.NaN;
   console.log(

@@ -8,7 +8,7 @@ const HOURS_DOWN = 48;
 const NEWS_AN_HOUR = scaled(50, 1);
 const HOUR = 3_600;
 /** An endpoint that keeps failing is asked one thing at a time. */
-const PATIENCE = { withinMs: scaled(300_000, 60_000), everyMs: scaled(250, 10) };
+const POLL = { withinMs: scaled(300_000, 60_000), everyMs: scaled(250, 10) };
 /** Past the longest pause between two attempts. */
 const LAST_RETRY = 1_024 * 60;
 
@@ -53,10 +53,10 @@ test(`fault 39, E9: a receiver is down for ${HOURS_DOWN} h, then what failed and
     const isTried = ({ due_at, status }: { due_at: bigint | number; status: string }) =>
       status !== 'pending' || Number(due_at) > now;
     const isAllTried = async () => (await deliveriesOf(service, merchant.merchantId)).every(isTried);
-    await until('what is due is tried', isAllTried, PATIENCE);
+    await until('what is due is tried', isAllTried, POLL);
   }
   // Retries 1 to 10 take 34 h: the oldest are given up by now, and the youngest go on by themselves.
-  await until('the first are exhausted', async () => (await statuses()).at(-1) === 'exhausted', PATIENCE);
+  await until('the first are exhausted', async () => (await statuses()).at(-1) === 'exhausted', POLL);
   expect(await statuses()).toContain('pending');
   // An endpoint of another address, which the merchant opens in its need: it has had nothing of all this.
   const after = await open('after');
@@ -69,7 +69,7 @@ test(`fault 39, E9: a receiver is down for ${HOURS_DOWN} h, then what failed and
   expect(missing.count).toBe(batches.length);
   await sdk.testHelpers.advanceClock(LAST_RETRY);
   const isAllDelivered = async () => (await statuses()).every((status) => status === 'delivered');
-  await until('nothing waits any more', isAllDelivered, PATIENCE);
+  await until('nothing waits any more', isAllDelivered, POLL);
   const at = (url: string) => arrived.filter((one) => one.url === url);
   await until('the other one has all', () => at(after.url).length === batches.length);
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { leaveBehind, moved, openBatches, openWorld, PATIENCE, submit } from './cluster-copies.ts';
+import { leaveBehind, moved, openBatches, openWorld, POLL, submit } from './cluster-copies.ts';
 import { Replica } from './replica.ts';
 import { NETWORKS, type World } from './world.ts';
 
@@ -29,20 +29,20 @@ test('fault 71: a replica that lacks what was sent takes over: payouts stop, not
   // The replica knows of one batch on each network what it shall pay, and of one more that it was about to be signed.
   const { worker, known, unknown: lost } = await leaveBehind(world, replica, NETWORKS);
   worker.signal('SIGCONT');
-  await expect.poll(() => openBatches(world, lost), PATIENCE).toBe(0);
+  await expect.poll(() => openBatches(world, lost), POLL).toBe(0);
   const paid = await moved(world);
   expect(paid).toHaveLength(2 * (known.length + lost.length));
 
   await world.killDatabase();
   await replica.promote();
   await (await world.addNode('work')).start();
-  await expect.poll(held, PATIENCE).toEqual(NETWORKS.toSorted());
+  await expect.poll(held, POLL).toEqual(NETWORKS.toSorted());
   const later = await submit(world, 'erc20');
   expect(await openBatches(world, [...lost, later])).toBe(lost.length + 1);
   expect(await moved(world)).toEqual(paid);
   expect(paid.filter(({ times }) => times > 1)).toEqual([]);
   const metrics = async () => await (await fetch(`${world.server.baseUrl}/metrics`)).text();
-  await expect.poll(metrics, PATIENCE).toContain('\nflorin_history_changed 1\n');
+  await expect.poll(metrics, POLL).toContain('\nflorin_history_changed 1\n');
 
   const { differences } = await world.operate((operator) => operator.ledger.verify(() => {}));
   const missing = differences.map(({ what }) => /^custody on (\w+): balance/.exec(what)?.[1]);

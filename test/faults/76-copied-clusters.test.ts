@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BaseBackup, takeBaseBackup } from './base-backup.ts';
-import { leaveBehind, moved, openBatches, openWorld, PATIENCE, submit } from './cluster-copies.ts';
+import { leaveBehind, moved, openBatches, openWorld, POLL, submit } from './cluster-copies.ts';
 import { NodeUnderTest, type Role } from './node-under-test.ts';
 import { Replica } from './replica.ts';
 import { NETWORKS, type World } from './world.ts';
@@ -47,7 +47,7 @@ test('fault 76: base backups and a promoted replica work beside the original: ea
     backups.push(await takeBaseBackup(world.database, `backup-${isRecovered}`, isRecovered));
 
   worker.signal('SIGCONT');
-  await expect.poll(() => openBatches(world, unknown), PATIENCE).toBe(0);
+  await expect.poll(() => openBatches(world, unknown), POLL).toBe(0);
   const paid = await moved(world);
   expect(paid).toEqual(await allItems());
 
@@ -57,13 +57,13 @@ test('fault 76: base backups and a promoted replica work beside the original: ea
     const server = await startOn(url, 'serve');
     await startOn(url, 'work');
     const metrics = async () => await (await fetch(`${server.baseUrl}/metrics`)).text();
-    await expect.poll(metrics, PATIENCE).toContain('\nflorin_history_changed 1\n');
+    await expect.poll(metrics, POLL).toContain('\nflorin_history_changed 1\n');
   }
   expect(await moved(world)).toEqual(paid);
 
   // The original goes on beside them.
   const later = await Promise.all(NETWORKS.map((network) => submit(world, network)));
-  await expect.poll(() => openBatches(world, later), PATIENCE).toBe(0);
+  await expect.poll(() => openBatches(world, later), POLL).toBe(0);
   expect(await moved(world)).toEqual(await allItems());
   const told = nodes.flatMap(({ log }) => log.filter((line) => line.includes('history_changed')));
   expect(told.length).toBeGreaterThanOrEqual(copies.length);

@@ -13,7 +13,7 @@ const BALANCES = '/api/v1/balances';
 const HOUR = 3_600;
 const DAY = 86_400;
 const OVER = ['completed'];
-const PATIENCE = { timeout: 60_000, interval: 500 };
+const POLL = { timeout: 60_000, interval: 500 };
 
 let world: World;
 let skewed: NodeUnderTest[];
@@ -45,7 +45,7 @@ async function payOut(): Promise<void> {
     const states = await Promise.all(batches.map((id) => merchant.insist('GET', `/payout-batches/${id}`)));
     return states.filter(({ status }) => !OVER.includes(String(status))).length;
   };
-  await expect.poll(open, PATIENCE).toBe(0);
+  await expect.poll(open, POLL).toBe(0);
 }
 
 test('fault 77: nodes whose clocks are 299 s and 400 s off go by the database’s time, each of them', {
@@ -110,13 +110,13 @@ test('fault 77: the database’s clock is set: it rules all nodes, payouts go on
     const [heard] = merchant.exchanges.slice(-1);
     const kept = timesKept();
     await setDatabaseClock(database, ahead);
-    for (const node of world.servers) await expect.poll(() => ask(node, ahead), PATIENCE).toBe(200);
+    for (const node of world.servers) await expect.poll(() => ask(node, ahead), POLL).toBe(200);
     for (const node of world.servers) expect(await ask(node, 0)).toBe(401);
     merchant.aheadSeconds = ahead;
     await payOut();
     if (ahead > 0) await expect.poll(timesKept, { timeout: 180_000 }).toBeGreaterThan(kept);
     await setDatabaseClock(database, 0);
-    for (const node of world.servers) await expect.poll(() => ask(node, 0), PATIENCE).toBe(200);
+    for (const node of world.servers) await expect.poll(() => ask(node, 0), POLL).toBe(200);
     merchant.aheadSeconds = 0;
     for (const node of world.servers.keys()) {
       if (heard !== undefined) expect((await merchant.replay(heard, node)).status).toBe(401);

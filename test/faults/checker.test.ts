@@ -139,7 +139,7 @@ test.each(PLANTED)('$0: $2', async (invariant, breach) => {
   }
 });
 
-test('I8: what another merchant was told is found: its canary, and any id of its things', async () => {
+test('I8: data shown to another merchant is found: its canary, and any id of its resources', async () => {
   const [own, other] = world.merchants;
   if (own === undefined || other === undefined) throw new Error('there are two merchants');
   const [batch] = [...other.idsByKey.values()].flatMap((ids) => [...ids]);

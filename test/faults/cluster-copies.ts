@@ -5,7 +5,7 @@ import { NETWORKS, type Network, World } from './world.ts';
 
 // What the faults have in common in which a copy of a whole cluster knows less than the chains.
 
-export const PATIENCE = { timeout: 120_000, interval: 500 };
+export const POLL = { timeout: 120_000, interval: 500 };
 
 /** A world whose chains outlive its database, and without workers of its own. */
 export const openWorld = () => World.open({ servers: 1, workers: 0, ownChain: true });
@@ -54,11 +54,11 @@ export async function leaveBehind(
   const worker = await world.addNode('work');
   await worker.start();
   const known = await Promise.all(NETWORKS.map((network) => submit(world, network)));
-  await expect.poll(() => openBatches(world, known), PATIENCE).toBe(0);
+  await expect.poll(() => openBatches(world, known), POLL).toBe(0);
   await worker.kill();
   await worker.start({ stopPoint: 'reserve.after-commit' });
   const reserved = await submit(world, 'trc20');
-  await expect.poll(() => worker.isStopped, PATIENCE).toBe(true);
+  await expect.poll(() => worker.isStopped, POLL).toBe(true);
   const unsent = await Promise.all(waiting.map((network) => submit(world, network)));
   await replica.catchUp();
   replica.fallBehind();

@@ -4,7 +4,7 @@ import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { type Credentials, signedHeaders } from '../signed-request.ts';
 
 const ANSWER_WITHIN_MS = 20_000;
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 const PAUSE_MS = 100;
 const REFUND_WITHIN_MS = 5_000;
 /** The order reaches the chain within this time, or is lost with its server. */
@@ -138,7 +138,7 @@ export class GoodClient {
   /** Creates a batch whatever happens on the way. @returns its id */
   async create(items: readonly Recipient[], idempotencyKey: string = randomUUID()): Promise<string> {
     const body = { currency: 'USDT', items };
-    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+    for (const until = Date.now() + TIMEOUT_MS; Date.now() < until; await sleep(PAUSE_MS)) {
       const made = await this.request('POST', '/payout-batches', { body, idempotencyKey });
       if (made.status === 200) return String(made.answer.batch_id);
       if (!this.#isPassing(made)) throw new Error(`create was refused: ${made.status} ${made.text}`);
@@ -152,7 +152,7 @@ export class GoodClient {
     const refused = this.exchanges.findLast((one) => one.method === 'POST' && one.status === 503);
     const { url, status, text } = refused ?? {};
     return new Error(
-      `no ${what} got through in ${PATIENCE_MS} ms; the last refusal: ${url} ${status} ${text}`,
+      `no ${what} got through in ${TIMEOUT_MS} ms; the last refusal: ${url} ${status} ${text}`,
     );
   }
 
@@ -167,7 +167,7 @@ export class GoodClient {
 
   /** Submits a batch whatever happens on the way. */
   async submit(batchId: string): Promise<void> {
-    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+    for (const until = Date.now() + TIMEOUT_MS; Date.now() < until; await sleep(PAUSE_MS)) {
       const told = await this.request('POST', `/payout-batches/${batchId}/submit`, { body: {} });
       if (told.status === 200) return;
       if (told.answer.errorCode === 'batch_cannot_submit') return;
@@ -186,7 +186,7 @@ export class GoodClient {
   ): Promise<string> {
     const path = '/checkout/sessions/create';
     const body = { amount, currency, description: this.canary };
-    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+    for (const until = Date.now() + TIMEOUT_MS; Date.now() < until; await sleep(PAUSE_MS)) {
       const made = await this.request('POST', path, { body, idempotencyKey });
       if (made.status === 200) return String(made.answer.id);
       if (!this.#isPassing(made)) throw new Error(`a session was refused: ${made.status} ${made.text}`);
@@ -200,7 +200,7 @@ export class GoodClient {
     idempotencyKey: string = randomUUID(),
   ): Promise<Record<string, unknown>> {
     const body = { customer: this.canary, currency: 'USD', items };
-    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+    for (const until = Date.now() + TIMEOUT_MS; Date.now() < until; await sleep(PAUSE_MS)) {
       const made = await this.request('POST', '/subscriptions/create', { body, idempotencyKey });
       if (made.status === 200) return made.answer;
       // A source of rates is broken for the moment.
@@ -262,13 +262,13 @@ export class GoodClient {
 
   /** A call that may be repeated freely, until it is answered. @throws where it is refused */
   async insist(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
-    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(PAUSE_MS)) {
+    for (const until = Date.now() + TIMEOUT_MS; Date.now() < until; await sleep(PAUSE_MS)) {
       const told = await this.request(method, path, { body });
       if (told.status === 200) return told.answer;
       if (!this.#isPassing(told))
         throw new Error(`${method} ${path} was refused: ${told.status} ${told.text}`);
     }
-    throw new Error(`${method} ${path} did not get through in ${PATIENCE_MS} ms`);
+    throw new Error(`${method} ${path} did not get through in ${TIMEOUT_MS} ms`);
   }
 
   /** Come back later, or nobody knows. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fail } from '../../packages/server/src/operator.ts';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const PAUSE_MS = 200;
 
 /**
@@ -10,7 +10,7 @@ const PAUSE_MS = 200;
  * @param work that makes no difference where it was done before
  */
 export async function persevere<T>(work: () => Promise<T>): Promise<T> {
-  for (const until = Date.now() + PATIENCE_MS; ; await sleep(PAUSE_MS)) {
+  for (const until = Date.now() + TIMEOUT_MS; ; await sleep(PAUSE_MS)) {
     try {
       return await work();
     } catch (error) {

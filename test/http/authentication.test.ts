@@ -19,14 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const ask = (options: SignedOptions = {}, path = BALANCES) =>
+const call = (options: SignedOptions = {}, path = BALANCES) =>
   send(`${service.baseUrl}${path}`, merchant, options);
 
 /** Asks with a timestamp so far off, and again where the service's second changed on the way. */
 async function askOff(skew: number): Promise<Answer> {
   for (;;) {
     const now = service.app.clock.nowSeconds();
-    const answer = await ask({ timestamp: String(now + skew) });
+    const answer = await call({ timestamp: String(now + skew) });
     if (service.app.clock.nowSeconds() === now) return answer;
   }
 }
@@ -50,7 +50,7 @@ for (const skew of [301, -301, 302, -302, 3_600, -3_600, 86_400, -1_000_000_000]
 
 test('A1: only 1 to 12 plain digits are a timestamp', async () => {
   const now = String(service.app.clock.nowSeconds());
-  expect((await ask({ timestamp: `00${now}` })).status).toBe(200);
+  expect((await call({ timestamp: `00${now}` })).status).toBe(200);
   const forms = [
     `000${now}`,
     `${now}000`,
@@ -77,7 +77,7 @@ test('A1: only 1 to 12 plain digits are a timestamp', async () => {
     new Date().toUTCString(),
     '',
   ];
-  const answers = await Promise.all(forms.map((timestamp) => ask({ timestamp })));
+  const answers = await Promise.all(forms.map((timestamp) => call({ timestamp })));
   for (const answer of answers) expectRefused(answer);
 });
 
@@ -94,7 +94,7 @@ const NONCES: [form: string, nonce: string, status: number][] = [
 ];
 for (const [form, nonce, status] of NONCES) {
   test(`A2: a nonce of ${form} gets ${status}`, async () => {
-    expect((await ask({ nonce })).status).toBe(status);
+    expect((await call({ nonce })).status).toBe(status);
   });
 }
 
@@ -209,15 +209,15 @@ for (const path of [BALANCES, BATCHES]) {
 }
 
 test('A5: the scheme of Authorization is read in any case', async () => {
-  expect((await ask({ headers: { authorization: `bearer ${merchant.apiKey}` } })).status).toBe(200);
+  expect((await call({ headers: { authorization: `bearer ${merchant.apiKey}` } })).status).toBe(200);
 });
 
 test('A5, fault 24: a right signature over other bytes than those sent is refused', async () => {
   const body = '{"currency":"USDT","network":"erc20","amount":1}';
   for (const signedBody of ['', `${body}\n`, ` ${body}`, body.replace('1}', '1 }')]) {
-    expectRefused(await ask({ body, signedBody }, '/api/v1/test_helpers/fund'));
+    expectRefused(await call({ body, signedBody }, '/api/v1/test_helpers/fund'));
   }
-  expect((await ask({ body }, '/api/v1/test_helpers/fund')).status).toBe(200);
+  expect((await call({ body }, '/api/v1/test_helpers/fund')).status).toBe(200);
 });
 
 test('D1: the raw bytes are signed: re-serialised JSON is refused, any spelling of the same is accepted', async () => {
@@ -229,16 +229,16 @@ test('D1: the raw bytes are signed: re-serialised JSON is refused, any spelling 
     '{"\\u0061mount":1,"network":"\\u0065rc20","currency":"USDT"}',
   ];
   for (const body of spellings) {
-    expect((await ask({ body }, path)).status).toBe(200);
+    expect((await call({ body }, path)).status).toBe(200);
     const again = JSON.stringify(JSON.parse(body));
-    if (again !== body) expectRefused(await ask({ body: again, signedBody: body }, path));
+    if (again !== body) expectRefused(await call({ body: again, signedBody: body }, path));
   }
 });
 
 test('D1: a signature over text read as latin1 is not one over the UTF-8 bytes', async () => {
   const body = '{"currency":"USDT","description":"Zürich 水"}';
   const signedBody = Buffer.from(body, 'latin1');
-  expectRefused(await ask({ body, signedBody }, BATCHES), BATCHES);
+  expectRefused(await call({ body, signedBody }, BATCHES), BATCHES);
 });
 
 test('A6: bad requests in any number leave every table as it was', async () => {
@@ -246,7 +246,7 @@ test('A6: bad requests in any number leave every table as it was', async () => {
   const count = scaled(1_000_000, 1_000);
   for (let sent = 0; sent < count; sent += 100) {
     const wave = Array.from({ length: Math.min(100, count - sent) }, () =>
-      ask({ headers: { 'x-service-signature': randomBytes(32).toString('hex') } }),
+      call({ headers: { 'x-service-signature': randomBytes(32).toString('hex') } }),
     );
     for (const answer of await Promise.all(wave)) expect(answer.status).toBe(401);
   }
@@ -264,7 +264,7 @@ test('A9: guesses are all answered alike and never hold a rightly signed request
       waiting--;
       return answer;
     });
-    expect((await ask()).status).toBe(200);
+    expect((await call()).status).toBe(200);
     if (waiting > 0) overtaken++;
     for (const answer of await Promise.all(guesses)) expectRefused(answer);
   }

@@ -100,7 +100,7 @@ test.each(NOT_KEPT)(
   },
 );
 
-test('size comes first, whoever asks', async () => {
+test('size is checked first, for every caller', async () => {
   for (const changed of [{}, UNKNOWN]) {
     const long = head({ ...changed, 'content-length': String(MIB + 1) });
     const { answers } = await exchange(server.baseUrl, long, { answers: 1 });

@@ -172,7 +172,7 @@ test('A7: a suspended merchant is 403 with every key, and others are not', async
   await expectEverywhere(merchant, 200);
 });
 
-test('A7: a wrong signature tells nothing about a revoked key, a disabled store or a suspended merchant', async () => {
+test('A7: a wrong signature reveals nothing about a revoked key, a disabled store or a suspended merchant', async () => {
   const merchant = await newMerchant();
   const guess = { apiKey: merchant.apiKey, secretKey: 'wrong' };
   await stores.changeStore(service.app, merchant, { enabled: false });

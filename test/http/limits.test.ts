@@ -161,18 +161,18 @@ test('a client that leaves in the middle of its body leaves nothing behind', asy
 
 test('429 says in both formats when to come back, and then the key is served again', async () => {
   const node = await service.addNode({ rate: { perSecond: 0.5, burst: 3 } });
-  const ask = (path: string, sender: TestMerchant) => send(`${node}${path}`, sender);
+  const call = (path: string, sender: TestMerchant) => send(`${node}${path}`, sender);
   for (const path of [BALANCES, BATCHES]) {
     const sender = await service.createMerchant({ funds: 0n });
     const sister = await service.addStore(sender);
-    for (let n = 0; n < 3; n++) expect((await ask(path, sender)).status).toBe(200);
-    const refused = await ask(path, sender);
+    for (let n = 0; n < 3; n++) expect((await call(path, sender)).status).toBe(200);
+    const refused = await call(path, sender);
     const code = isPayoutPath(path) ? 'rate_limited' : 'RATE_LIMIT_EXCEEDED';
     expectError(refused, path, { status: 429, code });
     expect(refused.headers.get('retry-after')).toMatch(/^[12]$/);
-    expect((await ask(path, sister)).status).toBe(200);
+    expect((await call(path, sister)).status).toBe(200);
     await expect
-      .poll(async () => (await ask(path, sender)).status, { timeout: 5_000, interval: 250 })
+      .poll(async () => (await call(path, sender)).status, { timeout: 5_000, interval: 250 })
       .toBe(200);
   }
 });

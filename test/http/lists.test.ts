@@ -75,14 +75,14 @@ interface Page {
   has_more: boolean;
 }
 
-function ask({ path }: Operation, query: Record<string, string>, headers: Record<string, string> = {}) {
+function call({ path }: Operation, query: Record<string, string>, headers: Record<string, string> = {}) {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => place[name] ?? `{${name}}`);
   const search = Object.keys(query).length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;
   return send(`${service.baseUrl}${filled}${search}`, merchant, { headers });
 }
 
 async function read(list: Operation, query: Record<string, string>): Promise<Page> {
-  const { status, text } = await ask(list, query);
+  const { status, text } = await call(list, query);
   expect(status, `${list.operationId} ${JSON.stringify(query)} ${text}`).toBe(200);
   return JSON.parse(text);
 }
@@ -177,7 +177,7 @@ test('payments are found by order, address, transaction and time; refunds by tra
 
 test('filters that contradict each other and cursors of other lists are 400 with their name', async () => {
   const paramOf = async (list: Operation, query: Record<string, string>) => {
-    const { status, json } = await ask(list, query);
+    const { status, json } = await call(list, query);
     return [status, (json.error as { param?: string } | undefined)?.param];
   };
   for (const list of lists.filter(({ parameters }) =>
@@ -212,7 +212,7 @@ test('filters that contradict each other and cursors of other lists are 400 with
   for (const list of lists) {
     for (const foreign of lists.filter(({ operationId }) => operationId !== list.operationId)) {
       const [first] = (await read(foreign, { limit: '1' })).data;
-      const asked = await ask(list, { starting_after: first === undefined ? '' : idOf(first) });
+      const asked = await call(list, { starting_after: first === undefined ? '' : idOf(first) });
       expect([list.operationId, foreign.operationId, asked.status]).toEqual([
         list.operationId,
         foreign.operationId,
@@ -234,7 +234,7 @@ test('every list is CSV as well: all rows, the fields as headings, times in UTC,
   const all = [...lists, ...api.operations.filter(({ operationId }) => operationId === 'listSubscriptions')];
   for (const list of all) {
     const { data } = await read(list, { limit: '100' });
-    const { status, headers, text } = await ask(list, {}, CSV);
+    const { status, headers, text } = await call(list, {}, CSV);
     expect([list.operationId, status]).toEqual([list.operationId, 200]);
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(text.startsWith('\uFEFF')).toBe(false);
@@ -263,14 +263,14 @@ test('every list is CSV as well: all rows, the fields as headings, times in UTC,
 
 test('formulas of strangers are text in CSV, filters hold, refusals are JSON', async () => {
   const sessions = listOf('listCheckoutSessions');
-  const { text } = await ask(sessions, { order_id: 'order-2' }, CSV);
+  const { text } = await call(sessions, { order_id: 'order-2' }, CSV);
   expect(text).toContain("'=cmd|' /C calc'!A2");
   expect(text).not.toMatch(/(^|,)"?=/m);
   expect(text.endsWith('# 1 rows\r\n')).toBe(true);
-  const limited = await ask(sessions, { limit: '5' }, CSV);
+  const limited = await call(sessions, { limit: '5' }, CSV);
   expect(limited.status).toBe(400);
   expect(limited.json).toMatchObject({ error: { param: 'limit' } });
-  const lost = await ask(sessions, { starting_after: 'cs_0' }, CSV);
+  const lost = await call(sessions, { starting_after: 'cs_0' }, CSV);
   expect(lost.status).toBe(400);
   expect(lost.json).toMatchObject({ error: { param: 'starting_after' } });
 });

@@ -24,13 +24,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const ask = (pathAndQuery: string) => send(`${service.baseUrl}${pathAndQuery}`, merchant);
+const call = (pathAndQuery: string) => send(`${service.baseUrl}${pathAndQuery}`, merchant);
 const lists = () =>
   api.operations.filter(({ parameters }) => parameters.some(({ name }) => name === 'limit'));
 
 async function expectRefused(pathAndQuery: string, param?: string): Promise<void> {
   const code = isPayoutPath(pathAndQuery) ? 'invalid_request' : 'invalid_request_error';
-  const answer = await ask(pathAndQuery);
+  const answer = await call(pathAndQuery);
   expect([pathAndQuery, answer.status]).toEqual([pathAndQuery, 400]);
   expectError(answer, pathAndQuery, { status: 400, code, ...(param === undefined ? {} : { param }) });
 }
@@ -71,7 +71,7 @@ test('D3: limit is 1 to 100 in plain digits, on every list', async () => {
   for (const operation of lists()) {
     const path = pathOf(operation);
     for (const good of ['1', '10', '100']) {
-      expect([operation.operationId, (await ask(`${path}?limit=${good}`)).status]).toEqual([
+      expect([operation.operationId, (await call(`${path}?limit=${good}`)).status]).toEqual([
         operation.operationId,
         200,
       ]);
@@ -150,7 +150,7 @@ test('a value outside the listed ones is 400 with its name, on every list', asyn
       if (place !== 'query' || listed.enum === undefined) continue;
       seen++;
       const path = pathOf(operation);
-      expect((await ask(`${path}?${name}=${String(listed.enum[0])}`)).status).toBe(200);
+      expect((await call(`${path}?${name}=${String(listed.enum[0])}`)).status).toBe(200);
       for (const value of [
         'nothing',
         String(listed.enum[0]).toLowerCase().replace(/^./, '%20'),
@@ -165,7 +165,7 @@ test('a value outside the listed ones is 400 with its name, on every list', asyn
 });
 
 test('C2: a cursor that is unknown, malformed or of another list is 400, on every list', async () => {
-  const firstOf = async (path: string) => ((await ask(path)).json.data as Record<string, string>[])[0] ?? {};
+  const firstOf = async (path: string) => ((await call(path)).json.data as Record<string, string>[])[0] ?? {};
   const { batch_id: batch = '' } = await firstOf(BATCHES);
   const { id: entry = '' } = await firstOf('/api/v1/ledger_entries');
   expect([batch.slice(0, 3), entry.slice(0, 3)]).toEqual(['pb_', 'le_']);
@@ -204,10 +204,12 @@ test('the key of a batch finds it, as long as it is the same to the letter', asy
     headers: { 'idempotency-key': key },
   });
   const find = async (text: string) =>
-    (await ask(`${BATCHES}?idempotency_key=${encodeURIComponent(text)}`)).json.data as { batch_id: string }[];
+    (await call(`${BATCHES}?idempotency_key=${encodeURIComponent(text)}`)).json.data as {
+      batch_id: string;
+    }[];
   expect((await find(key)).map((batch) => batch.batch_id)).toEqual([created.json.batch_id]);
   const spaced = `${BATCHES}?idempotency_key=${encodeURIComponent(key).replaceAll('%20', '+')}`;
-  expect((await ask(spaced)).json.data).toHaveLength(1);
+  expect((await call(spaced)).json.data).toHaveLength(1);
   for (const other of [key.toLowerCase(), `${key} `, key.slice(1), '%', '_']) {
     expect(await find(other)).toEqual([]);
   }

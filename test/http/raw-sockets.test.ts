@@ -284,7 +284,7 @@ test('A8: trailers and chunk extensions are read over: no header of a trailer co
   }
 });
 
-test('a connection goes on after every error that leaves it in step', async () => {
+test('a connection is reused after every error that leaves it in sync', async () => {
   const bytes = [
     requestText(`GET ${BALANCES} HTTP/1.1`, []),
     get('/api/v1/nothing'),
@@ -306,7 +306,7 @@ test('HTTP/1.0 needs no Host and ends after the answer', async () => {
   expect(seen.closed).toBe(true);
 });
 
-test('Expect: 100-continue is told to go on, unless the body is too large to come', async () => {
+test('Expect: 100-continue gets a 100, unless the body is too large', async () => {
   const waits: Lines = [['Expect', '100-continue']];
   const seen = await exchange(service.baseUrl, post(FUND, FUNDING, waits), { answers: 1 });
   expect(statuses(seen)).toEqual([200]);

@@ -90,7 +90,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const named = () => api.operations.filter((operation) => resourcesOf(operation).length > 0);
-const ask = (operation: Operation, ids: Ids, sender = ann) => {
+const call = (operation: Operation, ids: Ids, sender = ann) => {
   const { url, options } = callOf(service.baseUrl, api, operation, ids);
   return send(url, sender, options);
 };
@@ -146,9 +146,9 @@ const OF_THE_MERCHANT = ['payout-batches', 'customers', 'payment_method', 'payme
 test("C1: its owner reads it, and the merchant's other store too, or it is 403 there", async () => {
   const otherStore = await service.addStore(bob);
   for (const operation of named().filter(({ method }) => method === 'GET')) {
-    const owned = await ask(operation, idsOfBob, bob);
+    const owned = await call(operation, idsOfBob, bob);
     expect([operation.operationId, owned.status]).toEqual([operation.operationId, 200]);
-    const answer = await ask(operation, idsOfBob, otherStore);
+    const answer = await call(operation, idsOfBob, otherStore);
     const collection = operation.path.split('/')[3] ?? '';
     if (OF_THE_MERCHANT.includes(collection)) expect(answer.json).toEqual(owned.json);
     else expectError(answer, operation.path, { status: 403, code: null });
@@ -169,8 +169,8 @@ test("C2: lists of a store's resources show the key's own store", async () => {
     'listInvoices',
   ]) {
     const list = operationOf(name);
-    expect((await ask(list, {}, bob)).json.data).not.toEqual([]);
-    expect((await ask(list, {}, otherStore)).json.data).toEqual([]);
+    expect((await call(list, {}, bob)).json.data).not.toEqual([]);
+    expect((await call(list, {}, otherStore)).json.data).toEqual([]);
   }
 });
 
@@ -180,7 +180,7 @@ test('C1, fault 32: a foreign, an unknown and a malformed id are the same 404, o
       const foreign = idsOfBob[name] ?? '';
       const { path } = callOf('', api, operation, idsOfAnn);
       const answers = await Promise.all(
-        [foreign, ...wrongIds(foreign)].map((id) => ask(operation, { ...idsOfAnn, [name]: id })),
+        [foreign, ...wrongIds(foreign)].map((id) => call(operation, { ...idsOfAnn, [name]: id })),
       );
       for (const answer of answers) expectError(answer, path, { status: 404, code: 'resource_not_found' });
       const texts = new Set(answers.map((answer) => withoutIds(answer)));
@@ -190,14 +190,14 @@ test('C1, fault 32: a foreign, an unknown and a malformed id are the same 404, o
 });
 
 test("C1: what a foreign call asked for did not happen: the owner's resources are as they were", async () => {
-  const batch = await ask(operationOf('retrievePayoutBatch'), idsOfBob, bob);
-  const item = await ask(operationOf('retrievePayoutItem'), idsOfBob, bob);
-  const endpoint = await ask(operationOf('retrieveWebhookEndpoint'), idsOfBob, bob);
+  const batch = await call(operationOf('retrievePayoutBatch'), idsOfBob, bob);
+  const item = await call(operationOf('retrievePayoutItem'), idsOfBob, bob);
+  const endpoint = await call(operationOf('retrieveWebhookEndpoint'), idsOfBob, bob);
   const deliveries = await bob.sdk.deliveries.list().page();
-  for (const operation of named()) await ask(operation, idsOfBob);
-  expect((await ask(operationOf('retrievePayoutBatch'), idsOfBob, bob)).json).toEqual(batch.json);
-  expect((await ask(operationOf('retrievePayoutItem'), idsOfBob, bob)).json).toEqual(item.json);
-  expect((await ask(operationOf('retrieveWebhookEndpoint'), idsOfBob, bob)).json).toEqual(endpoint.json);
+  for (const operation of named()) await call(operation, idsOfBob);
+  expect((await call(operationOf('retrievePayoutBatch'), idsOfBob, bob)).json).toEqual(batch.json);
+  expect((await call(operationOf('retrievePayoutItem'), idsOfBob, bob)).json).toEqual(item.json);
+  expect((await call(operationOf('retrieveWebhookEndpoint'), idsOfBob, bob)).json).toEqual(endpoint.json);
   const idsAfter = (await bob.sdk.deliveries.list().page()).data.map(({ id }) => id);
   expect(idsAfter).toEqual(deliveries.data.map(({ id }) => id));
   expect(batch.json.status).toBe('draft');
@@ -211,17 +211,17 @@ function operationOf(operationId: string): Operation {
 
 test("C1: an item of the merchant's other batch is 404", async () => {
   const other = await makeResources(ann, `other-${randomUUID()}`);
-  const answer = await ask(operationOf('retrievePayoutItem'), { ...idsOfAnn, item_id: other.item_id ?? '' });
+  const answer = await call(operationOf('retrievePayoutItem'), { ...idsOfAnn, item_id: other.item_id ?? '' });
   expectError(answer, BATCHES, { status: 404, code: 'resource_not_found' });
 });
 
 test("C1: payout batches and balances belong to the merchant: its other store's key reads and acts", async () => {
   const other = await service.addStore(ann);
   const made = await makeResources(ann, `shared-${randomUUID()}`);
-  const canceled = await ask(operationOf('cancelPayoutBatch'), made, other);
+  const canceled = await call(operationOf('cancelPayoutBatch'), made, other);
   expect(canceled.json.status).toBe('canceled');
   const balances = operationOf('retrieveBalances');
-  expect((await ask(balances, {}, other)).json).toEqual((await ask(balances, {})).json);
+  expect((await call(balances, {}, other)).json).toEqual((await call(balances, {})).json);
 });
 
 /** Everything that Ann can think of asking, with her ids, Bob's ids and Bob's texts in every place. */
@@ -266,12 +266,12 @@ const secretsOfBob = () => [
   bob.secretKey,
 ];
 
-test('C2: no byte of another merchant, whatever is asked', async () => {
+test('C2: no byte of another merchant, whatever is requested', async () => {
   await bob.sdk.payouts.submit(idsOfBob.batch_id ?? '');
   await expect
     .poll(async () => (await bob.sdk.payouts.retrieve(idsOfBob.batch_id ?? '')).status, { timeout: 20_000 })
     .toBe('completed');
-  const seenByBob = await ask(operationOf('retrievePayoutItem'), idsOfBob, bob);
+  const seenByBob = await call(operationOf('retrievePayoutItem'), idsOfBob, bob);
   expect(seenByBob.text).toContain(CANARY);
   const secrets = [...secretsOfBob(), String(seenByBob.json.tx_id)];
   let asked = 0;
@@ -300,7 +300,7 @@ test("C2: another merchant's cursor is 400, as an unknown one", async () => {
     ['listRefunds', idsOfBob.refund_id ?? ''],
     ['listPaymentMethods', idsOfBob.payment_method_id ?? ''],
   ];
-  const entries = await ask(operationOf('listLedgerEntries'), {}, bob);
+  const entries = await call(operationOf('listLedgerEntries'), {}, bob);
   cursors.push(['listLedgerEntries', (entries.json.data as { id: string }[])[0]?.id ?? '']);
   for (const [operationId, cursor] of cursors) {
     const { url, path } = callOf(service.baseUrl, api, operationOf(operationId), idsOfAnn);

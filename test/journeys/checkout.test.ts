@@ -7,7 +7,7 @@ import { Receivers } from '../webhooks/receiver.ts';
 
 // What is waited for comes soon; on a busy machine, later.
 vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE = { timeout: 60_000 };
+const POLL = { timeout: 60_000 };
 
 let service: TestService;
 const receivers = new Receivers();
@@ -27,7 +27,7 @@ async function available(merchant: TestMerchant) {
 /** The first webhook of a type that a merchant's server takes, as it verifies and reads it. */
 async function webhookOf(merchant: TestMerchant, url: string, type: string) {
   const found = () => receivers.at(url).find((one) => one.eventType === type);
-  await expect.poll(found, PATIENCE).toBeDefined();
+  await expect.poll(found, POLL).toBeDefined();
   const { body = '', headers = {} } = found() ?? {};
   return webhooks.verify(Buffer.from(body), headers, merchant.secretKey);
 }

@@ -42,7 +42,7 @@ test('a chain is mined, reorganised and taken away; remine alone is refused', as
   await sdk.testHelpers.controlChain('erc20', { outage_seconds: 0 });
 });
 
-test('what is sent is looked at as soon as blocks are mined by hand', async () => {
+test('a payment is scanned as soon as blocks are mined by hand', async () => {
   const { merchantId, sdk } = await service.createMerchant();
   const { erc20 } = await sdk.testHelpers.addresses();
   const items = [{ network: 'erc20' as const, address: erc20.stuck, amount: '3.00' }];
@@ -63,7 +63,7 @@ test('what is sent is looked at as soon as blocks are mined by hand', async () =
   expect((await look()).due_at_ms).not.toBe(before);
 });
 
-test('in an outage a payout waits, and is over soon after it', async () => {
+test('a payout waits during an outage and ends shortly after it', async () => {
   const { sdk } = await service.createMerchant();
   const { erc20 } = await sdk.testHelpers.addresses();
   await sdk.testHelpers.controlChain('erc20', { outage_seconds: 30 });

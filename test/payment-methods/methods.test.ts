@@ -29,7 +29,7 @@ const create = async (options?: NewMethod) => {
   const made = await newMethod(service, merchant, options);
   return { ...made, id: encodeId('paymentMethod', made.method.payment_method_id) };
 };
-const newsOf = async (id: string) =>
+const countEventsOf = async (id: string) =>
   (
     await asOwner(
       service,
@@ -57,7 +57,7 @@ test('a payment method as the specification draws it, on each network', async ()
   }
 });
 
-test('a mandate that is told twice is stored once', async () => {
+test('a mandate that is reported twice is stored once', async () => {
   const { given, method } = await create();
   const now = { seconds: Number(method.created_at) + 5, realMs: Date.now() };
   const again = await transact(service.app.db, (tx) => saveMandate(tx, given, now));
@@ -94,7 +94,7 @@ test('they belong to the merchant: its other store reads them, another merchant 
   expect(await calls(stranger).list()).toMatchObject({ data: [] });
 });
 
-test('metadata is changed and tells nobody', async () => {
+test('a change of metadata has no event', async () => {
   const { id } = await create();
   const before = await calls().read(id);
   const metadata = { plan: 'gold', seats: 3, trial: false };
@@ -116,18 +116,18 @@ test('the newest active method is the default of its customer', async () => {
   expect(await defaultOf()).toBeUndefined();
 });
 
-test('I7: a revoked one is so for good, whatever its wallet does; its store hears it once', async () => {
+test('I7: a revoked one is so for good, whatever its wallet does, with one event', async () => {
   const { id } = await create();
   expect(await calls().revoke(id)).toMatchObject({ id, status: 'revoked' });
   const again = await calls().post(`/payment_methods/${id}/revoke`);
   expectError(again, '/api/v1/payment_methods', { status: 400, code: 'invalid_request_error' });
-  expect(await newsOf(id)).toBe(1);
+  expect(await countEventsOf(id)).toBe(1);
   expect(await calls().change(id, { balance: 5, allowance: 5 })).toMatchObject({ status: 'revoked' });
   const [event, ...others] = await calls().events(id);
   expect(others).toEqual([]);
   expect(event).toMatchObject({ sequence: 1, data: { previous_attributes: { status: 'active' } } });
   expect(event?.data.object).toEqual(await calls().read(id));
-  expect(await newsOf(id)).toBe(0);
+  expect(await countEventsOf(id)).toBe(0);
 });
 
 test.each(NETWORKS)(
@@ -138,12 +138,12 @@ test.each(NETWORKS)(
     expect((await change(id, { balance: 0, allowance: 0 })).status).toBe('active');
     needs.set(method.payment_method_id, 40n);
     expect((await change(id, { balance: 40, allowance: 39 })).status).toBe('inactive');
-    expect(await newsOf(id)).toBe(1);
+    expect(await countEventsOf(id)).toBe(1);
     expect((await change(id, { allowance: 30 })).status).toBe('inactive');
     // Less of what was too little already: nobody looks again.
-    expect(await newsOf(id)).toBe(0);
+    expect(await countEventsOf(id)).toBe(0);
     expect((await change(id, { allowance: 35 })).status).toBe('inactive');
-    expect(await newsOf(id)).toBe(1);
+    expect(await countEventsOf(id)).toBe(1);
     expect((await change(id, { allowance: 40 })).status).toBe('active');
     expect((await change(id, { balance: 39 })).status).toBe('inactive');
     expect((await change(id, { balance: 40 * TOKENS })).status).toBe('active');

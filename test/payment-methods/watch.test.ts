@@ -58,7 +58,7 @@ test('what a wallet lacks is seen within a day, before the charge is due, and wh
   }
 });
 
-test('a clock does not stop for looks: it passes a year of them in one call', async () => {
+test('a clock does not stop for polls of wallets: it passes a year of them in one call', async () => {
   const merchant = await newMerchant();
   const { readEverySeconds } = PAYMENT_METHOD_SETTINGS;
   await writeSetting(service.app.db, merchant.merchantId, readEverySeconds, 60);

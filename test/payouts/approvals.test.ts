@@ -56,7 +56,7 @@ async function waiting(through: Calls = calls): Promise<string> {
 }
 const statusOf = async (batchId: string) => (await calls.read(batchId)).status;
 
-test('one approval is enough by default, and the batch goes on', async () => {
+test('one approval is enough by default, and the batch is processed', async () => {
   const batchId = await waiting();
   const before = await calls.read(batchId);
   expect(before).toMatchObject({ can_submit: false, frozen_amount: before.debit_amount });

@@ -133,7 +133,7 @@ class LostPayout {
   }
 
   async #settle(): Promise<void> {
-    for (let look = 0; look < 2; look++) {
+    for (let scan = 0; scan < 2; scan++) {
       await auditOnce(service, this.merchantId, NETWORK);
       await this.#payout.chain.mine(4);
     }

@@ -10,7 +10,7 @@ import { startService, type TestMerchant, type TestService } from '../service.ts
 import { refunds, refusal, shop, TOKEN } from './requests.ts';
 
 const FUNDS = 1_000n * BigInt(TOKEN);
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 
 let service: TestService;
 
@@ -154,7 +154,7 @@ test('a refund that was sent cannot be canceled', async () => {
   const { merchant, paid, refund, cancel, read } = await shop(service, { funds: FUNDS });
   const { erc20 } = await merchant.sdk.testHelpers.addresses();
   await refund({ refund_id: 'stuck', payment_id: (await paid()).id, address: erc20.stuck });
-  await expect.poll(async () => (await read('stuck')).status, PATIENCE).toBe('processing');
+  await expect.poll(async () => (await read('stuck')).status, POLL).toBe('processing');
   expect(refusal(await cancel('stuck'))).toBe('400 invalid_request_error');
 });
 
@@ -224,7 +224,7 @@ test('while a token is paused refunds of it wait, and can be canceled', async ()
   expect((await cancel('canceled')).status).toBe(200);
   expect(await read('canceled')).toMatchObject({ status: 'canceled', waiting_for: null });
   await clearSetting(service.app.db, merchant.merchantId, TRANSFER_SETTINGS.paused);
-  await expect.poll(async () => (await read('waits')).status, PATIENCE).not.toBe('pending');
+  await expect.poll(async () => (await read('waits')).status, POLL).not.toBe('pending');
   expect(await ended('waits')).toMatchObject({ status: 'succeeded' });
 }, 90_000);
 
@@ -241,7 +241,7 @@ test('fault 49: while a network is stopped its refunds wait, can be canceled, an
   expect(await read('waits')).toMatchObject({ status: 'pending' });
   expect((await cancel('canceled')).json).toMatchObject({ status: 'canceled' });
   await service.app.db.deleteFrom('network_stop').where('merchant_id', '=', merchant.merchantId).execute();
-  await expect.poll(async () => (await read('waits')).status, PATIENCE).not.toBe('pending');
+  await expect.poll(async () => (await read('waits')).status, POLL).not.toBe('pending');
   expect(await ended('waits')).toMatchObject({ status: 'succeeded' });
 }, 90_000);
 
@@ -262,17 +262,14 @@ test('a refund without enough coins on its network waits with an alarm, and is s
   await reserveCoins(merchant, '50.00');
   await refund({ refund_id: 'short', payment_id: id, address: erc20.succeed });
   await expect
-    .poll(
-      async () => (await shortRefunds(service.app.db)).map(({ network, count: n }) => [network, n]),
-      PATIENCE,
-    )
+    .poll(async () => (await shortRefunds(service.app.db)).map(({ network, count: n }) => [network, n]), POLL)
     .toEqual([['erc20', 1]]);
   // Less than the seven days after which the payout gives its coins back.
   await merchant.sdk.testHelpers.advanceClock(100_000);
   expect(await read('short')).toMatchObject({ status: 'pending' });
   expect(await balance()).toMatchObject({ refund_hold: 100 * TOKEN });
   await merchant.sdk.testHelpers.fund({ currency: 'USDT', network: 'erc20', amount: '200' });
-  await expect.poll(async () => (await read('short')).status, PATIENCE).not.toBe('pending');
+  await expect.poll(async () => (await read('short')).status, POLL).not.toBe('pending');
   expect(await ended('short')).toMatchObject({ status: 'succeeded' });
   expect(await shortRefunds(service.app.db)).toEqual([]);
 }, 90_000);

@@ -3,7 +3,7 @@ import { checkout, TOKEN } from '../checkout/requests.ts';
 import { caller, ok } from '../payouts/requests.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** A merchant whose hot wallets hold coins, as refunds leave from them, but whose balance is what payers paid. */
 export async function shop(service: TestService, { funds = 0n }: { funds?: bigint } = {}) {
@@ -31,7 +31,7 @@ export function refunds(service: TestService, merchant: TestMerchant, baseUrl = 
     },
     /** Waits for the end of a refund, with blocks and the clock moving. */
     ended: async (id: string): Promise<Refund> => {
-      const untilMs = Date.now() + PATIENCE_MS;
+      const untilMs = Date.now() + TIMEOUT_MS;
       for (;;) {
         const refund = await read(id);
         if (refund.completed_at !== null || Date.now() > untilMs) return refund;

@@ -67,14 +67,14 @@ export function billing(service: TestService, merchant: TestMerchant) {
       }
       return 0;
     },
-    news: () => newsOf(merchant),
+    eventTypes: () => eventTypesOf(merchant),
     wallet: () => payerOf(service, merchant),
   };
 }
 export type Billing = ReturnType<typeof billing>;
 
 /** Types of all events of the merchant's subscriptions, invoices and payments, oldest first. */
-async function newsOf(merchant: TestMerchant): Promise<string[]> {
+async function eventTypesOf(merchant: TestMerchant): Promise<string[]> {
   const types: string[] = [];
   for await (const { type } of merchant.sdk.events.list({})) types.push(type);
   return types

@@ -25,7 +25,7 @@ test('any live → canceled: at once, its open invoice void and its page cancele
   const invoice = await api.latest(id);
   expect(invoice).toMatchObject({ status: 'void', payment_status: 'canceled', amount_paid: 0 });
   expect(await api.session(invoice.payment_id ?? '')).toMatchObject({ status: 'canceled' });
-  expect((await api.news()).slice(2)).toEqual(['payment.cancelled', 'subscription.canceled']);
+  expect((await api.eventTypes()).slice(2)).toEqual(['payment.cancelled', 'subscription.canceled']);
   expect((await api.post(`/subscriptions/${id}/cancel`)).status).toBe(400);
   expect((await api.post(`/subscriptions/${id}/update`, { metadata: {} })).status).toBe(400);
 });
@@ -41,13 +41,13 @@ test('at the end of the period: planned, undone, planned again and done before t
   await api.cancel(made.id, { cancel_at_period_end: true });
   // The same again says nothing new.
   await api.cancel(made.id, { cancel_at: end });
-  expect((await api.news()).slice(4)).toEqual(Array.from({ length: 3 }, () => 'subscription.updated'));
+  expect((await api.eventTypes()).slice(4)).toEqual(Array.from({ length: 3 }, () => 'subscription.updated'));
   await api.advance(end - made.created + 60);
   const ended = await api.read(made.id);
   expect(ended).toMatchObject({ status: 'canceled', cancel_at: end });
   expect(ended.canceled_at).toBeGreaterThanOrEqual(end);
   expect(await api.invoices(made.id)).toHaveLength(1);
-  expect((await api.news()).slice(7)).toEqual(['subscription.canceled']);
+  expect((await api.eventTypes()).slice(7)).toEqual(['subscription.canceled']);
 });
 
 test('at a time: also as it is made, and in the middle of a period', async () => {
@@ -95,7 +95,7 @@ test('with money on its way it is canceled as soon as that is final, and what ha
   await api.advance(2);
   expect(await api.read(id)).toMatchObject({ status: 'canceled' });
   expect(await api.latest(id)).toMatchObject({ status: 'paid', amount_paid: 2_000 });
-  expect((await api.news()).slice(2)).toEqual([
+  expect((await api.eventTypes()).slice(2)).toEqual([
     'subscription.updated',
     'payment.completed',
     'invoice.paid',
@@ -113,7 +113,7 @@ test('money that vanishes holds a cancel up no longer', async () => {
   await api.chain('erc20', { reorg: 2 });
   await api.advance(5);
   expect(await api.read(id)).toMatchObject({ status: 'canceled' });
-  expect((await api.news()).slice(-2)).toEqual(['payment.cancelled', 'subscription.canceled']);
+  expect((await api.eventTypes()).slice(-2)).toEqual(['payment.cancelled', 'subscription.canceled']);
 });
 
 test('a subscription of another store is 403, of another merchant 404', async () => {

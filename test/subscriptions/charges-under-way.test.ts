@@ -56,7 +56,7 @@ describe('canceled at once while the charge of a renewal is on its way', () => {
     expect(await api.read(id)).toMatchObject({ status: 'active' });
     await jobs.wait(MONTH);
     const ordered = await charge(id);
-    return { ...opened, id, ordered, told: (await api.news()).length };
+    return { ...opened, id, ordered, told: (await api.eventTypes()).length };
   }
 
   async function cancel({ api, jobs, id }: Awaited<ReturnType<typeof canceledOnTheWay>>) {
@@ -82,7 +82,7 @@ describe('canceled at once while the charge of a renewal is on its way', () => {
       amount_received: PRICE,
     });
     expect(await available()).toEqual({ spendable: 2 * PRICE, held: 0 });
-    expect((await api.news()).slice(told)).toEqual([
+    expect((await api.eventTypes()).slice(told)).toEqual([
       'subscription.updated',
       'payment.completed',
       'invoice.paid',
@@ -117,7 +117,7 @@ describe('canceled at once while the charge of a renewal is on its way', () => {
       amount_paid: 0,
     });
     expect(await available()).toEqual({ spendable: PRICE, held: 0 });
-    expect((await api.news()).slice(told)).toEqual([
+    expect((await api.eventTypes()).slice(told)).toEqual([
       'subscription.updated',
       'payment.failed',
       'invoice.payment_failed',
@@ -137,7 +137,7 @@ describe('canceled at once while the charge of a renewal is on its way', () => {
     expect(await api.read(id)).toMatchObject({ status: 'canceled' });
     expect(await api.latest(id)).toMatchObject({ status: 'paid' });
     expect(await available()).toEqual({ spendable: 2 * PRICE, held: 0 });
-    const told = await api.news();
+    const told = await api.eventTypes();
     for (const type of ['invoice.paid', 'payment.completed'])
       expect(told.filter((one) => one === type)).toHaveLength(2);
     expect(told.filter((one) => one === 'subscription.canceled')).toHaveLength(1);
@@ -165,11 +165,11 @@ describe('a page that is paid while the mandate is charged once more', () => {
     expect(ordered).not.toBe('');
     await jobs.scanUntil(api.pay(invoice.payment_id ?? ''));
     expect(await api.latest(id)).toMatchObject({ status: 'open', payment_status: 'processing' });
-    return { ...opened, hold, id, invoice, ordered, told: (await api.news()).length };
+    return { ...opened, hold, id, invoice, ordered, told: (await api.eventTypes()).length };
   }
 
   const orders = ['charge', 'page'] as const;
-  test.each(orders)('where the %s is heard first, the page pays and the charge is held', async (first) => {
+  test.each(orders)('where the %s is settled first, the page pays and the charge is held', async (first) => {
     const { api, jobs, id, invoice, ordered, available, told } = await paidTwice();
     await jobs.send(ordered);
     if (first === 'page') await jobs.follow(invoice.id);
@@ -179,7 +179,7 @@ describe('a page that is paid while the mandate is charged once more', () => {
     expect(await available()).toEqual({ spendable: 2 * PRICE, held: PRICE });
     expect(await api.latest(id)).toMatchObject({ status: 'paid', amount_paid: PRICE });
     expect(await api.read(id)).toMatchObject({ status: 'active' });
-    const news = (await api.news()).slice(told);
+    const news = (await api.eventTypes()).slice(told);
     expect(news.filter((type) => type === 'invoice.paid')).toHaveLength(1);
     expect(news.filter((type) => type === 'subscription.active')).toHaveLength(1);
   });
@@ -223,7 +223,7 @@ describe('two subscriptions of one payer at the same time', () => {
     const { api, jobs, subscribe, pay, available } = await open({ cap: PRICE });
     const [first, second] = [await subscribe(), await subscribe()];
     for (const { id } of [first, second]) await pay(id);
-    const told = (await api.news()).length;
+    const told = (await api.eventTypes()).length;
     await api.update(first.id, { items: [item(PRICE + PRICE / 2, 'month', 'USDT')] });
     await Promise.all([jobs.bill(first.id), jobs.bill(second.id)]);
     expect(await jobs.chargeOf(first.id)).toBeUndefined();
@@ -233,7 +233,7 @@ describe('two subscriptions of one payer at the same time', () => {
       payment_status: 'pending',
     });
     expect(await api.read(first.id)).toMatchObject({ status: 'active' });
-    expect((await api.news()).slice(told)).toEqual(['subscription.updated', 'invoice.created']);
+    expect((await api.eventTypes()).slice(told)).toEqual(['subscription.updated', 'invoice.created']);
     expect(await available()).toEqual({ spendable: 2 * PRICE, held: 0 });
     await jobs.wait(MONTH);
     // In the next window the difference goes; the other's cap is as whole as before.

@@ -20,13 +20,13 @@ async function active(mandate: object = {}, more: object = {}) {
   return { api, id, subscription, untilRenewal };
 }
 
-test('pay: a doomed charge is recorded, told and refused; after a top-up it is made', async () => {
+test('pay: a charge that can only fail is recorded, with an event, and refused; after a top-up it is made', async () => {
   const { api, id, untilRenewal } = await active();
   const wallet = await api.wallet();
   await wallet.hold(0n);
   await api.advance(untilRenewal + 60);
   const invoice = await api.latest(id);
-  const before = (await api.news()).length;
+  const before = (await api.eventTypes()).length;
   const refused = await api.payInvoice(invoice.id);
   expect(refused.status).toBe(400);
   const { charge } = refused.json.error as { charge: string };
@@ -41,7 +41,7 @@ test('pay: a doomed charge is recorded, told and refused; after a top-up it is m
     amount: 2e3,
     transactions: [],
   });
-  expect((await api.news()).slice(before)).toEqual(['payment.failed', 'invoice.payment_failed']);
+  expect((await api.eventTypes()).slice(before)).toEqual(['payment.failed', 'invoice.payment_failed']);
   await wallet.hold(50n * TOKENS);
   const paid = await api.payInvoice(invoice.id);
   expect(paid.status, paid.text).toBe(200);
@@ -64,9 +64,9 @@ test('a try outside of the schedule moves no day of it', async () => {
   await api.advance(0.5 * DAY);
   const { id: invoice } = await api.latest(id);
   await api.payInvoice(invoice);
-  const before = (await api.news()).filter((type) => type === 'payment.failed').length;
+  const before = (await api.eventTypes()).filter((type) => type === 'payment.failed').length;
   await api.advance(0.6 * DAY);
-  expect((await api.news()).filter((type) => type === 'payment.failed')).toHaveLength(before + 1);
+  expect((await api.eventTypes()).filter((type) => type === 'payment.failed')).toHaveLength(before + 1);
 });
 
 test('insufficient_allowance counts as a try', async () => {
@@ -91,7 +91,7 @@ test('a mandate that is revoked ends the charges, not the schedule; another one 
   await (await api.wallet()).revoke();
   await api.advance(untilRenewal + 60);
   expect(await api.read(id)).toMatchObject({ status: 'past_due' });
-  const before = await api.news();
+  const before = await api.eventTypes();
   expect(before.slice(-4)).toEqual([
     'invoice.created',
     'payment.failed',
@@ -99,9 +99,9 @@ test('a mandate that is revoked ends the charges, not the schedule; another one 
     'subscription.past_due',
   ]);
   await api.advance(4 * DAY);
-  expect(await api.news()).toEqual(before);
+  expect(await api.eventTypes()).toEqual(before);
   expect(await api.authorize(id)).toMatchObject({ status: 'active' });
-  expect((await api.news()).slice(before.length)).toEqual([
+  expect((await api.eventTypes()).slice(before.length)).toEqual([
     'subscription.updated',
     'payment.completed',
     'invoice.paid',
@@ -113,23 +113,23 @@ test('revoked and unpaid: canceled in silence after the last day', async () => {
   const { api, id, untilRenewal } = await active();
   await (await api.wallet()).revoke();
   await api.advance(untilRenewal + 60);
-  const { length } = await api.news();
+  const { length } = await api.eventTypes();
   await api.advance(7 * DAY + HOUR);
   expect(await api.read(id)).toMatchObject({ status: 'canceled' });
-  expect((await api.news()).slice(length)).toEqual(['payment.expired', 'subscription.canceled']);
+  expect((await api.eventTypes()).slice(length)).toEqual(['payment.expired', 'subscription.canceled']);
 });
 
 test('a chain that cannot be read counts as no try', async () => {
   const { api, id, untilRenewal } = await active();
   await api.advance(untilRenewal - 600);
-  const { length } = await api.news();
+  const { length } = await api.eventTypes();
   await api.chain('erc20', { outage_seconds: 1_800 });
   await api.advance(900);
   expect(await api.read(id)).toMatchObject({ status: 'active' });
-  expect((await api.news()).slice(length)).toEqual(['invoice.created']);
+  expect((await api.eventTypes()).slice(length)).toEqual(['invoice.created']);
   await api.advance(3_000);
   expect(await api.latest(id)).toMatchObject({ status: 'paid' });
-  expect((await api.news()).slice(length)).toEqual([
+  expect((await api.eventTypes()).slice(length)).toEqual([
     'invoice.created',
     'payment.completed',
     'invoice.paid',

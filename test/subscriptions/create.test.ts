@@ -37,7 +37,7 @@ test('– → incomplete: the first invoice is open with a page, and its payer i
   });
   expect(invoice.payment_id).toMatch(/^cs_/);
   expect(await api.session(invoice.payment_id ?? '')).toMatchObject({ expires_at: null, amount: 2_000 });
-  expect(await api.news()).toEqual(['subscription.created', 'invoice.created']);
+  expect(await api.eventTypes()).toEqual(['subscription.created', 'invoice.created']);
 });
 
 test('– → active: what costs nothing is paid at once', async () => {
@@ -51,7 +51,7 @@ test('– → active: what costs nothing is paid at once', async () => {
     payment_status: 'completed',
   });
   expect(await api.latest(made.id)).not.toHaveProperty('payment_id');
-  expect(await api.news()).toEqual([
+  expect(await api.eventTypes()).toEqual([
     'subscription.created',
     'invoice.created',
     'invoice.paid',
@@ -72,7 +72,7 @@ test('a trial without a mandate has no invoice, and 23 h to get one', async () =
   expect(made).not.toHaveProperty('latest_invoice');
   await api.advance(23 * HOUR);
   expect(await api.read(made.id)).toMatchObject({ status: 'incomplete_expired' });
-  expect(await api.news()).toEqual(['subscription.created', 'subscription.incomplete_expired']);
+  expect(await api.eventTypes()).toEqual(['subscription.created', 'subscription.incomplete_expired']);
 });
 
 test('incomplete → incomplete_expired: 23 h without a payment void the invoice and end its page', async () => {
@@ -83,7 +83,7 @@ test('incomplete → incomplete_expired: 23 h without a payment void the invoice
   await api.advance(120);
   expect(await api.read(made.id)).toMatchObject({ status: 'incomplete_expired' });
   expect(await api.latest(made.id)).toMatchObject({ status: 'void', payment_status: 'expired' });
-  expect((await api.news()).slice(2)).toEqual(['payment.expired', 'subscription.incomplete_expired']);
+  expect((await api.eventTypes()).slice(2)).toEqual(['payment.expired', 'subscription.incomplete_expired']);
   const { status } = await api.post(`/subscriptions/${made.id}/cancel`);
   expect(status).toBe(400);
 });

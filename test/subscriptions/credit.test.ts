@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { newsOf } from '../checkout/requests.ts';
+import { eventTypesOf } from '../checkout/requests.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { BLOCKS_BY_HAND, startService, type TestService } from '../service.ts';
 import { type Billing, billing, DAY, item } from './billing.ts';
@@ -105,7 +105,7 @@ test('what has been received of it may be enough once it asks for less', async (
   await expect.poll(async () => (await api.latest(id)).status, SOON).toBe('paid');
   expect(await api.latest(id)).toMatchObject({ id: dear });
   expect((await api.payment(page)).exceptions).toEqual(['overpaid']);
-  expect(await newsOf(api.merchant, (await api.payment(page)).id)).toEqual(['payment.completed']);
+  expect(await eventTypesOf(api.merchant, (await api.payment(page)).id)).toEqual(['payment.completed']);
 });
 
 test('money on its way for the whole invoice is a credit once it is final', async () => {
@@ -123,7 +123,7 @@ test('money on its way for the whole invoice is a credit once it is final', asyn
   expect(await api.latest(id)).toMatchObject({ status: 'paid', amount_due: 0 });
 });
 
-test('money that vanished again leaves what is asked for since', async () => {
+test('money that vanished again leaves the reduced amount due', async () => {
   const { api, id, change } = await active('month', still);
   await change(200_000);
   const { payment_id: page = '', amount_due: due } = await api.latest(id);

@@ -75,7 +75,7 @@ test('an invoice as the specification draws it: open, paid, and what has no valu
   expect((await read(`${PATH}/${paged.id}`)).json.payment_id).toBe(encodeId('checkoutSession', session));
 });
 
-test('how often is told in words', async () => {
+test('the interval is written in words', async () => {
   const words = { day: 'Daily', week: 'Weekly', month: 'Monthly', year: 'Yearly' } as const;
   for (const [interval, frequency] of Object.entries(words) as [keyof typeof words, string][]) {
     const { row } = await addSubscription(service, merchant, { interval });

@@ -29,7 +29,7 @@ test('incomplete → active: a mandate is given and the first invoice charged', 
   expect(invoice).toMatchObject({ status: 'paid', payment_status: 'completed', amount_paid: 2_000 });
   // The page that it had from the start is over without news.
   expect(await api.session(invoice.payment_id ?? '')).toMatchObject({ status: 'expired' });
-  expect(await api.news()).toEqual([
+  expect(await api.eventTypes()).toEqual([
     'subscription.created',
     'invoice.created',
     ...PAID,
@@ -45,7 +45,7 @@ test('incomplete → active: the first invoice is paid on its page', async () =>
   await api.advance(1);
   expect(await api.read(id)).toMatchObject({ status: 'active' });
   expect(await api.latest(id)).toMatchObject({ status: 'paid', payment_id: session });
-  expect((await api.news()).slice(2)).toEqual([...PAID, 'subscription.active']);
+  expect((await api.eventTypes()).slice(2)).toEqual([...PAID, 'subscription.active']);
 });
 
 test('active → active: each period is billed and charged on the day of the anchor', async () => {
@@ -69,7 +69,7 @@ test('active → active: each period is billed and charged on the day of the anc
   }
   expect((await api.read(id)).current_period_start).toBe(invoices.at(-1)?.period_start);
   const period = ['invoice.created', ...PAID, 'subscription.updated'];
-  expect((await api.news()).slice(5)).toEqual([...period, ...period, ...period]);
+  expect((await api.eventTypes()).slice(5)).toEqual([...period, ...period, ...period]);
 });
 
 test('trialing → active: a trial is charged at its end, for the period from the anchor', async () => {
@@ -82,7 +82,7 @@ test('trialing → active: a trial is charged at its end, for the period from th
     current_period_start: subscription.billing_cycle_anchor,
   });
   expect(await api.latest(id)).toMatchObject({ billing_reason: 'subscription_cycle', status: 'paid' });
-  expect(await api.news()).toEqual([
+  expect(await api.eventTypes()).toEqual([
     'subscription.created',
     'subscription.trialing',
     'invoice.created',
@@ -100,22 +100,22 @@ test('a mandate that is there is charged at once; with a trial it begins at once
   expect(await api.read(second.id)).toMatchObject({ status: 'active' });
   expect((await api.latest(second.id)).payment_id).toMatch(/^pay_/);
   expect(await api.make({ ...method, trial_period_days: 3 })).toMatchObject({ status: 'trialing' });
-  expect((await api.news()).slice(-2)).toEqual(['subscription.created', 'subscription.trialing']);
+  expect((await api.eventTypes()).slice(-2)).toEqual(['subscription.created', 'subscription.trialing']);
 });
 
 test('incomplete → incomplete: a first charge that fails is tried again 1, 6, 12 and 22 h after creation', async () => {
   const { api, id } = await active({}, { balance: 0 });
   expect(await api.read(id)).toMatchObject({ status: 'incomplete' });
-  expect((await api.news()).slice(2)).toEqual(FAILED);
+  expect((await api.eventTypes()).slice(2)).toEqual(FAILED);
   const tries = [];
   for (const hours of [0.5, 1, 5, 6, 10]) {
     await api.advance(hours * HOUR);
-    tries.push((await api.news()).filter((type) => type === 'payment.failed').length);
+    tries.push((await api.eventTypes()).filter((type) => type === 'payment.failed').length);
   }
   expect(tries).toEqual([1, 2, 3, 4, 5]);
   await api.advance(HOUR);
   expect(await api.read(id)).toMatchObject({ status: 'incomplete_expired' });
-  expect((await api.news()).slice(-2)).toEqual(['payment.expired', 'subscription.incomplete_expired']);
+  expect((await api.eventTypes()).slice(-2)).toEqual(['payment.expired', 'subscription.incomplete_expired']);
 });
 
 test('active → past_due → active: a renewal fails, gets a page, and is paid after a top-up', async () => {
@@ -124,18 +124,22 @@ test('active → past_due → active: a renewal fails, gets a page, and is paid 
     api.post(`/test_helpers/payment_methods/${subscription.payment_method_id}`, body);
   const untilRenewal = (subscription.current_period_end ?? 0) - subscription.created;
   await api.advance(untilRenewal - HOUR);
-  const before = (await api.news()).length;
+  const before = (await api.eventTypes()).length;
   await change({ balance: 0 });
   await api.advance(HOUR + 60);
   expect(await api.read(id)).toMatchObject({ status: 'past_due' });
   const invoice = await api.latest(id);
   expect(invoice).toMatchObject({ status: 'open', payment_status: 'failed' });
   expect(invoice.payment_id).toMatch(/^cs_/);
-  expect((await api.news()).slice(before)).toEqual(['invoice.created', ...FAILED, 'subscription.past_due']);
+  expect((await api.eventTypes()).slice(before)).toEqual([
+    'invoice.created',
+    ...FAILED,
+    'subscription.past_due',
+  ]);
   await change({ balance: 100_000_000 });
   await api.advance(HOUR);
   expect(await api.read(id)).toMatchObject({ status: 'active', current_period_start: invoice.period_start });
-  expect((await api.news()).slice(before + 4)).toEqual([...PAID, 'subscription.active']);
+  expect((await api.eventTypes()).slice(before + 4)).toEqual([...PAID, 'subscription.active']);
 });
 
 test('past_due → canceled: after 1, 3, 5 and 7 days nobody has paid', async () => {
@@ -144,11 +148,11 @@ test('past_due → canceled: after 1, 3, 5 and 7 days nobody has paid', async ()
   const { current_period_end: due = 0, created } = await api.read(id);
   await api.advance(due - created);
   await api.advance(60);
-  const before = (await api.news()).length;
+  const before = (await api.eventTypes()).length;
   const seen = [];
   for (const days of [1, 2, 2, 1.9]) {
     await api.advance(days * DAY);
-    seen.push((await api.news()).slice(before).filter((type) => type === 'payment.failed').length);
+    seen.push((await api.eventTypes()).slice(before).filter((type) => type === 'payment.failed').length);
   }
   expect(seen).toEqual([1, 2, 3, 3]);
   expect(await api.read(id)).toMatchObject({ status: 'past_due' });
@@ -157,7 +161,7 @@ test('past_due → canceled: after 1, 3, 5 and 7 days nobody has paid', async ()
   expect(end).toMatchObject({ status: 'canceled' });
   expect(end.canceled_at).toBeGreaterThanOrEqual(due + 7 * DAY);
   expect(await api.latest(id)).toMatchObject({ status: 'void', payment_status: 'expired' });
-  expect((await api.news()).slice(before)).toEqual([
+  expect((await api.eventTypes()).slice(before)).toEqual([
     ...FAILED,
     ...FAILED,
     ...FAILED,
@@ -181,7 +185,7 @@ test('a payer without a mandate: each renewal has a page, past due after 3 days,
   expect(await api.read(id)).toMatchObject({ status: 'active', current_period_end: end });
   await api.advance(3 * DAY);
   expect(await api.read(id)).toMatchObject({ status: 'past_due' });
-  expect((await api.news()).slice(5)).toEqual([
+  expect((await api.eventTypes()).slice(5)).toEqual([
     'invoice.created',
     'invoice.payment_failed',
     'subscription.past_due',
@@ -192,7 +196,7 @@ test('a payer without a mandate: each renewal has a page, past due after 3 days,
   expect(await api.read(id)).toMatchObject({ status: 'active', current_period_start: end });
   await api.advance(60 * DAY);
   expect(await api.read(id)).toMatchObject({ status: 'canceled' });
-  expect((await api.news()).slice(-4)).toEqual([
+  expect((await api.eventTypes()).slice(-4)).toEqual([
     'invoice.payment_failed',
     'subscription.past_due',
     'payment.expired',
@@ -206,7 +210,7 @@ test('a renewal that costs nothing is paid as it is made', async () => {
   await api.advance(15 * DAY);
   expect((await api.invoices(id)).map(({ status }) => status)).toEqual(['paid', 'paid', 'paid']);
   const period = ['invoice.created', 'invoice.paid', 'subscription.updated'];
-  expect((await api.news()).slice(4)).toEqual([...period, ...period]);
+  expect((await api.eventTypes()).slice(4)).toEqual([...period, ...period]);
 });
 
 test('a wallet needs nothing for a period that a planned end rules out', async () => {

@@ -70,8 +70,8 @@ async function open() {
     return [row?.available, row?.held, row?.seized, row?.custody_hold.erc20];
   };
   const told = async () => {
-    const before = (await api.news()).length;
-    return async () => (await api.news()).slice(before);
+    const before = (await api.eventTypes()).length;
+    return async () => (await api.eventTypes()).slice(before);
   };
   return { merchant, api, jobs, subscribe, ordered, list, chargeListed, payment, decide, balance, told };
 }
@@ -183,7 +183,7 @@ describe('two people release', () => {
     expect(await news()).toEqual(['payment.completed', 'invoice.paid', 'subscription.active']);
   });
 
-  test('for an invoice that is void it lies in held, refundable and never accepted', async () => {
+  test('for an invoice that is void it is booked in held, refundable and never accepted', async () => {
     const { api, jobs, id, charge, decide, payment, balance } = await frozenRenewal();
     const invoice = await api.latest(id);
     await api.cancel(id);
@@ -199,7 +199,7 @@ describe('two people release', () => {
     expect((await api.post('/refunds/create', refund)).status).toBe(200);
   });
 
-  test('for an invoice whose page has paid it, whoever is heard first', async () => {
+  test('for an invoice whose page has paid it, in either order', async () => {
     for (const first of ['page', 'charge'] as const) {
       const { api, jobs, id, charge, decide, payment, balance } = await frozenRenewal();
       const invoice = await api.latest(id);

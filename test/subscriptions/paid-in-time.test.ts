@@ -54,14 +54,14 @@ describe('what was sent in time while its network could not be read', () => {
   test('pays a renewal, which was not overdue at its due date', async () => {
     const api = await open();
     const { id, end } = await renewed(api, 2 * DAY + 12 * HOUR);
-    const { length } = await api.news();
+    const { length } = await api.eventTypes();
     await payUnseen(api, id);
     await api.advance(20 * HOUR);
     expect(await api.read(id)).toMatchObject({ status: 'active' });
     await api.advance(4 * HOUR + A_WHILE);
     await expect.poll(async () => (await api.latest(id)).status, { timeout: 20_000 }).toBe('paid');
     expect(await api.read(id)).toMatchObject({ status: 'active', current_period_start: end });
-    expect((await api.news()).slice(length)).toEqual([
+    expect((await api.eventTypes()).slice(length)).toEqual([
       'payment.completed',
       'invoice.paid',
       'subscription.updated',
@@ -99,10 +99,10 @@ test('a mandate on another network is charged while the due date of the page wai
   await api.chain('trc20', { outage_seconds: OUTAGE });
   await api.advance(20 * HOUR);
   expect(await api.read(id)).toMatchObject({ status: 'active' });
-  const { length } = await api.news();
+  const { length } = await api.eventTypes();
   expect(await api.authorize(id)).toMatchObject({ status: 'active' });
   expect(await api.latest(id)).toMatchObject({ status: 'paid' });
-  expect((await api.news()).slice(length)).not.toContain('subscription.past_due');
+  expect((await api.eventTypes()).slice(length)).not.toContain('subscription.past_due');
   await api.chain('trc20', { outage_seconds: 0 });
 }, 60_000);
 
@@ -129,7 +129,7 @@ test('a period is billed as it begins, though the due date of another page waits
   await untilStatus(api, id, 'past_due');
 }, 60_000);
 
-test('a page that was opened and not paid is given up once its network answers, and the clock goes on meanwhile', async () => {
+test('a page that was opened and not paid is given up once its network answers, and the clock runs on meanwhile', async () => {
   const api = await open();
   const { id } = await api.make();
   await api.pay(await pageOf(api, id), { amount: 1 });

@@ -117,7 +117,7 @@ test('the portal shows subscriptions, invoices and receipts of its customer alon
   expect((await browse(`${url}/receipts/nothing`)).status).toBe(404);
 });
 
-test('a customer cancels at the end of the period, after a second look, and takes it back', async () => {
+test('a customer cancels at the end of the period, after a confirmation, and undoes it', async () => {
   const own = await shop();
   const { id } = await own.make();
   const { current_period_end: end } = await own.authorize(id);

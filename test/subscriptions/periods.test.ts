@@ -22,7 +22,7 @@ async function sleep({ merchant }: Billing, seconds: number): Promise<void> {
 test('fault 79: off for 3 months, then on: the current period is billed, the others are recorded as skipped', async () => {
   const api = await open();
   const { id, created } = await api.make({ items: [item(0)] });
-  const { length } = await api.news();
+  const { length } = await api.eventTypes();
   await sleep(api, 100 * DAY);
   await api.advance(5);
   const invoices = await api.invoices(id);
@@ -37,7 +37,7 @@ test('fault 79: off for 3 months, then on: the current period is billed, the oth
   const now = created + 100 * DAY;
   expect(last).toMatchObject({ id: invoices.at(-1)?.id, status: 'paid' });
   expect(last.period_start <= now && now < last.period_end).toBe(true);
-  expect((await api.news()).slice(length)).toEqual([
+  expect((await api.eventTypes()).slice(length)).toEqual([
     'invoice.created',
     'invoice.paid',
     'subscription.updated',
@@ -69,7 +69,7 @@ test('while a renewal is unpaid, periods that pass are skipped; once it is paid 
   expect(invoices.map(({ status }) => status)).toEqual(['paid', 'paid', 'void', 'void', 'open']);
   expect(await api.read(id)).toMatchObject({ status: 'active', current_period_start: open1.period_start });
   expect((await api.latest(id)).id).toBe(invoices.at(-1)?.id);
-  expect((await api.news()).slice(-4)).toEqual([
+  expect((await api.eventTypes()).slice(-4)).toEqual([
     'payment.completed',
     'invoice.paid',
     'subscription.active',

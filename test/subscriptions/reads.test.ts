@@ -95,7 +95,7 @@ test('a subscription with everything', async () => {
   });
 });
 
-test('what is asked for is expanded, in either way of asking; the rest stays an id', async () => {
+test('requested fields are expanded, in either syntax; the rest stays an id', async () => {
   const { row, id } = await addSubscription(service, merchant, { customer: 'who-expands' });
   const invoice = await addInvoice(service, row);
   await service.app.db
@@ -209,7 +209,7 @@ test('the list: newest first, by customer and status, of the store alone', async
   expect(await idsOf(PATH, await service.createMerchant({ funds: 0n }))).toEqual([]);
 });
 
-test('has_more is true when as many come as the limit says, ten by default; url is what was asked', async () => {
+test('has_more is true when as many come as the limit says, ten by default; url is that of the request', async () => {
   const own = await service.createMerchant({ funds: 0n });
   for (let i = 0; i < 11; i++) await addSubscription(service, own);
   const expected: [query: string, count: number, hasMore: boolean][] = [

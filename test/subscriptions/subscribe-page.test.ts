@@ -181,7 +181,7 @@ test('a live merchant’s page offers no wallet of ours', async () => {
   expect(text).not.toContain('/wallet');
 });
 
-test('C1: a token of another subscription, merchant or secret opens nothing, and all are told the same', async () => {
+test('C1: a token of another subscription, merchant or secret opens nothing, and all get the same page', async () => {
   const [one, other] = [await subscription(), await subscription()];
   const forged = subscribeToken({ ...one.row, page_token: other.row.page_token });
   const texts = await Promise.all(
@@ -194,7 +194,7 @@ test('C1: a token of another subscription, merchant or secret opens nothing, and
   expect(new Set(texts.map(([, text]) => text)).size).toBe(1);
 });
 
-test('who asks too often is told in words, and another page is not held up by it', async () => {
+test('too many requests get a page that says so, without effect on another page', async () => {
   const [one, other] = [await subscription(), await subscription()];
   const answers = await Promise.all(Array.from({ length: 80 }, () => one.read()));
   const held = answers.filter(({ status }) => status === 429);

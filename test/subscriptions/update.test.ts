@@ -15,7 +15,7 @@ async function active(more: object = {}) {
   const api = await open();
   const { id } = await api.make(more);
   const subscription = await api.authorize(id);
-  const { length } = await api.news();
+  const { length } = await api.eventTypes();
   const [start, end] = [subscription.current_period_start ?? 0, subscription.current_period_end ?? 0];
   return { api, id, length, start, end };
 }
@@ -36,7 +36,7 @@ test('a dearer plan now: the difference for the rest of the period is invoiced a
   await api.advance(10);
   expect(await api.latest(id)).toMatchObject({ id: invoice.id, status: 'paid' });
   expect(await api.read(id)).toMatchObject({ status: 'active', current_period_end: end });
-  expect((await api.news()).slice(length)).toEqual([
+  expect((await api.eventTypes()).slice(length)).toEqual([
     'subscription.updated',
     'invoice.created',
     'payment.completed',
@@ -48,14 +48,14 @@ test('a cheaper plan now: the credit is used up by the next invoices', async () 
   const { api, id, length, end } = await active();
   await api.advance(11 * DAY);
   await api.update(id, { items: [item(500)] });
-  expect((await api.news()).slice(length)).toEqual(['subscription.updated']);
+  expect((await api.eventTypes()).slice(length)).toEqual(['subscription.updated']);
   expect(await api.invoices(id)).toHaveLength(1);
   const now = (await api.call('/test_helpers/clock')).json.now as number;
   await api.advance(end - now + 60);
   const [, second] = await api.invoices(id);
   // About two thirds of 1,500 are left over: a period of 500 costs nothing.
   expect(second).toMatchObject({ amount_due: 0, status: 'paid' });
-  expect((await api.news()).slice(length + 1)).toEqual([
+  expect((await api.eventTypes()).slice(length + 1)).toEqual([
     'invoice.created',
     'invoice.paid',
     'subscription.updated',
@@ -66,7 +66,7 @@ test('a cheaper plan now: the credit is used up by the next invoices', async () 
   expect(third?.amount_due).toBeLessThan(500);
 });
 
-test('from the next period on: shown and told then, before its invoice', async () => {
+test('from the next period on: shown then, with its event before the invoice’s', async () => {
   const { api, id, length, end } = await active();
   const before = await api.read(id);
   expect(await api.preview(id, { items: [item(700)], proration: 'period_end' })).toMatchObject({
@@ -74,12 +74,12 @@ test('from the next period on: shown and told then, before its invoice', async (
     period_start: end,
   });
   expect(await api.update(id, { items: [item(700)], proration: 'period_end' })).toEqual(before);
-  expect((await api.news()).slice(length)).toEqual([]);
+  expect((await api.eventTypes()).slice(length)).toEqual([]);
   const now = (await api.call('/test_helpers/clock')).json.now as number;
   await api.advance(end - now + 60);
   expect((await api.read(id)).items[0]?.price_data.unit_amount).toBe(700);
   expect(await api.latest(id)).toMatchObject({ amount_due: 700, status: 'paid' });
-  expect((await api.news()).slice(length)).toEqual([
+  expect((await api.eventTypes()).slice(length)).toEqual([
     'subscription.updated',
     'invoice.created',
     'payment.completed',
@@ -88,7 +88,7 @@ test('from the next period on: shown and told then, before its invoice', async (
   ]);
 });
 
-test('none: at once, without a sum; nothing changed: nothing told', async () => {
+test('none: at once, without a sum; no change: no event', async () => {
   const { api, id, length } = await active();
   const after = await api.update(id, { items: [item(9_000)], proration: 'none' });
   expect(await api.invoices(id)).toHaveLength(1);
@@ -97,7 +97,7 @@ test('none: at once, without a sum; nothing changed: nothing told', async () => 
   expect(await api.update(id, {})).toEqual(after);
   expect(await api.update(id, { cancel_at: null })).toEqual(after);
   expect(await api.update(id, { metadata: { plan: 'gold' } })).toMatchObject({ metadata: { plan: 'gold' } });
-  expect((await api.news()).slice(length)).toEqual(['subscription.updated', 'subscription.updated']);
+  expect((await api.eventTypes()).slice(length)).toEqual(['subscription.updated', 'subscription.updated']);
 });
 
 test('what was given without a sum is not credited when it is taken back, nor billed again', async () => {

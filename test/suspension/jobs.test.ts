@@ -51,7 +51,7 @@ const attemptsOf = async ({ merchantId }: TestMerchant) =>
   ]);
 const AGAIN = { againAtMs: expect.any(Number), followsClock: false };
 
-test('a payout that was submitted before waits, and goes on afterwards', async () => {
+test('a payout that was submitted before waits, and continues afterwards', async () => {
   const { merchant, batchId, chain } = await newPayout(service, 'erc20');
   const jobs = jobsOf(merchant);
   const id = decodeId('payoutBatch', batchId) ?? '';
@@ -158,7 +158,7 @@ test('an open invoice waits without a try, and its days of dunning begin to coun
   await jobs.wait(32 * DAY);
   await jobs.bill(id);
   expect(await api.read(id)).toMatchObject({ status: 'past_due' });
-  const failures = async () => (await api.news()).filter((type) => type === 'payment.failed').length;
+  const failures = async () => (await api.eventTypes()).filter((type) => type === 'payment.failed').length;
   expect(await failures()).toBe(1);
   await suspend(merchant);
   await jobs.wait(30 * DAY);

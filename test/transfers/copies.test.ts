@@ -17,7 +17,7 @@ import { GivenUp, Process } from './process.ts';
 // Copies of a database share the chains and the wallets, as real copies do.
 
 const masterKey = randomBytes(32);
-const PATIENCE = { timeout: 60_000, interval: 300 };
+const POLL = { timeout: 60_000, interval: 300 };
 
 let chains: Awaited<ReturnType<typeof createDatabase>>;
 beforeAll(async () => {
@@ -84,7 +84,7 @@ async function begin(): Promise<Started> {
       payouts.push(await submitItems(service, merchant, { network, items: items(count) }));
   };
   await submit(1);
-  await work(service, () => finishAll(service, payouts, PATIENCE.timeout));
+  await work(service, () => finishAll(service, payouts, POLL.timeout));
   await submit(2);
   // Their attempts are reserved and not signed yet.
   for (const { merchantId } of merchants.values()) {
@@ -120,7 +120,7 @@ async function provoke(copy: TestService): Promise<void> {
 }
 
 async function expectStopped(copy: TestService, lines: readonly string[]): Promise<void> {
-  await expect.poll(() => isToldChanged(copy), PATIENCE).toBe(true);
+  await expect.poll(() => isToldChanged(copy), POLL).toBe(true);
   const [, { status, checks }] = await readReadiness(monitoringPages(copy.app));
   expect(status).toBe('ready');
   expect(checks).toContainEqual(
@@ -147,7 +147,7 @@ async function expectPaysNothingAgain(way: WayToCopy): Promise<void> {
   const { lines, log } = collect();
   let copy: TestService | undefined;
   try {
-    await work(service, () => finishAll(service, payouts, PATIENCE.timeout));
+    await work(service, () => finishAll(service, payouts, POLL.timeout));
     const wanted = await allItems(service, merchants.values());
     expect(await moved(merchants.values())).toEqual(wanted);
     copy = await open({ databaseUrl: await backup.restore(), worker: true, log });
@@ -203,7 +203,7 @@ test.each([{ isAlike: false }, { isAlike: true }])(
     try {
       if (isAlike) await asOwner(copy, BECOME_ALIKE);
       await Promise.all([service.startWorker(), copy.startWorker()]);
-      if (!isAlike) await finishAll(service, payouts, PATIENCE.timeout);
+      if (!isAlike) await finishAll(service, payouts, POLL.timeout);
       await Promise.all([provoke(service), provoke(copy)]);
       for (const { chain } of payouts) await chain.mine(4);
       const wanted = await allItems(service, merchants.values());
@@ -232,7 +232,7 @@ test('fault 76: once a copy was adopted, the original finds a newer generation a
   const merchant = await newMerchant(service, 'trc20');
   const submit = (on: TestService) => submitItems(on, merchant, { network: 'trc20', items: items(2) });
   const first = await submit(service);
-  await work(service, () => finishAll(service, [first], PATIENCE.timeout));
+  await work(service, () => finishAll(service, [first], POLL.timeout));
   const backup = await template?.backup(service.app.databaseUrl, chains.url);
   if (backup === undefined) throw new Error('there is no way to copy');
   const copy = await open({ databaseUrl: await backup.restore() });
@@ -240,7 +240,7 @@ test('fault 76: once a copy was adopted, the original finds a newer generation a
   try {
     expect(await historyCommands(copy.app).adoptHistory()).toEqual({ adopted: true });
     const onCopy = await submitItems(copy, there, { network: 'trc20', items: items(2) });
-    await work(copy, () => finishAll(copy, [onCopy], PATIENCE.timeout));
+    await work(copy, () => finishAll(copy, [onCopy], POLL.timeout));
     const paid = await moved([merchant]);
     expect(paid).toEqual(await allItems(copy, [merchant]));
     await submit(service);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 const HISTORY = `select value ->> 'identity' as identity, value ->> 'history' as history from setting
   where name = 'transfers.history'`;
 const readHistory = async () => (await asOwner<{ identity: string; history: string }>(service, HISTORY))[0];
@@ -40,20 +40,20 @@ test('fault 76: a copy sends nothing until it is adopted, which succeeds where b
   timeout: 180_000,
 }, async () => {
   const identity = async () => (await readHistory())?.identity;
-  await expect.poll(identity, PATIENCE).toMatch(/^\d+\/[0-9A-F]{8}\/\d+\/\d+$/);
+  await expect.poll(identity, POLL).toMatch(/^\d+\/[0-9A-F]{8}\/\d+\/\d+$/);
   expect(await adopt()).toEqual({ adopted: false });
   const own = await readHistory();
   await becomeACopy();
   const item = { to: 'succeed', amount: '10.00' } as const;
   const payouts = await Promise.all(NETWORKS.map((network) => newPayout(service, network, [item])));
   const states = async () => await Promise.all(payouts.map(statusOf));
-  await expect.poll(states, PATIENCE).toEqual(['processing', 'processing', 'processing']);
+  await expect.poll(states, POLL).toEqual(['processing', 'processing', 'processing']);
   await sleep(2_000);
   expect(await asOwner(service, 'select from transfer_attempt')).toEqual([]);
   expect(await adopt()).toEqual({ adopted: true });
   expect(await identity()).toBe(own?.identity);
   expect((await readHistory())?.history).not.toBe(own?.history);
-  await finishAll(service, payouts, PATIENCE.timeout);
+  await finishAll(service, payouts, POLL.timeout);
   expect(await states()).toEqual(['completed', 'completed', 'completed']);
   await expectPaidOnce(service, payouts);
 });
@@ -86,7 +86,7 @@ test('fault 76: an adoption that was interrupted after its decision continues wh
   timeout: 120_000,
 }, async () => {
   const payout = await newPayout(service, 'trc20', [{ to: 'succeed', amount: '10.00' }]);
-  await finishAll(service, [payout], PATIENCE.timeout);
+  await finishAll(service, [payout], POLL.timeout);
   await becomeACopy();
   const { db } = service.app;
   await transact(db, async (tx) => decideAdoption(tx, await historyToAdopt(tx)));
@@ -94,13 +94,13 @@ test('fault 76: an adoption that was interrupted after its decision continues wh
     network: 'trc20',
     items: [{ to: 'succeed', amount: '11.00' }],
   });
-  await expect.poll(() => statusOf(next), PATIENCE).toBe('processing');
+  await expect.poll(() => statusOf(next), POLL).toBe('processing');
   await sleep(1_000);
   expect(await attemptsOf(service, next)).toEqual([]);
   await expect(transact(db, async (tx) => decideAdoption(tx, 'another'))).rejects.toMatchObject({
     code: 'conflict',
   });
   expect(await adopt()).toEqual({ adopted: true });
-  await finishAll(service, [next], PATIENCE.timeout);
+  await finishAll(service, [next], POLL.timeout);
   await expectPaidOnce(service, [payout, next]);
 });

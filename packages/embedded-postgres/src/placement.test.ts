@@ -37,18 +37,18 @@ test.runIf(isRoot)('as root, data moves out of a closed home and leaves nothing 
 test.runIf(isRoot)(
   'as root, data that once moved out stays where it is when the home is opened',
   async () => {
-    const asked = path.join(closed, 'data');
-    const { layout } = await placeData(asked, stateFolder);
+    const requested = path.join(closed, 'data');
+    const { layout } = await placeData(requested, stateFolder);
     await mkdir(layout.cluster);
     await chmod(closed, 0o755);
-    expect((await placeData(asked, stateFolder)).layout.folder).toBe(layout.folder);
+    expect((await placeData(requested, stateFolder)).layout.folder).toBe(layout.folder);
   },
 );
 
 test.runIf(isRoot)('as root, data that its owner can no longer reach is not passed over', async () => {
-  const asked = path.join(closed, 'data');
-  await mkdir(path.join(asked, 'cluster'), { recursive: true });
-  await expect(placeData(asked, stateFolder)).rejects.toThrow(/cannot be reached by its owner/);
+  const requested = path.join(closed, 'data');
+  await mkdir(path.join(requested, 'cluster'), { recursive: true });
+  await expect(placeData(requested, stateFolder)).rejects.toThrow(/cannot be reached by its owner/);
 });
 
 test.runIf(isRoot)('as root, programs in a closed home are copied once to where they can run', async () => {

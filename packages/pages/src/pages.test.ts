@@ -173,6 +173,6 @@ test('a value keeps its own direction', () => {
   expect(titleOf('ar', 'Shop')).toContain('\u2068Shop\u2069');
 });
 
-test('elements stand where their names stand', () => {
+test('elements are placed where their names are', () => {
   expect(withElements('{b} and {a}.', { a: 1, b: 2 })).toEqual(['', 2, ' and ', 1, '.']);
 });

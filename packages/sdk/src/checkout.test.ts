@@ -65,7 +65,7 @@ test.each([
   expect(second?.headers['x-service-nonce']).not.toBe(first?.headers['x-service-nonce']);
 });
 
-test("B4: a key of the caller's that stands for something else is a conflict, thrown once", async () => {
+test("B4: a caller's key that belongs to another request is a conflict, thrown once", async () => {
   await using peer = await startPeer(refusal(409, 'conflict'));
   const created = peer.client().checkout.sessions.create(input, { idempotencyKey: 'order 7' });
   await expect(created).rejects.toThrow(ConflictError);

@@ -160,7 +160,7 @@ describe('lists', () => {
     expect(peer.received).toHaveLength(2);
   });
 
-  test('page() is one request, as asked', async () => {
+  test('page() is one request with the given filter', async () => {
     await using peer = await startPeer(list(batches(1, 1), true));
     const page = await peer.client().payouts.list({ limit: 1, starting_after: 'pb_0' }).page();
     expect(page.has_more).toBe(true);

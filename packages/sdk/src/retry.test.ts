@@ -121,7 +121,7 @@ describe('Retry-After', () => {
   });
 });
 
-describe('creating a batch that may have happened: the list is asked first (spec 7.2)', () => {
+describe('creating a batch that may have happened: the list is read first (spec 7.2)', () => {
   test.each<[string, Step]>([
     ['503', busy],
     ['a reset connection', cutOff],
@@ -170,7 +170,7 @@ describe('creating a batch that may have happened: the list is asked first (spec
     expect(calls(peer)).toEqual(['POST /payout-batches', LOOK, LOOK]);
   });
 
-  test('429 means that nothing happened: repeated without a look', async () => {
+  test('429 means that nothing happened: repeated without a read', async () => {
     await using peer = await startPeer(payoutError(429, 'rate_limited'), { json: { batch_id: 'pb_1' } });
     await peer.client().payouts.create(input);
     expect(calls(peer)).toEqual(['POST /payout-batches', 'POST /payout-batches']);

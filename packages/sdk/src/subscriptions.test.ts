@@ -72,7 +72,7 @@ test('B3: a create in doubt is repeated with the same key, one of its own where 
   }
 });
 
-test('B4: a key that stands for another request is a ConflictError', async () => {
+test('B4: a key of another request is a ConflictError', async () => {
   await using peer = await startPeer(refusal(409, 'conflict'));
   const created = peer.client().subscriptions.create({ customer: 'ada', currency: 'USD', items });
   await expect(created).rejects.toThrow(ConflictError);

@@ -133,7 +133,7 @@ describe.each(Object.entries(WAYS))('by %s', (_way, deliver) => {
     expect(errors[0]).toBeInstanceOf(WebhookVerificationError);
   });
 
-  test('the answer tells nothing of the secret nor of the handler, the log does', async () => {
+  test('the response reveals nothing of the secret or the handler, the log does', async () => {
     const secret = 'fl_test_an_api_key ';
     const refused = await deliver({ options: { secret } });
     expect(refused).toMatchObject({
@@ -161,7 +161,7 @@ describe.each(Object.entries(WAYS))('by %s', (_way, deliver) => {
     expect(await deliver({ raw: padded(1_048_577) })).toMatchObject({ status: 413, events: [] });
   });
 
-  test('a secret that is asked for may change, fail or be away: then 500, so that the service comes again', async () => {
+  test('a secret from a function may change, fail or be away: then 500, so that the service retries', async () => {
     expect(await deliver({ options: { secret: async () => ['new', SECRET] } })).toMatchObject({
       status: 200,
     });
@@ -244,7 +244,7 @@ describe('node:http and Express', () => {
     expect({ events, errors }).toEqual({ events: [], errors: [] });
   });
 
-  test('an answer that another has given meanwhile stands', async () => {
+  test('a response that another call has given meanwhile is kept', async () => {
     const { receiver, events } = recording();
     const port = await serve((incoming, response) => {
       receiver.node(incoming, response);

@@ -35,7 +35,7 @@ function heldHandler() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('latestOnly', () => {
-  test('tells a new event from a duplicate and from a stale one', async () => {
+  test('distinguishes a new event from a duplicate and a stale one', async () => {
     const seen: number[] = [];
     const guard = latestOnly((event) => seen.push(event.sequence));
     const verdicts: Verdict[] = [];

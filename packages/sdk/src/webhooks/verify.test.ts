@@ -82,7 +82,7 @@ describe('A1, step 2: the timestamp', () => {
     }
   });
 
-  test('the message tells the side and the seconds', () => {
+  test('the message names the side and the seconds', () => {
     const late = refusal(() => webhooks.verify(body, headers, SECRET, { now: NOW + 412 }));
     expect(late.message).toBe("the timestamp is 412 s behind this machine's clock, 300 s are allowed");
     const early = refusal(() => webhooks.verify(body, headers, SECRET, { now: NOW - 301 }));

@@ -5,9 +5,9 @@ import type { MandateState } from '../chains/index.ts';
 import {
   declineCode,
   isAsStored,
-  isNews,
   type MandateReading,
   mustWait,
+  needsFollowUp,
   nextReading,
   readingOf,
   statusAfter,
@@ -123,14 +123,14 @@ describe('a payment method', () => {
     fc.assert(
       fc.property(anyStatus, shown, units, units, (status, { balance, allowance }, paid, pulled) => {
         const before = { status, balance: balance + paid, allowance: allowance + pulled };
-        expect(isNews(before, { status, balance, allowance })).toBe(false);
+        expect(needsFollowUp(before, { status, balance, allowance })).toBe(false);
         const isMore = paid > 0n || pulled > 0n;
-        expect(isNews({ status, balance, allowance }, before)).toBe(isMore);
+        expect(needsFollowUp({ status, balance, allowance }, before)).toBe(isMore);
       }),
     );
   });
 
-  test('is read within the time that was asked for, and at the beginning of a slot', () => {
+  test('is read within the requested time, at the beginning of a slot', () => {
     const time = fc.integer({ min: 0, max: 2 ** 33 });
     fc.assert(
       fc.property(

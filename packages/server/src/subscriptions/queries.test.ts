@@ -54,7 +54,7 @@ test.each(SHAPES)('the list %s reads its rows from one index, in its order', asy
   expect(scan?.['Actual Rows']).toBeLessThanOrEqual(LIMIT);
 });
 
-test('an export goes on behind a row by the same index', async () => {
+test('an export continues after a row by the same index', async () => {
   const after = { created_at: 10_000n, subscription_id: NIL_ID };
   const plan = await planOf({ status: 'active', limit: LIMIT, after });
   expect(plan.map((node) => node['Index Name'])).toEqual([undefined, 'subscription_status']);

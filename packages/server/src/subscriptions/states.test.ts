@@ -220,7 +220,7 @@ test('a mandate given while the charge of the one before is on its way is tried 
   expect(failed.invoices).toMatchObject([{ chargesEnded: false, nextTryAt: FEB + 5 }]);
 });
 
-test('a page that is told to be overdue late has all its days from then', () => {
+test('a page that becomes overdue late has all its dunning days from then', () => {
   const paged = renewed(null);
   const told = FEB + 11 * DAY;
   const late = after(paged, due(paged, told));

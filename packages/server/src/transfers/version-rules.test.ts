@@ -59,7 +59,7 @@ test('two versions in blocks contradict each other: nothing is decided', () => {
   expect(status).toEqual({ state: 'pending', final: false });
 });
 
-test('J4: an attempt is replaced late, for more, and so often at most; then people hear of it', () => {
+test('J4: an attempt is replaced late, at a higher fee, up to a limit; then operators are warned', () => {
   const market = fc.array(fc.record({ seconds: fc.nat(200), fee: fc.bigInt({ min: 1n, max: 1_000n }) }), {
     maxLength: 200,
   });

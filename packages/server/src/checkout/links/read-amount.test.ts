@@ -20,7 +20,7 @@ test.each([
   expect(readAmount(typed, currency)).toBe(units);
 });
 
-describe('what may mean two sums, or none, is asked again', () => {
+describe('an amount that may mean two sums, or none, is prompted again', () => {
   test.each([
     // A comma before three digits groups thousands in half of the world.
     ['1,250', 'KWD'],

@@ -21,7 +21,7 @@ function gated(options: { maxBatch?: number; overlapAfterMs?: number } = {}) {
 }
 
 describe('where loads of a key may overlap', () => {
-  test('asks of one turn share a load, those that come meanwhile the next one', async () => {
+  test('calls of one turn of the event loop share a batch, later ones the next', async () => {
     const { loader, loads } = gated();
     const first = [loader.load('a', 1), loader.load('a', 2), loader.load('b', 3)];
     await turn();

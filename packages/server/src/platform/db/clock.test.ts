@@ -43,7 +43,7 @@ test('a measurement that fails keeps the offset, and the clock goes on', async (
   expect(clock.offsetMs).toBe(offsetMs);
 });
 
-test('L1: a machine whose clock is set while it runs moves nothing, and the next measurement tells of it', async () => {
+test('L1: a machine whose clock is set while it runs moves nothing, and the next measurement reports it', async () => {
   const clock = new Clock();
   await clock.measure(db);
   const real = Date.now();

@@ -184,7 +184,7 @@ describe('a deferred statement', () => {
     expect(await stored()).toEqual([0]);
   });
 
-  test('fails the statement that it went with, and nothing of the transaction stands', async () => {
+  test('fails the statement that it went with, and nothing of the transaction is committed', async () => {
     const failed = transact(db, async (tx) => {
       await insert(tx, 1);
       await add(tx, 0);
@@ -246,7 +246,7 @@ describe('a pipeline', () => {
     expect(await stored()).toEqual([1, 2, 3, 4]);
   });
 
-  test('a read behind a lock sees what whoever held that has committed', async () => {
+  test('a read behind a lock sees what the holder of the lock has committed', async () => {
     await transact(db, (tx) => pipeline(tx, locked(1), above(1)));
     let read: Promise<unknown> | undefined;
     await transact(watcher, async (tx) => {

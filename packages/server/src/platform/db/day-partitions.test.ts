@@ -38,7 +38,7 @@ const placeOf = async (text: string) =>
     )
   ).rows[0]?.place;
 
-test('days are made once, whoever asks, and rows fall into the day of their id', async () => {
+test('days are created once, also concurrently, and rows go to the day of their id', async () => {
   const reports = await Promise.all([1, 2, 3].map(() => maintainDays(url, ['news'])));
   expect(reports.map(({ added }) => added.length).toSorted((a, b) => a - b)).toEqual([0, 0, 4]);
   const nowMs = Date.now();
@@ -71,7 +71,7 @@ test('days are dropped whole after the time they are kept, strays are deleted, y
   expect((await maintainDays(url, ['news'], 30)).dropped).toEqual([]);
 });
 
-test('a day whose rows already lie in the default partition is left there, and said so', async () => {
+test('a day whose rows are in the default partition already is left there, and reported', async () => {
   await insert(Date.now(), 'early');
   const { added, left } = await maintainDays(url, ['news']);
   expect([added.length, left.length]).toEqual([3, 1]);

@@ -23,7 +23,7 @@ test('a statement that takes too long is ended by the server, and its connection
   await db.destroy();
 });
 
-test('a line that falls silent is given up with all that was asked on it, and the next caller gets a new one', async () => {
+test('a connection without answers is dropped with its statements, and the next caller gets a new one', async () => {
   const proxy = await openFaultProxy(database.url);
   const db = connect({ url: proxy.url, poolSize: 1, statementMs: 200 });
   await sql`select 1`.execute(db);

@@ -72,7 +72,7 @@ test('B4: for any two bodies the digests are equal exactly when the bodies are',
     }),
   );
 });
-test('B1: of many claims at once one is the first, and all others are told its resource', async () => {
+test('B1: one of many concurrent claims is the first, and all others get its resource', async () => {
   const one = claimOf();
   const claimed = await Promise.all(Array.from({ length: 40 }, () => claim(one)));
   const firsts = claimed.filter(({ first }) => first);
@@ -113,7 +113,7 @@ test('B7: a claim that is rolled back binds nothing', async () => {
   expect((await claim({ ...one, digest: bodyDigest({ amount: '2' }) })).first).toBe(true);
 });
 
-test('B8: a key of years ago still stands', async () => {
+test('B8: a key from years ago is still known', async () => {
   const one = claimOf({ nowSeconds: 1 });
   await claim(one);
   expect((await claim({ ...one, nowSeconds: 1 + 400 * 86_400 })).first).toBe(false);

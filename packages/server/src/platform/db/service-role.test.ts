@@ -99,7 +99,7 @@ test('the service of an owner who may make roles cannot either', async () => {
   await expectKept(own);
 });
 
-test('an owner who may not make roles is told what an administrator runs, and that helps', async () => {
+test('an owner who may not create roles gets the statement for an administrator, and it helps', async () => {
   const own = await ownedBy('nocreaterole');
   await grantServiceRights(own, KEPT);
   const { role, warning } = await findServiceRole(own, KEPT);
@@ -114,7 +114,7 @@ test('an owner who may not make roles is told what an administrator runs, and th
   await expectKept(own);
 });
 
-test('a login that has no right to change the rows needs no role and hears nothing', async () => {
+test('a login that has no right to change the rows needs no role and gets no warning', async () => {
   const own = new URL(url);
   own.username = `service_${randomBytes(4).toString('hex')}`;
   own.password = 'secret';

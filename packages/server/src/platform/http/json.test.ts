@@ -275,14 +275,14 @@ test.each(READ_AT_WORST)('%s: reading costs no more than the length', async (_wh
   await expectLinear(worst, refusal);
 });
 
-test('a sign that lies across a million bytes is one sign, and half of one is refused', () => {
+test('a character at the boundary of a million bytes is one character, and half a character is refused', () => {
   const long = (text: string) => Buffer.from(`{"a":"${'x'.repeat(1_000_000 - 8)}${text}"}`);
   expect(parseStrictJson(long('€€'))).toEqual({ a: `${'x'.repeat(1_000_000 - 8)}€€` });
   const bytes = long('€€');
   expect(() => parseStrictJson(bytes.subarray(0, 1_000_002))).toThrow(/not valid UTF-8/);
 });
 
-test('a text of 1 MiB lies in the heap', () => {
+test('a text of 1 MiB is kept in the heap', () => {
   const body = Buffer.from(`{"a":"${'x'.repeat(1_048_560)}"}`);
   const before = process.memoryUsage().external;
   parseStrictJson(body);

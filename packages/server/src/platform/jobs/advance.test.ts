@@ -30,7 +30,7 @@ test('moving the clock moves the jobs that follow it, and makes due those that w
   const dueAtMs = nowMs + 10_000;
   const kinds = ['follows', 'held', 'real'] as const;
   await bench.add(...kinds.map((kind) => ({ kind, dueAtMs, followsClock: kind === 'follows' })));
-  const move = { ms: 4_000, nowMs, lookAnew: ['held'] };
+  const move = { ms: 4_000, nowMs, retryKinds: ['held'] };
   await transact(bench.db, (tx) => advanceClockJobs(tx, MERCHANT, move));
   const due = (await bench.rows()).map((row) => [row.kind, Number(row.due_at_ms) - nowMs, row.revision]);
   expect(due).toEqual([

@@ -141,7 +141,7 @@ test('one that fails fails alone, with its own error', async () => {
   expect((await effects()).names).toEqual(without(3, 4));
 });
 
-test('where the answer to COMMIT is lost, no step is repeated: each job looks again', async () => {
+test('where the answer to COMMIT is lost, no step is repeated: each job reads its state again', async () => {
   const batches: number[][] = [];
   let isLost = false;
   const step = stepOf(async (_tx, numbers) => {

@@ -51,7 +51,7 @@ test('the same key again keeps one job: the earlier time, the newest payload, on
   expect(await bench.rows()).toMatchObject([{ due_at_ms: 100n, revision: 2, payload: { n: 3 } }]);
 });
 
-test('keys are told apart by merchant and kind; jobs without a key never merge', async () => {
+test('keys are separate for each merchant and kind; jobs without a key never merge', async () => {
   const other = newId();
   await bench.add(
     { kind: 'a', uniqueKey: 'k' },

@@ -48,7 +48,7 @@ test('a revision that a handler has seen does not make its job run again', async
   expect(Number((await bench.rows())[0]?.due_at_ms)).toBeGreaterThan(bench.clock.nowMs() + DAY_MS / 2);
 });
 
-test('a revision after the last look of a handler makes its job run again at once', async () => {
+test('a revision after a handler’s last read makes its job run again at once', async () => {
   const decided = (run: JobRun, heard: () => void) => {
     run.onRevision(heard);
     run.onRevision(undefined);
@@ -57,7 +57,7 @@ test('a revision after the last look of a handler makes its job run again at onc
   await expect.poll(() => bench.rows(), { timeout: 30_000 }).toEqual([]);
 });
 
-test('a revision that arrives during the last look of a handler is left for the next run', () => {
+test('a revision that arrives during a handler’s last read is left for the next run', () => {
   const job: ClaimedJob = {
     merchantId: MERCHANT,
     jobId: newId(),

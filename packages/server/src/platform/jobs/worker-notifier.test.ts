@@ -66,7 +66,7 @@ test('notices carry merchant, kind and the earliest time; those of one turn of t
       { merchantId: a, kind: 'x y', dueAtMs: 7 },
       { merchantId: a, kind: 'x y', dueAtMs: 5 },
     ]);
-    await advanceClockJobs(tx, b, { ms: 1_000, nowMs: 0, lookAnew: [] });
+    await advanceClockJobs(tx, b, { ms: 1_000, nowMs: 0, retryKinds: [] });
     notifyWorkers(tx, []);
   });
   const expected = [

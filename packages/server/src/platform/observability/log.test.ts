@@ -11,7 +11,7 @@ function capture(secrets: string[] = []) {
 const PASSWORD = 'p4ss/w0rd+of=mine';
 const URL_WITH_PASSWORD = `postgres://florin:${encodeURIComponent(PASSWORD)}@db.example:5432/florin`;
 
-test('an error is told by class, code, message, frames and causes, and by nothing that a driver hangs on it', () => {
+test('an error is logged with class, code, message, frames and causes, and without the fields a driver adds', () => {
   const { log, lines } = capture();
   const error = Object.assign(new TypeError('outer', { cause: new Error('inner') }), {
     code: '23505',
@@ -31,7 +31,7 @@ test('an error is told by class, code, message, frames and causes, and by nothin
   expect(line).not.toMatch(/planted|p4ss/);
 });
 
-test('a message that quotes the value it refuses is told without the value', () => {
+test('a message that quotes the refused value is logged without it', () => {
   const { log, text } = capture();
   const error = Object.assign(new Error('invalid input syntax for type uuid: "planted"'), { code: '22P02' });
   log.error({ err: error }, 'it failed');
@@ -76,7 +76,7 @@ test.each(SECRETS)('G2: %s is masked', (_what, text, secret) => {
   expect(redact(text)).not.toContain(secret);
 });
 
-test('G2: a secret that the process knows is masked in whatever form it stands', () => {
+test('G2: a secret that the process knows is masked in every encoding', () => {
   const secret = 'a "quoted" / secret';
   const text = JSON.stringify({ a: secret, b: encodeURIComponent(secret), c: `x${secret}y` });
   const masked = createRedactor([secret, ''])(text);

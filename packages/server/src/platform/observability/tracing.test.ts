@@ -83,7 +83,7 @@ test('a span continues the trace that the caller names', async () => {
   ]);
 });
 
-test('a refusal is an answer; a failure is told by its class and never by its text', async () => {
+test('a refusal is an answer; a failure is traced by its class and never by its text', async () => {
   const refused = () => Promise.reject(new Fail('invalid_request', 'the amount "planted" is wrong'));
   const failed = () => Promise.reject(new TypeError('postgres://a:planted@b'));
   await expect(traced('a', options, refused)).rejects.toThrow('is wrong');

@@ -46,7 +46,7 @@ const separator = fc.constantFrom('=', ': ', '":"', '" : "', '\\":\\"', ' = ');
 const secret = fc.stringMatching(/^[A-Za-z0-9:/?#.-]{1,20}$/).map((text) => `s3cr3t${text}`);
 const around = fc.string({ unit: 'grapheme', maxLength: 20 });
 
-test('a named secret is masked wherever it stands', () => {
+test('a named secret is masked everywhere', () => {
   fc.assert(
     fc.property(fc.tuple(around, name, separator, secret, around), ([before, called, sign, value, after]) => {
       const text = `${before} ${called}${sign}${value} ${after}`;

@@ -31,7 +31,7 @@ function opens(vault: Vault, sealed: Buffer, context: string): boolean {
   }
 }
 
-test('what was sealed opens again, also after a restart, and never looks the same twice', async () => {
+test('what was sealed opens again, also after a restart, and never has the same bytes twice', async () => {
   const vault = await Vault.unlock(db, master, 1);
   const sealed = [vault.seal(SECRET, 'a'), vault.seal(SECRET, 'a')];
   expect(sealed[0]).not.toEqual(sealed[1]);
@@ -61,7 +61,7 @@ test('fault 83: every single changed byte is noticed', async () => {
   }
 });
 
-test('another master key is told so, and leaves the data keys as they are', async () => {
+test('another master key is refused, and leaves the data keys unchanged', async () => {
   const vault = await Vault.unlock(db, master, 1);
   const sealed = vault.seal(SECRET, 'a');
   await expect(Vault.unlock(db, randomBytes(32), 2)).rejects.toBeInstanceOf(WrongMasterKey);

@@ -89,7 +89,7 @@ test('while a payment of it is on its way an invoice keeps its amount: it is a c
   }
 });
 
-test('it is taken off once that has failed, and nobody is past due for what is not asked for', () => {
+test('it is taken off once that has failed, and nobody is past due for an amount that is not due', () => {
   for (const code of ['insufficient_balance', 'network_unavailable']) {
     const world = charged();
     change(world, 1_000n);
@@ -173,7 +173,7 @@ function play(world: World, steps: readonly (Step & { isOff: boolean })[]): void
 
 // What the world checks after each change: every paid invoice by its own money, all credits by what was paid and given
 // back, and all that is asked for by the exact price of what was billed.
-test('whatever happens, credit ever used is at most what was ever paid, and what is asked for is what was billed', () => {
+test('whatever happens, credit ever used is at most what was ever paid, and what is due is what was billed', () => {
   fc.assert(
     fc.property(startings, histories, fc.integer({ min: 1, max: 2 ** 30 }), (given, steps, seed) => {
       play(new World(given, seed), steps);

@@ -105,7 +105,7 @@ test.each(['UTC', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Apia'])(
 const intervals = fc.constantFrom('day' as const, 'week' as const, 'month' as const, 'year' as const);
 const moments = fc.integer({ min: at('2020-01-01T00:00:00'), max: at('2110-01-01T00:00:00') });
 
-test('I16: each moment lies in exactly one period, and periods follow each other without a gap', () => {
+test('I16: each moment is in exactly one period, and periods follow each other without a gap', () => {
   fc.assert(
     fc.property(moments, intervals, moments, (anchor, interval, moment) => {
       const n = periodIndex(anchor, interval, moment);

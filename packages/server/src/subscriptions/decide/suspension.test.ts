@@ -160,7 +160,7 @@ function play(methodId: string | null, moments: readonly Moment[], lasts: 0 | 1)
   return lines;
 }
 
-test('however long a suspension lasts, and whatever is written meanwhile, all goes on as if it had taken no time', () => {
+test('however long a suspension lasts, and whatever is written meanwhile, billing continues as if it had taken no time', () => {
   const deeds = ['suspend', 'resume', 'topUp', 'mandate', 'dearer', 'pay', 'page', 'seen', 'fail', 'trouble'];
   const moment = fc.record<Moment>({
     afterHours: fc.integer({ min: 0, max: 60 }),

@@ -6,7 +6,7 @@ import { type SubscribeFacts, subscribeState } from './subscribe-state.ts';
 const invoice = { isLive: false, hasFailed: false, page: 'open' } as const;
 const incomplete: SubscribeFacts = { status: 'incomplete', hasMethod: false, invoice };
 
-test('nobody is asked for money while some is on its way, and everybody where nothing is', () => {
+test('no page asks for money while some is on its way, and every page does where none is', () => {
   expect(subscribeState(incomplete)).toBe('choose');
   expect(subscribeState({ ...incomplete, invoice: { ...invoice, page: 'busy' } })).toBe('confirming');
   expect(subscribeState({ ...incomplete, invoice: { ...invoice, page: 'paid' } })).toBe('confirming');
