@@ -220,7 +220,7 @@ test('while a token is paused refunds of it wait, and can be canceled', async ()
   await refund({ ...part, refund_id: 'canceled' });
   await merchant.sdk.testHelpers.advanceClock(100);
   const waits = { status: 'pending', waiting_for: 'network_paused' };
-  for (const id of ['waits', 'canceled']) await expect.poll(() => read(id), PATIENCE).toMatchObject(waits);
+  for (const id of ['waits', 'canceled']) await expect.poll(() => read(id), POLL).toMatchObject(waits);
   expect((await cancel('canceled')).status).toBe(200);
   expect(await read('canceled')).toMatchObject({ status: 'canceled', waiting_for: null });
   await clearSetting(service.app.db, merchant.merchantId, TRANSFER_SETTINGS.paused);

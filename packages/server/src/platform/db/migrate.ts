@@ -17,7 +17,7 @@ export interface MigrationSet {
 }
 
 /** Other processes wait for the lock at their start, and migrating a large table takes time. */
-const PATIENCE = { lockTimeoutMs: 30_000, statementMs: 3_600_000 };
+const LIMITS = { lockTimeoutMs: 30_000, statementMs: 3_600_000 };
 
 const PRODUCT: MigrationSet = { folder: new URL('migrations/', PACKAGE_FOLDER) };
 
@@ -43,7 +43,7 @@ async function readRenamed(folder: URL): Promise<Record<string, string>> {
  * @throws UnknownMigrations if the database has migrations of another origin or of a later release
  */
 export async function migrate(url: string, set: MigrationSet = PRODUCT): Promise<string[]> {
-  const db = connect({ url, poolSize: 2, ...PATIENCE });
+  const db = connect({ url, poolSize: 2, ...LIMITS });
   try {
     const migrations = await readMigrations(set.folder);
     const table =
