@@ -1,6 +1,6 @@
 import type { LiveConfig } from './app.ts';
 import { NetworksFileWrong, readNetworksFile } from './chains/index.ts';
-import { type Config, ConfigError } from './platform/config.ts';
+import { type Config, ConfigError, isLocal } from './platform/config.ts';
 
 /** What live merchants need, of which all or nothing is set. @throws ConfigError with one line */
 export function liveConfig({ networksFile, signer, outbound }: Config): LiveConfig | undefined {
@@ -16,4 +16,22 @@ export function liveConfig({ networksFile, signer, outbound }: Config): LiveConf
     if (error instanceof NetworksFileWrong) throw new ConfigError(`FLORIN_NETWORKS_FILE: ${error.message}.`);
     throw error;
   }
+}
+
+/**
+ * For the sandbox, which holds live merchants so that a local node or a test network can be tried.
+ *
+ * @throws ConfigError where money of others would lie in it
+ */
+export function checkLiveInSandbox(config: Config): void {
+  const live = liveConfig(config);
+  if (live === undefined) return;
+  if (!isLocal(config))
+    throw new ConfigError(
+      'FLORIN_NETWORKS_FILE is set, and the sandbox holds live merchants on loopback only: run florin serve and florin work.',
+    );
+  if (config.databaseUrl === undefined && !live.network.isTest)
+    throw new ConfigError(
+      `${live.network.name} has real money, which needs a PostgreSQL of your own with backups: set DATABASE_URL, or run florin serve and florin work.`,
+    );
 }

@@ -14,7 +14,7 @@ import {
 import { preparePages } from './checkout/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { listen } from './listening.ts';
-import { liveConfig } from './live-config.ts';
+import { checkLiveInSandbox, liveConfig } from './live-config.ts';
 import { listenForMonitoring, type MonitoringListener } from './monitoring/index.ts';
 import { type Config, ConfigError } from './platform/config.ts';
 import { codeOf } from './platform/db/index.ts';
@@ -85,6 +85,7 @@ async function orClose<T>(parts: Parts, start: () => Promise<T>): Promise<T> {
  * seeded merchant, API and workers. A second start keeps all data.
  */
 export async function startSandbox(config: Config): Promise<RunningSandbox> {
+  checkLiveInSandbox(config);
   const folder = new DataFolder(config.dataDir);
   folder.create(await groupOfPostgres(folder.file('postgres')));
   const parts: Parts = {};

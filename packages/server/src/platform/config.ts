@@ -152,6 +152,9 @@ export type ConfigFlags = Partial<Record<ConfigKey, string | undefined>>;
 
 const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
+/** Programs of this machine alone reach the service. */
+export const isLocal = ({ host, trustedProxy }: Config): boolean => LOOPBACK.test(host) && !trustedProxy;
+
 function reader(env: Readonly<Record<string, string | undefined>>, flags: ConfigFlags) {
   const text = (key: ConfigKey) => flags[key] ?? (env[CONFIG_OPTIONS[key].env] || undefined);
   const wrong = (key: ConfigKey, allowed: string) => {
