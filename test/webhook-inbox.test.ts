@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = createApiServer(service.app, {
     publicUrl: () => url,
     rate: { perSecond: 100, burst: 100 },
-    inboxOwner: { merchantId, storeId },
+    sandbox: { owner: { merchantId, storeId }, folderOption: '' },
   });
   url = await server.listen({ host: '127.0.0.1', port: 0 });
 });
@@ -97,7 +97,7 @@ test('a page of another site can link to it and not read it', async () => {
 });
 
 test('a process without a sandbox has no such page', async () => {
-  for (const path of [PAGE, LIST, `${PAGE}/inbox.js`]) {
+  for (const path of [PAGE, LIST, '/sandbox/live.js']) {
     expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(401);
   }
 });

@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium())('the webhook inbox in a browser', () => {
     server = createApiServer(service.app, {
       publicUrl: () => baseUrl,
       rate,
-      inboxOwner: { merchantId, storeId },
+      sandbox: { owner: { merchantId, storeId }, folderOption: '' },
     });
     baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
   }
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium())('the webhook inbox in a browser', () => {
     server = createApiServer(service.app, {
       publicUrl: () => baseUrl,
       rate,
-      inboxOwner: { merchantId, storeId },
+      sandbox: { owner: { merchantId, storeId }, folderOption: '' },
     });
     await server.listen({ host: '127.0.0.1', port: Number(port) });
     await page.getByText(/^Live/).waitFor();

@@ -33,6 +33,7 @@ export function sandboxBanner(config: Config, sandbox: RunningSandbox): string {
   return `
 Florin is running: a sandbox with simulated money.
 
+  Browser      ${baseUrl}/
   Address      ${baseUrl}/api/v1
   Reference    ${baseUrl}/docs (as OpenAPI: ${baseUrl}/openapi.json)
   Webhooks     ${baseUrl}/sandbox/webhooks

@@ -41,7 +41,7 @@ const scriptOf = (name: string, file: string) =>
   });
 const scripts = [
   ...(await scriptOf('checkout', 'checkout/client.tsx')),
-  ...(await scriptOf('inbox', 'inbox/client.ts')),
+  ...(await scriptOf('live', 'live/client.ts')),
 ];
 const renderer = await filesOf({
   build: {

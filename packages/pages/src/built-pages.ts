@@ -54,9 +54,9 @@ async function build(): Promise<BuiltPages> {
   const renderer: Renderer = await import(
     /* @vite-ignore */ pathToFileURL(path.join(folder, 'render.js')).href
   );
-  const { render, renderInboxList } = renderer;
-  const scripts = { checkout: scriptOf(files, 'checkout'), inbox: scriptOf(files, 'inbox') };
-  return { scripts, files, render, renderInboxList };
+  const { render, renderList } = renderer;
+  const scripts = { checkout: scriptOf(files, 'checkout'), live: scriptOf(files, 'live') };
+  return { scripts, files, render, renderList };
 }
 
 function scriptOf(files: BuiltPages['files'], entry: keyof Scripts): BuiltScript {

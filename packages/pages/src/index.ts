@@ -1,6 +1,5 @@
 import { builtPages, type PageFile } from './built-pages.ts';
-import type { RenderedPage } from './renderer.ts';
-import type { InboxList } from './views/inbox.ts';
+import type { LiveListView, RenderedPage } from './renderer.ts';
 import type { PageView } from './views/index.ts';
 
 export { builtPages, type PageFile } from './built-pages.ts';
@@ -8,12 +7,14 @@ export type { RenderedPage } from './renderer.ts';
 export * from './views/checkout.ts';
 export type * from './views/claim.ts';
 export type * from './views/errors.ts';
+export type * from './views/front.ts';
 export type * from './views/inbox.ts';
 export type { PageView } from './views/index.ts';
 export * from './views/languages.ts';
 export type * from './views/link.ts';
 export type * from './views/payer-page.ts';
 export type * from './views/subscription.ts';
+export type * from './views/trouble.ts';
 export * from './written.ts';
 
 /** The document of a view. The first page of a version waits for its build. */
@@ -22,15 +23,15 @@ export async function renderPage(view: PageView): Promise<RenderedPage> {
   return render(view, scripts);
 }
 
-/** HTML of the inbox's list, which the inbox's script puts into its page. */
-export async function renderInboxList(list: InboxList): Promise<string> {
-  return (await builtPages()).renderInboxList(list);
+/** HTML of a list, which the script of its page puts into the page. */
+export async function renderList(list: LiveListView): Promise<string> {
+  return (await builtPages()).renderList(list);
 }
 
-/** The inbox's script; its content is of this version of the pages. */
-export async function inboxScript(): Promise<PageFile> {
+/** The script of pages with a live list; its content is of this version of the pages. */
+export async function liveScript(): Promise<PageFile> {
   const { scripts, files } = await builtPages();
-  const file = files.get(scripts.inbox.name);
-  if (file === undefined) throw new Error(`the build has no file ${scripts.inbox.name}`);
+  const file = files.get(scripts.live.name);
+  if (file === undefined) throw new Error(`the build has no file ${scripts.live.name}`);
   return file;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { translatorOf } from './catalogues.ts';
-import { type CheckoutView, type PageView, renderInboxList, renderPage } from './index.ts';
+import { type CheckoutView, type PageView, renderList, renderPage } from './index.ts';
 import { withElements } from './texts.ts';
 import { PAGE_LANGUAGES, type PageLanguage } from './views/languages.ts';
 
@@ -110,6 +110,7 @@ function plainViews(language: PageLanguage): PageView[] {
       payment: { received: '1 USDT', networkName: 'Tron', txIds: ['0x1'] },
     },
     { page: 'notice', language, code: 'link_closed', storeName: HOSTILE },
+    { page: 'trouble', language, kind: 'refused', detail: HOSTILE, requestId: HOSTILE },
   ];
 }
 
@@ -157,7 +158,11 @@ test("the inbox's blocks change their version with their content", async () => {
     createdAt: '2026-01-01T00:00:00Z',
   };
   const versionOf = async (body: string) => {
-    const html = await renderInboxList({ endpoints: [], events: [{ ...event, body, deliveries: [] }] });
+    const html = await renderList({
+      page: 'inbox',
+      endpoints: [],
+      events: [{ ...event, body, deliveries: [] }],
+    });
     expect(html).not.toContain('<script');
     return /id="evt_1"[^>]*data-version="([^"]+)"/.exec(html)?.[1];
   };

@@ -3,6 +3,7 @@ import { checkoutSheet } from './checkout/checkout-sheet.tsx';
 import { claimCheckSheet, claimFormSheet, claimOutcomeSheet } from './claim/claim-sheets.tsx';
 import { renderSheet, renderWide } from './design/shell.tsx';
 import { errorListPage, errorPage } from './errors/error-pages.tsx';
+import { FrontList, frontPage, servicePage } from './front/front-page.tsx';
 import { InboxList } from './inbox/inbox-list.tsx';
 import { inboxPage } from './inbox/inbox-page.tsx';
 import { linkPosterSheet, linkSheet } from './link/link-sheets.tsx';
@@ -10,6 +11,7 @@ import { noticeSheet } from './notice-sheet.tsx';
 import type { Renderer } from './renderer.ts';
 import { portalCancelSheet, portalSheet, receiptSheet } from './subscription/portal-sheets.tsx';
 import { subscribeSheet } from './subscription/subscribe-sheet.tsx';
+import { troubleSheet } from './trouble/trouble-sheet.tsx';
 
 export const render: Renderer['render'] = (view, scripts) => {
   switch (view.page) {
@@ -35,8 +37,14 @@ export const render: Renderer['render'] = (view, scripts) => {
       return renderSheet(receiptSheet(view));
     case 'notice':
       return renderSheet(noticeSheet(view));
+    case 'trouble':
+      return renderSheet(troubleSheet(view));
+    case 'front':
+      return renderWide(frontPage(view, scripts.live));
+    case 'service':
+      return renderWide(servicePage(view));
     case 'inbox':
-      return renderWide(inboxPage(view, scripts.inbox));
+      return renderWide(inboxPage(view, scripts.live));
     case 'error':
       return renderWide(errorPage(view));
     case 'error_list':
@@ -44,5 +52,5 @@ export const render: Renderer['render'] = (view, scripts) => {
   }
 };
 
-export const renderInboxList: Renderer['renderInboxList'] = (list) =>
-  renderToString(<InboxList list={list} />);
+export const renderList: Renderer['renderList'] = (list) =>
+  renderToString(list.page === 'inbox' ? <InboxList list={list} /> : <FrontList events={list.events} />);

@@ -1,3 +1,4 @@
+import type { FrontEvent } from './views/front.ts';
 import type { InboxList } from './views/inbox.ts';
 import type { PageView } from './views/index.ts';
 
@@ -15,11 +16,13 @@ export interface BuiltScript {
 }
 
 /** Scripts of pages, by their entry of the build. */
-export type Scripts = Readonly<Record<'checkout' | 'inbox', BuiltScript>>;
+export type Scripts = Readonly<Record<'checkout' | 'live', BuiltScript>>;
+
+/** The list of a page alone, by the page. */
+export type LiveListView = ({ page: 'inbox' } & InboxList) | { page: 'front'; events: readonly FrontEvent[] };
 
 /** What the build of `render.tsx` exports. */
 export interface Renderer {
   render: (view: PageView, scripts: Scripts) => RenderedPage;
-  /** The inbox's list alone. */
-  renderInboxList: (list: InboxList) => string;
+  renderList: (list: LiveListView) => string;
 }

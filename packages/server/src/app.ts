@@ -12,7 +12,7 @@ import {
 } from './chains/index.ts';
 import { checkoutPages, checkoutRoutes } from './checkout/index.ts';
 import { customerRoutes } from './customers/index.ts';
-import { docsPages, type TryOutKey } from './docs/index.ts';
+import { docsPages, servicePage, type TryOutKey, troublePage } from './docs/index.ts';
 import { eventRoutes } from './events/index.ts';
 import { invoiceRoutes } from './invoices/index.ts';
 import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
@@ -49,7 +49,7 @@ import { Metrics } from './platform/observability/index.ts';
 import { Vault } from './platform/secrets/index.ts';
 import { createRates, type Rates } from './rates/index.ts';
 import { claimPages, refundAuthority, refundNames, refundRoutes } from './refunds/index.ts';
-import { type InboxOwner, sandboxPages, sandboxRoutes } from './sandbox/index.ts';
+import { type FrontOptions, sandboxPages, sandboxRoutes } from './sandbox/index.ts';
 import { createAuthentication, getMerchant } from './stores/index.ts';
 import { chargeNeeds, subscriptionPages, subscriptionRoutes } from './subscriptions/index.ts';
 import { type FindAuthority, type FindOwnAddresses, type Screen, screen } from './transfers/index.ts';
@@ -238,8 +238,8 @@ export interface ServerOptions {
   trustedProxy?: boolean;
   /** The sandbox's own key, with which the API reference sends requests. */
   tryOutKey?: TryOutKey | undefined;
-  /** The sandbox's own store, whose webhooks the inbox shows. */
-  inboxOwner?: InboxOwner | undefined;
+  /** The sandbox's own store, which the front page and the webhook inbox show. */
+  sandbox?: Omit<FrontOptions, 'version'> | undefined;
   /** Metrics are served elsewhere, or a proxy hides which callers are local. */
   withoutMetrics?: boolean;
   /** Validates every response against its schema, for tests. */
@@ -256,7 +256,8 @@ export function publicPages(app: App, routes: readonly Route[], options: ServerO
     ...docsPages({ ...options, routes, clock: app.clock }),
     ...checkoutPages(app, options.publicUrl),
     ...subscriptionPages(app),
-    ...sandboxPages(app, options.inboxOwner),
+    ...sandboxPages(app, options.sandbox && { ...options.sandbox, version: packageJson.version }),
+    ...(options.sandbox === undefined ? [servicePage()] : []),
   ];
 }
 
@@ -271,6 +272,7 @@ export function createApiServer(app: App, options: ServerOptions): FastifyInstan
     observer: app.metrics,
     versions: API_VERSIONS,
     errorFormats: ERROR_FORMATS,
+    errorPage: troublePage,
     rate: options.rate,
     trustedProxy: options.trustedProxy ?? false,
     publicUrl: options.publicUrl,

@@ -22,6 +22,8 @@ const PASSED_THROUGH_MODE = 0o710;
 const STICKY = 0o1000;
 const KEY_BYTES = 32;
 const MASTER_KEY = 'master.key';
+/** Where commands look by themselves. */
+const DEFAULT_FOLDER = '.florin';
 
 /** The databases of a running sandbox, for the CLI. */
 export interface RunningSandbox {
@@ -44,6 +46,12 @@ export class DataFolder {
 
   constructor(folder: string) {
     this.path = path.resolve(folder);
+  }
+
+  /** What a command in this directory has to be told to find the folder, with a space before it; '' if nothing. */
+  commandOption(): string {
+    if (this.path === path.resolve(DEFAULT_FOLDER)) return '';
+    return ` --data-dir '${this.path.replaceAll("'", "'\\''")}'`;
   }
 
   /**

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { groupOfPostgres, type Postgres, startPostgres } from '@florin/embedded-postgres';
+import { builtPages } from '@florin/pages';
 import type { FastifyInstance } from 'fastify';
 import {
   type App,
@@ -11,7 +12,6 @@ import {
   openApp,
   type ServerOptions,
 } from './app.ts';
-import { preparePages } from './checkout/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { listen } from './listening.ts';
 import { checkLiveInSandbox, liveConfig } from './live-config.ts';
@@ -106,7 +106,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
     parts.app.live?.ethereum.start();
     // Seeded before the server accepts requests.
     const seeded = await seedSandbox(parts.app, known?.base_url ?? PLACEHOLDER_URL, known);
-    const baseUrl = await startServer(parts, config, ownPages(seeded));
+    const baseUrl = await startServer(parts, config, ownPages(seeded, folder.commandOption()));
     const credentials = { ...seeded, base_url: baseUrl };
     folder.writeCredentials(credentials);
     folder.writeRunning({
@@ -138,15 +138,18 @@ function openLog(config: Config, opened: { databaseUrl: string; masterKey: Buffe
   return createLogger(config.logLevel, { secrets: [...passwords, ...keys] });
 }
 
-type OwnPages = Pick<ServerOptions, 'tryOutKey' | 'inboxOwner'>;
+type OwnPages = Pick<ServerOptions, 'tryOutKey' | 'sandbox'>;
 
 /** Options of the pages that the sandbox shows to browsers on its machine. */
-function ownPages({ merchant_id, store_id, api_key, secret_key }: SandboxCredentials): OwnPages {
+function ownPages(
+  { merchant_id, store_id, api_key, secret_key }: SandboxCredentials,
+  folderOption: string,
+): OwnPages {
   const [merchantId, storeId] = [decodeId('merchant', merchant_id), decodeId('store', store_id)];
   const isKnown = merchantId !== undefined && storeId !== undefined;
   return {
     tryOutKey: { apiKey: api_key, secretKey: secret_key },
-    inboxOwner: isKnown ? { merchantId, storeId } : undefined,
+    sandbox: isKnown ? { owner: { merchantId, storeId }, folderOption } : undefined,
   };
 }
 
@@ -164,6 +167,11 @@ async function startServer(parts: Parts, config: Config, pages: OwnPages = {}): 
   preparePages(app);
   await startMonitoring(parts, config);
   return publicUrl;
+}
+
+/** Builds the pages in the background, before the first reader comes. */
+function preparePages({ log }: Pick<App, 'log'>): void {
+  builtPages().catch((error: unknown) => log.error({ err: error }, 'the pages cannot be built'));
 }
 
 async function startMonitoring(parts: Parts, { metrics }: Config): Promise<void> {

@@ -139,10 +139,12 @@ export interface WidePage {
   title: string;
   nav?: VNode;
   body: VNode;
-  script?: PageScript;
+  script?: PageScript | undefined;
+  /** It may send forms to its own origin. */
+  hasForm?: boolean;
 }
 
-export function renderWide({ title, nav, body, script }: WidePage): RenderedPage {
+export function renderWide({ title, nav, body, script, hasForm = false }: WidePage): RenderedPage {
   return {
     html: htmlOf({
       language: 'en',
@@ -159,6 +161,7 @@ export function renderWide({ title, nav, body, script }: WidePage): RenderedPage
     policy: {
       'style-src': WIDE_STYLE.source,
       'img-src': 'data:',
+      ...(hasForm ? { 'form-action': "'self'" } : {}),
       ...(script === undefined ? {} : SCRIPT_POLICY),
     },
   };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   EVENT_ID_HEADER,
   EVENT_TYPE_HEADER,
@@ -6,9 +5,8 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from '@florin/contract/signing';
-import type { VNode } from 'preact';
-import { renderToString } from 'preact-render-to-string';
 import { translatorOf } from '../catalogues.ts';
+import { Block, Code, Time } from '../live/live-list.tsx';
 import type {
   InboxAttempt,
   InboxDelivery,
@@ -22,32 +20,8 @@ const t = translatorOf('inbox', 'en');
 const COMMANDS = `npx florin listen --forward-to http://localhost:3000/webhooks
 npx florin endpoints create https://shop.example/webhooks --types '*,payout_batch.updated'`;
 
-/** A block with a name and a version: the script replaces it where the version has changed. */
-function Block({ id, kind = '', children }: { id: string; kind?: string; children: VNode }) {
-  const version = createHash('sha256').update(renderToString(children)).digest('base64url').slice(0, 16);
-  return (
-    <section id={id} class={kind} data-version={version} aria-labelledby={`${id}-title`}>
-      {children}
-    </section>
-  );
-}
-
 function Badge({ kind, text }: { kind: string; text: string }) {
   return <span class={`badge ${kind}`}>{text}</span>;
-}
-
-function Time({ iso }: { iso: string }) {
-  return <time dateTime={iso}>{iso.replace('T', ' ').replace('Z', '')}</time>;
-}
-
-function Code({ label, text }: { label: string; text: string }) {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by the keyboard
-    <pre tabIndex={0} role="group" aria-label={label}>
-      {text}
-    </pre>
-  );
 }
 
 function Endpoint({ endpoint: { id, url, types, status, disabledReason } }: { endpoint: InboxEndpoint }) {

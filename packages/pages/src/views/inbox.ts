@@ -1,3 +1,5 @@
+import type { LiveView } from './live.ts';
+
 /** An attempt of a delivery. Times are ISO 8601 with a `Z`. */
 export interface InboxAttempt {
   at: string;
@@ -43,8 +45,6 @@ export interface InboxList {
 }
 
 /** The webhook inbox of the sandbox. In English. */
-export interface InboxView extends InboxList {
+export interface InboxView extends InboxList, LiveView {
   page: 'inbox';
-  /** Where its script is served. */
-  scriptPath: string;
 }

@@ -1,10 +1,12 @@
 import type { CheckoutPageView } from './checkout.ts';
 import type { ClaimCheckView, ClaimFormView, ClaimOutcomeView } from './claim.ts';
 import type { ErrorListView, ErrorView } from './errors.ts';
+import type { FrontView, ServiceView } from './front.ts';
 import type { InboxView } from './inbox.ts';
 import type { LinkPosterView, LinkView } from './link.ts';
 import type { NoticeView } from './payer-page.ts';
 import type { PortalCancelView, PortalView, ReceiptView, SubscribeView } from './subscription.ts';
+import type { TroubleView } from './trouble.ts';
 
 /** The data of a page: a plain object, which a server module builds and this package renders. */
 export type PageView =
@@ -19,6 +21,9 @@ export type PageView =
   | PortalCancelView
   | ReceiptView
   | NoticeView
+  | TroubleView
+  | FrontView
+  | ServiceView
   | InboxView
   | ErrorView
   | ErrorListView;

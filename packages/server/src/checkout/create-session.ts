@@ -6,7 +6,7 @@ import { bodyDigest, claimKey, newId, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { encodeId, merchantTime } from '../tenancy/index.ts';
-import { newPageSecret } from './page-token.ts';
+import { newPageSecret, pageToken } from './page-token.ts';
 import { payableOptions } from './payable-options.ts';
 import { getSession, insertSession, type SessionRow } from './session-queries.ts';
 
@@ -96,6 +96,12 @@ export async function createCheckoutSession(
   if (typeof made !== 'string') return made;
   const session = await getSession(deps.db, caller, encodeId('checkoutSession', made));
   return { session, view: await readPayment(deps.db, merchantId, session.payment_id), replayed: true };
+}
+
+/** Creates a session. @returns the path of its page */
+export async function openSessionPage(deps: PaymentDeps, session: NewSession): Promise<string> {
+  const { session: made } = await createCheckoutSession(deps, session);
+  return `/checkout/${pageToken(made)}`;
 }
 
 const PAGE_URLS = ['success_url', 'cancel_url', 'return_url'] as const;

@@ -1,9 +1,9 @@
-export { normalPageUrls } from './create-session.ts';
+export { normalPageUrls, openSessionPage } from './create-session.ts';
 export { openInvoicePage, readInvoicePage } from './invoice-pages.ts';
 export { noticeAnswer, payerAnswer } from './page/answer.ts';
 export type { FoundPage } from './page/find-page.ts';
 export { languageOf } from './page/language.ts';
-export { preparePages, readOption, sessionForm } from './page/pages.ts';
+export { readOption, sessionForm } from './page/pages.ts';
 export { newPageSecret } from './page-token.ts';
 export { checkoutPages } from './pages.ts';
 export { offeredOptions, payableOptions } from './payable-options.ts';

@@ -5,7 +5,9 @@ import { llmsPage } from './llms.ts';
 import { referencePages } from './reference-page.ts';
 import { signPage, type TryOutKey } from './sign.ts';
 
+export { servicePage } from './service-page.ts';
 export type { TryOutKey } from './sign.ts';
+export { troublePage } from './trouble-page.ts';
 
 export interface DocsOptions {
   routes: readonly Route[];

@@ -106,11 +106,6 @@ export const sessionForm = (
   },
 });
 
-/** Builds the pages in the background, before the first payer comes. */
-export function preparePages({ log }: Pick<PaymentDeps, 'log'>): void {
-  builtPages().catch((error: unknown) => log.error({ err: error }, 'the pages cannot be built'));
-}
-
 async function htmlOf(deps: PaymentDeps, page: FoundPage, request: PageRequest): Promise<PageAnswer> {
   const language = languageOf(request);
   const read = await readPage(deps, page, language);

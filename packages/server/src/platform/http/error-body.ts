@@ -59,9 +59,14 @@ const STRUCTURED: ErrorFormat = {
  * @param url as received: percent-encoded, and with scheme and host where a proxy is spoken to
  */
 export function formatOf(url: string, formats: readonly ErrorFormat[]): ErrorFormat {
-  const path = decoded(url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '');
+  const path = pathOf(url);
   return formats.find((format) => format.matches(path)) ?? STRUCTURED;
 }
+
+/** Calls are for programs: their errors are JSON whatever the caller accepts. */
+export const isCall = (url: string): boolean => /^\/+api(\/|$)/i.test(pathOf(url));
+
+const pathOf = (url: string) => decoded(url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '');
 
 function decoded(path: string): string {
   try {
@@ -81,14 +86,16 @@ export interface ErrorContext {
   publicUrl: string;
 }
 
+/** A failure's message as callers may see it: a name that the caller made up is quoted, a key in its place is masked. */
+export const messageOf = (fail: Fail): string => redact(shorten(fail.details.message, MESSAGE_LENGTH_MAX));
+
 /** The body of an error answer in the format of its path. */
 export function errorBody(fail: Fail, { format, ...context }: ErrorContext): object {
-  const { message, param, declineCode, charge } = fail.details;
+  const { param, declineCode, charge } = fail.details;
   return format.body({
     code: fail.code,
     status: statusOf(fail.code),
-    // A name that the caller made up is quoted; one who puts a key there gets it back masked.
-    message: redact(shorten(message, MESSAGE_LENGTH_MAX)),
+    message: messageOf(fail),
     param: param === undefined ? undefined : redact(shorten(param)),
     declineCode,
     charge,

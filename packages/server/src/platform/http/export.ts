@@ -1,6 +1,7 @@
 import { Fail } from '../fail.ts';
 import { closingLine, columnsOfItem, headingLine, itemLine } from './csv.ts';
 import type { OpenStream } from './event-stream.ts';
+import { preferredType } from './media-type.ts';
 import type { List, RouteRequest, Slice } from './route.ts';
 
 /** Rows that are in memory at a time. Each slice is a query of its own, so no transaction outlives a slow reader. */
@@ -16,15 +17,7 @@ export interface Csv {
 
 /** Whether the header `Accept` prefers CSV to JSON. A list that it leaves the choice answers JSON. */
 export function prefersCsv(accept: string | undefined): boolean {
-  const ranges = (accept ?? '').split(',').map((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const quality = parameters.find((parameter) => parameter.startsWith('q='));
-    return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
-  });
-  const [best] = ranges
-    .filter(({ type, quality }) => (type === 'text/csv' || type === 'application/json') && quality > 0)
-    .toSorted((a, b) => b.quality - a.quality);
-  return best?.type === 'text/csv';
+  return preferredType(accept, ['text/csv', 'application/json']) === 'text/csv';
 }
 
 /** Lists as CSV: everything that fits the filter, slice by slice, in constant memory. */

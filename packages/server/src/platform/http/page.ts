@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { rawOf, whileHeld } from './body.ts';
 import type { EventStreams, OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
+import { prefersHtml } from './media-type.ts';
 import type { RawRequest } from './pipeline.ts';
 
 /** What a page gets of a request, which is not authenticated. */
@@ -26,7 +27,9 @@ export interface PublicPage {
   path: string;
   /** Bytes of a body that it reads (1,024); a longer body, which is unsigned like all, is read as an empty one. */
   bodyBytesMax?: number;
-  /** @throws Fail answered in the structured format */
+  /** Only for callers that prefer HTML; to others there is nothing at this path. */
+  forBrowsers?: boolean;
+  /** @throws Fail answered with a page to browsers, else in the structured format */
   handle(request: PageRequest): Promise<PageAnswer>;
 }
 
@@ -39,13 +42,25 @@ export const bodyLimitsOf = (pages: readonly PublicPage[]): ReadonlyMap<string |
 /** OpenAPI writes `{name}`, the router `:name`. */
 export const routerPath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-export function addPage(app: FastifyInstance, streams: EventStreams, page: PublicPage): void {
+interface PageServer {
+  streams: EventStreams;
+  /** Refuses a request to an unknown path. */
+  refuseUnknown: (raw: RawRequest) => Promise<never>;
+}
+
+export function addPage(
+  app: FastifyInstance,
+  { streams, refuseUnknown }: PageServer,
+  page: PublicPage,
+): void {
   app.route({
     method: page.method ?? ['GET', 'HEAD'],
     url: routerPath(page.path),
     handler: async (request, reply) => {
       const raw = rawOf(request);
-      const answering = () => inRequest(raw, page.path, () => page.handle(raw));
+      const isHidden = page.forBrowsers === true && !prefersHtml(raw.headers.accept);
+      const answering = () =>
+        inRequest(raw, page.path, () => (isHidden ? refuseUnknown(raw) : page.handle(raw)));
       const { status, type, body, headers = {} } = await whileHeld(request, answering);
       reply.code(status).headers(headers);
       // A stream has no end that a HEAD could wait for.

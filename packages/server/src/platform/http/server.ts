@@ -3,16 +3,25 @@ import { METHODS, type Server } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isUnavailable } from '../db/db.ts';
 import { CommitUnknown } from '../db/transact.ts';
-import { Fail } from '../fail.ts';
+import { Fail, type FailCode } from '../fail.ts';
 import type { Logger } from '../observability/log.ts';
 import { shorten } from '../secrets/shorten.ts';
 import { BODY_BYTES_MAX, BodyBudget, rawOf, readBodies, whileHeld } from './body.ts';
 import { answerBrokenRequest, followRequests } from './broken-request.ts';
-import { type ErrorFormat, errorBody, errorHeaders, formatOf, statusOf } from './error-body.ts';
+import {
+  type ErrorFormat,
+  errorBody,
+  errorHeaders,
+  formatOf,
+  isCall,
+  messageOf,
+  statusOf,
+} from './error-body.ts';
 import { EVENT_STREAM, EventStreams, type OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
+import { prefersHtml } from './media-type.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
-import { addPage, bodyLimitsOf, type PublicPage, routerPath } from './page.ts';
+import { addPage, bodyLimitsOf, type PageAnswer, type PublicPage, routerPath } from './page.ts';
 import { Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
 import { announcesBody, BODYLESS_METHODS, decodable } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';
@@ -42,12 +51,21 @@ export interface HttpTimeouts {
   unreadMs: number;
 }
 
+/** An error that a browser is shown. */
+export interface PageError extends Pick<RawRequest, 'url' | 'headers' | 'requestId'> {
+  code: FailCode;
+  status: number;
+  message: string;
+}
+
 export interface HttpOptions extends PipelineOptions {
   routes: readonly Route[];
   /** Unsigned: health, the OpenAPI document, documentation. */
   pages: readonly PublicPage[];
   /** Formats of errors, each for some paths; the first that matches counts, and the structured one where none does. */
   errorFormats: readonly ErrorFormat[];
+  /** The page of an error, for browsers; without, they get JSON too. */
+  errorPage?: (error: PageError) => Promise<PageAnswer>;
   /** Address that callers see; error answers link to its documentation. A function, as the port may be chosen late. */
   publicUrl: () => string;
   tls?: { certFile: string; keyFile: string };
@@ -97,7 +115,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   logRequests(app, options.log);
   observeAnswers(app, options.observer);
   const streams = new EventStreams(timeouts.unreadMs);
-  for (const page of options.pages) addPage(app, streams, page);
+  const refuseUnknown = (raw: RawRequest) => pipeline.refuse(raw, nothingHere());
+  for (const page of options.pages) addPage(app, { streams, refuseUnknown }, page);
   app.addHook('preClose', async () => streams.close());
   for (const route of options.routes) addRoute(app, pipeline, streams, route);
   addRefusals(app, pipeline, options.routes);
@@ -247,6 +266,8 @@ function addRefusals(app: FastifyInstance, pipeline: Pipeline, routes: readonly 
   }
   app.setNotFoundHandler(async (request) => {
     const raw = rawOf(request);
+    // Whoever opens an address in a browser is told that it is wrong; a program has to say first who it is.
+    if (wantsPage(request)) throw nothingHere();
     return await whileHeld(request, () =>
       inRequest(raw, UNMATCHED, () => pipeline.refuse(raw, nothingHere())),
     );
@@ -269,21 +290,46 @@ function failOf(error: unknown): Fail {
   );
 }
 
-function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, options: HttpOptions) {
+/** Browsers get pages outside of the API. */
+const wantsPage = ({ headers, originalUrl }: FastifyRequest) =>
+  prefersHtml(headers.accept) && !isCall(originalUrl);
+
+async function sendError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: HttpOptions,
+): Promise<FastifyReply> {
   const fail = failOf(error);
   const status = statusOf(fail.code);
   // The rest of the body is not read.
   if (fail.code === 'body_too_large') reply.header('connection', 'close');
   if (status >= 500) options.log.error({ request_id: request.id, err: error }, fail.message);
+  reply.code(status).headers(errorHeaders(fail));
+  if (options.errorPage !== undefined && wantsPage(request)) {
+    try {
+      const {
+        body,
+        type,
+        headers = {},
+      } = await options.errorPage({
+        code: fail.code,
+        status,
+        message: messageOf(fail),
+        requestId: request.id,
+        url: request.originalUrl,
+        headers: { 'accept-language': request.headers['accept-language'] },
+      });
+      return await reply.headers(headers).type(type).send(body);
+    } catch (cause) {
+      options.log.error({ request_id: request.id, err: cause }, 'the page of an error cannot be shown');
+    }
+  }
   const body = errorBody(fail, {
     format: formatOf(request.originalUrl, options.errorFormats),
     requestId: request.id,
     nowSeconds: options.clock.nowSeconds(),
     publicUrl: options.publicUrl(),
   });
-  return reply
-    .code(status)
-    .headers(errorHeaders(fail))
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(body));
+  return await reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
 }

@@ -20,7 +20,7 @@ export interface EndpointRow {
   disabled_reason: string | null;
 }
 
-const timeOf = (seconds: bigint | number) => isoOf(Number(seconds) * 1000) ?? '';
+export const timeOf = (seconds: bigint | number) => isoOf(Number(seconds) * 1000) ?? '';
 
 export function endpointView(row: EndpointRow): InboxEndpoint {
   const { endpoint_id, url, types, status, disabled_reason: disabledReason } = row;

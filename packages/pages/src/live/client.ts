@@ -1,11 +1,12 @@
-import { type Texts, translator } from '../texts.ts';
+import { translator } from '../texts.ts';
+import type { LiveData } from './live-list.tsx';
 
-// Runs in the browser: asks for the list each second and changes what is new in it, so that what is open stays open and
-// the focus stays where it is. The list is HTML that the server has escaped.
+// Runs in the browser: asks for the page's list each second and changes what is new in it, so that what is open stays open
+// and the focus stays where it is. The list is HTML that the server has escaped.
 
 const EVERY_MS = 1_000;
 
-const texts: Texts<'inbox'> = JSON.parse(document.getElementById('data')?.textContent ?? '');
+const { texts, listPath }: LiveData = JSON.parse(document.getElementById('data')?.textContent ?? '');
 const t = translator(texts, 'en');
 
 function elementOf(id: string): HTMLElement {
@@ -14,7 +15,7 @@ function elementOf(id: string): HTMLElement {
   return element;
 }
 
-const inbox = elementOf('inbox');
+const list = elementOf('list');
 const status = elementOf('status');
 let etag = '';
 let isAway = false;
@@ -37,22 +38,22 @@ const versionOf = (block: Element) => block.getAttribute('data-version');
 
 /** @returns how many events are new */
 function update(html: string): number {
-  const known = new Map([...inbox.children].map((block) => [block.id, block]));
+  const known = new Map([...list.children].map((block) => [block.id, block]));
   const blocks = [...new DOMParser().parseFromString(html, 'text/html').body.children];
   let fresh = 0;
-  let place = inbox.firstElementChild;
+  let place = list.firstElementChild;
   for (const next of blocks) {
     const before = known.get(next.id);
     known.delete(next.id);
     let block = before ?? next;
-    if (before === undefined && next.className === 'event') fresh++;
+    if (before === undefined && next.classList.contains('event')) fresh++;
     if (before !== undefined && versionOf(before) !== versionOf(next)) {
       if (place === before) place = next;
       replace(before, next);
       block = next;
     }
     if (place === block) place = place.nextElementSibling;
-    else inbox.insertBefore(block, place);
+    else list.insertBefore(block, place);
   }
   for (const block of known.values()) block.remove();
   return fresh;
@@ -62,7 +63,7 @@ async function poll(): Promise<void> {
   if (document.hidden) return;
   try {
     const headers: Record<string, string> = etag === '' ? {} : { 'if-none-match': etag };
-    const answer = await fetch('/sandbox/webhooks/list', { headers });
+    const answer = await fetch(listPath, { headers });
     if (answer.status === 304) {
       if (isAway) say(t('live'));
       isAway = false;
@@ -86,4 +87,23 @@ async function pollOn(): Promise<void> {
   await poll();
   setTimeout(() => void pollOn(), EVERY_MS);
 }
+
+const COPIED_MS = 2_500;
+
+/** Without a script, or a clipboard, a text to copy is selected as a whole. */
+function offerToCopy(button: Element): void {
+  const { textContent: name } = button;
+  button.removeAttribute('hidden');
+  const copy = async () => {
+    await navigator.clipboard.writeText(elementOf(button.getAttribute('data-copies') ?? '').textContent);
+    button.textContent = t('copied');
+    setTimeout(() => {
+      button.textContent = name;
+    }, COPIED_MS);
+  };
+  button.addEventListener('click', () => void copy());
+}
+
+// Browsers offer the clipboard to secure origins, which loopback addresses are.
+if (navigator.clipboard !== undefined) document.querySelectorAll('[data-copies]').forEach(offerToCopy);
 void pollOn();
