@@ -24,13 +24,16 @@ export function baseUnits(amount: Amount): number {
   return asNumber;
 }
 
-/** The JSON integer of a price in the smallest unit of its currency. Throws a RangeError beyond 2^53−1. */
-export function priceUnits(amount: bigint): number {
-  // The check of the type is for callers without types, whose 19.99 would be a price a hundred times too small.
-  if (typeof amount !== 'bigint') {
-    throw new TypeError('a price is a bigint in the smallest unit of its currency: 1999n is 19.99 USD');
+/**
+ * The JSON integer of a price in the smallest unit of its currency. Throws a TypeError for what is no whole number, such as
+ * 19.99, and a RangeError beyond 2^53−1.
+ */
+export function priceUnits(amount: bigint | number): number {
+  if (typeof amount === 'bigint') return baseUnits(amount);
+  if (!Number.isInteger(amount)) {
+    throw new TypeError('a price is a whole number of the smallest unit of its currency: 1999 is 19.99 USD');
   }
-  return baseUnits(amount);
+  return baseUnits(BigInt(amount));
 }
 
 /** Types keep numbers out; callers without types would otherwise pay 0.1 + 0.2. */

@@ -43,14 +43,23 @@ test('every call has its method, path and body', async () => {
   ]);
 });
 
-test('a price is a bigint that a JSON number carries exactly: nothing else leaves', async () => {
+test('a price is a whole number that a JSON number carries exactly: nothing else leaves', async () => {
   await using peer = await startPeer();
   const { sessions } = peer.client().checkout;
   const create = (amount: unknown) => sessions.create({ ...input, amount: amount as bigint });
   await expect(create(19.99)).rejects.toThrow(TypeError);
   await expect(create('19.99')).rejects.toThrow(TypeError);
+  for (const wrong of [null, undefined, Number.NaN, Number.POSITIVE_INFINITY, {}, true])
+    await expect(create(wrong)).rejects.toThrow(TypeError);
   await expect(create(2n ** 53n)).rejects.toThrow(RangeError);
+  await expect(create(2 ** 53)).rejects.toThrow(RangeError);
   expect(peer.received).toEqual([]);
+});
+
+test('a price is a number as well', async () => {
+  await using peer = await startPeer(session('open'));
+  await peer.client().checkout.sessions.create({ ...input, amount: 1_999 });
+  expect(JSON.parse(peer.received[0]?.body.toString() ?? '')).toMatchObject({ amount: 1_999 });
 });
 
 test.each([

@@ -4,10 +4,16 @@ import type { CreatedFilter, Page, PageQuery } from './types.ts';
 const PAGE_SIZE_WHEN_ITERATING = 100;
 
 /**
- * A list not read yet. `for await (const item of list)` reads page after page until the end; `await list.page()`
- * reads the one page that the query names.
+ * A list not read yet. `await list` reads the one page that the query names, `for await (const item of list)` page after
+ * page until the end.
+ *
+ * @example
+ * ```ts
+ * const { data, has_more } = await florin.payments.list({ status: 'completed', limit: 20 });
+ * for await (const payment of florin.payments.list({ order_id: 'A-17' })) console.log(payment.id);
+ * ```
  */
-export class CursorList<T> implements AsyncIterable<T> {
+export class CursorList<T> implements AsyncIterable<T>, PromiseLike<Page<T>> {
   readonly #transport: Transport;
   readonly #path: string;
   readonly #query: PageQuery;
@@ -19,6 +25,9 @@ export class CursorList<T> implements AsyncIterable<T> {
     this.#query = query;
     this.#idOf = idOf;
   }
+
+  // biome-ignore lint/suspicious/noThenProperty: awaiting a list reads its page
+  readonly then: PromiseLike<Page<T>>['then'] = (read, refused) => this.page().then(read, refused); // oxlint-disable-line unicorn/no-thenable
 
   page(): Promise<Page<T>> {
     return this.#read(this.#query);

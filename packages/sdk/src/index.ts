@@ -18,6 +18,7 @@ export type { FlorinOptions } from './florin.ts';
 export { Florin } from './florin.ts';
 export type { Stamp } from './sign.ts';
 export { freshStamp, signatureHeaders } from './sign.ts';
+export { responseOf } from './transport.ts';
 export type * from './types.ts';
 export type {
   GuardedHandler,

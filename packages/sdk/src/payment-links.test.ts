@@ -34,7 +34,7 @@ test('B3: a create in doubt is repeated under the same key, an update is read be
   expect(other.received.map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
 });
 
-test('a price is a bigint: a number never leaves', async () => {
+test('a price is a whole number: nothing else leaves', async () => {
   await using peer = await startPeer();
   const { paymentLinks } = peer.client();
   const wrong = paymentLinks.create({ amount: 19.99 as unknown as bigint, currency: 'USD' });

@@ -78,7 +78,7 @@ test('B4: a key of another request is a ConflictError', async () => {
   await expect(created).rejects.toThrow(ConflictError);
 });
 
-test('a price is never a number', async () => {
+test('a price is a whole number', async () => {
   await using peer = await startPeer();
   const wrong = [{ price_data: { ...price, unit_amount: 19.99 as unknown as bigint } }];
   const { subscriptions } = peer.client();

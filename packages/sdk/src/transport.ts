@@ -3,6 +3,7 @@ import { IDEMPOTENCY_KEY_HEADER } from '@florin/contract/signing';
 import { type Answer, ConnectionError, errorOf, FlorinError, ServerError, TimeoutError } from './errors.ts';
 import { judge, pauseMs } from './retry.ts';
 import { freshStamp, signatureHeaders } from './sign.ts';
+import type { ResponseInfo } from './types.ts';
 
 const SDK_VERSION = '0.1.0';
 /** The version of the interface that the types of this SDK describe. */
@@ -28,7 +29,17 @@ export interface TransportSettings {
   readonly maxRetries: number;
   readonly basePauseMs: number;
   readonly fetch: typeof globalThis.fetch;
+  readonly signal: AbortSignal | undefined;
 }
+
+/** Beside the results themselves, whose fields are the service's. */
+const responses = new WeakMap<object, ResponseInfo>();
+
+/**
+ * The answer that a result came with: its status, request id and headers. A page of a list has one as well; undefined for
+ * objects that no call returned.
+ */
+export const responseOf = (result: object): ResponseInfo | undefined => responses.get(result);
 
 export type QueryValue = string | number | undefined;
 
@@ -73,7 +84,7 @@ export class Transport {
         const pause =
           retry < this.#settings.maxRetries ? pauseMs(error, retry, this.#settings.basePauseMs) : undefined;
         if (pause === undefined) throw doubt ?? error;
-        await sleep(pause);
+        await this.#pause(pause);
       }
     }
   }
@@ -116,9 +127,11 @@ export class Transport {
     type: 'text/event-stream' | 'text/csv' = 'text/event-stream',
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const leaving = new AbortController();
-    const leave = () => leaving.abort(signal?.reason);
-    if (signal?.aborted) leave();
-    signal?.addEventListener('abort', leave);
+    const signals = [signal, this.#settings.signal].filter((one) => one !== undefined);
+    const ended = AbortSignal.any(signals);
+    const leave = () => leaving.abort(ended.reason);
+    if (ended.aborted) leave();
+    ended.addEventListener('abort', leave);
     const listen = () =>
       setTimeout(() => leaving.abort(new DOMException('', 'TimeoutError')), SILENCE_MAX_MS);
     let timer = listen();
@@ -138,7 +151,7 @@ export class Transport {
       throw error instanceof FlorinError ? error : this.#noAnswer(error, SILENCE_MAX_MS);
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', leave);
+      ended.removeEventListener('abort', leave);
       leaving.abort();
     }
   }
@@ -153,11 +166,28 @@ export class Transport {
       headers,
       // A redirect would send the API key to another host.
       redirect: 'manual',
-      signal: AbortSignal.timeout(this.#settings.timeoutMs),
+      signal: this.#until(this.#settings.timeoutMs),
       ...(call.body === undefined ? {} : { body }),
     });
     if (answer.status < 200 || answer.status > 299) throw errorOf(answer);
     return result(answer);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { signal } = this.#settings;
+    try {
+      await sleep(ms, undefined, signal === undefined ? {} : { signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    }
+  }
+
+  /** Whatever comes first: too late, or the caller's own end. */
+  #until(timeoutMs: number): AbortSignal {
+    const late = AbortSignal.timeout(timeoutMs);
+    const { signal } = this.#settings;
+    return signal === undefined ? late : AbortSignal.any([late, signal]);
   }
 
   #url({ path, query = {} }: Call<unknown>): string {
@@ -186,6 +216,7 @@ export class Transport {
       const response = await this.#settings.fetch(url, init);
       return { status: response.status, headers: response.headers, text: await response.text() };
     } catch (error) {
+      this.#settings.signal?.throwIfAborted();
       throw this.#noAnswer(error, this.#settings.timeoutMs);
     }
   }
@@ -214,7 +245,11 @@ async function refusalOf(response: Response, type: string): Promise<FlorinError>
 
 function result<T>(answer: Answer): T {
   try {
-    return JSON.parse(answer.text);
+    const parsed = JSON.parse(answer.text);
+    const { status, headers } = answer;
+    const requestId = headers.get('x-request-id') ?? undefined;
+    if (typeof parsed === 'object' && parsed !== null) responses.set(parsed, { status, headers, requestId });
+    return parsed;
   } catch (error) {
     const message = `HTTP ${answer.status} whose body is not JSON: is baseUrl the address of the service?`;
     const requestId = answer.headers.get('x-request-id') ?? undefined;

@@ -137,12 +137,14 @@ export interface LedgerEntryQuery extends PageQuery {
   cause?: string;
 }
 
-/** `amount` is in the smallest unit of the currency: `1999n` is 19.99 USD, `500n` is 500 JPY, `12_500_000n` 12.50 USDT. */
-export type CheckoutSessionInput = Omit<wire.CheckoutSessionInput, 'amount'> & { amount: bigint };
+/** A whole number of the smallest unit of a currency: `1999` is 19.99 USD, `500` is 500 JPY, `12_500_000n` 12.50 USDT. */
+export type Price = bigint | number;
+
+export type CheckoutSessionInput = Omit<wire.CheckoutSessionInput, 'amount'> & { amount: Price };
 
 /** Either `amount`, as of a session, or `open: true` where the payer says how much. */
 export type PaymentLinkInput = Omit<wire.PaymentLinkInput, 'amount' | 'open'> &
-  ({ amount: bigint; open?: never } | { open: true; amount?: never });
+  ({ amount: Price; open?: never } | { open: true; amount?: never });
 
 /** `amount` is of the token that is sent; left out: what is left to pay. */
 export type SessionPayInput = Omit<wire.SessionPayInput, 'amount'> & { amount?: Amount };
@@ -154,9 +156,8 @@ export type RefundInput = Omit<wire.RefundInput, 'amount' | 'refund_id'> & {
 };
 
 type PriceDataInput = wire.SubscriptionItemInput['price_data'];
-/** `unit_amount` is in the smallest unit of the currency: `1999n` is 19.99 USD. */
 export type SubscriptionItemInput = Omit<wire.SubscriptionItemInput, 'price_data'> & {
-  price_data: Omit<PriceDataInput, 'unit_amount'> & { unit_amount: bigint };
+  price_data: Omit<PriceDataInput, 'unit_amount'> & { unit_amount: Price };
 };
 
 /** 1 to 20 items of one currency and one interval. */
@@ -246,6 +247,24 @@ export interface RecordedEvent {
   type: EventType;
   /** JSON. */
   body: string;
+}
+
+/** What belongs to one call; see `Florin.withOptions`. */
+export interface CallOptions {
+  /** For one attempt, until the answer is complete. */
+  timeoutMs?: number;
+  /** After the first attempt, where repeating is safe; 0 turns retries off. */
+  maxRetries?: number;
+  /** Ends the call with its reason. A write that had been sent may have had its effect. */
+  signal?: AbortSignal;
+}
+
+/** The answer behind a result; see `responseOf`. */
+export interface ResponseInfo {
+  status: number;
+  /** Quote it when you ask about a call. */
+  requestId: string | undefined;
+  headers: Headers;
 }
 
 export interface CreateOptions {

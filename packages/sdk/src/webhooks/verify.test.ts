@@ -116,10 +116,17 @@ test('step 3: the nonce has 16 to 64 visible characters', () => {
   expect(refusal(() => verify(signedWith('0123456789 abcdef'))).reason).toBe('nonce_malformed');
 });
 
-describe('D1, step 4: only the raw bytes', () => {
+describe('D1, step 4: only the body as received', () => {
+  test('text is its bytes', () => {
+    expect(webhooks.verify(body.toString(), headers, SECRET, { now: NOW })).toEqual(event);
+    const other = body.toString().replace(':', ': ');
+    expect(refusal(() => webhooks.verify(other, headers, SECRET, { now: NOW })).reason).toBe(
+      'signature_mismatch',
+    );
+  });
+
   test.each([
     ['a parsed object', event],
-    ['text', body.toString()],
     ['nothing', undefined],
   ])('%s is refused with its name', (name, given) => {
     const error = refusal(() =>

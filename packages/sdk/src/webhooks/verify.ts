@@ -58,13 +58,13 @@ export interface VerifyOptions {
 }
 
 /**
- * The event in a webhook, after the six steps of the specification (section 6). `rawBody` is the bytes as received,
- * before any parser. Throws WebhookVerificationError for what came, a TypeError for a secret that is missing.
+ * The event in a webhook, after the six steps of the specification (section 6). `rawBody` is the body as received, before
+ * any parser: its bytes, or its text where a platform hands on that alone. Throws WebhookVerificationError for what came, a TypeError for a secret that is missing.
  * A valid webhook can come twice: drop those whose `id` you have seen. Trust the event's own `id` and `type`, since the
  * headers that repeat them are not signed.
  */
 export function verify(
-  rawBody: Uint8Array | ArrayBuffer,
+  rawBody: string | Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,
   secret: WebhookSecret,
   options: VerifyOptions = {},
@@ -86,10 +86,11 @@ export function verify(
 }
 
 function rawBytes(rawBody: unknown): Uint8Array {
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   if (types.isUint8Array(rawBody)) return rawBody;
   if (types.isArrayBuffer(rawBody)) return new Uint8Array(rawBody);
-  const given = typeof rawBody === 'string' ? 'text' : rawBody === undefined ? 'nothing' : 'a parsed object';
-  const message = `the body must be the raw bytes as received, but ${given} was given: read it before any body parser`;
+  const given = rawBody === undefined ? 'nothing' : 'a parsed object';
+  const message = `the body must be as received, bytes or text, but ${given} was given: read it before any body parser`;
   throw new WebhookVerificationError('body_not_raw', message);
 }
 
