@@ -46,7 +46,8 @@ function wholesOf(schema: unknown, name = ''): [name: string, description: strin
   const { type, description = '' } = schema as { type?: unknown; description?: string };
   if (type === 'integer') return [[name, description]];
   return Object.entries(schema).flatMap(([key, inner]) =>
-    wholesOf(inner, /^(anyOf|\d+)$/.test(key) ? name : key),
+    // A bound of a filter, such as `created[gte]`, is named by what it bounds.
+    wholesOf(inner, /^(anyOf|\d+)$/.test(key) ? name : key.replace(/\[\w+\]$/, '')),
   );
 }
 

@@ -1,11 +1,12 @@
 import { reportError } from './failure.ts';
 import { createProgram } from './program.ts';
-import { ignoreClosedOutput } from './terminal.ts';
+import { ignoreClosedOutput, speakToPrograms } from './terminal.ts';
 
 /** Runs one command line, without the program's name. The outcome is in `process.exitCode`: 0, 1 failed, 2 wrong usage. */
 export async function run(words: readonly string[]): Promise<void> {
   ignoreClosedOutput();
   const json = words.includes('--json');
+  if (json) speakToPrograms();
   try {
     await createProgram({ json }).parseAsync([...words], { from: 'user' });
   } catch (error) {

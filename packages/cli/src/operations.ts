@@ -55,6 +55,8 @@ interface Operation<Client, Line, O, Input, T> extends Shape<T> {
   /** Validates the command line and builds the call's input, before anything is opened. By default it is the input. */
   read?: (line: Line) => Input | Promise<Input>;
   run: Call<Client, Input, T>;
+  /** Of a list without pages: everything that fits, as CSV. */
+  csv?: (client: Client, input: Input) => AsyncIterable<Uint8Array>;
 }
 
 /** A kind of caller: how its commands look, and how they get their client. */
@@ -83,12 +85,12 @@ const operationsOf =
   ): AddCommand =>
   (group) => {
     const operation = typeof operationOrCall === 'function' ? { run: operationOrCall } : operationOrCall;
-    const { idempotencyKey, read, run } = operation;
+    const { idempotencyKey, read, run, csv } = operation;
     const options: Options = operation.options ?? {};
     const lines = operation.examples ?? exampleOf(group, usage, options, face.example);
     const command = face.command(group, usage, lines).description(description + (face.description ?? ''));
     for (const option of Object.values(options)) command.addOption(option);
-    const isList = 'starting_after' in options;
+    const isList = csv !== undefined || 'starting_after' in options;
     if (isList) command.option('--csv', 'all that fit, as CSV');
     if (idempotencyKey !== undefined) command.option('--idempotency-key <key>', idempotencyKey);
     command.action(async () => {
@@ -96,7 +98,10 @@ const operationsOf =
       const line = { ...givenOf(command, options), ...(await face.common(flags)) };
       const input = read === undefined ? (line as Input) : await read(line as Given<Usage, O> & Common);
       const key = flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey };
-      if (flags.csv === true) return await face.open(flags, (client) => printCsv(run(client, input, key)));
+      if (flags.csv === true)
+        return await face.open(flags, (client) =>
+          printCsv(csv?.(client, input) ?? csvOf(run(client, input, key))),
+        );
       const answer = await face.open(flags, (client) => answerOf(run(client, input, key), 'limit' in line));
       present(command, answer, { row, ...operation });
     });
@@ -134,10 +139,14 @@ async function answerOf<T>(answer: Answer<T>, isPage: boolean): Promise<T | read
   return all;
 }
 
-/** Writes as fast as the output is read. */
-async function printCsv<T>(answer: Answer<T>): Promise<void> {
+function csvOf<T>(answer: Answer<T>): AsyncIterable<Uint8Array> {
   if (answer instanceof Promise) throw new Error('this is no list');
-  await pipeline(answer.csv(), process.stdout, { end: false });
+  return answer.csv();
+}
+
+/** Writes as fast as the output is read. */
+async function printCsv(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  await pipeline(pieces, process.stdout, { end: false });
 }
 
 function present<T extends object>(command: Command, answer: T | readonly T[], shape: Shape<T>): void {

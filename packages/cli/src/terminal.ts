@@ -14,5 +14,17 @@ export function note(line: string): void {
 
 /** Printed on terminals only. */
 export function noteProgress(line: string): void {
-  if (process.stderr.isTTY) note(line);
+  if (process.stderr.isTTY) noteToPeople(line);
+}
+
+let isForPrograms = false;
+
+/** With `--json` nothing but JSON is written on standard error. */
+export function speakToPrograms(): void {
+  isForPrograms = true;
+}
+
+/** A note that `--json` leaves out: what it says is in the answer. */
+export function noteToPeople(line: string): void {
+  if (!isForPrograms) note(line);
 }

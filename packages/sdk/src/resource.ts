@@ -31,6 +31,11 @@ export abstract class Resource {
     return new CursorList(this.#transport, path, query, idOf);
   }
 
+  /** A list without pages as CSV. */
+  protected export(path: string, query: Query, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#transport.stream({ method: 'GET', path, query, onDoubt: 'repeat' }, signal, 'text/csv');
+  }
+
   protected post<T>(path: string, body: object, onDoubt: Call<T>['onDoubt']): Promise<T> {
     return this.write({ method: 'POST', path, body, onDoubt });
   }

@@ -42,6 +42,14 @@ export class Subscriptions extends Resource {
     return this.read(PATH, { ...query });
   }
 
+  /**
+   * Everything that fits the query as CSV, newest first, in pieces of UTF-8 as they arrive. The last line is `# n rows`;
+   * throws FlorinError where the answer breaks off before it.
+   */
+  csv({ customer, status }: SubscriptionQuery = {}, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.export(PATH, { customer, status }, signal);
+  }
+
   /** Now, or as `cancel_at_period_end` or `cancel_at` say. Throws InvalidRequestError for one that has ended. */
   async cancel(subscriptionId: string, when: SubscriptionCancelInput = {}): Promise<Subscription> {
     const path = subscriptionPath(subscriptionId);

@@ -3,6 +3,7 @@ import { columnsOf } from '../columns.ts';
 import { approver, operator, resource } from '../operations.ts';
 import { required, text } from '../options.ts';
 import { withSigner } from '../signer.ts';
+import { batchOperations } from './payout-batches.ts';
 
 type Batch = Awaited<ReturnType<Operator['payouts']['list']>>[number];
 type LostItem = Awaited<ReturnType<Operator['payouts']['repay']>>;
@@ -38,10 +39,12 @@ export const addPayouts = resource({
   name: 'payouts',
   description: 'Payout batches, and approval of large ones',
   examples: [
+    'florin payouts create salaries.csv --submit --wait',
     'florin payouts list --status pending_approval',
     'florin payouts approve pb_01… --as "Ada Lovelace"',
   ],
   operations: [
+    ...batchOperations,
     verdict('approve <batch>', 'Approve a batch that is pending_approval.', {
       examples: [
         'florin payouts approve pb_01… --as "Ada Lovelace"',

@@ -16,6 +16,7 @@ const list = merchant(listedSubscription)('list', 'List the subscriptions of the
     'florin subscriptions list',
     'florin subscriptions list --status past_due --limit 100 --json',
     'florin subscriptions list --customer customer-17',
+    'florin subscriptions list --csv > subscriptions.csv',
   ],
   options: {
     customer: text('--customer <id>', 'of this customer, by your own id'),
@@ -23,6 +24,7 @@ const list = merchant(listedSubscription)('list', 'List the subscriptions of the
     limit,
   },
   run: async ({ subscriptions }, query) => (await subscriptions.list(query)).data,
+  csv: ({ subscriptions }, query) => subscriptions.csv(query),
 });
 
 const show = operation('show <subscription>', 'Show a subscription', {
