@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addApprovers } from './commands/approvers.ts';
 import { addCheckout } from './commands/checkout.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addCustomers } from './commands/customers.ts';
 import { addDeliveries } from './commands/deliveries.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { addEndpoints } from './commands/endpoints.ts';
 import { addInvoices } from './commands/invoices.ts';
 import { addKeys } from './commands/keys.ts';
@@ -64,6 +66,8 @@ export function createProgram({ json }: { json: boolean }): Command {
   ]);
   const groups: ((program: Command) => void)[] = [
     addServices,
+    addDoctor,
+    addCompletion,
     addSign,
     addCheckout,
     addPayments,

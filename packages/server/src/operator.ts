@@ -1,6 +1,7 @@
 import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import { liveConfig } from './live-config.ts';
+import { type DoctorCheck, examine, isAlive } from './operator/doctor.ts';
 import { explain } from './operator/explain.ts';
 import { historyCommands } from './operator/history.ts';
 import { approverCommands, keyCommands, merchantCommands, storeCommands } from './operator/merchants.ts';
@@ -47,15 +48,6 @@ function locate(config: Config): { databaseUrl: string; simchainUrl: string | un
   }
   const simchainUrl = config.simchainUrl ?? running?.simchain_url ?? undefined;
   return { databaseUrl, simchainUrl, masterKey };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Opens the operator's commands on the configured database. @throws ConfigError */
@@ -108,6 +100,8 @@ export {
   type ConfigKey,
   checkNetworksFile,
   DataFolder,
+  type DoctorCheck,
+  examine,
   explain,
   Fail,
   type NetworksReport,

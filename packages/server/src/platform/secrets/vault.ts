@@ -42,6 +42,15 @@ export class WrongMasterKey extends Error {
   }
 }
 
+/** @throws WrongMasterKey */
+function openAll(rows: readonly { data_key_id: string; wrapped: Buffer }[], masterKey: Uint8Array) {
+  try {
+    return new Map(rows.map((row) => [row.data_key_id, open(masterKey, row.wrapped, row.data_key_id)]));
+  } catch {
+    throw new WrongMasterKey();
+  }
+}
+
 /**
  * Seals and opens secrets that must be read back; no other code does. A secret is sealed (AES-256-GCM) under a data key,
  * which is stored in the database wrapped by the master key; the master key is never stored. `context` names tenant and
@@ -73,14 +82,12 @@ export class Vault {
       // Reads the winner of a race: this node must use the same first key as the others.
       rows = await read();
     }
-    try {
-      const keys = new Map(
-        rows.map((row) => [row.data_key_id, open(masterKey, row.wrapped, row.data_key_id)]),
-      );
-      return new Vault(keys, rows[0]?.data_key_id ?? '');
-    } catch {
-      throw new WrongMasterKey();
-    }
+    return new Vault(openAll(rows, masterKey), rows[0]?.data_key_id ?? '');
+  }
+
+  /** Opens the data keys that there are, and makes none. @throws WrongMasterKey */
+  static async check(db: Db, masterKey: Uint8Array): Promise<void> {
+    openAll(await db.selectFrom('data_key').select(['data_key_id', 'wrapped']).execute(), masterKey);
   }
 
   /** → data key id (16 bytes) + nonce + cipher text + tag. */
