@@ -32,7 +32,7 @@ export class FileFaults extends Error {
   }
 }
 
-export const FIELDS = ['address', 'amount', 'network', 'currency', 'real_name', 'memo'] as const;
+const FIELDS = ['address', 'amount', 'network', 'currency', 'real_name', 'memo'] as const;
 type Field = (typeof FIELDS)[number];
 type Fields = Partial<Record<Field, string>>;
 
