@@ -31,7 +31,7 @@ const COMMON: InlineConfig = {
 };
 
 /**
- * Makes `@florin/sdk`: one file of JavaScript and one of types, which need nothing but Node.
+ * Makes `@florin/sdk`: JavaScript and types that need nothing but Node; what tests of shops start is apart.
  *
  * @returns its folder
  */
@@ -39,7 +39,7 @@ export async function makeSdk(published = PUBLISHED): Promise<string> {
   const folder = path.join(published, 'sdk');
   await build({
     ...COMMON,
-    entry: [path.join(ROOT, 'packages/sdk/src/index.ts')],
+    entry: ['index', 'testing'].map((name) => path.join(ROOT, `packages/sdk/src/${name}.ts`)),
     outDir: folder,
     target: 'node20',
     dts: { tsconfig: path.join(ROOT, 'tsconfig.sdk.json') },
@@ -55,8 +55,11 @@ export async function makeSdk(published = PUBLISHED): Promise<string> {
     type: 'module',
     engines,
     sideEffects: false,
-    exports: { '.': { types: './index.d.ts', default: './index.js' } },
-    files: ['index.js', 'index.d.ts'],
+    exports: {
+      '.': { types: './index.d.ts', default: './index.js' },
+      './testing': { types: './testing.d.ts', default: './testing.js' },
+    },
+    files: ['*.js', '*.d.ts'],
   });
   copyFileSync(path.join(ROOT, 'packages/sdk/README.md'), path.join(folder, 'README.md'));
   return folder;
