@@ -16,5 +16,8 @@ export function addCompletion(program: Command): void {
       for (const one of program.commands) await addServiceSettings(one);
       print(SCRIPTS[shell](placesOf(program)).trimEnd());
     });
-  examples(command, ['florin completion bash >> ~/.bashrc', 'florin completion fish | source']);
+  examples(command, [
+    'florin completion bash > ~/.local/share/bash-completion/completions/florin',
+    'florin completion fish | source',
+  ]);
 }
