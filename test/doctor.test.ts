@@ -37,7 +37,7 @@ test('where nothing is there yet, all is well, and nothing is made', async () =>
   expect(() => writeFileSync(path.join(folder, 'not', 'x'), '')).toThrow('ENOENT');
 });
 
-test('a port that is taken, or of nobody, is named with what to do', async () => {
+test('a port that is taken is named with what to do', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((listening) => server.once('listening', listening));
   const address = server.address();
@@ -49,8 +49,6 @@ test('a port that is taken, or of nobody, is named with what to do', async () =>
     status: 'failed',
     advice: expect.stringContaining('FLORIN_PORT'),
   });
-  const { of } = await examine({ FLORIN_HOST: '203.0.113.1' });
-  expect(of('port')).toMatchObject({ status: 'failed', found: expect.stringContaining('203.0.113.1') });
 });
 
 test('a database is looked into: not migrated, then well, then with another key; and none that answers', async () => {
