@@ -2,10 +2,13 @@ import { isPageLanguage, PAGE_LANGUAGES, type PageLanguage } from '@florin/pages
 import type { PageRequest } from '../../platform/http/index.ts';
 
 const ACCEPTED_MAX = 20;
+/** Far more than our pages write: URLSearchParams takes a square of the number of parameters that have no value. */
+const QUERY_LENGTH_MAX = 2_048;
 
 /** A query parameter of a page's URL. */
 export function queryOf({ url }: Pick<PageRequest, 'url'>, name: string): string | undefined {
-  return new URLSearchParams(url.split('?')[1] ?? '').get(name) ?? undefined;
+  const query = url.split('?', 2)[1]?.slice(0, QUERY_LENGTH_MAX);
+  return new URLSearchParams(query).get(name) ?? undefined;
 }
 
 /** The payer's language: from `?lang=`, else from Accept-Language, else English. */
