@@ -1,4 +1,9 @@
-import { formatAmount, NON_NEGATIVE_AMOUNT_PATTERN, parseNonNegativeAmount } from '@florin/contract/money';
+import {
+  AMOUNT_LENGTH_MAX,
+  formatAmount,
+  NON_NEGATIVE_AMOUNT_PATTERN,
+  parseNonNegativeAmount,
+} from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
 import { NIL_ID, prepared, readLoaderPerPool, transact } from '../platform/db/index.ts';
@@ -27,6 +32,7 @@ export interface Setting<T> {
 /** 10^15 units are 10^9 coins: sums of 200 such amounts still fit an int8. */
 const MONEY_MAX = 10n ** 15n;
 const AMOUNT_FORM = new RegExp(NON_NEGATIVE_AMOUNT_PATTERN);
+const isAmount = (text: string) => text.length <= AMOUNT_LENGTH_MAX && AMOUNT_FORM.test(text);
 const refuse = (name: string, what: string) =>
   new Fail('invalid_request', { message: `${name} must be ${what}.`, param: name });
 
@@ -47,7 +53,7 @@ export function moneySetting(definition: Definition<string>): Setting<bigint> {
   const fallback = byMode(definition.fallback);
   const read = (value: unknown) => {
     const text = String(value);
-    if (!AMOUNT_FORM.test(text)) throw refuse(definition.name, 'an amount such as 10000.00');
+    if (!isAmount(text)) throw refuse(definition.name, 'an amount such as 10000.00');
     const units = parseNonNegativeAmount(text);
     if (units > MONEY_MAX) throw refuse(definition.name, `at most ${formatAmount(MONEY_MAX)}`);
     return units;
@@ -64,7 +70,7 @@ export function moneyOrWordSetting<const Word extends string>(
   const read = (value: unknown): bigint | Word => {
     const word = definition.words.find((known) => known === value);
     if (word !== undefined) return word;
-    if (!AMOUNT_FORM.test(String(value)))
+    if (!isAmount(String(value)))
       throw refuse(definition.name, `an amount such as 10000.00, or ${definition.words.join(' or ')}`);
     return money.read(value);
   };
