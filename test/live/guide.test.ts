@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Florin } from '@florin/sdk';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TestUSDT } from '../../contracts/artifacts/index.ts';
+import { connect } from '../../scripts/local-chain.ts';
+import { readNetworksFile } from '../../scripts/networks-file.ts';
+import { hasAnvil } from '../contracts/local-node.ts';
+import { WORDS } from '../signer/signer-process.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const GUIDE = readFileSync(path.join(ROOT, 'docs/live.md'), 'utf8');
+const BLOCKS = [...GUIDE.matchAll(/^```\n([\s\S]*?)^```$/gm)].map(([, lines = '']) => lines);
+const LONG = { timeout: 300_000, interval: 1_000 };
+
+/** The only block of the guide with these words. */
+function block(words: string): string {
+  const [only, ...others] = BLOCKS.filter((lines) => lines.includes(words));
+  if (only === undefined || others.length > 0) throw new Error(`not one block has ${words}`);
+  return only;
+}
+
+interface Background {
+  child: ChildProcess;
+  ended: Promise<unknown>;
+}
+
+/** The lines of docs/live.md as a person runs them, each program a process of its own. Ports alone are free ones. */
+describe.skipIf(!hasAnvil())('docs/live.md', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'florin-guide-'));
+  const bin = path.join(folder, 'bin');
+  const running = new Map<string, Background>();
+  const variables = path.join(folder, 'variables');
+
+  const command = (name: string, lines: string) => {
+    const file = path.join(bin, name);
+    writeFileSync(file, `#!/bin/sh\n${lines}\n`);
+    chmodSync(file, 0o755);
+  };
+  beforeAll(() => {
+    mkdirSync(bin);
+    const node = process.execPath;
+    const florin = path.join(ROOT, 'packages/cli/bin/florin.js');
+    command('npx', `shift; exec ${node} ${florin} "$@"`);
+    command(
+      'npm',
+      `if [ "$1" = start ]; then exec ${node} ${florin} start --port 0 --json; fi
+shift 2
+if [ $# = 0 ]; then exec ${node} ${ROOT}/scripts/chains.ts --port 0 --block-time 1 --json; fi
+shift
+exec ${node} ${ROOT}/scripts/chains.ts "$@"`,
+    );
+    writeFileSync(variables, '');
+  });
+  afterAll(async () => {
+    for (const { child } of running.values()) child.kill('SIGTERM');
+    await Promise.all([...running.values()].map(({ ended }) => ended));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const shell = (lines: string) =>
+    spawn('bash', ['-ec', lines], {
+      cwd: folder,
+      env: { PATH: `${bin}:${process.env.PATH}`, HOME: folder, TMPDIR: tmpdir() },
+    });
+
+  /** In one terminal: what a block sets, the next one has. */
+  async function run(lines: string, stdin = ''): Promise<string> {
+    const child = shell(`set -a; . ${variables}; ${lines}
+export -p > ${variables}`);
+    const out: string[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => out.push(chunk.toString()));
+    child.stdin.end(stdin);
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    if (code !== 0) throw new Error(`${lines}\n${out.join('')}`);
+    return out.join('');
+  }
+
+  async function background(name: string, lines: string): Promise<void> {
+    const child = shell(`exec env ${lines.trim()}`);
+    const out: string[] = [];
+    const failed: string[] = [];
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => failed.push(chunk.toString()));
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    running.set(name, { child, ended });
+    // Each says in one answer that it is ready, or ends.
+    await expect.poll(() => child.exitCode !== null || out.join('').endsWith('}\n'), LONG).toBe(true);
+    if (child.exitCode !== null) throw new Error(failed.join(''));
+  }
+  async function kill(name: string): Promise<void> {
+    const one = running.get(name);
+    one?.child.kill('SIGKILL');
+    await one?.ended;
+  }
+
+  const json = (file: string) => JSON.parse(readFileSync(path.join(folder, '.florin', file), 'utf8'));
+  const sdk = () => {
+    const { api_key: apiKey, secret_key: secretKey } = json('live-key.json');
+    return new Florin({ baseUrl: json('sandbox.json').base_url, apiKey, secretKey });
+  };
+  const payment = async (file: string) => await sdk().payments.retrieve(json(file).payment_id);
+  const batch = async () => await sdk().payouts.retrieve(json('draft.json').batch_id);
+  /** What each of the 200 has, and nobody twice. */
+  async function paidEach(): Promise<bigint[]> {
+    const network = readNetworksFile(path.join(folder, '.florin/networks.json'));
+    const client = connect(network.endpoints[0].url);
+    const held = Array.from({ length: 200 }, (_, i) =>
+      client.readContract({
+        address: network.tokens.USDT.address,
+        abi: TestUSDT.abi,
+        functionName: 'balanceOf',
+        args: [`0x${(0x100000 + i).toString(16).padStart(40, '0')}`],
+      }),
+    );
+    return [...new Set(await Promise.all(held))];
+  }
+
+  test('its lines take, refund and pay out; after a kill of everything each of 200 is paid once, and the books agree', {
+    timeout: 900_000,
+  }, async () => {
+    await background('chains', block('npm run chains\n').trim());
+    expect(existsSync(path.join(folder, '.florin/networks.json'))).toBe(true);
+    await run(block('signer init').replace('signer init', 'signer init --restore'), WORDS);
+    await run(block('policy.json <<JSON'));
+    await background('signer', block('signer run').replace('signer run', 'signer run --json'));
+    await background('store', block('npm start'));
+    await run(block('merchants create'));
+
+    const taken = block('checkout create 250');
+    await run(taken);
+    await expect.poll(() => payment('second.json'), LONG).toMatchObject({ amount_received: 20_000_000 });
+    await run(block('payments show'));
+    for (const file of ['session.json', 'second.json'])
+      await expect.poll(() => payment(file), LONG).toMatchObject({ status: 'completed' });
+    await run(block('refunds create'));
+
+    const paying = block('Person ');
+    await run(paying);
+    await expect.poll(batch, LONG).toMatchObject({ status: 'completed', success_count: 200 });
+    expect(await paidEach()).toEqual([100_000n]);
+    await expect.poll(() => sdk().refunds.retrieve('first'), LONG).toMatchObject({ status: 'succeeded' });
+
+    await run(taken);
+    await expect.poll(() => payment('session.json'), LONG).toMatchObject({ status: 'completed' });
+    await run(paying.replace('idempotency-key people', 'idempotency-key second'));
+    await Promise.all([kill('signer'), kill('store')]);
+    await background('signer', block('signer run').replace('signer run', 'signer run --json'));
+    await background('store', block('npm start'));
+    await expect.poll(batch, LONG).toMatchObject({ status: 'completed', success_count: 200 });
+    expect(await paidEach()).toEqual([200_000n]);
+
+    await expect.poll(() => payment('second.json'), LONG).toMatchObject({ amount_received: 20_000_000 });
+    const compared = await run(block('signer freeze'));
+    expect(compared).toContain('everything agrees');
+  });
+});
