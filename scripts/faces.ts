@@ -12,7 +12,7 @@ const USUAL_NAMES = 12;
 const LARGE_FACES: Record<string, number> = {
   payments: 59,
   'platform/db': 54,
-  transfers: 57,
+  transfers: 56,
   chains: 54,
   stores: 35,
   'platform/http': 32,

@@ -80,9 +80,12 @@ create table public.approver (
   removed_at bigint,
   created_at bigint not null,
   skeleton text,
-  constraint approver_pkey PRIMARY KEY (merchant_id, approver_id)
+  public_key text,
+  constraint approver_pkey PRIMARY KEY (merchant_id, approver_id),
+  constraint approver_public_key_check CHECK ((public_key ~ '^0x([0-9a-f]{64}|[0-9a-fA-F]{40})$'::text))
 );
 CREATE UNIQUE INDEX approver_name ON public.approver USING btree (merchant_id, name) WHERE (removed_at IS NULL);
+CREATE UNIQUE INDEX approver_public_key ON public.approver USING btree (merchant_id, lower(public_key)) WHERE (removed_at IS NULL);
 CREATE UNIQUE INDEX approver_skeleton ON public.approver USING btree (merchant_id, skeleton);
 
 create table public.chain_account (

@@ -1,13 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Address } from 'viem';
+import { openKeyFile } from '@florin/signer';
+import { SignerClient } from '@florin/signer/client';
+import { type Address, parseEther } from 'viem';
 import { expect, vi } from 'vitest';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/index.ts';
+import { policyText } from '../../packages/signer/src/test-policy.ts';
 import { FaultyNode } from '../chains/evm/faulty-node.ts';
 import { hotWallet } from '../chains/evm/key-signer.ts';
 import { startSigner } from '../chains/evm/real-signer.ts';
@@ -16,6 +19,12 @@ import { checkout, TOKEN } from '../checkout/requests.ts';
 import { asOwner } from '../ledger.ts';
 import { bodyOf, caller, ok } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
+import {
+  makeSignerFolder,
+  PASSPHRASE,
+  type SignerFolder,
+  startSigner as startSignerProcess,
+} from '../signer/signer-process.ts';
 
 /** The first account's hot wallet holds coins that no books know; this one holds nothing. */
 export const ACCOUNT = 2;
@@ -23,7 +32,12 @@ export const WITHIN = { timeout: 60_000, interval: 250 };
 
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 
-type Parts = Pick<LiveStore, 'world' | 'node' | 'service' | 'merchant' | 'signer' | 'stop'>;
+type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'signer' | 'node' | 'hot' | 'stop'>;
+interface ProcessParts {
+  signerLog: () => readonly string[];
+  files: SignerFolder;
+  restartSigner: (meanwhile: () => void) => Promise<void>;
+}
 type PolicyChange = NonNullable<Parameters<typeof startSigner>[2]>;
 
 const freeUpTo =
@@ -38,8 +52,7 @@ const freeUpTo =
  * the merchant's hot wallet has neither coins nor ether.
  */
 export class LiveStore {
-  readonly hot = hotWallet(ACCOUNT).address;
-
+  readonly hot: Address;
   readonly world: World;
   /** Between the service and the world's own node. */
   readonly node: FaultyNode;
@@ -48,12 +61,13 @@ export class LiveStore {
   readonly signer: Awaited<ReturnType<typeof startSigner>>;
   readonly stop: () => Promise<void>;
 
-  private constructor({ world, node, service, merchant, signer, stop }: Parts) {
+  private constructor({ world, node, service, merchant, signer, hot, stop }: Parts) {
     this.world = world;
     this.node = node;
     this.service = service;
     this.merchant = merchant;
     this.signer = signer;
+    this.hot = hot;
     this.stop = stop;
   }
 
@@ -64,14 +78,64 @@ export class LiveStore {
     for (const contract of ['batch_payout', 'sweeper'] as const)
       await world.move(world.sender(), { kind: 'deploy', contract });
     const signer = await startSigner(world, folder, change);
-    const node = await FaultyNode.start(world.node.url);
+    const hot = hotWallet(ACCOUNT).address;
+    return await LiveStore.#on(world, { signer, folder, hot, account: ACCOUNT });
+  }
+
+  /**
+   * As `start`, with `florin signer run` in a process of its own. The hot wallet holds ether, and coins that no books know:
+   * payouts need no sweeps.
+   */
+  static async startBesideProcess(change: PolicyChange): Promise<LiveStore & ProcessParts> {
+    const world = await World.start();
+    await world.move(world.sender(), { kind: 'deploy', contract: 'batch_payout' });
+    const files = await makeSignerFolder();
+    const policy = policyText();
+    Object.assign(policy.networks.erc20, {
+      tokens: world.tokens,
+      batch_payout: world.network().batchPayout,
+      gas_per_transaction: 16_777_216,
+    });
+    change(policy);
+    writeFileSync(files.policy, JSON.stringify(policy), { mode: 0o600 });
+    let process = await startSignerProcess(files);
+    const client = new SignerClient({ socket: files.socket });
+    const stop = async () => {
+      client.close();
+      await process.stop();
+    };
+    const keys = await openKeyFile(files.keyFile, PASSPHRASE);
+    const hot = addressOf(keys.hot(1).address);
+    await world.client.setBalance({ address: hot, value: parseEther('2') });
+    await world.mint('USDT', hot, 10n ** 10n);
+    const signer = { client, socket: files.socket, stop };
+    const store = await LiveStore.#on(world, { signer, folder: files.folder, hot, account: 1 });
+    return Object.assign(store, {
+      signerLog: () => process.log,
+      files,
+      restartSigner: async (meanwhile: () => void) => {
+        await process.stop();
+        meanwhile();
+        process = await startSignerProcess(files);
+      },
+    });
+  }
+
+  static async #on(
+    world: World,
+    { signer, folder, hot, account }: Pick<Parts, 'signer' | 'hot'> & { folder: string; account: number },
+  ): Promise<LiveStore> {
     const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
-    const network = world.network({ genesisHash, endpoints: [{ url: node.url, isOwn: true }] });
+    const node = await FaultyNode.start(world.node.url);
+    const endpoints = [{ url: node.url, isOwn: true }];
+    const contracts = account === ACCOUNT ? {} : { sweeper: null };
+    const network = world.network({ genesisHash, endpoints, ...contracts });
     const service = await startService({
       worker: true,
       live: { network, signer: { socket: signer.socket } },
     });
-    await service.createMerchant({ mode: 'live' });
+    // Accounts are given out in order.
+    for (let other = 1; other < account; other++) await service.createMerchant({ mode: 'live' });
     const merchant = await service.createMerchant({ mode: 'live' });
     await networkCommands(service.app).enable(encodeId('merchant', merchant.merchantId), 'erc20');
     const stop = async () => {
@@ -81,7 +145,7 @@ export class LiveStore {
       await world.stop();
       rmSync(folder, { recursive: true, force: true });
     };
-    return new LiveStore({ world, node, service, merchant, signer, stop });
+    return new LiveStore({ world, node, service, merchant, signer, hot, stop });
   }
 
   get id(): string {

@@ -1,7 +1,12 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { type ApprovalInput, signApproval } from '@florin/sdk';
+import { approverPublicKey } from '@florin/signer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { approverCommands } from '../../packages/server/src/operator/merchants.ts';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
+import { ADA } from '../../packages/signer/src/test-policy.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
 import { caller } from '../payouts/requests.ts';
@@ -76,6 +81,111 @@ describe.skipIf(!hasAnvil())('people whom the signer wants, asked before anythin
     expect(await wanted('refund')).toBe('1 1');
     const waiting = await refundCommands(store.service.app).awaitingApproval();
     expect(waiting).toMatchObject([{ refund_id: large, required_approvals: 1 }]);
+  });
+
+  const signatures = () =>
+    asOwner(store.service, 'select approver from signed_approval where merchant_id = $1', [
+      store.merchant.merchantId,
+    ]);
+
+  test(
+    'approvals are signatures where the signer wants them: a token, a wrong key and another batch are refused',
+    LONG,
+    async () => {
+      const { sdk } = store.merchant;
+      const people = approverCommands(store.service.app);
+      const stranger = generateKeyPairSync('ed25519').privateKey;
+      const { token: bea } = await people.add('Bea', store.id);
+      await people.addKey('Cid', approverPublicKey(stranger), store.id);
+      await people.addKey('Ada', approverPublicKey(ADA), store.id);
+      await expect(people.addKey('Dan', approverPublicKey(ADA), store.id)).rejects.toMatchObject({
+        details: { param: 'key' },
+      });
+      const { approve } = payoutCommands(store.service.app);
+      const id = await store.submitted(to(930, '20.02'));
+      const other = await store.submitted(to(931, '20.03'));
+      const byToken = approve({ batch: id, as: 'Bea', token: bea });
+      await expect(byToken).rejects.toMatchObject({ details: { param: 'signature' } });
+
+      const subject = await sdk.payouts.statement(id);
+      const ada = { approver: 'Ada', privateKey: ADA };
+      const good = signApproval(subject, ada);
+      const less = { ...subject, items: subject.items.map((item) => ({ ...item, amount: '1' })) };
+      const wrong: [approval: ApprovalInput, param: string][] = [
+        [signApproval(await sdk.payouts.statement(other), ada), 'signature'],
+        [signApproval(less, ada), 'signature'],
+        [signApproval(subject, { ...ada, privateKey: stranger }), 'signature'],
+        [{ ...good, valid_until: good.valid_until + 1 }, 'signature'],
+        [signApproval(subject, { ...ada, validForSeconds: -1 }), 'valid_until'],
+        [signApproval(subject, { ...ada, validForSeconds: 31 * 86_400 }), 'valid_until'],
+        [signApproval(subject, { approver: 'Cid', privateKey: stranger }), 'approver'],
+        [{ ...good, approver: 'Bea' }, 'approver'],
+        [{ ...good, approver: 'Eve' }, 'approver'],
+      ];
+      for (const [{ approver, valid_until: validUntil, signature }, param] of wrong) {
+        const verdict = approve({ batch: id, as: approver, signed: { validUntil, signature } });
+        await expect(verdict).rejects.toMatchObject({ code: 'invalid_request', details: { param } });
+        const over = sdk.payouts.approve(id, { approver, valid_until: validUntil, signature });
+        await expect(over).rejects.toMatchObject({ status: 400 });
+      }
+      expect(await signatures()).toEqual([]);
+      expect(await sdk.payouts.approve(id, good)).toMatchObject({ status: 'pending' });
+      // Under the name that the signer's policy has for her key.
+      expect(await signatures()).toEqual([{ approver: 'ada' }]);
+      await store.until(() => store.batch(id), SETTLES);
+      expect(await store.world.balance('USDT', freshAddress(930))).toBe(20_020_000n);
+    },
+  );
+
+  test(
+    'of two approvals one may be a token, and the last may not leave the signature out',
+    LONG,
+    async () => {
+      const people = approverCommands(store.service.app);
+      const settings = settingCommands(store.service.app);
+      await settings.set('payouts.approval_above', '1.00');
+      const { token: eli } = await people.add('Eli', store.id);
+      const { token: flo } = await people.add('Flo', store.id);
+      const id = await store.submitted(to(940, '20.04'));
+      await settings.set('payouts.approval_above', '10000.00');
+      const { approve } = payoutCommands(store.service.app);
+      expect(await approve({ batch: id, as: 'Eli', token: eli })).toMatchObject({
+        status: 'pending_approval',
+      });
+      const second = approve({ batch: id, as: 'Flo', token: flo });
+      await expect(second).rejects.toMatchObject({ details: { param: 'signature' } });
+      const { sdk } = store.merchant;
+      const ada = { approver: 'Ada', privateKey: ADA };
+      const subject = await sdk.payouts.statement(id);
+      expect(await sdk.payouts.approve(id, signApproval(subject, ada))).toMatchObject({ status: 'pending' });
+      // A newer one is kept as well, as the signer may still wait for it.
+      const again = signApproval(subject, { ...ada, validForSeconds: 60 });
+      expect((await sdk.payouts.approve(id, again)).status).toMatch(/pending|processing/);
+      await store.until(() => store.batch(id), SETTLES);
+    },
+  );
+
+  test('a refund is approved by a signature over its amount and address', LONG, async () => {
+    const { sdk } = store.merchant;
+    const { paymentId } = await store.paid(20);
+    const calls = refunds(store.service, store.merchant);
+    const { refund_id: id } = await calls.refund({
+      refund_id: 'r-signed',
+      payment_id: paymentId,
+      amount: 6_000_000,
+      currency: 'USDT',
+      address: freshAddress(950),
+    });
+    const subject = await sdk.refunds.statement(id);
+    const item = { place: 0, to: freshAddress(950), amount: '6000000' };
+    expect(subject).toMatchObject({ kind: 'refund', items: [item] });
+    const ada = { approver: 'Ada', privateKey: ADA };
+    const less = { ...subject, items: subject.items.map((one) => ({ ...one, amount: '5000000' })) };
+    const wrong = sdk.refunds.approve(id, signApproval(less, ada));
+    await expect(wrong).rejects.toMatchObject({ param: 'signature' });
+    await sdk.refunds.approve(id, signApproval(subject, ada));
+    await store.until(() => calls.read(id), { status: 'succeeded' });
+    expect(await store.world.balance('USDT', freshAddress(950))).toBe(6_000_000n);
   });
 
   test(

@@ -160,7 +160,7 @@ test('a journal is verified by reading it, also while its signer runs', async ()
 });
 
 test("an approver's key signs a statement that the signer accepts", async () => {
-  const made = await florin(['approvers', 'key', at('ada.pem'), '--json']);
+  const made = await florin(['approvers', 'new-key', at('ada.pem'), '--json']);
   const key = JSON.parse(made.stdout).ed25519;
   const subject = {
     kind: 'payout',

@@ -55,6 +55,7 @@ test('the API uses the names of times for times only', () => {
   const wholes = Object.values(schemas).flatMap((schema) => wholesOf(schema));
   const times = wholes.filter(([, description]) => description.includes('Unix seconds'));
   expect(times.length).toBeGreaterThan(20);
-  expect(times.filter(([name]) => !isTime(name))).toEqual([]);
+  // `created[gte]` limits `created`.
+  expect(times.filter(([name]) => !isTime(name.replace(/\[.*/, '')))).toEqual([]);
   expect(wholes.filter((one) => isTime(one[0]) && !times.includes(one))).toEqual([]);
 });

@@ -5,7 +5,7 @@ export const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString(
 
 /** Integer fields of these names are Unix seconds. */
 export const isTime = (field: string) =>
-  /^(?:at|now|created|since|timestamp|due_date|.+_(?:at|start|end|anchor))$/.test(field);
+  /^(?:at|now|created|since|timestamp|due_date|.+_(?:at|start|end|anchor|until))$/.test(field);
 
 type Field<Column extends string> = Column extends `${string}=${infer Name}` ? Name : Column;
 type Fields<Columns extends string> = Columns extends `${infer First} ${infer Rest}`

@@ -2,7 +2,17 @@ import { pipeline } from 'node:stream/promises';
 import type { CreateOptions, CursorList, Florin } from '@florin/sdk';
 import type { Operator } from '@florin/server/operator';
 import type { Command } from 'commander';
-import { type ApproverFlags, approverCommand, findToken, TOKEN_WAYS } from './approver.ts';
+import {
+  type ApproverFlags,
+  type ApprovingFlags,
+  approverCommand,
+  approvingCommand,
+  findToken,
+  type Prove,
+  proveBy,
+  SIGNING_WAYS,
+  TOKEN_WAYS,
+} from './approver.ts';
 import { exampleOf, examples } from './examples.ts';
 import { florinOf, type MerchantFlags, merchantCommand } from './merchant.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from './operator.ts';
@@ -127,6 +137,15 @@ export const approver = operationsOf<Operator, ApproverFlags, { as: string; toke
   description: ` ${TOKEN_WAYS}`,
   example: ' --as "Ada Lovelace"',
   common: async (flags) => ({ as: flags.as, token: await findToken(flags) }),
+  open: withOperator,
+});
+
+/** As `approver`, of what a signer of live money may want a signature for. */
+export const approving = operationsOf<Operator, ApprovingFlags, { prove: Prove }>({
+  command: approvingCommand,
+  description: ` ${SIGNING_WAYS}`,
+  example: ' --as "Ada Lovelace"',
+  common: async (flags) => ({ prove: await proveBy(flags) }),
   open: withOperator,
 });
 

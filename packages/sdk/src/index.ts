@@ -1,4 +1,5 @@
 export { usdc, usdt } from './amounts.ts';
+export { type ApprovalKey, approvalText, signApproval } from './approvals.ts';
 export type { CursorList } from './cursor-list.ts';
 export type { ErrorCode, KnownCode } from './errors.ts';
 export {

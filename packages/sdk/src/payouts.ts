@@ -5,6 +5,8 @@ import { NotFoundError } from './errors.ts';
 import { Resource } from './resource.ts';
 import { segment } from './transport.ts';
 import type {
+  ApprovalInput,
+  ApprovalSubject,
   CreateOptions,
   Page,
   PayoutBatch,
@@ -60,6 +62,21 @@ export class Payouts extends Resource {
   /** Ends a batch that no transfer was sent for yet and releases what it reserved. */
   async cancel(batchId: string): Promise<PayoutBatch> {
     return this.#move(batchId, 'cancel', (status) => status === 'canceled');
+  }
+
+  /** What the approvers of a batch of real money sign; see `signApproval`. */
+  async statement(batchId: string): Promise<ApprovalSubject> {
+    return this.read(`${batchPath(batchId)}/statement`);
+  }
+
+  /**
+   * Approves a batch of real money with an approver's signature, of `signApproval` or of a wallet. Throws InvalidRequestError
+   * where it is not that approver's, or not over this batch, and the common ones.
+   */
+  async approve(batchId: string, approval: ApprovalInput): Promise<PayoutBatch> {
+    const path = batchPath(batchId);
+    const find = this.foundIf<PayoutBatch>(path, ({ status }) => status !== 'pending_approval');
+    return this.post(`${path}/approve`, approval, find);
   }
 
   /** In the order of the batch. */

@@ -4,7 +4,7 @@ import type { CursorList } from './cursor-list.ts';
 import { NotFoundError } from './errors.ts';
 import { Resource } from './resource.ts';
 import { segment } from './transport.ts';
-import type { Refund, RefundInput, RefundQuery } from './types.ts';
+import type { ApprovalInput, ApprovalSubject, Refund, RefundInput, RefundQuery } from './types.ts';
 
 const PATH = '/refunds';
 
@@ -48,6 +48,18 @@ export class Refunds extends Resource {
     };
     const path = `${refundPath(refundId)}/cancel`;
     return this.post(path, {}, find);
+  }
+
+  /** What the approvers of a refund of real money sign; see `signApproval`. */
+  async statement(refundId: string): Promise<ApprovalSubject> {
+    return this.read(`${refundPath(refundId)}/statement`);
+  }
+
+  /** Approves a refund of real money with an approver's signature. Throws as `payouts.approve`. */
+  async approve(refundId: string, approval: ApprovalInput): Promise<Refund> {
+    const path = refundPath(refundId);
+    const find = this.foundIf<Refund>(path, ({ status }) => status !== 'pending');
+    return this.post(`${path}/approve`, approval, find);
   }
 
   async #find(refundId: string): Promise<Refund | undefined> {

@@ -4,6 +4,8 @@ import type { EventType } from './webhooks/index.ts';
 import type * as wire from './wire.ts';
 
 export type {
+  ApprovalInput,
+  ApprovalSubject,
   Balance,
   Balances,
   ChainControl,

@@ -1,14 +1,56 @@
 // Written from the OpenAPI document by scripts/sdk-types.ts: change the schemas, not this file.
 
 /**
- * The stablecoin.
- */
-export type Currency = 'USDT' | 'USDC';
-/**
  * Where a stablecoin moves: Ethereum (erc20), Tron (trc20) or Solana (spl).
  */
 export type Network = 'erc20' | 'trc20' | 'spl';
+/**
+ * The stablecoin.
+ */
+export type Currency = 'USDT' | 'USDC';
 
+export interface ApprovalInput {
+  /**
+   * The registered approver whose key has signed.
+   */
+  approver: string;
+  /**
+   * Until when the signature is good, at most 30 days, Unix seconds.
+   */
+  valid_until: number;
+  /**
+   * Hex: Ed25519 over the text of the statement, or EIP-712 of an Ethereum wallet.
+   */
+  signature: string;
+}
+export interface ApprovalSubject {
+  kind: 'payout' | 'refund';
+  /**
+   * UUID of the merchant.
+   */
+  merchant: string;
+  /**
+   * UUID of the batch or refund.
+   */
+  id: string;
+  network: Network;
+  asset: Currency;
+  /**
+   * All of them, by place from 0.
+   */
+  items: {
+    place: number;
+    /**
+     * The recipient's address.
+     */
+    to: string;
+    /**
+     * In the smallest unit (6 digits).
+     */
+    amount: string;
+    memo: string | null;
+  }[];
+}
 export interface Balance {
   currency: Currency;
   /**

@@ -48,7 +48,7 @@ import type { Logger } from './platform/observability/index.ts';
 import { Metrics } from './platform/observability/index.ts';
 import { Vault } from './platform/secrets/index.ts';
 import { createRates, type Rates } from './rates/index.ts';
-import { claimPages, refundAuthority, refundNames, refundRoutes } from './refunds/index.ts';
+import { claimPages, refundAuthorities, refundNames, refundRoutes } from './refunds/index.ts';
 import { type FrontOptions, sandboxPages, sandboxRoutes } from './sandbox/index.ts';
 import { createAuthentication, getMerchant } from './stores/index.ts';
 import { chargeNeeds, subscriptionPages, subscriptionRoutes } from './subscriptions/index.ts';
@@ -195,7 +195,8 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 const findAuthority: FindAuthority = async (db, merchantId, group) =>
-  (await payoutAuthority(db, merchantId, group)) ?? (await refundAuthority(db, merchantId, group));
+  (await payoutAuthority(db, merchantId, group)) ??
+  (await refundAuthorities.refundAuthority(db, merchantId, group));
 
 async function openLive(
   { network, signer, ca }: LiveConfig,

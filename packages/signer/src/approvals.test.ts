@@ -1,16 +1,18 @@
-import { mkdtempSync, statSync } from 'node:fs';
+import { createPublicKey } from 'node:crypto';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { hashTypedData } from 'viem';
 import { expect, test } from 'vitest';
+import { approversOf } from './approvals.ts';
 import {
+  approverKeyOf,
   approverPublicKey,
-  approversOf,
   openApproverKey,
   signStatement,
   writeApproverKey,
-} from './approvals.ts';
+} from './approver-files.ts';
 import { toHex } from './bytes.ts';
 import { readPolicy } from './policy.ts';
 import { approvalDigest, approvalTypedData, type Subject, statementOf, statementText } from './statement.ts';
@@ -136,4 +138,31 @@ test('an approver key lies in a file of its own, with a passphrase or without', 
   expect(approverPublicKey(openApproverKey(sealed, 'open sesame'))).toBe(sealedKey);
   expect(() => openApproverKey(sealed)).toThrow('its passphrase is missing');
   expect(() => openApproverKey(sealed, 'wrong')).toThrow('the passphrase is wrong');
+});
+
+test('an approver is known by the key itself, its text in a file, its public half, or the private one', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'florin-approver-'));
+  const inFolder = (name: string, text: string) => {
+    writeFileSync(path.join(folder, name), text);
+    return path.join(folder, name);
+  };
+  const file = path.join(folder, 'ada.pem');
+  const key = writeApproverKey(file);
+  const pem = createPublicKey(readFileSync(file, 'utf8')).export({ format: 'pem', type: 'spki' }).toString();
+  for (const text of [key, file, inFolder('key.txt', `${key}\n`), inFolder('key.pub', pem)])
+    expect(approverKeyOf(text)).toEqual({ kind: 'ed25519', key });
+  expect(approverKeyOf(BOB.address)).toEqual({ kind: 'ethereum', key: BOB.address });
+  const sealed = path.join(folder, 'sealed.pem');
+  writeApproverKey(sealed, 'a long passphrase');
+  // The last one is a point of small order.
+  const wrong = [
+    '',
+    'ada',
+    folder,
+    sealed,
+    inFolder('empty', ''),
+    BOB.address.slice(1),
+    `0x01${'0'.repeat(62)}`,
+  ];
+  for (const text of wrong) expect(() => approverKeyOf(text)).toThrow(/florin approvers new-key/);
 });

@@ -6,6 +6,8 @@ import {
   type AccountRequest,
   type ClaimAnswer,
   type ClaimRequest,
+  type JournalAnswer,
+  type JournalHead,
   PATHS,
   REFUSALS,
   type Refusal,
@@ -51,6 +53,7 @@ const AccountShape = Type.Object({
   hot: Type.String(),
 });
 const SignShape = Type.Object({ raw: Type.String(), txId: Type.String(), journal: Head });
+const JournalShape = Type.Object({ known: Type.Boolean(), journal: Head });
 const ClaimShape = Type.Object({ claimed: Type.Boolean() });
 const Units = Type.String({ pattern: '^[0-9]{1,77}$' });
 const ThresholdShape = Type.Object({
@@ -136,6 +139,11 @@ export class SignerClient {
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
     return await this.#call('POST', PATHS.claim, ClaimShape, { body: request });
+  }
+
+  /** Whether the signer's journal has this head. */
+  async checkJournal(head: JournalHead): Promise<JournalAnswer> {
+    return await this.#call('POST', PATHS.journal, JournalShape, { body: head });
   }
 
   async freeze(reason: string): Promise<SignerStatus> {

@@ -1,6 +1,13 @@
 export type { Accounts } from './accounts.ts';
 export { addressOf, addressOfKey, readAddress } from './address.ts';
-export { approverPublicKey, openApproverKey, signStatement, writeApproverKey } from './approvals.ts';
+export {
+  approverKeyOf,
+  approverPublicKey,
+  openApproverKey,
+  signStatement,
+  writeApproverKey,
+} from './approver-files.ts';
+export type { ApproverKey } from './approver-key.ts';
 export {
   batchPayoutDeployment,
   DETERMINISTIC_DEPLOYER,

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { ed25519 } from '@noble/curves/ed25519.js';
 import Type, { type Static } from 'typebox';
 import { readAddress, ZERO_ADDRESS } from './address.ts';
-import { fromHex } from './bytes.ts';
+import { type ApproverKey, isSoundKey } from './approver-key.ts';
 import { SignerMistake } from './mistake.ts';
 import type { SignerAsset } from './protocol.ts';
 import { checkShape } from './shape.ts';
@@ -27,11 +26,8 @@ export interface PaymentRules {
   resendPerDay: bigint;
 }
 
-export interface Approver {
+export interface Approver extends ApproverKey {
   name: string;
-  kind: 'ed25519' | 'ethereum';
-  /** Of Ed25519 the public key, hex; of Ethereum the address. */
-  key: string;
 }
 
 /** A network's rules; amounts of its own coin in wei. */
@@ -224,15 +220,6 @@ function approversOf(list: PolicyText['approvers']): Approver[] {
     }
   }
   return approvers;
-}
-
-/** Points of small order have signatures that anybody can make. */
-function isSoundKey(publicKey: string): boolean {
-  try {
-    return !ed25519.Point.fromBytes(fromHex(publicKey)).isSmallOrder();
-  } catch {
-    return false;
-  }
 }
 
 function accountsOf(text: Record<string, string>): ReadonlyMap<number, string> {

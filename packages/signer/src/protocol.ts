@@ -177,6 +177,12 @@ export interface Threshold {
   unapprovedUsed: string;
 }
 
+/** Whether a head is one of this journal's, and the head that it has now. */
+export interface JournalAnswer {
+  known: boolean;
+  journal: JournalHead;
+}
+
 /** As `WalletHolder.claim`. */
 export interface ClaimRequest {
   history: string;
@@ -202,6 +208,7 @@ export const PATHS = {
   accounts: '/v1/accounts',
   sign: '/v1/sign',
   claim: '/v1/claim',
+  journal: '/v1/journal',
   freeze: '/v1/freeze',
   unfreeze: '/v1/unfreeze',
 } as const;

@@ -5,6 +5,7 @@ import type {
   AccountRequest,
   ClaimRequest,
   FreezeRequest,
+  JournalHead,
   Purpose,
   SignRequest,
   UnfreezeRequest,
@@ -97,6 +98,11 @@ const PURPOSES = {
   fill: closed({ kind: Type.Literal('fill') }),
 } as const;
 
+const Head = closed({
+  entries: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  head: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+});
+
 const Request = closed({
   network: Network,
   account: Index,
@@ -109,12 +115,7 @@ const Request = closed({
   }),
   unsigned: Bytes,
   purpose: Type.Unknown(),
-  journal: Type.Optional(
-    closed({
-      entries: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-      head: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-    }),
-  ),
+  journal: Type.Optional(Head),
 });
 
 const Account = closed({ network: Network, account: Index });
@@ -123,6 +124,7 @@ const Freeze = closed({ reason: Type.String({ minLength: 1, maxLength: 500 }) })
 const Unfreeze = closed({ passphrase: Type.String({ minLength: 1, maxLength: 1_000 }) });
 
 export const readAccountRequest = (value: unknown): AccountRequest => checked(Account, value);
+export const readJournalHead = (value: unknown): JournalHead => checked(Head, value);
 export const readClaimRequest = (value: unknown): ClaimRequest => checked(Claim, value);
 export const readFreezeRequest = (value: unknown): FreezeRequest => checked(Freeze, value);
 export const readUnfreezeRequest = (value: unknown): UnfreezeRequest => checked(Unfreeze, value);

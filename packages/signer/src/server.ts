@@ -11,6 +11,7 @@ import {
   readAccountRequest,
   readClaimRequest,
   readFreezeRequest,
+  readJournalHead,
   readSignRequest,
   readUnfreezeRequest,
 } from './schemas.ts';
@@ -167,6 +168,7 @@ class ClosedByCaller extends Error {}
 const CALLS = new Map<string, (signer: Signer, body: unknown) => Promise<object> | object>([
   [PATHS.sign, (signer, body) => signer.sign(readSignRequest(body))],
   [PATHS.accounts, (signer, body) => signer.account(readAccountRequest(body))],
+  [PATHS.journal, (signer, body) => signer.checkJournal(readJournalHead(body))],
   [PATHS.claim, (signer, body) => signer.claim(readClaimRequest(body))],
   [PATHS.freeze, (signer, body) => withStatus(signer, signer.freeze(readFreezeRequest(body).reason))],
   [

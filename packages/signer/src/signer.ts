@@ -14,6 +14,8 @@ import type {
   AccountRequest,
   ClaimAnswer,
   ClaimRequest,
+  JournalAnswer,
+  JournalHead,
   SignAnswer,
   SignerStatus,
   SignRequest,
@@ -123,6 +125,10 @@ export class Signer {
       entries: journal.entries,
     });
     return { raw: toHex(raw), txId: toHex(hash), journal };
+  }
+
+  checkJournal(head: JournalHead): JournalAnswer {
+    return { known: this.#journal.knows(head), journal: this.#journal.head };
   }
 
   /** By compare-and-set; see `WalletHolder` of the server. */

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { privateKeyToAccount } from 'viem/accounts';
-import { approverPublicKey } from './approvals.ts';
+import { approverPublicKey } from './approver-files.ts';
 
 /** For tests: two approvers with their keys, and a policy of small limits. */
 export const ADA = generateKeyPairSync('ed25519').privateKey;

@@ -1,6 +1,6 @@
 import { type Hex, serializeTransaction } from 'viem';
 import { Accounts } from './accounts.ts';
-import { signStatement } from './approvals.ts';
+import { signStatement } from './approver-files.ts';
 import { toHex } from './bytes.ts';
 import { type Call, encodeCall } from './calldata.ts';
 import { groupOf } from './contracts.ts';

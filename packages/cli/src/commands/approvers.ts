@@ -19,14 +19,14 @@ const PASSPHRASE_FILE = [
 
 const addKey: AddCommand = (group) => {
   const command = group
-    .command('key <file>')
+    .command('new-key <file>')
     .description(
       "Make an approver's own key in a new file and show the public key, which the signer's policy names",
     )
     .option(...PASSPHRASE_FILE);
   examples(command, [
-    'florin approvers key ada.pem --passphrase-file passphrase',
-    'florin approvers key payouts-server.pem   # of a server that approves its own payouts',
+    'florin approvers new-key ada.pem --passphrase-file passphrase',
+    'florin approvers new-key payouts-server.pem   # of a server that approves its own payouts',
   ]).action(async (file: string, { passphraseFile }: { passphraseFile?: string }, self: Command) => {
     await withSigner(async (signer) => {
       const passphrase =
@@ -49,7 +49,7 @@ const addSign: AddCommand = (group) => {
     .command('sign <file>')
     .description('Sign a payout batch or refund, read as JSON, with your own key')
     .requiredOption('--as <name>', "your name in the signer's policy")
-    .requiredOption('--key-file <file>', 'your key, made by florin approvers key')
+    .requiredOption('--key-file <file>', 'your key, made by florin approvers new-key')
     .option(...PASSPHRASE_FILE)
     .option('--valid <duration>', 'how long the signature is good: 12h, 7d', parseDuration, 7 * 86_400);
   examples(command, [
@@ -81,9 +81,21 @@ export const addApprovers = resource({
   examples: ['florin approvers add "Ada Lovelace"', 'florin approvers list'],
   operations: [
     operation('add <name>', 'Register a person and show the token, once', {
-      options,
-      run: ({ approvers }, { name, merchant }) => approvers.add(name, merchant),
-      note: 'Give the token to that person now: it is not shown again.',
+      examples: [
+        'florin approvers add "Ada Lovelace"',
+        'florin approvers add "Ada Lovelace" --key ada.pem   # also gives her a key, or another one',
+      ],
+      options: {
+        ...options,
+        key: text('--key <file-or-key>', 'the public key by which her signatures are known'),
+      },
+      run: async ({ approvers }, { name, merchant, key }) =>
+        key === undefined
+          ? await approvers.add(name, merchant)
+          : await withSigner(
+              async (signer) => await approvers.addKey(name, signer.approverKeyOf(key).key, merchant),
+            ),
+      note: 'Give a token to that person now: it is not shown again.',
     }),
     operation('list', 'List registered approvers', {
       options,

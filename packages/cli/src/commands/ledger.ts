@@ -2,7 +2,7 @@ import type { Operator } from '@florin/server/operator';
 import type { Command } from 'commander';
 import { findToken, TOKEN_WAYS } from '../approver.ts';
 import { CommandFailure, reasonOf, wrongUsage } from '../failure.ts';
-import { operator, resource } from '../operations.ts';
+import { approver, operator, resource } from '../operations.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
 import { flag, text } from '../options.ts';
 import { print, toJson, wantsJson } from '../show.ts';
@@ -114,9 +114,21 @@ const adoptHistory = operator()(
   },
 );
 
+const adoptJournal = approver()(
+  'adopt-journal',
+  'Let the signer sign again whose journal was put back to an earlier time, once nothing it has forgotten is on its way. Needs two approvers.',
+  {
+    examples: ['florin ledger adopt-journal --as "Ada Lovelace"   # and a second person'],
+    options: {
+      merchant: text('--merchant <id>', 'whose approvers decide, where there are several merchants'),
+    },
+    run: ({ ledger }, given) => ledger.adoptJournal(given),
+  },
+);
+
 export const addLedger = resource({
   name: 'ledger',
   description: 'The books',
   examples: ['florin ledger verify', 'florin ledger adopt-history'],
-  operations: [addVerify, adoptHistory],
+  operations: [addVerify, adoptHistory, adoptJournal],
 });

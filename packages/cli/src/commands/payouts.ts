@@ -1,8 +1,7 @@
 import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
-import { approver, operator, resource } from '../operations.ts';
-import { required, text } from '../options.ts';
-import { withSigner } from '../signer.ts';
+import { approver, approving, operator, resource } from '../operations.ts';
+import { text } from '../options.ts';
 import { batchOperations } from './payout-batches.ts';
 
 type Batch = Awaited<ReturnType<Operator['payouts']['list']>>[number];
@@ -27,11 +26,9 @@ const lostRow = ({ item, ...count }: LostItem) => ({
   tx_id: item.tx_id,
 });
 
-/** A week, as a batch waits for approval. */
-const SIGNATURE_SECONDS = 7 * 86_400;
-
 const operation = operator(summary);
-const signing = operator();
+const whole = operator();
+const approval = approving(summary);
 const verdict = approver(summary);
 const lostItem = approver(lostRow);
 
@@ -45,12 +42,13 @@ export const addPayouts = resource({
   ],
   operations: [
     ...batchOperations,
-    verdict('approve <batch>', 'Approve a batch that is pending_approval.', {
+    approval('approve <batch>', 'Approve a batch that is pending_approval.', {
       examples: [
         'florin payouts approve pb_01… --as "Ada Lovelace"',
-        'florin payouts approve pb_01… --as "Ada Lovelace" --token-file ada.token',
+        'florin payouts approve pb_01… --as "Ada Lovelace" --key-file ada.pem --passphrase-file passphrase',
       ],
-      run: ({ payouts }, given) => payouts.approve(given),
+      run: async ({ payouts }, { batch, prove }) =>
+        await payouts.approve({ batch, ...(await prove(() => payouts.statement(batch))) }),
     }),
     verdict('reject <batch>', 'Reject a batch that is pending_approval; its reserved money is released.', {
       examples: [
@@ -69,27 +67,11 @@ export const addPayouts = resource({
       'Return the money of an item whose transaction a reorganisation removed for good. Needs two approvers.',
       ({ payouts }, given) => payouts.giveBack(given),
     ),
-    signing('sign <batch>', 'Sign a batch of real money with your own key, for the signer that pays it', {
+    whole('statement <batch>', 'Show what the approvers of a batch of real money sign', {
       examples: [
-        'florin payouts sign pb_01… --as "Ada Lovelace" --key-file ada.pem',
-        'florin payouts sign pb_01… --as "Ada Lovelace" --key-file ada.pem --passphrase-file passphrase',
+        'florin payouts statement pb_01… --json > batch.json   # for florin approvers sign batch.json',
       ],
-      options: {
-        as: required(text('--as <name>', "your name in the signer's policy")),
-        keyFile: required(text('--key-file <file>', 'your key, made by florin approvers key')),
-        passphraseFile: text('--passphrase-file <file>', 'file whose first line is its passphrase'),
-      },
-      run: ({ payouts }, { batch, as, keyFile, passphraseFile }) =>
-        withSigner(async (signer) => {
-          const passphrase =
-            passphraseFile === undefined ? undefined : signer.readPassphrase(passphraseFile, undefined);
-          const key = signer.openApproverKey(keyFile, passphrase);
-          const validUntil = Math.floor(Date.now() / 1000) + SIGNATURE_SECONDS;
-          const subject = await payouts.signable(batch);
-          const signature = signer.signStatement(signer.statementOf(subject, validUntil), key);
-          return await payouts.addSignature({ batch, approver: as, validUntil, signature });
-        }),
-      note: 'The signer judges it when the batch is paid: florin payouts list shows how far it is.',
+      run: ({ payouts }, { batch }) => payouts.statement(batch),
     }),
     operation('list', 'List the newest payout batches', {
       examples: [

@@ -2,7 +2,7 @@ import type { Refund, RefundInput } from '@florin/sdk';
 import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
 import { wrongUsage } from '../failure.ts';
-import { approver, merchant, operator, resource } from '../operations.ts';
+import { approver, approving, merchant, operator, resource } from '../operations.ts';
 import { choice, made, madeBetween, network, page, text, token } from '../options.ts';
 import { formatUnits } from '../units.ts';
 
@@ -51,6 +51,7 @@ const whose = { merchant: text('--merchant <id>', 'whose refund; needed where se
 
 const operation = merchant(summary);
 const verdict = approver(decidedRow);
+const approval = approving(decidedRow);
 const lostRefund = approver(lostRow);
 
 export const addRefunds = resource({
@@ -114,13 +115,21 @@ export const addRefunds = resource({
       'Return the money of a refund whose transaction a reorganisation removed for good. Needs two approvers.',
       { options: whose, run: ({ refunds }, given) => refunds.giveBack(given) },
     ),
-    verdict('approve <refund>', 'Approve a refund with its amount and address.', {
+    approval('approve <refund>', 'Approve a refund with its amount and address.', {
       examples: [
         'florin refunds approve A-17-r1 --as "Ada Lovelace"',
-        'florin refunds approve A-17-r1 --merchant mer_01… --as "Ada Lovelace" --token-file ada.token',
+        'florin refunds approve A-17-r1 --merchant mer_01… --as "Ada Lovelace" --key-file ada.pem',
       ],
       options: whose,
-      run: ({ refunds }, given) => refunds.approve(given),
+      run: async ({ refunds }, { prove, ...named }) =>
+        await refunds.approve({ ...named, ...(await prove(() => refunds.statement(named))) }),
+    }),
+    operator()('statement <refund>', 'Show what the approvers of a refund of real money sign', {
+      examples: [
+        'florin refunds statement A-17-r1 --json > refund.json   # for florin approvers sign refund.json',
+      ],
+      options: whose,
+      run: ({ refunds }, named) => refunds.statement(named),
     }),
     verdict(
       'reject <refund>',

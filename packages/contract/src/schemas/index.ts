@@ -1,3 +1,4 @@
+export * from './approvals.ts';
 export * from './checkout.ts';
 export * from './customers.ts';
 export * from './events.ts';

@@ -21,10 +21,35 @@ export interface WalletHolder {
    * @throws SignerUnavailable
    */
   approvalRules(): Promise<ApprovalRules | undefined>;
+  /** What a signer has written about its signatures; a simulated chain's holder has nothing of its own. */
+  readonly journal?: HolderJournal;
+}
+
+export interface HolderJournal {
+  /** That of the newest signature which this process has got, once. */
+  takeNewest(): JournalHead | undefined;
+  /** Whether the journal has a head that we know, and the one it has now. @throws SignerUnavailable */
+  check(known: JournalHead): Promise<{ isKnown: boolean; current: JournalHead }>;
+}
+
+export interface JournalHead {
+  entries: number;
+  /** SHA-256, hex. */
+  head: string;
 }
 
 /** Of payouts and refunds apart, for all merchants of the holder together, tokens added up. */
-export type ApprovalRules = Record<'payouts' | 'refunds', ApprovalRule>;
+export interface ApprovalRules extends Record<'payouts' | 'refunds', ApprovalRule> {
+  /** Whose signatures count. */
+  approvers: readonly PolicyApprover[];
+}
+
+export interface PolicyApprover {
+  name: string;
+  kind: 'ed25519' | 'ethereum';
+  /** Of Ed25519 the public key, hex; of Ethereum the address. */
+  key: string;
+}
 
 export interface ApprovalRule {
   /** A batch or refund above it needs `approvals` signatures. */
@@ -51,6 +76,8 @@ export interface SigningRequest {
   ordinal: bigint;
   /** The attempt with the ordinal before it; null where the caller has not read it. */
   previous: string | null;
+  /** The newest head of the holder's journal that the caller's database knows. */
+  journal?: JournalHead | undefined;
   /**
    * The ids of the attempts with smaller ordinals, in order: from `from` on, or with null, where the holder knows none of
    * the history, from its first one. The holder calls it only where it does not know the attempt before, as attempts are

@@ -1,7 +1,14 @@
 import type { App } from '../app.ts';
 import { Fail } from '../platform/fail.ts';
-import { getMerchant, listMerchants, type Merchant } from '../stores/index.ts';
+import {
+  approverKeys,
+  getMerchant,
+  identifyApprover,
+  listMerchants,
+  type Merchant,
+} from '../stores/index.ts';
 import { decodeId, type IdKind } from '../tenancy/index.ts';
+import type { signedApprovals } from '../transfers/index.ts';
 
 /** Decodes an id that an operator typed. @throws Fail `resource_not_found` */
 export function idOf(kind: IdKind, text: string): string {
@@ -20,4 +27,21 @@ export async function merchantBy(app: App, text: string | undefined): Promise<Me
       only === undefined ? 'There is no merchant yet.' : 'Several merchants exist: name one with --merchant.',
     param: 'merchant',
   });
+}
+
+/** A registered approver by name, and what shows that it is them. */
+export type ApproverProof = { as: string } & (
+  | { token: string; signed?: undefined }
+  /** By the key that they have registered. */
+  | { signed: signedApprovals.GivenSignature; token?: undefined }
+);
+
+/** @throws Fail `forbidden` for a wrong name or token; `invalid_request` with param `approver` */
+export async function identifyBy(app: App, merchantId: string, { as: name, token, signed }: ApproverProof) {
+  if (signed === undefined) {
+    const { approverId } = await identifyApprover(app, merchantId, { name, token });
+    return { approverId };
+  }
+  const { approverId, ...who } = await approverKeys.findSigningApprover(app.db, merchantId, name);
+  return { approverId, signed: { ...who, ...signed } };
 }

@@ -3,7 +3,7 @@ import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { verifyLedger } from '../reconciliation/index.ts';
 import { castVote, identifyApprover, listMerchants, type VoteCount } from '../stores/index.ts';
-import { adoptHistory, type HistoryAdoption } from '../transfers/index.ts';
+import { adoptHistory, type HistoryAdoption, signerJournal } from '../transfers/index.ts';
 import { merchantBy } from './context.ts';
 
 /** An approver's vote that nothing is missing, or that the differences are settled. */
@@ -36,7 +36,45 @@ export function historyCommands(app: App) {
       });
       return { adopted, ...votes };
     },
+    /**
+     * Takes the signer's journal as it is, where it lacks what this database knows of it: two approvers have made sure that
+     * nothing it has forgotten is still on its way.
+     */
+    adoptJournal: async ({ merchant: id, as: name, token }: AdoptionVote): Promise<Adoption> => {
+      const { merchantId, clockOffset } = await merchantBy(app, id);
+      const { approverId } = await identifyApprover(app, merchantId, { name, token });
+      const adoption = await signerJournal.findJournalAdoption(
+        app.db,
+        app.chains,
+        await listMerchants(app.db),
+      );
+      if (adoption === undefined) return { adopted: false };
+      const cast = {
+        action: 'ledger.adopt_journal',
+        subject: adoption.subject,
+        approverId,
+        decision: 'adopt',
+      };
+      const votes = await castWith(app, adoption, { merchantId, cast, clockOffset });
+      return { adopted: votes.isDone, agreed: votes.agreed, required: votes.required };
+    },
   };
+}
+
+async function castWith(
+  app: App,
+  adoption: HistoryAdoption | signerJournal.JournalAdoption,
+  {
+    merchantId,
+    cast,
+    clockOffset,
+  }: { merchantId: string; cast: Parameters<typeof castVote>[2]; clockOffset: number },
+): Promise<VoteCount> {
+  return await transact(app.db, async (tx) => {
+    const count = await castVote(tx, merchantId, cast, app.clock.nowSeconds() + clockOffset);
+    if (count.isDone) await adoption.apply(tx);
+    return count;
+  });
 }
 
 async function decide(
@@ -55,12 +93,8 @@ async function vote(app: App, adoption: HistoryAdoption, { merchant: id, as: nam
   const { merchantId, clockOffset } = await merchantBy(app, id);
   const { approverId } = await identifyApprover(app, merchantId, { name, token });
   const cast = { action: 'ledger.adopt_history', subject: adoption.subject, approverId, decision: 'adopt' };
-  const nowSeconds = app.clock.nowSeconds() + clockOffset;
-  return await transact(app.db, async (tx) => {
-    const { agreed, required, isDone } = await castVote(tx, merchantId, cast, nowSeconds);
-    if (isDone) await adoption.apply(tx);
-    return { agreed, required };
-  });
+  const { agreed, required } = await castWith(app, adoption, { merchantId, cast, clockOffset });
+  return { agreed, required };
 }
 
 async function assertAgreement(app: App): Promise<void> {

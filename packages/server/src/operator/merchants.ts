@@ -172,12 +172,20 @@ export function approverCommands(app: App) {
       const { merchantId } = await merchantBy(app, merchant);
       return { name, token: await stores.addApprover(app, merchantId, name) };
     },
+    /** Registers the key by which an approver's signatures are known; one who is new gets a token as well. */
+    addKey: async (name: string, publicKey: string, merchant?: string) => {
+      const { merchantId } = await merchantBy(app, merchant);
+      const isKnown = await stores.approverKeys.setApproverKey(app, merchantId, { name, publicKey });
+      const token = isKnown ? null : await stores.addApprover(app, merchantId, name, publicKey);
+      return { name, key: publicKey, ...(token !== null && { token }) };
+    },
     list: async (merchant?: string) => {
       const { merchantId } = await merchantBy(app, merchant);
       const approvers = await stores.listApprovers(app, merchantId);
       return approvers.map((approver) => ({
         approver_id: encodeId('approver', approver.approver_id),
         name: approver.name,
+        key: approver.public_key,
         looks_like: approver.looks_like,
         created_at: seconds(approver.created_at),
       }));

@@ -1,6 +1,7 @@
 import type { Authority } from '../chains/index.ts';
 import type { Db } from '../platform/db/index.ts';
-import { type FindAuthority, readApprovals } from '../transfers/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { type FindAuthority, readApprovals, signedApprovals } from '../transfers/index.ts';
 import { OWNER_TYPE, orderOf } from './jobs.ts';
 import { findBatch, readItems } from './queries.ts';
 
@@ -21,3 +22,10 @@ export const payoutAuthority: FindAuthority = async (db: Db, merchantId, { owner
     approvals: await readApprovals(db, merchantId, named),
   } satisfies Authority;
 };
+
+/** What approvers sign of a batch. @throws Fail `resource_not_found` */
+export async function payoutStatement(db: Db, merchantId: string, batchId: string) {
+  const authority = await payoutAuthority(db, merchantId, { ownerType: OWNER_TYPE, groupId: batchId });
+  if (authority === undefined) throw new Fail('resource_not_found', 'There is no such batch.');
+  return signedApprovals.subjectOf(authority);
+}

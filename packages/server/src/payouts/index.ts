@@ -1,10 +1,10 @@
 export { countPendingApproval } from './approval-queries.ts';
-export { payoutAuthority } from './authority.ts';
+export { payoutAuthority, payoutStatement } from './authority.ts';
 export { payoutBatchRows, payoutItemRows } from './book-queries.ts';
 export { decideApproval } from './decide-approval.ts';
 export { decideLost, type LostVerdict } from './decide-lost.ts';
 export { payoutErrors } from './error-format.ts';
-export { OWNER_TYPE as PAYOUT_OWNER, payoutHandlers } from './jobs.ts';
+export { payoutHandlers } from './jobs.ts';
 export { presentBatch } from './present.ts';
 export { listBatches, locateBatch, locateItem } from './queries.ts';
 export { payoutRoutes } from './routes.ts';

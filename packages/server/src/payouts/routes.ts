@@ -1,4 +1,6 @@
 import {
+  ApprovalInput,
+  ApprovalSubject,
   NoFields,
   PayoutBatch,
   PayoutBatchInput,
@@ -14,9 +16,12 @@ import {
 import { pageOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
+import { approverKeys } from '../stores/index.ts';
 import { cursorIdOf } from '../tenancy/index.ts';
+import { payoutStatement } from './authority.ts';
 import { cancelPayoutBatch } from './cancel-payout-batch.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
+import { decideApproval } from './decide-approval.ts';
 import type { PayoutDeps } from './deps.ts';
 import { deletePayoutItem, updatePayoutItem } from './edit-payout-items.ts';
 import { PAYOUT_PATH } from './error-format.ts';
@@ -142,6 +147,52 @@ function lifeRoutes(deps: PayoutDeps): Route[] {
   ];
 }
 
+function approvalRoutes(deps: PayoutDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: `${PAYOUT_PATH}/{batch_id}/statement`,
+      operationId: 'retrievePayoutBatchStatement',
+      tag,
+      summary: 'Read what the approvers of a batch of real money sign',
+      scope: 'read',
+      params: PayoutBatchPath,
+      answer: ApprovalSubject,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => ({
+        body: await payoutStatement(deps.db, caller.merchantId, batchIdOf(params.batch_id)),
+      }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PAYOUT_PATH}/{batch_id}/approve`,
+      operationId: 'approvePayoutBatch',
+      tag,
+      summary: "Approve a batch of real money with an approver's signature",
+      description:
+        'The signature identifies the approver, who has registered its key. It is checked and kept for the signer that pays the batch, also after enough have approved.',
+      scope: 'payouts',
+      alwaysCommits: true,
+      params: PayoutBatchPath,
+      body: ApprovalInput,
+      answer: PayoutBatch,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => {
+        const { approverId, ...who } = await approverKeys.findSigningApprover(
+          deps.db,
+          caller.merchantId,
+          body.approver,
+        );
+        const signed = { ...who, validUntil: body.valid_until, signature: body.signature };
+        const batchId = batchIdOf(params.batch_id);
+        return {
+          body: await decideApproval(deps, caller, { batchId, approverId, decision: 'approved', signed }),
+        };
+      },
+    }),
+  ];
+}
+
 function itemReadRoutes(deps: PayoutDeps): Route[] {
   return [
     defineList({
@@ -232,7 +283,7 @@ function itemEditRoutes(deps: PayoutDeps): Route[] {
 }
 
 export function payoutRoutes(deps: PayoutDeps): Route[] {
-  return [draftRoutes, batchReadRoutes, lifeRoutes, itemReadRoutes, itemEditRoutes].flatMap((part) =>
-    part(deps),
+  return [draftRoutes, batchReadRoutes, lifeRoutes, approvalRoutes, itemReadRoutes, itemEditRoutes].flatMap(
+    (part) => part(deps),
   );
 }

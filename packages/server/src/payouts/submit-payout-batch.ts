@@ -5,15 +5,9 @@ import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
-import { decideNeedsApproval } from '../stores/index.ts';
+import { approvalLimits } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import {
-  countSignatures,
-  isPaused,
-  isTurnedOn,
-  readSignerRule,
-  type SignerRule,
-} from '../transfers/index.ts';
+import { isPaused, isTurnedOn, signerPeople } from '../transfers/index.ts';
 import { sumUnapproved, sumUnsigned } from './approval-queries.ts';
 import { changeBatch } from './change-batch.ts';
 import { checkItems } from './check-items.ts';
@@ -49,7 +43,7 @@ interface Submit {
   caller: Caller;
   settings: PayoutSettings;
   time: MerchantTime;
-  signerRule: SignerRule;
+  signerRule: signerPeople.SignerRule;
 }
 type Refusal = Extract<SubmitDecision, { to: 'needs_fix' }>['refusal'];
 
@@ -72,7 +66,7 @@ export async function submitPayoutBatch(
   batchId: string,
 ): Promise<PayoutBatch> {
   const settings = await payoutSettings(deps, caller);
-  const signerRule = await readSignerRule(deps.chains, caller, 'payouts');
+  const signerRule = await signerPeople.readSignerRule(deps.chains, caller, 'payouts');
   const submit: Submit = { deps, caller, settings, time: merchantTime(deps, caller), signerRule };
   const outcome = await transact(deps.db, async (tx) => {
     const decided = await submitIn(tx, submit, batchId);
@@ -135,8 +129,8 @@ async function countPeople(tx: Tx, submit: Submit, batch: BatchRow, amount: bigi
   const { caller, settings, time, signerRule } = submit;
   const { merchantId } = caller;
   const outflow = { merchantId, kind: 'payouts', amount, nowSeconds: time.seconds } as const;
-  const isHeld = await decideNeedsApproval(tx, outflow, settings, sumUnapproved);
-  const signatures = await countSignatures(tx, outflow, signerRule, sumUnsigned);
+  const isHeld = await approvalLimits.decideNeedsApproval(tx, outflow, settings, sumUnapproved);
+  const signatures = await signerPeople.countSignatures(tx, outflow, signerRule, sumUnsigned);
   return { approvals: Math.max(isHeld ? settings.approvals : 0, signatures ?? 0), signatures };
 }
 

@@ -2,9 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
-import { decideNeedsApproval } from '../stores/index.ts';
+import { approvalLimits } from '../stores/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
-import { countSignatures, type SignerRule } from '../transfers/index.ts';
+import { signerPeople } from '../transfers/index.ts';
 import { unapprovedRefunds, unsignedRefunds } from './approval-queries.ts';
 import type { RefundSettings } from './deps.ts';
 import { expireApprovalJob, sendJob } from './jobs.ts';
@@ -52,12 +52,16 @@ export const UNADDRESSED: AddressColumns = {
 export async function addressColumns(
   tx: Tx,
   refund: Bound,
-  { settings, time, signerRule }: { settings: RefundSettings; time: MerchantTime; signerRule: SignerRule },
+  {
+    settings,
+    time,
+    signerRule,
+  }: { settings: RefundSettings; time: MerchantTime; signerRule: signerPeople.SignerRule },
 ): Promise<AddressColumns> {
   const { merchant_id: merchantId, amount, address } = refund;
   const outflow = { merchantId, kind: 'refunds', amount, nowSeconds: time.seconds } as const;
-  const isHeld = await decideNeedsApproval(tx, outflow, settings, unapprovedRefunds);
-  const signatures = await countSignatures(tx, outflow, signerRule, unsignedRefunds);
+  const isHeld = await approvalLimits.decideNeedsApproval(tx, outflow, settings, unapprovedRefunds);
+  const signatures = await signerPeople.countSignatures(tx, outflow, signerRule, unsignedRefunds);
   const approvals = Math.max(isHeld ? settings.approvals : 0, signatures ?? 0);
   return {
     address,

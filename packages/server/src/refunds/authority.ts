@@ -1,6 +1,7 @@
 import type { Authority } from '../chains/index.ts';
 import type { Db } from '../platform/db/index.ts';
-import { checkRecipient, type FindAuthority, readApprovals } from '../transfers/index.ts';
+import { Fail } from '../platform/fail.ts';
+import { checkRecipient, type FindAuthority, readApprovals, signedApprovals } from '../transfers/index.ts';
 import { OWNER_TYPE } from './jobs.ts';
 import { findRefund } from './queries.ts';
 
@@ -19,3 +20,11 @@ export const refundAuthority: FindAuthority = async (db: Db, merchantId, { owner
     approvals: await readApprovals(db, merchantId, named),
   } satisfies Authority;
 };
+
+/** What approvers sign of a refund. @throws Fail `invalid_request` while it has no address */
+export async function refundStatement(db: Db, merchantId: string, refundId: string) {
+  const authority = await refundAuthority(db, merchantId, { ownerType: OWNER_TYPE, groupId: refundId });
+  if (authority === undefined)
+    throw new Fail('invalid_request', 'Its payer has not named the address yet: there is nothing to sign.');
+  return signedApprovals.subjectOf(authority);
+}

@@ -15,7 +15,7 @@ import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { getMerchant, suspendedFor } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import { checkRecipient, readSignerRule, type SignerRule } from '../transfers/index.ts';
+import { checkRecipient, signerPeople } from '../transfers/index.ts';
 import { addressColumns, nextJob, UNADDRESSED } from './approval.ts';
 import { checkRefundAddress, provenWallet } from './check-address.ts';
 import { newClaimSecret } from './claim-link.ts';
@@ -38,7 +38,7 @@ interface Creation {
   body: RefundInput;
   settings: RefundSettings;
   time: MerchantTime;
-  signerRule: SignerRule;
+  signerRule: signerPeople.SignerRule;
 }
 
 /**
@@ -60,7 +60,7 @@ export async function createRefund(
   const paymentId = await findPaymentId(deps.db, caller, body.payment_id);
   const settings = await refundSettings(deps, caller);
   const time = merchantTime(deps, caller);
-  const signerRule = await readSignerRule(deps.chains, caller, 'refunds');
+  const signerRule = await signerPeople.readSignerRule(deps.chains, caller, 'refunds');
   const creation: Creation = { deps, caller, body, settings, time, signerRule };
   const claim = {
     merchantId: caller.merchantId,

@@ -1,5 +1,5 @@
 export { countAwaitingApproval, findByOwnId, listAwaitingApproval } from './approval-queries.ts';
-export { refundAuthority } from './authority.ts';
+export * as refundAuthorities from './authority.ts';
 export { refundRows } from './book-queries.ts';
 export { claimRefund } from './claim-refund.ts';
 export { decideRefund } from './decide-approval.ts';

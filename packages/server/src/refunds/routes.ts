@@ -1,9 +1,21 @@
-import { NoFields, Refund, RefundInput, RefundList, RefundPath, RefundQuery } from '@florin/contract/schemas';
+import {
+  ApprovalInput,
+  ApprovalSubject,
+  NoFields,
+  Refund,
+  RefundInput,
+  RefundList,
+  RefundPath,
+  RefundQuery,
+} from '@florin/contract/schemas';
 import { pageOf } from '../platform/db/index.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
+import { approverKeys } from '../stores/index.ts';
+import { refundStatement } from './authority.ts';
 import { cancelRefund } from './cancel-refund.ts';
 import { CLAIM_PATH, claimToken } from './claim-link.ts';
 import { createRefund } from './create-refund.ts';
+import { decideRefund } from './decide-approval.ts';
 import type { RefundDeps } from './deps.ts';
 import { listRefunds, readRefundFilter } from './list-refunds.ts';
 import { awaitsClaim, presentRefund } from './present.ts';
@@ -89,6 +101,53 @@ export function refundRoutes(deps: RefundDeps, publicUrl: () => string): Route[]
       handle: async ({ caller, params }) => ({
         body: present(await cancelRefund(deps, caller, params.refund_id)),
       }),
+    }),
+    ...approvalRoutes(deps, present),
+  ];
+}
+
+function approvalRoutes(deps: RefundDeps, present: (refund: RefundRow) => Refund): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/{refund_id}/statement`,
+      operationId: 'retrieveRefundStatement',
+      tag,
+      summary: 'Read what the approvers of a refund of real money sign',
+      scope: 'read',
+      params: RefundPath,
+      answer: ApprovalSubject,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params }) => {
+        const { merchant_id, refund_id } = await getRefund(deps.db, caller, params.refund_id);
+        return { body: await refundStatement(deps.db, merchant_id, refund_id) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/{refund_id}/approve`,
+      operationId: 'approveRefund',
+      tag,
+      summary: "Approve a refund of real money with an approver's signature",
+      description:
+        'The signature identifies the approver, who has registered its key. It is checked and kept for the signer that pays the refund, also after enough have approved.',
+      scope: 'refunds',
+      alwaysCommits: true,
+      params: RefundPath,
+      body: ApprovalInput,
+      answer: Refund,
+      refusals: ['resource_not_found'],
+      handle: async ({ caller, params, body }) => {
+        const { refund_id: refundId } = await getRefund(deps.db, caller, params.refund_id);
+        const { approverId, ...who } = await approverKeys.findSigningApprover(
+          deps.db,
+          caller.merchantId,
+          body.approver,
+        );
+        const signed = { ...who, validUntil: body.valid_until, signature: body.signature };
+        const approval = { refundId, approverId, verdict: 'approved', signed } as const;
+        return { body: present((await decideRefund(deps, caller, approval)).refund) };
+      },
     }),
   ];
 }

@@ -1,4 +1,5 @@
-export { decideNeedsApproval, lockApprovals } from './approval-limits.ts';
+export * as approvalLimits from './approval-limits.ts';
+export * as approverKeys from './approver-keys.ts';
 export { createAuthentication, listAdmittedKeys } from './authenticate.ts';
 export { createMerchant, moveClock, setMerchantStatus } from './create-merchant.ts';
 export { macOf } from './credentials.ts';

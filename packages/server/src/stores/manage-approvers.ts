@@ -3,6 +3,7 @@ import { codeOf, newId, type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { checkPlainText } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
+import { isKeyTaken, refuseKey } from './approver-keys.ts';
 import { checkName } from './create-merchant.ts';
 import { digestOf, makeApproverToken } from './credentials.ts';
 import { nameSkeleton } from './name-skeleton.ts';
@@ -14,17 +15,24 @@ const UNIQUE_VIOLATION = '23505';
  * Registers a person who may approve payouts and refunds. A name that was registered before is the same person again, with
  * the same id, so that earlier approvals and owned keys still count as theirs.
  *
+ * @param publicKey by which their signatures are known
  * @returns the token, shown once; only its digest is kept
  */
-export async function addApprover(platform: Platform, merchantId: string, typed: string): Promise<string> {
+export async function addApprover(
+  platform: Platform,
+  merchantId: string,
+  typed: string,
+  publicKey: string | null = null,
+): Promise<string> {
   const merchant = await getMerchant(platform.db, merchantId);
   checkPlainText(typed, 'name');
   const name = checkName(typed, 'name');
   const token = makeApproverToken();
   const createdAt = platform.clock.nowSeconds() + merchant.clockOffset;
   try {
-    await transact(platform.db, (tx) => register(tx, { merchantId, name, token, createdAt }));
+    await transact(platform.db, (tx) => register(tx, { merchantId, name, token, publicKey, createdAt }));
   } catch (error) {
+    if (isKeyTaken(error)) throw refuseKey();
     // A concurrent registration won.
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
     throw refuseName(`${name} is an approver already, or looks like the name of one.`);
@@ -38,10 +46,14 @@ interface Registration {
   merchantId: string;
   name: string;
   token: string;
+  publicKey: string | null;
   createdAt: number;
 }
 
-async function register(tx: Tx, { merchantId, name, token, createdAt }: Registration): Promise<void> {
+async function register(
+  tx: Tx,
+  { merchantId, name, token, publicKey, createdAt }: Registration,
+): Promise<void> {
   const known = await lockApprovers(tx, merchantId);
   const same = known.find((one) => one.name === name);
   if (same?.removed_at === null) throw refuseName(`${name} is an approver already.`);
@@ -51,13 +63,14 @@ async function register(tx: Tx, { merchantId, name, token, createdAt }: Registra
     const row = { merchant_id: merchantId, approver_id: newId(), name, skeleton: nameSkeleton(name) };
     await tx
       .insertInto('approver')
-      .values({ ...row, token_digest, removed_at: null, created_at: createdAt })
+      .values({ ...row, token_digest, public_key: publicKey, removed_at: null, created_at: createdAt })
       .execute();
     return;
   }
   await tx
     .updateTable('approver')
-    .set({ token_digest, removed_at: null })
+    // Without a key of now none counts: the one of before may be in other hands.
+    .set({ token_digest, public_key: publicKey, removed_at: null })
     .where('merchant_id', '=', merchantId)
     .where('approver_id', '=', same.approver_id)
     .execute();
@@ -97,7 +110,7 @@ export async function removeApprover(platform: Platform, merchantId: string, nam
 export async function listApprovers(platform: Platform, merchantId: string) {
   const rows = await platform.db
     .selectFrom('approver')
-    .select(['approver_id', 'name', 'created_at'])
+    .select(['approver_id', 'name', 'public_key', 'created_at'])
     .where('merchant_id', '=', merchantId)
     .where('removed_at', 'is', null)
     .orderBy('name')

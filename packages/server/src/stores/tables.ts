@@ -36,6 +36,8 @@ declare module '../platform/db/db.ts' {
       /** Equal for names that look alike; null in rows from before the check. */
       skeleton: Generated<string | null>;
       token_digest: Buffer;
+      /** By which their signatures are known: of Ed25519, or an Ethereum address. */
+      public_key: Generated<string | null>;
       removed_at: bigint | number | null;
       created_at: Int8;
     };

@@ -2,6 +2,7 @@ import type { Authority, SignedTx } from '../chains/index.ts';
 import { chargeOf } from './charges.ts';
 import { movementOf, paysNobody } from './movements.ts';
 import type { AttemptRow, TransferRow } from './queries.ts';
+import { readSignerJournal } from './signer-journal.ts';
 import { attemptsBefore } from './wallet-queries.ts';
 import type { Work } from './work.ts';
 
@@ -19,7 +20,8 @@ export async function buildAttempt(
   const { attempt_id: attemptId, group_id: groupId, key_ref: keyRef, sequence, ordinal } = attempt;
   if (ordinal === null) throw new Error('an attempt that is signed has an ordinal');
   const before = (from: bigint | null) => attemptsBefore(deps.db, { ...attempt, ordinal }, from);
-  const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before };
+  const journal = await readSignerJournal(deps.db, merchant);
+  const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before, journal };
   const version = replaces === undefined ? {} : { replaces };
   const by = { keyRef, signing, ...version };
   if (paysNobody(attempt))

@@ -4,6 +4,7 @@ import { buildAttempt } from './build-attempt.ts';
 import { assertSameHistory } from './history.ts';
 import { movementOf, paysNobody } from './movements.ts';
 import { type AttemptRow, readTransfers, signedOf, TANK_KEY_REF } from './queries.ts';
+import { keepSignerJournal } from './signer-journal.ts';
 import { decideReplacement, REPLACE_AFTER_SECONDS } from './version-rules.ts';
 import { storeVersion } from './versions.ts';
 import { readFirstOrdinal } from './wallet-queries.ts';
@@ -86,6 +87,7 @@ async function storeAndSend(
     return done;
   });
   crashPoint('version.after-commit');
+  await keepSignerJournal(work.deps.db, work.deps.chains, work.merchant);
   if (!isStored) return;
   work.deps.log.warn(
     { attempt_id: attempt.attempt_id, replaced: attempt.tx_id, tx_id: signed.txId },

@@ -13,6 +13,7 @@ import {
   storeSigned,
   type TransferRow,
 } from './queries.ts';
+import { keepSignerJournal } from './signer-journal.ts';
 import { judgeUnbuildable } from './states.ts';
 import { callForEach, type Work } from './work.ts';
 
@@ -57,6 +58,7 @@ export async function signReserved(work: Work): Promise<SigningHeld | undefined>
     crashPoint('store.before-commit');
   });
   crashPoint('store.after-commit');
+  await keepSignerJournal(deps.db, deps.chains, merchant);
   return held[0]?.held;
 }
 

@@ -7,13 +7,18 @@ import {
 import type { Tx } from '../platform/db/index.ts';
 import { NIL_ID } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { lockApprovals } from '../stores/index.ts';
+import { approvalLimits } from '../stores/index.ts';
 
 // A signer has a policy of its own about people's signatures, which our settings may not know. It is read before money is
 // taken, so that nothing is accepted as approved that the signer will then refuse. The signer still judges each transaction.
 
 /** What a signer wants of payouts or refunds; undefined where nobody asks; a Fail while it does not answer. */
 export type SignerRule = ApprovalRule | Fail | undefined;
+
+type Holder = NonNullable<ReturnType<ChainRegistry['holder']>>;
+type ApprovalRules = NonNullable<Awaited<ReturnType<Holder['approvalRules']>>>;
+/** An approver as the signer's policy names them. */
+export type PolicyApprover = ApprovalRules['approvers'][number];
 
 const RETRY_SECONDS = 60;
 
@@ -23,8 +28,17 @@ export async function readSignerRule(
   merchant: ChainOwner,
   kind: 'payouts' | 'refunds',
 ): Promise<SignerRule> {
+  const rules = await readApprovalRules(chains, merchant);
+  return rules instanceof Fail ? rules : rules?.[kind];
+}
+
+/** @returns undefined where nobody asks; a Fail while the signer does not answer */
+export async function readApprovalRules(
+  chains: ChainRegistry,
+  merchant: ChainOwner,
+): Promise<ApprovalRules | Fail | undefined> {
   try {
-    return (await chains.holder(merchant)?.approvalRules())?.[kind];
+    return await chains.holder(merchant)?.approvalRules();
   } catch (error) {
     if (!(error instanceof SignerUnavailable)) throw error;
     return new Fail('service_unavailable', {
@@ -53,7 +67,7 @@ export async function countSignatures(
   if (rule === undefined) return null;
   if (rule instanceof Fail) throw rule;
   if (amount > rule.approveAbove) return rule.approvals;
-  await lockApprovals(tx, NIL_ID, kind);
+  await approvalLimits.lockApprovals(tx, NIL_ID, kind);
   return signaturesFor(rule, amount, await sumUnderWay(tx));
 }
 

@@ -8,7 +8,14 @@ import type {
   Threshold,
 } from '@florin/signer/protocol';
 import { SignerUnavailable } from '../port-errors.ts';
-import type { ApprovalRule, ApprovalRules, HeldFor, WalletHolder } from '../wallet-holder.ts';
+import type {
+  ApprovalRule,
+  ApprovalRules,
+  HeldFor,
+  HolderJournal,
+  JournalHead,
+  WalletHolder,
+} from '../wallet-holder.ts';
 import type { TransactionSigner } from './signing.ts';
 
 /** A changed policy needs a new start of the signer. */
@@ -17,6 +24,18 @@ const STATUS_MS = 5_000;
 /** The signer process, which holds the keys of all accounts and signs for one history of the database. */
 export class RemoteSigner implements TransactionSigner, WalletHolder {
   readonly #client: SignerClient;
+  #newest: JournalHead | undefined;
+  readonly journal: HolderJournal = {
+    takeNewest: () => {
+      const newest = this.#newest;
+      this.#newest = undefined;
+      return newest;
+    },
+    check: async (head) => {
+      const { known, journal } = await orUnavailable(this.#client.checkJournal(head));
+      return { isKnown: known, current: journal };
+    },
+  };
   #status: { value: SignerStatus; readAtMs: number } | undefined;
 
   constructor(client: SignerClient) {
@@ -28,9 +47,13 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
       // A signer that is asked for many batches without approvals takes it for an attack, and freezes.
       const missing = await this.#missingApprovals(request.purpose);
       if (missing !== undefined) return { code: 'approvals', message: missing };
-      return await this.#client.sign(request);
+      const answer = await this.#client.sign(request);
+      this.#newest = answer.journal;
+      return answer;
     } catch (error) {
       if (!(error instanceof SignerRefused)) throw error;
+      // A head of the journal that is lost must not come back after people have adopted the one there is.
+      if (error.code === 'journal') this.#newest = undefined;
       const { code, message, from } = error;
       return { code, message, from };
     }
@@ -48,8 +71,8 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
 
   async approvalRules(): Promise<ApprovalRules> {
     // What was signed a moment ago counts.
-    const { thresholds } = await orUnavailable(this.#readStatus());
-    return { payouts: ruleOf(thresholds.payouts), refunds: ruleOf(thresholds.refunds) };
+    const { thresholds, approvers } = await orUnavailable(this.#readStatus());
+    return { approvers, payouts: ruleOf(thresholds.payouts), refunds: ruleOf(thresholds.refunds) };
   }
 
   close(): void {

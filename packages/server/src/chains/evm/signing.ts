@@ -84,7 +84,7 @@ async function send(signer: TransactionSigner, request: SignRequest): Promise<Si
 }
 
 function requestOf({ signing, account, transaction, purpose }: SigningOrder, before?: readonly string[]) {
-  const { history, attemptId, ordinal, previous } = signing;
+  const { history, attemptId, ordinal, previous, journal } = signing;
   const attempt = {
     history,
     attemptId,
@@ -93,7 +93,8 @@ function requestOf({ signing, account, transaction, purpose }: SigningOrder, bef
     ...(before === undefined ? {} : { before }),
   };
   const unsigned = serializeUnsigned(transaction);
-  return { network: NETWORK, account, attempt, unsigned, purpose } satisfies SignRequest;
+  const known = journal === undefined ? {} : { journal };
+  return { network: NETWORK, account, attempt, unsigned, purpose, ...known } satisfies SignRequest;
 }
 
 function isRefusal(answer: SignAnswer | RefusalAnswer): answer is RefusalAnswer {
@@ -121,7 +122,8 @@ function refused({ signing }: SigningOrder, { code, message }: RefusalAnswer): E
   if (code === 'unknown_attempts') {
     return new SignerUnavailable(NETWORK, `the signer still lacks earlier attempts: ${message}`);
   }
-  return new SigningHeld(NETWORK, HELD[code] ?? 'policy', message);
+  const way = code === 'journal' ? ' (put the newest one back, or florin ledger adopt-journal)' : '';
+  return new SigningHeld(NETWORK, HELD[code] ?? 'policy', message + way);
 }
 
 interface Answer {
