@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   byteOrderMarks,
   invalidUtf8,
@@ -23,6 +23,9 @@ import {
   sampleOf,
   takesMetadata,
 } from './operations.ts';
+
+// Each test sends hundreds of bodies to every call that takes one.
+vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestService;
 let merchant: TestMerchant;

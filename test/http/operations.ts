@@ -78,7 +78,15 @@ export async function loadApi(baseUrl: string): Promise<Api> {
 }
 
 /** Texts for the patterns of this API, the first that fits is taken. */
-const TEXTS = ['text', '1.00', 'https://shop.example/', 'id-1', 'EUR', 'a@shop.example'];
+const TEXTS = [
+  'text',
+  '1.00',
+  'https://shop.example/',
+  'id-1',
+  'EUR',
+  'a@shop.example',
+  `0x${'0'.repeat(128)}`,
+];
 
 /** The schema itself, where a component is named. */
 export function resolved(api: Api, schema: Schema): Schema {

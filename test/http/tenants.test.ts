@@ -52,7 +52,13 @@ async function makeResources(merchant: TestMerchant, text: string, amount = '5.0
   const pay = `${service.baseUrl}/api/v1/test_helpers/checkout/sessions/${String(paid.json.id)}/pay`;
   await send(pay, merchant, { body: JSON.stringify({ currency: 'USDT', network: 'erc20' }) });
   const refundId = `re_${randomUUID().replaceAll('-', '').slice(0, 26)}`;
-  const refund = { refund_id: refundId, payment_id: paid.json.payment_id, reason: text, metadata: { text } };
+  const refund = {
+    refund_id: refundId,
+    payment_id: paid.json.payment_id,
+    address: erc20.succeed,
+    reason: text,
+    metadata: { text },
+  };
   await send(`${service.baseUrl}/api/v1/refunds/create`, merchant, { body: JSON.stringify(refund) });
   const link = await merchant.sdk.paymentLinks.create({ amount: 777n, currency: 'USD', description: text });
   const subscription = await addSubscription(service, merchant, {

@@ -228,8 +228,11 @@ test('closing ends running attempts and refuses new ones', async () => {
 
 test('a process whose connections are idle can end', async () => {
   const { spawn } = await import('node:child_process');
+  const folder = '../../packages/server/src/platform/outbound/';
+  const moduleOf = (file: string) => JSON.stringify(new URL(folder + file, import.meta.url).href);
   const script = `
-    import { createOutbound, parseNetworks } from ${JSON.stringify(new URL('../../packages/server/src/platform/outbound/index.ts', import.meta.url).href)};
+    import { createOutbound } from ${moduleOf('index.ts')};
+    import { parseNetworks } from ${moduleOf('addresses.ts')};
     const outbound = createOutbound({ ca: process.env.CA, allow: parseNetworks('127.0.0.0/8'), idleMs: 29_000 });
     const request = { url: process.env.URL, headers: {}, body: Buffer.from('{}'), sandbox: true };
     process.stdout.write(String((await outbound.post(request)).status));`;

@@ -99,7 +99,8 @@ describe.skipIf(!hasAnvil())('signatures for an EVM network', () => {
         world.signer.next(refusal(code));
         const asked = sender.buildTransfer(await specOf());
         await expect(asked).rejects.toThrow(SigningHeld);
-        await expect(asked).rejects.toMatchObject({ reason: code, message: `erc20: said ${code}` });
+        const message = expect.stringMatching(new RegExp(`^erc20: said ${code}($| \\()`));
+        await expect(asked).rejects.toMatchObject({ reason: code, message });
       }
     });
 

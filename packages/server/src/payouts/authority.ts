@@ -1,9 +1,8 @@
 import type { Authority } from '../chains/index.ts';
 import type { Db } from '../platform/db/index.ts';
-import { Fail } from '../platform/fail.ts';
 import { type FindAuthority, readApprovals, signedApprovals } from '../transfers/index.ts';
 import { OWNER_TYPE, orderOf } from './jobs.ts';
-import { findBatch, readItems } from './queries.ts';
+import { batchNotFound, findBatch, readItems } from './queries.ts';
 
 /** A batch as its signer compares it: all items in their places, and its approvals. */
 export const payoutAuthority: FindAuthority = async (db: Db, merchantId, { ownerType, groupId }) => {
@@ -26,6 +25,6 @@ export const payoutAuthority: FindAuthority = async (db: Db, merchantId, { owner
 /** What approvers sign of a batch. @throws Fail `resource_not_found` */
 export async function payoutStatement(db: Db, merchantId: string, batchId: string) {
   const authority = await payoutAuthority(db, merchantId, { ownerType: OWNER_TYPE, groupId: batchId });
-  if (authority === undefined) throw new Fail('resource_not_found', 'There is no such batch.');
+  if (authority === undefined) throw batchNotFound();
   return signedApprovals.subjectOf(authority);
 }

@@ -10,7 +10,7 @@ import type { Totals } from './states.ts';
 import { BATCH_MOVES, ITEM_MOVES } from './states.ts';
 import './tables.ts';
 
-const batchNotFound = () => new Fail('resource_not_found', 'There is no such payout batch.');
+export const batchNotFound = () => new Fail('resource_not_found', 'There is no such payout batch.');
 const itemNotFound = () => new Fail('resource_not_found', 'There is no such payout item.');
 
 const selectBatch = (db: Db, merchantId: string, batchId: string) =>
@@ -37,12 +37,12 @@ export async function getBatch(db: Db, merchantId: string, batchId: string) {
   return batch;
 }
 
-/** Locks a batch. Every change of a batch begins with this lock. */
 /** @returns undefined for an unknown id */
 export async function findBatch(db: Db, merchantId: string, batchId: string): Promise<BatchRow | undefined> {
   return await selectBatch(db, merchantId, batchId).executeTakeFirst();
 }
 
+/** Locks a batch. Every change of a batch begins with this lock. */
 export async function lockBatch(tx: Tx, merchantId: string, batchId: string): Promise<BatchRow> {
   const batch = await selectBatch(tx, merchantId, batchId).forUpdate().executeTakeFirst();
   if (batch === undefined) throw batchNotFound();

@@ -178,13 +178,14 @@ function approvalRoutes(deps: PayoutDeps): Route[] {
       answer: PayoutBatch,
       refusals: ['resource_not_found'],
       handle: async ({ caller, params, body }) => {
+        const batchId = batchIdOf(params.batch_id);
+        await getBatch(deps.db, caller.merchantId, batchId);
         const { approverId, ...who } = await approverKeys.findSigningApprover(
           deps.db,
           caller.merchantId,
           body.approver,
         );
         const signed = { ...who, validUntil: body.valid_until, signature: body.signature };
-        const batchId = batchIdOf(params.batch_id);
         return {
           body: await decideApproval(deps, caller, { batchId, approverId, decision: 'approved', signed }),
         };
