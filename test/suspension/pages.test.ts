@@ -130,6 +130,7 @@ async function callsOf(api: ReturnType<typeof billing>): Promise<Call[]> {
 
 /** Pages that are no merchant's, or only tell again what another one says. */
 const OTHERS = new Set([
+  'GET /',
   'GET /checkout/{token}/events',
   'GET /checkout/assets/{file}',
   'GET /healthz',
