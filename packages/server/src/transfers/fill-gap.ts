@@ -1,4 +1,4 @@
-import { type Chain, ChainUnavailable, type SignedTx, SigningRefused } from '../chains/index.ts';
+import { type Chain, ChainUnavailable, type SignedTx, SigningHeld, SigningRefused } from '../chains/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { assertSameHistory, HistoryChanged } from './history.ts';
@@ -25,9 +25,12 @@ export async function fillGap(
     const fields = { tx_id: attempt.tx_id, code: answer.code };
     deps.log.warn(fields, 'a node rejected the payment that fills a gap; the chain decides');
   } catch (error) {
-    if (!isPassing(error)) throw error;
-    // The next audit tries again.
-    deps.log.warn({ tx_id: attempt.tx_id, err: error }, 'the gap in the sequences cannot be filled now');
+    // The next audit tries again; this one goes on, as one gap must not hide what else a reorganisation took.
+    const fields = { tx_id: attempt.tx_id, err: error };
+    if (error instanceof SigningHeld)
+      deps.log.error(fields, 'the gap in the sequences waits for a person: nothing was signed that fills it');
+    else if (isPassing(error)) deps.log.warn(fields, 'the gap in the sequences cannot be filled now');
+    else throw error;
   }
 }
 
