@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -5,6 +6,8 @@ import { openKeyFile } from '@florin/signer';
 import { SignerClient } from '@florin/signer/client';
 import { type Address, parseEther } from 'viem';
 import { expect, vi } from 'vitest';
+import type { EvmNetwork } from '../../packages/server/src/chains/evm/network.ts';
+import type { NetworksFile } from '../../packages/server/src/chains/evm/networks-file.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
@@ -32,7 +35,7 @@ export const WITHIN = { timeout: 60_000, interval: 250 };
 
 const addressOf = (text: string): Address => `0x${text.slice(2)}`;
 
-type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'signer' | 'node' | 'hot' | 'stop'>;
+type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'signer' | 'node' | 'hot' | 'stop' | 'env'>;
 interface ProcessParts {
   signerLog: () => readonly string[];
   files: SignerFolder;
@@ -60,8 +63,10 @@ export class LiveStore {
   readonly merchant: TestMerchant;
   readonly signer: Awaited<ReturnType<typeof startSigner>>;
   readonly stop: () => Promise<void>;
+  /** Of operators' commands on this store. */
+  readonly env: Readonly<Record<string, string>>;
 
-  private constructor({ world, node, service, merchant, signer, hot, stop }: Parts) {
+  private constructor({ world, node, service, merchant, signer, hot, stop, env }: Parts) {
     this.world = world;
     this.node = node;
     this.service = service;
@@ -69,6 +74,7 @@ export class LiveStore {
     this.signer = signer;
     this.hot = hot;
     this.stop = stop;
+    this.env = env;
   }
 
   /** @param change of the signer's policy; by default sums up to 1,000 need no people */
@@ -130,8 +136,10 @@ export class LiveStore {
     const endpoints = [{ url: node.url, isOwn: true }];
     const contracts = account === ACCOUNT ? {} : { sweeper: null };
     const network = world.network({ genesisHash, endpoints, ...contracts });
+    const masterKey = randomBytes(32);
     const service = await startService({
       worker: true,
+      masterKey,
       live: { network, signer: { socket: signer.socket } },
     });
     // Accounts are given out in order.
@@ -145,7 +153,14 @@ export class LiveStore {
       await world.stop();
       rmSync(folder, { recursive: true, force: true });
     };
-    return new LiveStore({ world, node, service, merchant, signer, hot, stop });
+    const env = {
+      DATABASE_URL: service.app.databaseUrl,
+      FLORIN_MASTER_KEY: masterKey.toString('hex'),
+      FLORIN_NETWORKS_FILE: path.join(folder, 'networks.json'),
+      FLORIN_SIGNER: `unix:${signer.socket}`,
+    };
+    writeFileSync(env.FLORIN_NETWORKS_FILE, JSON.stringify(networksFile(network)));
+    return new LiveStore({ world, node, service, merchant, signer, hot, stop, env });
   }
 
   get id(): string {
@@ -224,6 +239,29 @@ export class LiveStore {
   async expectBooksAgree(): Promise<void> {
     expectAgreed(await verifyLedger(this.service.app, () => {}));
   }
+}
+
+/** As an operator writes it. */
+function networksFile(network: EvmNetwork): NetworksFile {
+  const { tokens, finality, feeCeilings: fees } = network;
+  const token = (asset: 'USDT' | 'USDC') => ({ address: tokens[asset]?.address ?? '', decimals: 6 }) as const;
+  const erc20 = {
+    name: network.name,
+    test: network.isTest,
+    endpoints: network.endpoints.map(({ url, isOwn: own }) => ({ url, own })),
+    chain_id: network.chainId,
+    genesis_hash: network.genesisHash,
+    tokens: { USDT: token('USDT'), USDC: token('USDC') },
+    contracts: { batch_payout: network.batchPayout, sweeper: network.sweeper },
+    finality: { tag: finality.tag, early_confirmations: finality.earlyConfirmations },
+    fee_ceilings: {
+      max_fee_per_gas: String(fees.maxFeePerGas),
+      max_priority_fee_per_gas: String(fees.maxPriorityFeePerGas),
+      gas_per_transaction: Number(fees.gasPerTransaction),
+    },
+    explorer: null,
+  };
+  return { networks: { erc20 } };
 }
 
 async function pollUntil(what: () => Promise<unknown>, expected: object): Promise<void> {

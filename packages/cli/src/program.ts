@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { addApprovers } from './commands/approvers.ts';
 import { addCheckout } from './commands/checkout.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addContracts } from './commands/contracts.ts';
 import { addCustomers } from './commands/customers.ts';
 import { addDeliveries } from './commands/deliveries.ts';
 import { addDoctor } from './commands/doctor.ts';
@@ -91,6 +92,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addRisk,
     addNetworks,
     addTreasury,
+    addContracts,
     addLedger,
     addSigner,
     addHelp,

@@ -1,9 +1,11 @@
 import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import { liveConfig } from './live-config.ts';
+import { type ContractLine, contractCommands } from './operator/contracts.ts';
 import { type DoctorCheck, examine, isAlive } from './operator/doctor.ts';
 import { explain } from './operator/explain.ts';
 import { historyCommands } from './operator/history.ts';
+import { type LiveCheck, examineLive as lookLive } from './operator/live-doctor.ts';
 import { approverCommands, keyCommands, merchantCommands, storeCommands } from './operator/merchants.ts';
 import { checkNetworksFile, type NetworksReport, networkCommands } from './operator/networks.ts';
 import { paymentCommands } from './operator/payments.ts';
@@ -50,17 +52,22 @@ function locate(config: Config): { databaseUrl: string; simchainUrl: string | un
   return { databaseUrl, simchainUrl, masterKey };
 }
 
-/** Opens the operator's commands on the configured database. @throws ConfigError */
-export async function openOperator(config: Config) {
-  const database = locate(config);
-  const log = createLogger(config.logLevel);
-  const app: App = await openApp({
-    ...database,
-    log,
+async function openDatabase(config: Config): Promise<App> {
+  return await openApp({
+    ...locate(config),
+    log: createLogger(config.logLevel),
     poolSize: OPERATOR_POOL_SIZE,
     statementMs: OPERATOR_STATEMENT_MS,
     live: liveConfig(config),
   });
+}
+
+/** What is missing before the first payment of real money. */
+export const examineLive = (config: Config): Promise<LiveCheck[]> => lookLive(config, openDatabase);
+
+/** Opens the operator's commands on the configured database. @throws ConfigError */
+export async function openOperator(config: Config) {
+  const app = await openDatabase(config);
   return {
     merchants: merchantCommands(app),
     stores: storeCommands(app),
@@ -73,6 +80,7 @@ export async function openOperator(config: Config) {
     risk: riskCommands(app),
     networks: networkCommands(app),
     treasury: treasuryCommands(app),
+    contracts: contractCommands(app),
     ledger: {
       /** Compares entries, balances and chains. `onProgress` is called after each merchant. */
       verify: (onProgress: (done: number, total: number) => void): Promise<VerifyReport> =>
@@ -98,12 +106,14 @@ export {
   ConfigError,
   type ConfigFlags,
   type ConfigKey,
+  type ContractLine,
   checkNetworksFile,
   DataFolder,
   type DoctorCheck,
   examine,
   explain,
   Fail,
+  type LiveCheck,
   type NetworksReport,
   processEnvironment,
   readConfig,

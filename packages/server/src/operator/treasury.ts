@@ -37,7 +37,7 @@ interface WalletLine {
 }
 
 /** `1500000000000000000` → `1.5`. */
-function formatCoin(native: bigint): string {
+export function formatCoin(native: bigint): string {
   const digits = native.toString().padStart(COIN_DECIMALS + 1, '0');
   const point = digits.length - COIN_DECIMALS;
   let end = digits.length;

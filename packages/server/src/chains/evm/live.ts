@@ -13,6 +13,7 @@ import { CheckedNode } from './network-check.ts';
 import { readsOf } from './node-answers.ts';
 import { readNative } from './precheck.ts';
 import { RemoteSigner } from './remote-signer.ts';
+import { type ContractReport, verifyContracts } from './verify-contracts.ts';
 
 const TEST_REFRESH_MS = 500;
 
@@ -84,6 +85,26 @@ export class LiveEthereum implements LiveChains, AccountSource {
     if (network !== 'erc20' || account === undefined) return undefined;
     const address = new AccountAddresses(account.extendedPublicKey).hot;
     return { address, native: await readNative(readsOf(this.#node), address) };
+  }
+
+  /**
+   * Our contracts on the chain, the delegates of these accounts among them. The networks file's own contracts are not
+   * checked before, as they are what is asked about.
+   *
+   * @throws ChainUnavailable, SignerUnavailable
+   */
+  async verifyContracts(accounts: readonly ChainAccount[]): Promise<ContractReport[]> {
+    const { network, tankAccount } = this.#options;
+    const tankKey = tankAccount()?.extendedPublicKey ?? (await this.keyOf(0));
+    const merchants = accounts.map(({ merchantId, extendedPublicKey }) => ({
+      merchantId,
+      hot: new AccountAddresses(extendedPublicKey).hot,
+    }));
+    return await verifyContracts(this.#rpc, {
+      network,
+      tank: new AccountAddresses(tankKey).hot,
+      merchants,
+    });
   }
 
   /** @throws SignerUnavailable */

@@ -1,0 +1,279 @@
+import { connect } from 'node:net';
+import { SignerClient, SignerRefused, SignerUnavailable } from '@florin/signer/client';
+import type { SignerStatus } from '@florin/signer/protocol';
+import type { App } from '../app.ts';
+import { NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
+import { CUSTODY_SETTINGS } from '../custody/index.ts';
+import type { Config } from '../platform/config.ts';
+import { NIL_ID } from '../platform/db/index.ts';
+import { listMerchants } from '../stores/index.ts';
+import { encodeId, readSettings } from '../tenancy/index.ts';
+import { isTurnedOn } from '../transfers/index.ts';
+import { contractCommands } from './contracts.ts';
+import { explain } from './explain.ts';
+import { checkNetworksFile } from './networks.ts';
+import { formatCoin } from './treasury.ts';
+
+/** What has to be there before real money moves. `open`: it cannot be seen from here, or does not exist yet. */
+export interface LiveCheck {
+  check:
+    | 'networks'
+    | 'endpoints'
+    | 'signer'
+    | 'approvers'
+    | 'backup'
+    | 'database'
+    | 'tank'
+    | 'contracts'
+    | 'merchants'
+    | 'alarms'
+    | 'restores'
+    | 'reconciler'
+    | 'audit';
+  status: 'ok' | 'missing' | 'open';
+  found: string;
+  /** What to do; null where nothing is to be done. */
+  advice: string | null;
+}
+
+type ConfiguredNetworks = ReturnType<typeof readNetworksFile>;
+type Finding = Omit<LiveCheck, 'check'>;
+type Look = readonly [LiveCheck['check'], () => Finding | Promise<Finding>];
+
+const WEI_PER_UNIT = 10n ** 12n;
+const ANSWER_MS = 3_000;
+
+const ok = (found: string): Finding => ({ status: 'ok', found, advice: null });
+const missing = (found: string, advice: string): Finding => ({ status: 'missing', found, advice });
+const open = (found: string, advice: string | null = null): Finding => ({ status: 'open', found, advice });
+
+/** Looks at all that real money needs, and changes nothing. */
+export async function examineLive(
+  config: Config,
+  openDatabase: (config: Config) => Promise<App>,
+): Promise<LiveCheck[]> {
+  const networks = readNetworks(config);
+  const signer = await readSigner(config);
+  const before: Look[] = [
+    ['networks', () => checkNetworks(config, networks)],
+    ['endpoints', () => checkOwnWord(networks)],
+    ['signer', () => checkSigner(signer, networks)],
+    ['approvers', () => checkApprovers(signer)],
+    ['backup', () => BACKUP],
+  ];
+  const after: Look[] = [
+    ['alarms', () => checkAlarms(config)],
+    ['restores', () => RESTORES],
+    ['reconciler', () => RECONCILER],
+    ['audit', () => AUDIT],
+  ];
+  return [
+    ...(await lookAt(before)),
+    ...(await checkDatabase(networks?.erc20 && config.signer ? config : withoutLive(config), openDatabase)),
+    ...(await lookAt(after)),
+  ];
+}
+
+async function lookAt(looks: readonly Look[]): Promise<LiveCheck[]> {
+  const checks: LiveCheck[] = [];
+  for (const [check, look] of looks) checks.push({ check, ...(await orMissing(look)) });
+  return checks;
+}
+
+async function orMissing(look: () => Finding | Promise<Finding>): Promise<Finding> {
+  try {
+    return await look();
+  } catch (error) {
+    return missing(reasonOf(error), 'Mend this first, then look again.');
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  explain(error)?.message ?? (error instanceof Error ? error.message : String(error));
+
+/** The file's networks; undefined where it is not named or has mistakes, which `checkNetworks` shows. */
+function readNetworks({ networksFile }: Config): ConfiguredNetworks | undefined {
+  if (networksFile === undefined) return undefined;
+  try {
+    return readNetworksFile(networksFile);
+  } catch (error) {
+    if (error instanceof NetworksFileWrong) return undefined;
+    throw error;
+  }
+}
+
+async function checkNetworks(config: Config, networks: ConfiguredNetworks | undefined): Promise<Finding> {
+  const { networksFile, outbound } = config;
+  if (networksFile === undefined)
+    return missing(
+      'FLORIN_NETWORKS_FILE is not set',
+      'Copy docs/networks.mainnet.json, put your endpoints into it, and name it there.',
+    );
+  const { mistakes, endpoints } = await checkNetworksFile(networksFile, outbound.ca);
+  const again = `Mend it, then run florin networks check ${networksFile}.`;
+  const erc20 = networks?.erc20;
+  if (erc20 === undefined) return missing(`${networksFile}: ${mistakes.join('; ')}`, again);
+  const problems = endpoints.flatMap(({ host, problems: own }) => own.map((one) => `${host} ${one}`));
+  if (problems.length > 0) return missing(problems.join('; '), again);
+  const count = endpoints.length === 1 ? '1 endpoint answers' : `${endpoints.length} endpoints answer`;
+  return ok(`${count} for ${erc20.name}, chain ${erc20.chainId}, with its genesis, tokens and contracts`);
+}
+
+const LATER = 'is looked at once the networks file can be read';
+
+function checkOwnWord(networks: ConfiguredNetworks | undefined): Finding {
+  const endpoints = networks?.erc20?.endpoints;
+  if (endpoints === undefined) return missing(`whose word decides ${LATER}`, 'Mend networks first.');
+  if (endpoints.some(({ isOwn }) => isOwn)) return ok('a node of your own is named');
+  if (endpoints.length > 1) return ok(`${endpoints.length} endpoints, of which two must agree`);
+  return missing(
+    'one endpoint of somebody else alone is not believed',
+    'Name a second one of another provider, or mark your own node with "own": true.',
+  );
+}
+
+const SIGNER_FIRST = 'Start florin signer run, and set FLORIN_SIGNER to the place where it listens.';
+
+/** @returns what is missing, where it does not answer */
+async function readSigner({ signer }: Config): Promise<SignerStatus | Finding> {
+  if (signer === undefined) return missing('FLORIN_SIGNER is not set', SIGNER_FIRST);
+  const client = new SignerClient(signer);
+  try {
+    return await client.status();
+  } catch (error) {
+    if (!(error instanceof SignerUnavailable || error instanceof SignerRefused)) throw error;
+    return missing(error.message, SIGNER_FIRST);
+  } finally {
+    client.close();
+  }
+}
+
+function checkSigner(signer: SignerStatus | Finding, networks: ConfiguredNetworks | undefined): Finding {
+  if ('found' in signer) return signer;
+  const { frozen, policy, networks: known } = signer;
+  if (frozen !== null)
+    return missing(`it is frozen: ${frozen.reason}`, 'Find out why, then run florin signer unfreeze.');
+  const chainId = networks?.erc20?.chainId;
+  const named = known.map((one) => one.chainId);
+  if (chainId !== undefined && !named.includes(chainId))
+    return missing(
+      `its policy is for chain ${named.join(', ') || 'none'}, the networks file for ${chainId}`,
+      'Correct networks.erc20 of the policy, then start the signer again.',
+    );
+  return ok(`it answers and is not frozen, policy ${policy.slice(0, 16)}`);
+}
+
+function checkApprovers(signer: SignerStatus | Finding): Finding {
+  if ('found' in signer) return missing('the policy is looked at once the signer answers', SIGNER_FIRST);
+  const { approvers } = signer;
+  if (approvers.length > 0) return ok(`the policy names ${approvers.map(({ name }) => name).join(', ')}`);
+  return missing(
+    'the policy names nobody: what its limits let pass is signed without people',
+    'Make a key with florin approvers new-key, name it in the policy, and start the signer again.',
+  );
+}
+
+const BACKUP = open(
+  'whether the 24 words on paper are right cannot be seen from here',
+  'Run florin signer backup-check --key-file FILE where the key file is, now and once a quarter.',
+);
+const RESTORES = open('settling what a restored backup does not know does not exist yet: mainnet is a pilot');
+const RECONCILER = open('reconciling with other systems does not exist yet: mainnet is a pilot');
+const AUDIT = open(
+  'the contracts await an audit from outside: mainnet is a pilot',
+  'Keep what you would not miss.',
+);
+
+/** Half of them does not open: what is missing has a line of its own. */
+const withoutLive = (config: Config): Config => ({ ...config, networksFile: undefined, signer: undefined });
+
+/** What the database and the chain tell together. */
+async function checkDatabase(
+  config: Config,
+  openDatabase: (config: Config) => Promise<App>,
+): Promise<LiveCheck[]> {
+  let app: App;
+  try {
+    app = await openDatabase({ ...config, logLevel: 'silent' });
+  } catch (error) {
+    const found = `${reasonOf(error)} Tank, contracts and merchants are looked at afterwards.`;
+    return [{ check: 'database', ...missing(found, 'Mend this first, then look again.') }];
+  }
+  try {
+    return await lookAt([
+      ['database', () => ok('it opens, with its master key')],
+      ['tank', () => (app.live === undefined ? LIVE_FIRST : checkTank(app))],
+      ['contracts', () => (app.live === undefined ? LIVE_FIRST : checkContracts(app))],
+      ['merchants', () => checkMerchants(app)],
+    ]);
+  } finally {
+    await app.close();
+  }
+}
+
+const LIVE_FIRST = missing(
+  'looked at once the networks file can be read and FLORIN_SIGNER is set',
+  'Mend networks and signer first.',
+);
+
+async function checkTank(app: App): Promise<Finding> {
+  const { tankMinimum } = await readSettings(app.db, { merchantId: NIL_ID, mode: 'live' }, CUSTODY_SETTINGS);
+  const tank = await app.chains.readTank('erc20');
+  if (tank === undefined)
+    return missing('the gas tank has no account yet', 'Run florin merchants create NAME --live first.');
+  const found = `${tank.address} holds ${formatCoin(tank.native)} ether`;
+  const needed = tankMinimum * WEI_PER_UNIT;
+  if (tank.native >= needed) return ok(found);
+  return missing(
+    found,
+    `Send it ether: at least custody.tank_minimum, ${formatCoin(needed)}. Payouts and sweeps wait for it.`,
+  );
+}
+
+async function checkContracts(app: App): Promise<Finding> {
+  const lines = await contractCommands(app).verify();
+  const wrong = lines.filter(({ status }) => status === 'missing' || status === 'differs');
+  if (wrong.length === 0) return ok('their code is that of this release');
+  const found = wrong.map(({ contract, address, status }) => `${contract} ${address} ${status}`).join('; ');
+  return missing(found, 'Run florin contracts verify, which says what to do about each.');
+}
+
+async function checkMerchants(app: App): Promise<Finding> {
+  const live = (await listMerchants(app.db)).filter(({ mode }) => mode === 'live');
+  if (live.length === 0)
+    return missing('there is no live merchant', 'Run florin merchants create NAME --live.');
+  for (const merchant of live)
+    if (await isTurnedOn(app.db, merchant, 'erc20'))
+      return ok(`${encodeId('merchant', merchant.merchantId)} is turned on for erc20`);
+  return missing(
+    'no live merchant is turned on: payouts are refused and refunds wait',
+    'Run florin networks enable MERCHANT erc20.',
+  );
+}
+
+async function checkAlarms({ metrics }: Config): Promise<Finding> {
+  const advice = 'Alarm a person on what docs/monitoring.md names';
+  if (metrics === undefined)
+    return missing(
+      'FLORIN_METRICS_PORT is not set: nobody but this machine can read the metrics',
+      `Set it for florin serve and florin work. ${advice}.`,
+    );
+  const place = `${metrics.host} port ${metrics.port}`;
+  if (await doesAnswer(metrics))
+    return { ...ok(`metrics are at ${place}`), advice: `${advice}, and try it.` };
+  return missing(
+    `nobody listens at ${place}`,
+    'Start florin serve and florin work with it, then look again.',
+  );
+}
+
+async function doesAnswer(place: { host: string; port: number }): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(place);
+  socket.setTimeout(ANSWER_MS, () => resolve(false));
+  socket.once('connect', () => resolve(true));
+  socket.once('error', () => resolve(false));
+  const answers = await promise;
+  socket.destroy();
+  return answers;
+}
