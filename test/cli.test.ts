@@ -187,14 +187,15 @@ describe.skipIf(isSecondRun)('operator commands', { timeout: LONG_MS }, () => {
   test('settings and the risk list are shown and changed', async () => {
     await ask('settings', 'set', 'payouts.approval_above', '5000.00');
     expect(await ask('settings', 'get', 'payouts.approval_above')).toMatchObject({ value: '5000.00' });
-    expect(await ask('settings', 'unset', 'payouts.approval_above')).toMatchObject({ value: '10000.00' });
+    const unset = await ask('settings', 'unset', 'payouts.approval_above');
+    expect(unset).toMatchObject({ value: { sandbox: '10000.00', live: '1000.00' } });
     expect((await refusal('settings', 'set', 'payouts.approvals', 'many')).message).toContain(
       'payouts.approvals',
     );
     const sources = { name: 'rates.sources', value: { sandbox: ['fixed'], live: [] } };
     expect(await ask('settings', 'list')).toContainEqual(expect.objectContaining(sources));
     const quota = await ask('settings', 'get', 'payouts.daily_quota');
-    expect(quota).toMatchObject({ value: { sandbox: '5000000.00', live: '1000000.00' } });
+    expect(quota).toMatchObject({ value: { sandbox: '5000000.00', live: '10000.00' } });
 
     await ask('risk', 'add', 'erc20', RECIPIENT, '--reason', 'court order');
     expect((await sdk().payouts.create(batchOf('1.00'))).validation_errors).toMatchObject([

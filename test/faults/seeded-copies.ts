@@ -83,9 +83,7 @@ async function expectNothingSigned(world: World, before: number): Promise<void> 
 }
 
 /** Once the books agree with the chains; else, with a stranger's coins about, by the word of two people. */
-async function adopt({ world, client }: MoneyStage): Promise<void> {
-  const merchant = client.publicId;
-  const people = world.people.get(client.merchantId) ?? [];
+async function adopt({ world }: MoneyStage): Promise<void> {
   await world.operate(async ({ ledger }) => {
     for (let i = 0; i < COMPARE_TIMES; i++) {
       const { adopted } = await ledger.adoptHistory().catch((error: unknown) => {
@@ -96,7 +94,7 @@ async function adopt({ world, client }: MoneyStage): Promise<void> {
       await Promise.all(world.merchants.map((one) => world.moveOn(one, BLOCKS_TO_FINAL)));
     }
     const said = [];
-    for (const person of people) said.push(await ledger.adoptHistory({ unchecked: { merchant, ...person } }));
+    for (const unchecked of world.installationApprovers) said.push(await ledger.adoptHistory({ unchecked }));
     if (said.at(-1)?.adopted !== true) throw new Error(`two people let no copy in: ${JSON.stringify(said)}`);
   });
 }

@@ -4,6 +4,7 @@ import { SCOPES } from '@florin/contract/scopes';
 import { type App, migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { type SimulatedChain, testAddresses } from '../../packages/server/src/chains/index.ts';
 import { type Operator, openOperator, readConfig } from '../../packages/server/src/operator.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { fund } from '../../packages/server/src/sandbox/fund.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
@@ -77,6 +78,8 @@ export class World {
   readonly strangers = new Set<string>();
   /** Registered approvers of each merchant: Ann and Bob. */
   readonly people = new Map<string, readonly [Person, Person]>();
+  /** They decide what concerns every merchant: Cid and Dan. */
+  readonly installationApprovers: Person[] = [];
   readonly #masterKey = randomBytes(32);
   readonly #env: Readonly<Record<string, string>>;
   readonly #receiver: HostileReceiver | undefined;
@@ -364,6 +367,8 @@ export class World {
     await migrateAll(this.database.url, this.chain.url);
     const app = await this.#openApp();
     try {
+      for (const as of ['Cid', 'Dan'])
+        this.installationApprovers.push({ as, token: await stores.addApprover(app, NIL_ID, as) });
       for (let i = 0; i < count; i++) {
         const merchant = await stores.createMerchant(app, { name: `Merchant ${i}`, mode: 'sandbox' });
         const { merchantId } = merchant;

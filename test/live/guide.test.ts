@@ -156,5 +156,7 @@ export -p > ${variables}`);
     await expect.poll(() => payment('second.json'), LONG).toMatchObject({ amount_received: 20_000_000 });
     const compared = await run(block('signer freeze'));
     expect(compared).toContain('everything agrees');
+    expect(await run(block('settings set payouts.daily_quota'))).toContain('50000.00');
+    expect(await run(block('approvers add "Grace Hopper" --operator'))).toContain('fla_');
   });
 });

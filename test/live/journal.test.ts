@@ -4,7 +4,10 @@ import { approverPublicKey } from '@florin/signer';
 import { SignerClient } from '@florin/signer/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { historyCommands } from '../../packages/server/src/operator/history.ts';
-import { approverCommands } from '../../packages/server/src/operator/merchants.ts';
+import {
+  approverCommands,
+  installationApproverCommands,
+} from '../../packages/server/src/operator/merchants.ts';
 import { hasHistoryChanged } from '../../packages/server/src/transfers/index.ts';
 import { ADA } from '../../packages/signer/src/test-policy.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
@@ -15,12 +18,14 @@ const LONG = { timeout: 180_000 };
 describe.skipIf(!hasAnvil())('what the signer and the database know of each other', () => {
   let store: Awaited<ReturnType<typeof LiveStore.startBesideProcess>>;
   const tokens = new Map<string, string>();
-  const by = (as: string) => ({ merchant: store.id, as, token: tokens.get(as) ?? '' });
+  const by = (as: string) => ({ as, token: tokens.get(as) ?? '' });
   beforeAll(async () => {
     store = await LiveStore.startBesideProcess(() => {});
     const people = approverCommands(store.service.app);
     await people.addKey('Ada', approverPublicKey(ADA), store.id);
-    for (const name of ['Grace', 'Bob']) tokens.set(name, (await people.add(name, store.id)).token);
+    const deciders = installationApproverCommands(store.service.app);
+    for (const name of ['Grace', 'Bob']) tokens.set(name, (await deciders.add(name)).token);
+    tokens.set('Eve', (await people.add('Eve', store.id)).token);
   }, 180_000);
   afterAll(() => store?.stop());
 
@@ -77,6 +82,7 @@ describe.skipIf(!hasAnvil())('what the signer and the database know of each othe
       await expect.poll(() => store.batch(other), WITHIN).toMatchObject({ status: 'processing' });
       expect(await vote('Grace')).toEqual({ adopted: false, agreed: 1, required: 2 });
       await expect(vote('Grace')).rejects.toMatchObject({ code: 'invalid_request' });
+      await expect(vote('Eve')).rejects.toMatchObject({ code: 'forbidden' });
       expect(await vote('Bob')).toEqual({ adopted: true, agreed: 2, required: 2 });
       await paid(other);
       expect(await store.world.balance('USDT', freshAddress(1103))).toBe(3_000_000n);

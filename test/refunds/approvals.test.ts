@@ -111,14 +111,17 @@ test('a sandbox merchant has no limits by default; its large refunds go at once'
   expect(await ended(refundId)).toMatchObject({ status: 'succeeded' });
 });
 
-test('a live merchant has both limits at 10,000.00 by default, for payouts and for refunds', () => {
-  for (const settings of [REFUND_SETTINGS, PAYOUT_SETTINGS]) {
+test('a live merchant has both limits low by default: 1,000.00 for payouts, 500.00 for refunds', () => {
+  for (const [settings, coins] of [
+    [REFUND_SETTINGS, 500n],
+    [PAYOUT_SETTINGS, 1_000n],
+  ] as const) {
     const { approvalAbove, unapprovedPerDay } = settings;
     const live = {
       approvalAbove: approvalAbove.fallback('live'),
       unapprovedPerDay: unapprovedPerDay.fallback('live'),
     };
-    const limit = 10_000n * BigInt(TOKEN);
+    const limit = coins * BigInt(TOKEN);
     expect(approvalLimitsOf(live)).toEqual({ above: limit, perDay: limit });
   }
 });

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { historyCommands } from '../../packages/server/src/operator/history.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
-import { Fail } from '../../packages/server/src/platform/fail.ts';
 import { addApprover } from '../../packages/server/src/stores/index.ts';
-import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { decideAdoption, historyToAdopt } from '../../packages/server/src/transfers/history.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
@@ -58,23 +57,27 @@ test('fault 76: a copy sends nothing until it is adopted, which succeeds where b
   await expectPaidOnce(service, payouts);
 });
 
-test('fault 76: unchecked it is adopted by the votes of two approvers, each once, on this very database', {
+test('fault 76: unchecked it is adopted by the votes of two approvers of the installation, each once, on this very database', {
   timeout: 120_000,
 }, async () => {
   const merchant = await service.createMerchant();
-  const id = encodeId('merchant', merchant.merchantId);
   const people = ['Ada Lovelace', 'Grace Hopper'];
-  const tokens = await Promise.all(people.map((name) => addApprover(service.app, merchant.merchantId, name)));
+  const tokens = await Promise.all(people.map((name) => addApprover(service.app, NIL_ID, name)));
   const say = (person: number) => {
-    const unchecked = { merchant: id, as: people[person] ?? '', token: tokens[person] ?? '' };
+    const unchecked = { as: people[person] ?? '', token: tokens[person] ?? '' };
     return historyCommands(service.app).adoptHistory({ unchecked });
   };
   expect(await say(0)).toEqual({ adopted: false });
   await becomeACopy();
   expect(await say(0)).toEqual({ adopted: false, agreed: 1, required: 2 });
   await expect(say(0)).rejects.toMatchObject({ code: 'invalid_request' });
-  const stolen = { merchant: id, as: 'Grace Hopper', token: tokens[0] ?? '' };
-  await expect(historyCommands(service.app).adoptHistory({ unchecked: stolen })).rejects.toThrow(Fail);
+  const stolen = { as: 'Grace Hopper', token: tokens[0] ?? '' };
+  const ofMerchant = { as: 'Bob', token: await addApprover(service.app, merchant.merchantId, 'Bob') };
+  for (const unchecked of [stolen, ofMerchant])
+    await expect(historyCommands(service.app).adoptHistory({ unchecked })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('of the installation'),
+    });
   expect(await say(1)).toEqual({ adopted: true, agreed: 2, required: 2 });
   // Their votes are used up: the next copy is another decision.
   await becomeACopy();

@@ -6,7 +6,13 @@ import { type DoctorCheck, examine, isAlive } from './operator/doctor.ts';
 import { explain } from './operator/explain.ts';
 import { historyCommands } from './operator/history.ts';
 import { type LiveCheck, examineLive as lookLive } from './operator/live-doctor.ts';
-import { approverCommands, keyCommands, merchantCommands, storeCommands } from './operator/merchants.ts';
+import {
+  approverCommands,
+  installationApproverCommands,
+  keyCommands,
+  merchantCommands,
+  storeCommands,
+} from './operator/merchants.ts';
 import { checkNetworksFile, type NetworksReport, networkCommands } from './operator/networks.ts';
 import { paymentCommands } from './operator/payments.ts';
 import { payoutCommands } from './operator/payouts.ts';
@@ -73,6 +79,7 @@ export async function openOperator(config: Config) {
     stores: storeCommands(app),
     keys: keyCommands(app),
     approvers: approverCommands(app),
+    installationApprovers: installationApproverCommands(app),
     payouts: payoutCommands(app),
     payments: paymentCommands(app),
     refunds: refundCommands(app),

@@ -1,14 +1,27 @@
 import { readFileSync } from 'node:fs';
+import type { Operator } from '@florin/server/operator';
 import type { Command } from 'commander';
 import { parseDuration } from '../duration.ts';
 import { examples } from '../examples.ts';
 import { attempt } from '../failure.ts';
 import { type AddCommand, operator, resource } from '../operations.ts';
-import { text } from '../options.ts';
+import { flag, text } from '../options.ts';
 import { show } from '../show.ts';
 import { withSigner } from '../signer.ts';
 
-const options = { merchant: text('--merchant <id>', 'their merchant; needed where there are several') };
+const options = {
+  merchant: text('--merchant <id>', 'their merchant; needed where there are several'),
+  operator: flag(
+    '--operator',
+    'of the installation: for networks of real money, databases and journals',
+  ).conflicts('merchant'),
+};
+
+/** Those of the installation, or of a merchant. */
+const peopleOf = (
+  { approvers, installationApprovers }: Operator,
+  { operator: ofInstallation }: { operator?: true },
+) => (ofInstallation ? installationApprovers : approvers);
 
 const operation = operator();
 
@@ -77,33 +90,37 @@ const addSign: AddCommand = (group) => {
 
 export const addApprovers = resource({
   name: 'approvers',
-  description: 'People who may approve payout batches and refunds of a merchant',
-  examples: ['florin approvers add "Ada Lovelace"', 'florin approvers list'],
+  description:
+    'People who approve: payouts and refunds of a merchant, or what concerns the whole installation',
+  examples: ['florin approvers add "Ada Lovelace"', 'florin approvers list --operator'],
   operations: [
     operation('add <name>', 'Register a person and show the token, once', {
       examples: [
         'florin approvers add "Ada Lovelace"',
         'florin approvers add "Ada Lovelace" --key ada.pem   # also gives her a key, or another one',
+        'florin approvers add "Ada Lovelace" --operator      # of the installation; two of them resume a network of real money',
       ],
       options: {
         ...options,
         key: text('--key <file-or-key>', 'the public key by which her signatures are known'),
       },
-      run: async ({ approvers }, { name, merchant, key }) =>
-        key === undefined
-          ? await approvers.add(name, merchant)
+      run: async (client, { name, merchant, key, ...whose }) => {
+        const people = peopleOf(client, whose);
+        return key === undefined
+          ? await people.add(name, merchant)
           : await withSigner(
-              async (signer) => await approvers.addKey(name, signer.approverKeyOf(key).key, merchant),
-            ),
+              async (signer) => await people.addKey(name, signer.approverKeyOf(key).key, merchant),
+            );
+      },
       note: 'Give a token to that person now: it is not shown again.',
     }),
     operation('list', 'List registered approvers', {
       options,
-      run: ({ approvers }, { merchant }) => approvers.list(merchant),
+      run: (client, { merchant, ...whose }) => peopleOf(client, whose).list(merchant),
     }),
     operation('remove <name>', 'Remove an approver; approvals already given stay', {
       options,
-      run: ({ approvers }, { name, merchant }) => approvers.remove(name, merchant),
+      run: (client, { name, merchant, ...whose }) => peopleOf(client, whose).remove(name, merchant),
     }),
     addKey,
     addSign,

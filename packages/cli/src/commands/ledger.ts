@@ -98,17 +98,14 @@ const adoptHistory = operator()(
         '--unchecked',
         'without comparing the books with the chains, once a second approver says so',
       ),
-      as: text('--as <name>', 'with --unchecked: the registered approver who decides'),
+      as: text('--as <name>', 'with --unchecked: the approver of the installation who decides'),
       tokenFile: text('--token-file <file>', "with --unchecked: file that holds the approver's token"),
-      merchant: text(
-        '--merchant <id>',
-        'with --unchecked: whose approvers decide, where there are several merchants',
-      ),
     },
-    read: async ({ unchecked, as, merchant, ...file }) => {
+    read: async ({ unchecked, as, ...file }) => {
       if (!unchecked) return undefined;
-      if (as === undefined) throw wrongUsage('--unchecked takes two approvers: name yourself with --as.');
-      return { merchant, as, token: await findToken({ as, ...file }) };
+      if (as === undefined)
+        throw wrongUsage('--unchecked takes two approvers of the installation: name yourself with --as.');
+      return { as, token: await findToken({ as, ...file }) };
     },
     run: ({ ledger }, unchecked) => ledger.adoptHistory({ unchecked }),
   },
@@ -116,12 +113,9 @@ const adoptHistory = operator()(
 
 const adoptJournal = approver()(
   'adopt-journal',
-  'Let the signer sign again whose journal was put back to an earlier time, once nothing it has forgotten is on its way. Needs two approvers.',
+  'Let the signer sign again whose journal was put back to an earlier time, once nothing it has forgotten is on its way. Needs two approvers of the installation.',
   {
     examples: ['florin ledger adopt-journal --as "Ada Lovelace"   # and a second person'],
-    options: {
-      merchant: text('--merchant <id>', 'whose approvers decide, where there are several merchants'),
-    },
     run: ({ ledger }, given) => ledger.adoptJournal(given),
   },
 );

@@ -1,6 +1,8 @@
 import type { NetworksReport } from '@florin/server/operator';
 import type { Command } from 'commander';
+import { findToken, TOKEN_WAYS } from '../approver.ts';
 import { examples } from '../examples.ts';
+import { wrongUsage } from '../failure.ts';
 import { approver, operator, resource } from '../operations.ts';
 import { required, text } from '../options.ts';
 import { withServer } from '../server.ts';
@@ -41,20 +43,36 @@ function addCheck(group: Command): void {
 export const addNetworks = resource({
   name: 'networks',
   description: 'The networks that money moves on',
-  examples: ['florin networks list', 'florin networks resume erc20', 'florin networks check networks.json'],
+  examples: [
+    'florin networks list',
+    'florin networks enable mer_01… erc20',
+    'florin networks check networks.json',
+  ],
   operations: [
     addCheck,
     operation('list', 'List the networks with their stops', ({ networks }) => networks.list()),
     operation(
       'resume <network>',
-      'Resume a network that stopped after a reorganisation deeper than finality',
+      'Resume a network that stopped after a reorganisation deeper than finality. Real money takes two approvers of the ' +
+        `installation. ${TOKEN_WAYS}`,
       {
         examples: [
-          'florin ledger verify           # first: what is missing, and is it final again?',
-          'florin networks resume erc20   # then: send there again',
+          'florin ledger verify                               # first: what is missing, and is it final again?',
+          'florin networks resume erc20 --as "Ada Lovelace"   # then: send there again; and a second person',
+          'florin networks resume erc20 --merchant mer_01…    # a sandbox merchant, whose chain needs nobody',
         ],
-        options: { merchant: text('--merchant <id>', "of this sandbox merchant's chain alone") },
-        run: ({ networks }, { network, merchant }) => networks.resume(network, merchant),
+        options: {
+          merchant: text('--merchant <id>', "of this sandbox merchant's chain alone"),
+          as: text('--as <name>', 'for real money: the approver of the installation who decides'),
+          tokenFile: text('--token-file <file>', "with --as: file that holds the approver's token"),
+        },
+        read: async ({ network, merchant, as, ...file }) => {
+          if (as !== undefined)
+            return { network, merchant, by: { as, token: await findToken({ as, ...file }) } };
+          if (file.tokenFile !== undefined) throw wrongUsage('--token-file goes with --as.');
+          return { network, merchant, by: undefined };
+        },
+        run: ({ networks }, { network, merchant, by }) => networks.resume(network, merchant, by),
       },
     ),
     operation(

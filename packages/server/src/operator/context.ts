@@ -1,11 +1,14 @@
 import type { App } from '../app.ts';
+import { NIL_ID, type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import {
   approverKeys,
+  castVote,
   getMerchant,
   identifyApprover,
   listMerchants,
   type Merchant,
+  type VoteCount,
 } from '../stores/index.ts';
 import { decodeId, type IdKind } from '../tenancy/index.ts';
 import type { signedApprovals } from '../transfers/index.ts';
@@ -44,4 +47,31 @@ export async function identifyBy(app: App, merchantId: string, { as: name, token
   }
   const { approverId, ...who } = await approverKeys.findSigningApprover(app.db, merchantId, name);
   return { approverId, signed: { ...who, ...signed } };
+}
+
+/** An approver of the installation by name and token. */
+export interface InstallationApprover {
+  as: string;
+  token: string;
+}
+
+/**
+ * Votes on what concerns every merchant; with the last of the votes that it takes, `carryOut` runs in its transaction.
+ *
+ * @throws Fail `forbidden` for anybody but an approver of the installation; `invalid_request` for a second vote
+ */
+export async function voteForInstallation(
+  app: App,
+  { as: name, token }: InstallationApprover,
+  {
+    carryOut,
+    ...vote
+  }: { action: string; subject: string; decision: string; carryOut: (tx: Tx) => Promise<void> },
+): Promise<VoteCount> {
+  const { approverId } = await identifyApprover(app, NIL_ID, { name, token });
+  return await transact(app.db, async (tx) => {
+    const count = await castVote(tx, NIL_ID, { ...vote, approverId }, app.clock.nowSeconds());
+    if (count.isDone) await carryOut(tx);
+    return count;
+  });
 }

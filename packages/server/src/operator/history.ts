@@ -1,18 +1,10 @@
 import type { App } from '../app.ts';
-import { transact } from '../platform/db/index.ts';
+import { type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { verifyLedger } from '../reconciliation/index.ts';
-import { castVote, identifyApprover, listMerchants, type VoteCount } from '../stores/index.ts';
+import { listMerchants, type VoteCount } from '../stores/index.ts';
 import { adoptHistory, type HistoryAdoption, signerJournal } from '../transfers/index.ts';
-import { merchantBy } from './context.ts';
-
-/** An approver's vote that nothing is missing, or that the differences are settled. */
-export interface AdoptionVote {
-  /** The merchant of the approver; by default the only one. */
-  merchant?: string | undefined;
-  as: string;
-  token: string;
-}
+import { type InstallationApprover, voteForInstallation } from './context.ts';
 
 export interface Adoption extends Partial<Pick<VoteCount, 'agreed' | 'required'>> {
   adopted: boolean;
@@ -22,11 +14,16 @@ export function historyCommands(app: App) {
   return {
     /**
      * Resumes payouts after a copy became the database, or another copy of it has sent: if the books agree with the chains,
-     * or if two approvers vote for it in spite of differences. If it is interrupted after the decision, call it again.
+     * or if two approvers of the installation vote for it in spite of differences. If it is interrupted after the decision,
+     * call it again.
      *
      * @throws Fail `conflict` if there are differences and `unchecked` is not set
      */
-    adoptHistory: async ({ unchecked }: { unchecked?: AdoptionVote | undefined } = {}): Promise<Adoption> => {
+    adoptHistory: async ({
+      unchecked,
+    }: {
+      unchecked?: InstallationApprover | undefined;
+    } = {}): Promise<Adoption> => {
       let votes: Omit<Adoption, 'adopted'> = {};
       const adopted = await adoptHistory(app, {
         listMerchants: () => listMerchants(app.db),
@@ -37,64 +34,43 @@ export function historyCommands(app: App) {
       return { adopted, ...votes };
     },
     /**
-     * Takes the signer's journal as it is, where it lacks what this database knows of it: two approvers have made sure that
-     * nothing it has forgotten is still on its way.
+     * Takes the signer's journal as it is, where it lacks what this database knows of it: two approvers of the installation
+     * have made sure that nothing it has forgotten is still on its way.
      */
-    adoptJournal: async ({ merchant: id, as: name, token }: AdoptionVote): Promise<Adoption> => {
-      const { merchantId, clockOffset } = await merchantBy(app, id);
-      const { approverId } = await identifyApprover(app, merchantId, { name, token });
-      const adoption = await signerJournal.findJournalAdoption(
-        app.db,
-        app.chains,
-        await listMerchants(app.db),
-      );
+    adoptJournal: async (by: InstallationApprover): Promise<Adoption> => {
+      const merchants = await listMerchants(app.db);
+      const adoption = await signerJournal.findJournalAdoption(app.db, app.chains, merchants);
       if (adoption === undefined) return { adopted: false };
-      const cast = {
-        action: 'ledger.adopt_journal',
-        subject: adoption.subject,
-        approverId,
-        decision: 'adopt',
-      };
-      const votes = await castWith(app, adoption, { merchantId, cast, clockOffset });
-      return { adopted: votes.isDone, agreed: votes.agreed, required: votes.required };
+      const { isDone, agreed, required } = await vote(app, 'ledger.adopt_journal', adoption, by);
+      return { adopted: isDone, agreed, required };
     },
   };
-}
-
-async function castWith(
-  app: App,
-  adoption: HistoryAdoption | signerJournal.JournalAdoption,
-  {
-    merchantId,
-    cast,
-    clockOffset,
-  }: { merchantId: string; cast: Parameters<typeof castVote>[2]; clockOffset: number },
-): Promise<VoteCount> {
-  return await transact(app.db, async (tx) => {
-    const count = await castVote(tx, merchantId, cast, app.clock.nowSeconds() + clockOffset);
-    if (count.isDone) await adoption.apply(tx);
-    return count;
-  });
 }
 
 async function decide(
   app: App,
   adoption: HistoryAdoption,
-  cast: AdoptionVote | undefined,
+  by: InstallationApprover | undefined,
 ): Promise<Omit<Adoption, 'adopted'>> {
-  if (cast !== undefined) return await vote(app, adoption, cast);
+  if (by !== undefined) {
+    const { agreed, required } = await vote(app, 'ledger.adopt_history', adoption, by);
+    return { agreed, required };
+  }
   await assertAgreement(app);
   await transact(app.db, (tx) => adoption.apply(tx));
   return {};
 }
 
-/** The subject of the vote names this database, so a vote that was copied with it does not count in the copy. */
-async function vote(app: App, adoption: HistoryAdoption, { merchant: id, as: name, token }: AdoptionVote) {
-  const { merchantId, clockOffset } = await merchantBy(app, id);
-  const { approverId } = await identifyApprover(app, merchantId, { name, token });
-  const cast = { action: 'ledger.adopt_history', subject: adoption.subject, approverId, decision: 'adopt' };
-  const { agreed, required } = await castWith(app, adoption, { merchantId, cast, clockOffset });
-  return { agreed, required };
+/** The subject of the vote names this database or journal, so a vote that was copied with it does not count in the copy. */
+async function vote(
+  app: App,
+  action: string,
+  adoption: HistoryAdoption | signerJournal.JournalAdoption,
+  by: InstallationApprover,
+): Promise<VoteCount> {
+  const { subject } = adoption;
+  const carryOut = (tx: Tx) => adoption.apply(tx);
+  return await voteForInstallation(app, by, { action, subject, decision: 'adopt', carryOut });
 }
 
 async function assertAgreement(app: App): Promise<void> {

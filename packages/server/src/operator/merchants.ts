@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
-import { isoOf } from '../platform/db/index.ts';
-import { invariant } from '../platform/fail.ts';
+import { isoOf, NIL_ID } from '../platform/db/index.ts';
+import { Fail, invariant } from '../platform/fail.ts';
 import * as stores from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { idOf, merchantBy } from './context.ts';
@@ -165,22 +165,23 @@ export function keyCommands(app: App) {
   };
 }
 
-export function approverCommands(app: App) {
+/** People who decide for one merchant, or for the installation. */
+function peopleOf(app: App, ownerOf: (merchant: string | undefined) => Promise<string>) {
   return {
     /** The token is returned only here. */
     add: async (name: string, merchant?: string) => {
-      const { merchantId } = await merchantBy(app, merchant);
+      const merchantId = await ownerOf(merchant);
       return { name, token: await stores.addApprover(app, merchantId, name) };
     },
     /** Registers the key by which an approver's signatures are known; one who is new gets a token as well. */
     addKey: async (name: string, publicKey: string, merchant?: string) => {
-      const { merchantId } = await merchantBy(app, merchant);
+      const merchantId = await ownerOf(merchant);
       const isKnown = await stores.approverKeys.setApproverKey(app, merchantId, { name, publicKey });
       const token = isKnown ? null : await stores.addApprover(app, merchantId, name, publicKey);
       return { name, key: publicKey, ...(token !== null && { token }) };
     },
     list: async (merchant?: string) => {
-      const { merchantId } = await merchantBy(app, merchant);
+      const merchantId = await ownerOf(merchant);
       const approvers = await stores.listApprovers(app, merchantId);
       return approvers.map((approver) => ({
         approver_id: encodeId('approver', approver.approver_id),
@@ -191,9 +192,20 @@ export function approverCommands(app: App) {
       }));
     },
     remove: async (name: string, merchant?: string) => {
-      const { merchantId } = await merchantBy(app, merchant);
+      const merchantId = await ownerOf(merchant);
       await stores.removeApprover(app, merchantId, name);
       return { name, removed: true };
     },
   };
 }
+
+export const approverCommands = (app: App) =>
+  peopleOf(app, async (merchant) => (await merchantBy(app, merchant)).merchantId);
+
+/** Two of them resume networks of real money and adopt databases and journals, which concerns every merchant. */
+export const installationApproverCommands = (app: App) =>
+  peopleOf(app, async (merchant) => {
+    if (merchant === undefined) return NIL_ID;
+    const message = 'An approver is of one merchant or of the installation.';
+    throw new Fail('invalid_request', { message, param: 'merchant' });
+  });

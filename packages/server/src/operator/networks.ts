@@ -1,15 +1,16 @@
 import { ASSETS, formatTokens, NETWORKS, type Network, parseTokens } from '@florin/contract/money';
 import type { App } from '../app.ts';
 import { checkEndpoints, type EndpointReport, NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
-import { isoOf, NIL_ID } from '../platform/db/index.ts';
+import { isoOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { createLogger } from '../platform/observability/index.ts';
 import { bookSurplus, fillFloat } from '../reconciliation/index.ts';
 import { identifyApprover } from '../stores/index.ts';
 import { changeSetting, encodeId } from '../tenancy/index.ts';
-import { adoptSequence, listStops, resumeNetwork, TRANSFER_SETTINGS } from '../transfers/index.ts';
-import { merchantBy } from './context.ts';
+import { adoptSequence, listStops, TRANSFER_SETTINGS } from '../transfers/index.ts';
+import { type InstallationApprover, merchantBy } from './context.ts';
 import { openLiveAccount } from './live-accounts.ts';
+import { isLiveStop, type NetworkStop, resumeNetwork } from './resume-network.ts';
 
 export interface NetworksReport {
   file: string;
@@ -81,8 +82,6 @@ function coinsBy({ currency: text, amount, reference }: FillInput) {
   throw invalid('amount', 'The amount is a decimal above 0 with at most six decimals, such as 100.00.');
 }
 
-type Stop = Awaited<ReturnType<typeof listStops>>[number];
-
 interface NetworkLine {
   network: Network;
   /** `no_early_credit`: deposits wait for final blocks, and sending goes on. */
@@ -93,10 +92,10 @@ interface NetworkLine {
   reason: string | null;
 }
 
-const showStop = (stop: Stop): NetworkLine => ({
+const showStop = (stop: NetworkStop): NetworkLine => ({
   network: stop.network,
   status: stop.what === 'sending' ? 'stopped' : 'no_early_credit',
-  merchant_id: stop.merchant_id === NIL_ID ? null : encodeId('merchant', stop.merchant_id),
+  merchant_id: isLiveStop(stop) ? null : encodeId('merchant', stop.merchant_id),
   stopped_at: isoOf(Number(stop.stopped_at) * 1000),
   reason: stop.reason,
 });
@@ -134,11 +133,11 @@ export function networkCommands(app: App) {
         return own.length > 0 ? own : [open];
       });
     },
-    /** Resumes sending on a network, for all its stops or one merchant, after somebody has examined the cause. */
-    resume: async (networkText: string, merchantText?: string) => {
+    /** Resumes sending on a network, for all its stops or one merchant's; real money takes two approvers of the installation. */
+    resume: async (networkText: string, merchantText?: string, by?: InstallationApprover) => {
       const network = networkBy(networkText);
       const merchant = merchantText === undefined ? undefined : await merchantBy(app, merchantText);
-      return { network, resumed: await resumeNetwork(app.db, network, merchant) };
+      return await resumeNetwork(app, { network, merchant, by });
     },
     /** Lets a live merchant's payouts and refunds be sent on a network. */
     enable: (merchantText: string, networkText: string) => turn(app, merchantText, networkText, true),

@@ -66,6 +66,12 @@ test('the defaults are those of the design', () => {
       Object.values(PAYOUT_SETTINGS).map((one) => [one.name, one.write(one.fallback(mode) as never)]),
     );
   expect(shown('sandbox')).toMatchObject({ 'payouts.daily_quota': '5000000.00', 'payouts.approvals': 1 });
+  expect(shown('live')).toMatchObject({
+    'payouts.approval_above': '1000.00',
+    'payouts.unapproved_per_day': 'threshold',
+    'payouts.batch_maximum': '10000.00',
+    'payouts.daily_quota': '10000.00',
+  });
   expect(shown('sandbox')['payouts.tokens']).toContain('USDC:trc20');
   expect(shown('live')['payouts.tokens']).not.toContain('USDC:trc20');
   expect(shown('live')['payouts.allow_program_owned']).toBe(false);

@@ -11,11 +11,12 @@ const TOKENS = ASSETS.flatMap((asset) => NETWORKS.map((network) => `${asset}:${n
 /** Circle ended USDC on Tron in 2025: the sandbox keeps it for tests. */
 const LIVE_TOKENS = TOKENS.filter((token) => token !== 'USDC:trc20');
 
+/** Real money starts with low limits, which the operator raises: docs/live.md names them. */
 export const PAYOUT_SETTINGS = {
   approvalAbove: moneySetting({
     name: 'payouts.approval_above',
     description: 'A batch whose items add up to more than this waits for approval.',
-    fallback: '10000.00',
+    fallback: { sandbox: '10000.00', live: '1000.00' },
   }),
   unapprovedPerDay: moneyOrWordSetting({
     name: 'payouts.unapproved_per_day',
@@ -39,12 +40,12 @@ export const PAYOUT_SETTINGS = {
   max: moneySetting({
     name: 'payouts.batch_maximum',
     description: 'The most that the items of a batch may add up to.',
-    fallback: '1000000.00',
+    fallback: { sandbox: '1000000.00', live: '10000.00' },
   }),
   dailyQuota: moneySetting({
     name: 'payouts.daily_quota',
     description: 'The most that a merchant may submit per currency and UTC day.',
-    fallback: { sandbox: '5000000.00', live: '1000000.00' },
+    fallback: { sandbox: '5000000.00', live: '10000.00' },
   }),
   feeBasisPoints: integerSetting({
     name: 'payouts.fee_basis_points',

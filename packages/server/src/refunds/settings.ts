@@ -11,12 +11,12 @@ export const REFUND_SETTINGS = {
   dailyLimit: moneySetting({
     name: 'refunds.daily_limit',
     description: 'The most that a store may refund in a UTC day, USDT and USDC added up.',
-    fallback: '100000.00',
+    fallback: { sandbox: '100000.00', live: '5000.00' },
   }),
   approvalAbove: moneyOrWordSetting({
     name: 'refunds.approval_above',
     description: 'A refund above this waits for approval; off: none does for its amount.',
-    fallback: { sandbox: 'off', live: '10000.00' },
+    fallback: { sandbox: 'off', live: '500.00' },
     words: ['off'],
   }),
   unapprovedPerDay: moneyOrWordSetting({

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { codeOf, newId, type Tx, transact } from '../platform/db/index.ts';
+import { codeOf, type Db, NIL_ID, newId, type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { checkPlainText } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -11,8 +11,14 @@ import { type Approver, findApproverByName, getMerchant, lockApprovers } from '.
 
 const UNIQUE_VIOLATION = '23505';
 
+/** Approvers of the installation have the nil id for a merchant: their votes decide what concerns every merchant. */
+const isOfInstallation = (merchantId: string) => merchantId === NIL_ID;
+
+const clockOffsetOf = async (db: Db, merchantId: string) =>
+  isOfInstallation(merchantId) ? 0 : (await getMerchant(db, merchantId)).clockOffset;
+
 /**
- * Registers a person who may approve payouts and refunds. A name that was registered before is the same person again, with
+ * Registers a person who may approve what a merchant, or with the nil id the installation, needs people for. A name that was registered before is the same person again, with
  * the same id, so that earlier approvals and owned keys still count as theirs.
  *
  * @param publicKey by which their signatures are known
@@ -24,11 +30,11 @@ export async function addApprover(
   typed: string,
   publicKey: string | null = null,
 ): Promise<string> {
-  const merchant = await getMerchant(platform.db, merchantId);
+  const clockOffset = await clockOffsetOf(platform.db, merchantId);
   checkPlainText(typed, 'name');
   const name = checkName(typed, 'name');
   const token = makeApproverToken();
-  const createdAt = platform.clock.nowSeconds() + merchant.clockOffset;
+  const createdAt = platform.clock.nowSeconds() + clockOffset;
   try {
     await transact(platform.db, (tx) => register(tx, { merchantId, name, token, publicKey, createdAt }));
   } catch (error) {
@@ -134,6 +140,9 @@ export async function identifyApprover(
   if (approver !== undefined && right) return { approverId: approver.approver_id, name: approver.name };
   throw new Fail(
     'forbidden',
-    'The name and the token do not belong to a registered approver of this merchant.',
+    isOfInstallation(merchantId)
+      ? 'The name and the token do not belong to an approver of the installation (florin approvers add NAME --operator). ' +
+          'Approvers of a merchant do not decide this.'
+      : 'The name and the token do not belong to a registered approver of this merchant.',
   );
 }

@@ -14,7 +14,7 @@ export { listTanks, storeTank } from './gas-tank.ts';
 export { transferHealth } from './health.ts';
 export { hasHistoryChanged, recordHistory } from './history.ts';
 export { type LostDecision, lostChange, voteOnLost } from './lost.ts';
-export { isEarlyCreditStopped, listStops, resumeNetwork, stopNetwork } from './network-stops.ts';
+export { endStops, isEarlyCreditStopped, listStops, stopNetwork } from './network-stops.ts';
 export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
 export { isPaused, isTurnedOn, TRANSFER_SETTINGS } from './pauses.ts';
 export { listDecided, type TransferOrder } from './queries.ts';

@@ -44,14 +44,30 @@ export const isStopped = (db: Db, owner: Owner, network: Network) => findStop(db
 export const isEarlyCreditStopped = (db: Db, owner: Owner, network: Network) =>
   findStop(db, owner, network, 'early_credit');
 
-export async function listStops(db: Db) {
-  return await db.selectFrom('network_stop').selectAll().orderBy('network').orderBy('merchant_id').execute();
+export async function listStops(
+  db: Db,
+  { network, owner }: { network?: Network; owner?: Owner | undefined } = {},
+) {
+  let stops = db.selectFrom('network_stop').selectAll();
+  if (network !== undefined) stops = stops.where('network', '=', network);
+  if (owner !== undefined) stops = stops.where('merchant_id', '=', chainOf(owner));
+  return await stops.orderBy('network').orderBy('merchant_id').orderBy('what').execute();
 }
 
-/** Resumes a network for one merchant's chains, or for all without `owner`. @returns how many stops that ended */
-export async function resumeNetwork(db: Db, network: Network, owner: Owner | undefined): Promise<number> {
-  let stops = db.deleteFrom('network_stop').where('network', '=', network);
-  if (owner !== undefined) stops = stops.where('merchant_id', '=', chainOf(owner));
-  const { numDeletedRows } = await stops.executeTakeFirst();
-  return Number(numDeletedRows);
+type NetworkStop = Awaited<ReturnType<typeof listStops>>[number];
+
+/** Ends these stops, and none that came after them. @returns how many still were */
+export async function endStops(db: Db, stops: readonly NetworkStop[]): Promise<number> {
+  let ended = 0n;
+  for (const { merchant_id: chain, network, what, stopped_at: at } of stops) {
+    const { numDeletedRows } = await db
+      .deleteFrom('network_stop')
+      .where('merchant_id', '=', chain)
+      .where('network', '=', network)
+      .where('what', '=', what)
+      .where('stopped_at', '=', at)
+      .executeTakeFirst();
+    ended += numDeletedRows;
+  }
+  return Number(ended);
 }

@@ -33,17 +33,22 @@ const read = (file: string) => JSON.parse(readFileSync(path.join(dataDir, file),
 const command = (words: readonly string[], env: Record<string, string> = {}) =>
   florin(words, { env: { FLORIN_DATA_DIR: dataDir, ...env } });
 
-/** Coins come into the sandbox's wallet on trc20, the one account there that holds so much. */
-async function dust(units: number): Promise<void> {
+async function query(text: string, values: readonly unknown[] = []): Promise<number | null> {
   const database = new pg.Client({ connectionString: read('running.json').database_url });
   await database.connect();
-  const { rowCount } = await database.query(
+  const { rowCount } = await database.query(text, [...values]);
+  await database.end();
+  return rowCount;
+}
+
+/** Coins come into the sandbox's wallet on trc20, the one account there that holds so much. */
+async function dust(units: number): Promise<void> {
+  const rowCount = await query(
     `update simchain.account set balance = balance + $1
      where (merchant_id, network, currency, balance) = (select merchant_id, network, currency, max(balance)
        from simchain.account where network = 'trc20' and currency = 'USDC' group by 1, 2, 3 limit 1)`,
     [units],
   );
-  await database.end();
   expect(rowCount).toBe(1);
 }
 
@@ -67,6 +72,37 @@ test.skipIf(isSecondRun)(
     }
     const after = await command(['ledger', 'verify', '--json']);
     expect([after.code, JSON.parse(after.stdout)]).toMatchObject([0, { differences: [], surpluses: [] }]);
+  },
+  LONG_MS,
+);
+
+test.skipIf(isSecondRun)(
+  'a network of real money goes on by the word of two approvers of the installation',
+  async () => {
+    await query(
+      `insert into network_stop (merchant_id, network, what, reason, stopped_at)
+       values ('00000000-0000-0000-0000-000000000000', 'trc20', 'sending', 'gone', 1)`,
+    );
+    const resume = ['networks', 'resume', 'trc20'];
+    const unnamed = await command(resume);
+    expect(unnamed).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('approvers add NAME --operator'),
+    });
+    const both = await command(['approvers', 'add', 'Bea', '--operator', '--merchant', 'mer_x']);
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--merchant') });
+    for (const [name, resumed] of [
+      ['Bea', 0],
+      ['Cid', 1],
+    ] as const) {
+      const added = await command(['approvers', 'add', name, '--operator', '--json']);
+      const env = { FLORIN_APPROVER_TOKEN: JSON.parse(added.stdout).token };
+      const said = await command([...resume, '--as', name, '--json'], env);
+      expect(JSON.parse(said.stdout)).toMatchObject({ resumed, required: 2 });
+    }
+    await command(['approvers', 'remove', 'Cid', '--operator']);
+    const list = await command(['approvers', 'list', '--operator', '--json']);
+    expect(JSON.parse(list.stdout)).toMatchObject([{ name: 'Bea' }]);
   },
   LONG_MS,
 );
