@@ -9,6 +9,7 @@ import { expect, vi } from 'vitest';
 import type { EvmNetwork } from '../../packages/server/src/chains/evm/network.ts';
 import type { NetworksFile } from '../../packages/server/src/chains/evm/networks-file.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
+import { installationApproverCommands } from '../../packages/server/src/operator/merchants.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
@@ -65,6 +66,8 @@ export class LiveStore {
   readonly stop: () => Promise<void>;
   /** Of operators' commands on this store. */
   readonly env: Readonly<Record<string, string>>;
+
+  #people: Promise<{ as: string; token: string }[]> | undefined;
 
   private constructor({ world, node, service, merchant, signer, hot, stop, env }: Parts) {
     this.world = world;
@@ -222,6 +225,20 @@ export class LiveStore {
       await this.world.mine(1);
       return await what();
     }, expected);
+  }
+
+  /** Two people of the installation let real money go on. */
+  async resume(): Promise<void> {
+    const { app } = this.service;
+    const { add } = installationApproverCommands(app);
+    this.#people ??= Promise.all(['Ada', 'Grace'].map(async (as) => ({ as, token: (await add(as)).token })));
+    const said = [];
+    for (const person of await this.#people)
+      said.push(await networkCommands(app).resume('erc20', undefined, person));
+    expectLike(said, [
+      { resumed: 0, agreed: 1 },
+      { resumed: 1, agreed: 2 },
+    ]);
   }
 
   /** Everything sent is final, and the books agree with the node. */

@@ -87,7 +87,7 @@ export class ReorganisedStore {
 
   /** Audits and mines until nothing is on its way any more; somebody then lets sending go on. */
   async auditAndResume(): Promise<void> {
-    const { world, service } = this.store;
+    const { world } = this.store;
     await this.audit();
     expectStopped(await this.stops());
     const isAway = async () => {
@@ -97,7 +97,7 @@ export class ReorganisedStore {
       return sent.some(({ is_gone: isGone }) => isGone);
     };
     await pollUntilFalse(isAway);
-    await networkCommands(service.app).resume('erc20');
+    await this.store.resume();
   }
 
   /** Until `work` is done nothing that the service sends reaches the node. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installationApproverCommands } from '../../packages/server/src/operator/merchants.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import { PAYER } from '../../scripts/local-chain.ts';
@@ -25,19 +24,6 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
     store = await LiveStore.start();
   }, 120_000);
   afterAll(() => store?.stop());
-
-  /** Two people look at the chain and let real money go on. */
-  const resume = async (people: readonly [string, string]) => {
-    const said = [];
-    for (const as of people) {
-      const { token } = await installationApproverCommands(store.service.app).add(as);
-      said.push(await networkCommands(store.service.app).resume('erc20', undefined, { as, token }));
-    }
-    expect(said).toMatchObject([
-      { resumed: 0, agreed: 1 },
-      { resumed: 1, agreed: 2 },
-    ]);
-  };
 
   const attempts = () =>
     asOwner<{ status: string; versions: number; pays: boolean }>(
@@ -166,7 +152,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       await auditOnce(service, merchant.merchantId, 'erc20');
       expect(await world.balance('USDT', freshAddress(840))).toBe(6_000_000n);
       await expect(networks.resume('erc20')).rejects.toMatchObject({ code: 'forbidden' });
-      await resume(['Ada', 'Grace']);
+      await store.resume();
       expect(await operatorsOf(service, merchant.merchantId)).toEqual({});
       expect(await store.batch(id)).toMatchObject({ status: 'completed' });
       await store.expectSettled();
@@ -202,7 +188,7 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       await world.mine(BEYOND_A_LAG + 1);
       await audit();
       expect(await networks.list()).toContainEqual(expect.objectContaining(stopped));
-      await resume(['Mia', 'Leo']);
+      await store.resume();
       const id = await store.submitted([{ address: freshAddress(850), amount: '6.00' }]);
       await store.until(() => store.batch(id), { status: 'completed' });
       expect(await world.balance('USDT', freshAddress(850))).toBe(6_000_000n);
