@@ -86,6 +86,11 @@ const enabledOnly: Rule = {
   why: 'a disabled endpoint is sent nothing; a delivery that is pending or paused goes by itself',
 };
 
+const signedApproval: Rule = {
+  codes: ['invalid_request', 'invalid_request_error'],
+  why: "a registered approver's own signature over what waits for approval, valid from now to 30 days ahead",
+};
+
 /** By operation. One that is not here is never refused when it fits: a new one gets its rules from the design. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   createPayoutBatch: [amounts, { codes: ['conflict'], why: 'a key that comes again with other parameters' }],
@@ -103,6 +108,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
     },
   ],
   cancelPayoutBatch: [editable],
+  approvePayoutBatch: [signedApproval],
   listPayoutItems: [cursor],
   updatePayoutItem: [editable, amounts],
   deletePayoutItem: [editable, amounts, { codes: ['batch_empty_items'], why: 'the last one' }],
@@ -151,6 +157,10 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
     },
   ],
   cancelRefund: [refundState],
+  approveRefund: [signedApproval],
+  retrieveRefundStatement: [
+    { codes: ['invalid_request_error'], why: 'nothing is signed before the payer has named an address' },
+  ],
   claimSandboxRefund: [refundState],
   createPortalSession: [
     { codes: ['invalid_request_error'], why: 'a customer who is known; an address of https' },
