@@ -97,7 +97,11 @@ export class ReorganisedStore {
       return sent.some(({ is_gone: isGone }) => isGone);
     };
     await pollUntilFalse(isAway);
-    await this.store.resume();
+    // A read that was under way may have stored a block of before, which stops sending once more.
+    do {
+      await this.store.resume();
+      await this.audit();
+    } while ((await this.stops()).includes('stopped'));
   }
 
   /** Until `work` is done nothing that the service sends reaches the node. */

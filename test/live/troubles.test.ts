@@ -31,14 +31,6 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       `select status, versions, movement is null and key_ref = 'hot' as pays from transfer_attempt where merchant_id = $1 order by attempt_id desc`,
       [store.merchant.merchantId],
     );
-  const finalBlocks = async () =>
-    (
-      await asOwner<{ height: string }>(
-        store.service,
-        'select height::text from final_block where merchant_id = $1',
-        [store.merchant.merchantId],
-      )
-    ).map(({ height }) => BigInt(height));
 
   test(
     'fault 55: while the token is paused payouts wait without a transaction, and nothing fails',
@@ -158,6 +150,23 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
       await store.expectSettled();
     },
   );
+});
+
+describe.skipIf(!hasAnvil())('a live store whose chain is cut off', () => {
+  let store: LiveStore;
+  beforeAll(async () => {
+    store = await LiveStore.start();
+  }, 120_000);
+  afterAll(() => store?.stop());
+
+  const finalBlocks = async () =>
+    (
+      await asOwner<{ height: string }>(
+        store.service,
+        'select height::text from final_block where merchant_id = $1',
+        [store.merchant.merchantId],
+      )
+    ).map(({ height }) => BigInt(height));
 
   test(
     'fault 48: a chain that ends long before what was final stops the network, until people let it go on',
