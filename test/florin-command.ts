@@ -159,11 +159,4 @@ export async function until(holds: () => boolean | Promise<boolean>, maxMs: numb
   }
 }
 
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export { isAlive } from '../packages/server/src/data-folder.ts';

@@ -1,8 +1,7 @@
-import { request } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createApiServer } from '../packages/server/src/app.ts';
 import { makeEvent } from './events/make-event.ts';
+import { rawRequest, serveSandboxPages } from './sandbox-pages.ts';
 import { startService, type TestMerchant, type TestService } from './service.ts';
 
 let service: TestService;
@@ -13,39 +12,14 @@ let url = '';
 beforeAll(async () => {
   service = await startService();
   merchant = await service.createMerchant({ funds: 0n });
-  const { merchantId, storeId } = merchant;
-  server = createApiServer(service.app, {
-    publicUrl: () => url,
-    rate: { perSecond: 100, burst: 100 },
-    sandbox: { owner: { merchantId, storeId }, folderOption: '' },
-  });
-  url = await server.listen({ host: '127.0.0.1', port: 0 });
+  ({ url, server } = await serveSandboxPages(service, merchant));
 });
 afterAll(async () => {
   await server?.close();
   await service?.stop();
 });
 
-interface Reply {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
-}
-
-/** As raw as it gets: `fetch` sets Host by itself. */
-async function call(path: string, headers: Record<string, string> = {}): Promise<Reply> {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const sent = request(`${url}${path}`, { headers }, (answer) => {
-    const chunks: Buffer[] = [];
-    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-    answer.on('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
-    });
-  });
-  sent.on('error', reject).end();
-  return await promise;
-}
+const call = (path: string, headers: Record<string, string> = {}) => rawRequest(`${url}${path}`, { headers });
 
 const PAGE = '/sandbox/webhooks';
 const LIST = `${PAGE}/list`;

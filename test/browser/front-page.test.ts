@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApiServer } from '../../packages/server/src/app.ts';
 import { makeEvent } from '../events/make-event.ts';
+import { serveSandboxPages } from '../sandbox-pages.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { driver, expectAccessible } from './checkout-driver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
@@ -18,13 +18,7 @@ describe.skipIf(!hasChromium())('the front door in a browser', () => {
   beforeAll(async () => {
     service = await startService({ worker: true });
     merchant = await service.createMerchant({ funds: 0n });
-    const { merchantId, storeId } = merchant;
-    server = createApiServer(service.app, {
-      publicUrl: () => baseUrl,
-      rate: { perSecond: 100, burst: 100 },
-      sandbox: { owner: { merchantId, storeId }, folderOption: '' },
-    });
-    baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
+    ({ url: baseUrl, server } = await serveSandboxPages(service, merchant));
     browser = await openBrowser();
   });
   afterAll(async () => {

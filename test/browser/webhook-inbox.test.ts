@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApiServer } from '../../packages/server/src/app.ts';
 import { makeEvent } from '../events/make-event.ts';
 import { hostileMarkup, naughtyTexts } from '../own-cases/text.ts';
+import { serveSandboxPages } from '../sandbox-pages.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { Receivers } from '../webhooks/receiver.ts';
 import { hasChromium, openBrowser } from './chromium.ts';
@@ -32,14 +32,7 @@ describe.skipIf(!hasChromium())('the webhook inbox in a browser', () => {
   /** A page of its own for each merchant, as each test begins with an empty inbox. */
   async function serveFor(owner: TestMerchant): Promise<void> {
     await server?.close();
-    const { merchantId, storeId } = owner;
-    const rate = { perSecond: 100, burst: 100 };
-    server = createApiServer(service.app, {
-      publicUrl: () => baseUrl,
-      rate,
-      sandbox: { owner: { merchantId, storeId }, folderOption: '' },
-    });
-    baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
+    ({ url: baseUrl, server } = await serveSandboxPages(service, owner));
   }
 
   beforeAll(async () => {
@@ -132,14 +125,7 @@ describe.skipIf(!hasChromium())('the webhook inbox in a browser', () => {
     const { port } = new URL(baseUrl);
     await server.close();
     await page.getByText('does not answer').waitFor();
-    const { merchantId, storeId } = merchant;
-    const rate = { perSecond: 100, burst: 100 };
-    server = createApiServer(service.app, {
-      publicUrl: () => baseUrl,
-      rate,
-      sandbox: { owner: { merchantId, storeId }, folderOption: '' },
-    });
-    await server.listen({ host: '127.0.0.1', port: Number(port) });
+    ({ server } = await serveSandboxPages(service, merchant, { port: Number(port) }));
     await page.getByText(/^Live/).waitFor();
     expect(await page.getByText('does not answer').count()).toBe(0);
     await page.close();

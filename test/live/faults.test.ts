@@ -193,21 +193,10 @@ describe.skipIf(!hasAnvil())('a live store whose node and chain misbehave', () =
     'fault 62: a person uses the wallet at the same moment: the transaction that lost is built anew, and pays once',
     LONG,
     async () => {
-      const { world } = store;
       const before = (await payments()).length;
       const sent = await sentPayout('7.00');
       const lost = await newest();
-      const manual = await hotWallet(ACCOUNT).signTransaction({
-        type: 'eip1559',
-        chainId: 31_337,
-        nonce: Number(lost?.sequence),
-        to: store.hot,
-        value: 0n,
-        gas: 21_000n,
-        maxFeePerGas: parseGwei('150'),
-        maxPriorityFeePerGas: parseGwei('100'),
-      });
-      await world.node.call('eth_sendRawTransaction', [manual]);
+      await store.takeSequence(lost?.sequence, hotWallet(ACCOUNT));
       await expectPaid(sent);
       expect((await payments()).slice(before).map(({ status }) => status)).toEqual(['dead', 'succeeded']);
     },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openKeyFile } from '@florin/signer';
 import { SignerClient } from '@florin/signer/client';
-import { type Address, parseEther } from 'viem';
+import { type Account, type Address, parseEther, parseGwei } from 'viem';
 import { expect, vi } from 'vitest';
 import type { EvmNetwork } from '../../packages/server/src/chains/evm/network.ts';
 import type { NetworksFile } from '../../packages/server/src/chains/evm/networks-file.ts';
@@ -225,6 +225,21 @@ export class LiveStore {
       await this.world.mine(1);
       return await what();
     }, expected);
+  }
+
+  /** Sends a wallet's payment to itself by hand, which any other transaction of the sequence loses to. */
+  async takeSequence(sequence: string | number | undefined, wallet: Account): Promise<void> {
+    const raw = await wallet.signTransaction?.({
+      type: 'eip1559',
+      chainId: 31_337,
+      nonce: Number(sequence),
+      to: wallet.address,
+      value: 0n,
+      gas: 21_000n,
+      maxFeePerGas: parseGwei('150'),
+      maxPriorityFeePerGas: parseGwei('100'),
+    });
+    await this.world.node.call('eth_sendRawTransaction', [raw]);
   }
 
   /** Two people of the installation let real money go on. */

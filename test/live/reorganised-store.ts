@@ -1,4 +1,4 @@
-import { type Account, type Hex, parseEther, parseGwei } from 'viem';
+import { type Account, type Hex, parseEther } from 'viem';
 import { expect } from 'vitest';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import type { Call } from '../chains/evm/faulty-node.ts';
@@ -114,17 +114,7 @@ export class ReorganisedStore {
 
   /** Another transaction with the sequence of one that has left its block, in a block of its own. */
   async takeSequence({ sequence }: Attempt, wallet: Account): Promise<void> {
-    const raw = await wallet.signTransaction?.({
-      type: 'eip1559',
-      chainId: 31_337,
-      nonce: Number(sequence),
-      to: wallet.address,
-      value: 0n,
-      gas: 21_000n,
-      maxFeePerGas: parseGwei('150'),
-      maxPriorityFeePerGas: parseGwei('100'),
-    });
-    await this.store.world.node.call('eth_sendRawTransaction', [raw]);
+    await this.store.takeSequence(sequence, wallet);
     await this.store.world.mine(1);
   }
 }

@@ -56,7 +56,7 @@ export function approvingCommand(group: Command, usage: string, lines: readonly 
     .option('--valid-until <seconds>', 'with --signature: until when it is good, Unix seconds', Number);
 }
 
-/** Makes the proof for what `statement` says; a token is asked for where no signature is given. */
+/** Proves who approves: a signature over the statement, or the approver's token. */
 export type Prove = (
   statement: () => Promise<Subject>,
 ) => Promise<{ as: string } & ({ token: string } | { signed: { validUntil: number; signature: string } })>;

@@ -44,7 +44,7 @@ export async function createBatches(
   return made;
 }
 
-/** A file of one batch has the key itself; each of several has one of its own. */
+/** One batch gets the key as given; each of several gets a key derived from it and from its place. */
 function keyOf(key: string | undefined, index: number, count: number): string | undefined {
   if (key === undefined || count === 1) return key;
   return createHash('sha256')

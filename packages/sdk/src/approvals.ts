@@ -15,7 +15,7 @@ export interface ApprovalKey {
 
 /**
  * Signs a payout batch or refund of real money as one of its approvers, for a server that approves its own payouts. Compare
- * what is to be signed with what you ordered first: whoever could change Florin's database could change what it shows.
+ * the subject with what you ordered before you sign it: whoever can change Florin's database can change the subject.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export function signApproval(subject: ApprovalSubject, key: ApprovalKey): Approv
   return { approver, valid_until: validUntil, signature: `0x${signature.toString('hex')}` };
 }
 
-/** The text whose UTF-8 bytes an approver signs; for keys that lie elsewhere. `validUntil` in Unix seconds. */
+/** The text whose UTF-8 bytes an approver signs, for keys kept elsewhere. `validUntil` in Unix seconds. */
 export function approvalText(subject: ApprovalSubject, validUntil: number): string {
   const { kind, merchant, id, network, asset, items } = subject;
   const digest = createHash('sha256');

@@ -36,8 +36,8 @@ export interface FlorinOptions {
   /** Ends every call with its reason. */
   signal?: AbortSignal;
   /**
-   * HTTP to this very host, such as `florin` beside the shop in a network of containers. API key and answers are readable to
-   * whoever is on the way.
+   * HTTP to this very host, such as `florin` beside the shop in a network of containers. Anybody on
+   * the network between the two can read the API key and the answers.
    */
   allowInsecureHttp?: string;
   /** In place of the global fetch, for a proxy or certificates of your own. */

@@ -31,7 +31,7 @@ export interface TestSandbox extends AsyncDisposable {
 }
 
 /**
- * Starts a real sandbox with a data folder of its own, for the tests of a shop: nothing of it is simulated but the chains.
+ * Starts a real sandbox with its own data folder, for the tests of a shop. Only the chains are simulated.
  * It needs the package `florin` as a development dependency. Settings of the environment (`DATABASE_URL`, `FLORIN_…`) do not
  * reach it, so that tests never touch a database of yours.
  *

@@ -40,6 +40,16 @@ function makeFolder(folder: string): void {
   mkdirSync(folder);
 }
 
+/** Whether there is such a process. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The files of a data folder, readable by their owner only. */
 export class DataFolder {
   readonly path: string;
@@ -48,7 +58,7 @@ export class DataFolder {
     this.path = path.resolve(folder);
   }
 
-  /** What a command in this directory has to be told to find the folder, with a space before it; '' if nothing. */
+  /** The option by which a command in this directory finds the folder, with a space before it; '' if it needs none. */
   commandOption(): string {
     if (this.path === path.resolve(DEFAULT_FOLDER)) return '';
     return ` --data-dir '${this.path.replaceAll("'", "'\\''")}'`;
@@ -89,6 +99,17 @@ export class DataFolder {
 
   readRunning(): RunningSandbox | undefined {
     return this.#readJson<RunningSandbox>(this.file('running.json'));
+  }
+
+  /** The same while its process lives. */
+  readAlive(): RunningSandbox | undefined {
+    const running = this.readRunning();
+    return running !== undefined && isAlive(running.pid) ? running : undefined;
+  }
+
+  /** The database that the settings lead to: their own, else that of the sandbox that runs on the folder. */
+  databaseUrlOf({ databaseUrl }: { databaseUrl: string | undefined }): string | undefined {
+    return databaseUrl ?? this.readAlive()?.database_url;
   }
 
   writeRunning(running: RunningSandbox): void {

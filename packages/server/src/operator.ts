@@ -2,7 +2,7 @@ import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import { liveConfig } from './live-config.ts';
 import { type ContractLine, contractCommands } from './operator/contracts.ts';
-import { type DoctorCheck, examine, isAlive } from './operator/doctor.ts';
+import { type DoctorCheck, examine } from './operator/doctor.ts';
 import { explain } from './operator/explain.ts';
 import { historyCommands } from './operator/history.ts';
 import { type LiveCheck, examineLive as lookLive } from './operator/live-doctor.ts';
@@ -46,15 +46,13 @@ const START_FIRST =
 /** The database of a command: the configured one, else that of the running sandbox of the data folder. */
 function locate(config: Config): { databaseUrl: string; simchainUrl: string | undefined; masterKey: Buffer } {
   const folder = new DataFolder(config.dataDir);
-  const running = folder.readRunning();
-  const databaseUrl =
-    config.databaseUrl ?? (running && isAlive(running.pid) ? running.database_url : undefined);
+  const databaseUrl = folder.databaseUrlOf(config);
   if (databaseUrl === undefined) throw new ConfigError(START_FIRST);
   const masterKey = config.masterKey ?? folder.readMasterKey();
   if (masterKey === undefined) {
     throw new ConfigError('FLORIN_MASTER_KEY (--master-key) is required for a database of your own.');
   }
-  const simchainUrl = config.simchainUrl ?? running?.simchain_url ?? undefined;
+  const simchainUrl = config.simchainUrl ?? folder.readRunning()?.simchain_url ?? undefined;
   return { databaseUrl, simchainUrl, masterKey };
 }
 

@@ -59,7 +59,7 @@ export const addNetworks = resource({
         examples: [
           'florin ledger verify                               # first: what is missing, and is it final again?',
           'florin networks resume erc20 --as "Ada Lovelace"   # then: send there again; and a second person',
-          'florin networks resume erc20 --merchant mer_01…    # a sandbox merchant, whose chain needs nobody',
+          'florin networks resume erc20 --merchant mer_01…    # a sandbox merchant: no approver needed',
         ],
         options: {
           merchant: text('--merchant <id>', "of this sandbox merchant's chain alone"),

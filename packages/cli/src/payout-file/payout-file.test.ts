@@ -47,7 +47,7 @@ test('what was written as CSV is read again, whatever is in the cells', () => {
     );
   fc.assert(
     fc.property(table, fc.constantFrom('\n', '\r\n'), (rows, end) => {
-      // The separator is told by the heading.
+      // The heading shows which separator the file uses.
       const written = [rows[0]?.map((_, i) => `c${i}`) ?? [], ...rows];
       const text = written
         .map((row) => row.map((one) => `"${one.replaceAll('"', '""')}"`).join(','))

@@ -1,8 +1,8 @@
 import { translator } from '../texts.ts';
 import type { LiveData } from './live-list.tsx';
 
-// Runs in the browser: asks for the page's list each second and changes what is new in it, so that what is open stays open
-// and the focus stays where it is. The list is HTML that the server has escaped.
+// Runs in the browser: fetches the page's list each second and replaces only the blocks that have changed, so that opened
+// details and the focus stay. The list is HTML that the server has escaped.
 
 const EVERY_MS = 1_000;
 

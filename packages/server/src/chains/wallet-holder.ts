@@ -21,7 +21,7 @@ export interface WalletHolder {
    * @throws SignerUnavailable
    */
   approvalRules(): Promise<ApprovalRules | undefined>;
-  /** What a signer has written about its signatures; a simulated chain's holder has nothing of its own. */
+  /** The signer's journal of its signatures; the holder of a simulated chain keeps none. */
   readonly journal?: HolderJournal;
 }
 

@@ -16,7 +16,7 @@ const KINDS: Partial<Record<FailCode, TroubleKind>> = {
   rate_limited: 'busy',
   service_unavailable: 'away',
 };
-/** What these say is for whoever caused them; the other kinds say it all. */
+/** Pages that also show the error's own message. */
 const DETAILED = new Set<TroubleKind>(['forbidden', 'refused']);
 
 const kindOf = ({ code, status }: PageError): TroubleKind =>

@@ -2,7 +2,6 @@ import type { App } from '../app.ts';
 import { NIL_ID, type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import {
-  approverKeys,
   castVote,
   getMerchant,
   identifyApprover,
@@ -11,7 +10,7 @@ import {
   type VoteCount,
 } from '../stores/index.ts';
 import { decodeId, type IdKind } from '../tenancy/index.ts';
-import type { signedApprovals } from '../transfers/index.ts';
+import { signedApprovals } from '../transfers/index.ts';
 
 /** Decodes an id that an operator typed. @throws Fail `resource_not_found` */
 export function idOf(kind: IdKind, text: string): string {
@@ -45,8 +44,7 @@ export async function identifyBy(app: App, merchantId: string, { as: name, token
     const { approverId } = await identifyApprover(app, merchantId, { name, token });
     return { approverId };
   }
-  const { approverId, ...who } = await approverKeys.findSigningApprover(app.db, merchantId, name);
-  return { approverId, signed: { ...who, ...signed } };
+  return await signedApprovals.findSigner(app.db, merchantId, { approver: name, ...signed });
 }
 
 /** An approver of the installation by name and token. */

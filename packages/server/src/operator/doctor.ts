@@ -14,7 +14,7 @@ import {
   pendingMigrations,
 } from '../platform/db/index.ts';
 import { Vault } from '../platform/secrets/index.ts';
-import { explain } from './explain.ts';
+import { lookAt } from './look-at.ts';
 
 /** What was looked at, what was found, and what to do about it; `advice` is null where nothing is to be done. */
 export interface DoctorCheck {
@@ -37,54 +37,26 @@ const ok = (found: string): Finding => ({ status: 'ok', found, advice: null });
 const warning = (found: string, advice: string): Finding => ({ status: 'warning', found, advice });
 const failed = (found: string, advice: string): Finding => ({ status: 'failed', found, advice });
 
-/** The database that the settings lead to: their own, else that of the sandbox that runs on the folder. */
-function databaseOf(config: Config, folder: DataFolder): string | undefined {
-  return config.databaseUrl ?? runningOn(folder)?.database_url;
-}
-
-function runningOn(folder: DataFolder) {
-  const running = folder.readRunning();
-  return running !== undefined && isAlive(running.pid) ? running : undefined;
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Looks at everything that a start needs, and changes nothing. */
 export async function examine(config: Config): Promise<DoctorCheck[]> {
   const folder = new DataFolder(config.dataDir);
-  const url = databaseOf(config, folder);
+  const url = folder.databaseUrlOf(config);
   const db = url === undefined ? undefined : connect({ url, poolSize: 1 });
   try {
-    const looks: [DoctorCheck['check'], () => Finding | Promise<Finding>][] = [
-      ['node', checkNode],
-      ['port', () => checkPort(config, folder)],
-      ['database', () => checkDatabase(db)],
-      ['migrations', () => checkMigrations(db)],
-      ['keys', () => checkKeys(config, folder, db)],
-      ['clock', () => checkClock(db)],
-      ['disk', () => checkDisk(folder)],
-    ];
-    const checks = [];
-    for (const [check, look] of looks) checks.push({ check, ...(await orFailed(look)) });
-    return checks;
+    return await lookAt<DoctorCheck['check'], Finding>(
+      [
+        ['node', checkNode],
+        ['port', () => checkPort(config, folder)],
+        ['database', () => checkDatabase(db)],
+        ['migrations', () => checkMigrations(db)],
+        ['keys', () => checkKeys(config, folder, db)],
+        ['clock', () => checkClock(db)],
+        ['disk', () => checkDisk(folder)],
+      ],
+      failed,
+    );
   } finally {
     await db?.destroy();
-  }
-}
-
-async function orFailed(look: () => Finding | Promise<Finding>): Promise<Finding> {
-  try {
-    return await look();
-  } catch (error) {
-    const message = explain(error)?.message ?? (error instanceof Error ? error.message : String(error));
-    return failed(message, 'Mend this first, then look again.');
   }
 }
 
@@ -96,7 +68,7 @@ function checkNode(): Finding {
 }
 
 async function checkPort({ host, port, portGiven }: Config, folder: DataFolder): Promise<Finding> {
-  const running = runningOn(folder);
+  const running = folder.readAlive();
   if (running !== undefined) return ok(`the sandbox runs at ${running.base_url} (process ${running.pid})`);
   const code = await tryPort(host, port);
   const place = `${host} port ${port}`;

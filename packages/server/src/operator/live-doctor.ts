@@ -10,7 +10,7 @@ import { listMerchants } from '../stores/index.ts';
 import { encodeId, readSettings } from '../tenancy/index.ts';
 import { isTurnedOn } from '../transfers/index.ts';
 import { contractCommands } from './contracts.ts';
-import { explain } from './explain.ts';
+import { type Look, lookAt, MEND_FIRST, messageOf } from './look-at.ts';
 import { checkNetworksFile } from './networks.ts';
 import { formatCoin } from './treasury.ts';
 
@@ -38,7 +38,7 @@ export interface LiveCheck {
 
 type ConfiguredNetworks = ReturnType<typeof readNetworksFile>;
 type Finding = Omit<LiveCheck, 'check'>;
-type Look = readonly [LiveCheck['check'], () => Finding | Promise<Finding>];
+type LiveLook = Look<LiveCheck['check'], Finding>;
 
 const WEI_PER_UNIT = 10n ** 12n;
 const ANSWER_MS = 3_000;
@@ -54,42 +54,25 @@ export async function examineLive(
 ): Promise<LiveCheck[]> {
   const networks = readNetworks(config);
   const signer = await readSigner(config);
-  const before: Look[] = [
+  const before: LiveLook[] = [
     ['networks', () => checkNetworks(config, networks)],
     ['endpoints', () => checkOwnWord(networks)],
     ['signer', () => checkSigner(signer, networks)],
     ['approvers', () => checkApprovers(signer)],
     ['backup', () => BACKUP],
   ];
-  const after: Look[] = [
+  const after: LiveLook[] = [
     ['alarms', () => checkAlarms(config)],
     ['restores', () => RESTORES],
     ['reconciler', () => RECONCILER],
     ['audit', () => AUDIT],
   ];
   return [
-    ...(await lookAt(before)),
+    ...(await lookAt(before, missing)),
     ...(await checkDatabase(networks?.erc20 && config.signer ? config : withoutLive(config), openDatabase)),
-    ...(await lookAt(after)),
+    ...(await lookAt(after, missing)),
   ];
 }
-
-async function lookAt(looks: readonly Look[]): Promise<LiveCheck[]> {
-  const checks: LiveCheck[] = [];
-  for (const [check, look] of looks) checks.push({ check, ...(await orMissing(look)) });
-  return checks;
-}
-
-async function orMissing(look: () => Finding | Promise<Finding>): Promise<Finding> {
-  try {
-    return await look();
-  } catch (error) {
-    return missing(reasonOf(error), 'Mend this first, then look again.');
-  }
-}
-
-const reasonOf = (error: unknown): string =>
-  explain(error)?.message ?? (error instanceof Error ? error.message : String(error));
 
 /** The file's networks; undefined where it is not named or has mistakes, which `checkNetworks` shows. */
 function readNetworks({ networksFile }: Config): ConfiguredNetworks | undefined {
@@ -196,16 +179,17 @@ async function checkDatabase(
   try {
     app = await openDatabase({ ...config, logLevel: 'silent' });
   } catch (error) {
-    const found = `${reasonOf(error)} Tank, contracts and merchants are looked at afterwards.`;
-    return [{ check: 'database', ...missing(found, 'Mend this first, then look again.') }];
+    const found = `${messageOf(error)} Tank, contracts and merchants are looked at afterwards.`;
+    return [{ check: 'database', ...missing(found, MEND_FIRST) }];
   }
   try {
-    return await lookAt([
+    const looks: LiveLook[] = [
       ['database', () => ok('it opens, with its master key')],
       ['tank', () => (app.live === undefined ? LIVE_FIRST : checkTank(app))],
       ['contracts', () => (app.live === undefined ? LIVE_FIRST : checkContracts(app))],
       ['merchants', () => checkMerchants(app)],
-    ]);
+    ];
+    return await lookAt(looks, missing);
   } finally {
     await app.close();
   }

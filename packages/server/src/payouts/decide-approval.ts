@@ -87,7 +87,8 @@ async function vote(
   const { isDone, agreed } = await castVote(tx, locked.merchant_id, { ...cast, required }, time.seconds);
   if (decision === 'rejected') return await closeUnsentBatch(tx, locked, 'rejected', time);
   const counts = { wanted: signatures ?? 0, left: required - agreed };
-  await signedApprovals.checkSignaturesLeft(tx, await authorityOf(tx, locked), counts, time.seconds);
+  const what = { merchantId: locked.merchant_id, kind: 'payout', id: locked.batch_id } as const;
+  await signedApprovals.checkSignaturesLeft(tx, what, counts, time.seconds);
   if (!isDone) return locked;
   const job = {
     merchantId: locked.merchant_id,

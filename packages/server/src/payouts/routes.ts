@@ -16,8 +16,8 @@ import {
 import { pageOf } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
-import { approverKeys } from '../stores/index.ts';
 import { cursorIdOf } from '../tenancy/index.ts';
+import { signedApprovals } from '../transfers/index.ts';
 import { payoutStatement } from './authority.ts';
 import { cancelPayoutBatch } from './cancel-payout-batch.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
@@ -180,15 +180,10 @@ function approvalRoutes(deps: PayoutDeps): Route[] {
       handle: async ({ caller, params, body }) => {
         const batchId = batchIdOf(params.batch_id);
         await getBatch(deps.db, caller.merchantId, batchId);
-        const { approverId, ...who } = await approverKeys.findSigningApprover(
-          deps.db,
-          caller.merchantId,
-          body.approver,
-        );
-        const signed = { ...who, validUntil: body.valid_until, signature: body.signature };
-        return {
-          body: await decideApproval(deps, caller, { batchId, approverId, decision: 'approved', signed }),
-        };
+        const { approver, valid_until: validUntil, signature } = body;
+        const given = { approver, validUntil, signature };
+        const by = await signedApprovals.findSigner(deps.db, caller.merchantId, given);
+        return { body: await decideApproval(deps, caller, { batchId, ...by, decision: 'approved' }) };
       },
     }),
   ];

@@ -5,7 +5,6 @@ import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
-import { approvalLimits } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import { isPaused, isTurnedOn, signerPeople } from '../transfers/index.ts';
 import { sumUnapproved, sumUnsigned } from './approval-queries.ts';
@@ -115,23 +114,21 @@ async function recheck(tx: Tx, { deps, caller, settings }: Submit, batch: BatchR
   return { checked, totals: totalsOf(quoted) };
 }
 
-/** How many have to approve, and how many of them with a signature for the signer; null: no signer asks. */
-interface People {
-  approvals: number;
-  signatures: number | null;
-}
-const NOBODY: People = { approvals: 0, signatures: null };
+const NOBODY: signerPeople.People = { approvals: 0, signatures: null };
 
-/** As many as the settings or the signer want, whichever are more. */
-async function countPeople(tx: Tx, submit: Submit, batch: BatchRow, amount: bigint): Promise<People> {
+async function countPeople(
+  tx: Tx,
+  submit: Submit,
+  batch: BatchRow,
+  amount: bigint,
+): Promise<signerPeople.People> {
   await checkTurnedOn(tx, submit, batch);
   await checkNotPaused(tx, submit, batch);
   const { caller, settings, time, signerRule } = submit;
   const { merchantId } = caller;
   const outflow = { merchantId, kind: 'payouts', amount, nowSeconds: time.seconds } as const;
-  const isHeld = await approvalLimits.decideNeedsApproval(tx, outflow, settings, sumUnapproved);
-  const signatures = await signerPeople.countSignatures(tx, outflow, signerRule, sumUnsigned);
-  return { approvals: Math.max(isHeld ? settings.approvals : 0, signatures ?? 0), signatures };
+  const sums = { unapproved: sumUnapproved, unsigned: sumUnsigned };
+  return await signerPeople.countPeople(tx, outflow, { settings, rule: signerRule, sums });
 }
 
 /** @throws Fail `quota_blocked` for a live merchant whose payouts on the network are not turned on; the batch stays as it is */
@@ -155,7 +152,7 @@ async function reserve(
   tx: Tx,
   submit: Submit,
   batch: BatchRow,
-  { to, totals, people }: { to: 'pending' | 'pending_approval'; totals: Totals; people: People },
+  { to, totals, people }: { to: 'pending' | 'pending_approval'; totals: Totals; people: signerPeople.People },
 ): Promise<BatchRow> {
   const { caller, settings, time } = submit;
   const day = Math.floor(time.seconds / DAY_SECONDS);

@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
-import { approvalLimits } from '../stores/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
 import { signerPeople } from '../transfers/index.ts';
 import { unapprovedRefunds, unsignedRefunds } from './approval-queries.ts';
@@ -44,8 +43,8 @@ export const UNADDRESSED: AddressColumns = {
 };
 
 /**
- * The columns of a refund whose address is known now, including how many people the settings or the signer want. Concurrent refunds are
- * serialized, so each one's limit includes those before it. The caller holds the payment's lock.
+ * The columns of a refund whose address is known now, including how many people have to approve it. Concurrent refunds
+ * are serialized, so each one's limit includes those before it. The caller holds the payment's lock.
  *
  * @throws Fail `service_unavailable` while the signer of live money does not answer
  */
@@ -60,9 +59,9 @@ export async function addressColumns(
 ): Promise<AddressColumns> {
   const { merchant_id: merchantId, amount, address } = refund;
   const outflow = { merchantId, kind: 'refunds', amount, nowSeconds: time.seconds } as const;
-  const isHeld = await approvalLimits.decideNeedsApproval(tx, outflow, settings, unapprovedRefunds);
-  const signatures = await signerPeople.countSignatures(tx, outflow, signerRule, unsignedRefunds);
-  const approvals = Math.max(isHeld ? settings.approvals : 0, signatures ?? 0);
+  const sums = { unapproved: unapprovedRefunds, unsigned: unsignedRefunds };
+  const rule = signerRule;
+  const { approvals, signatures } = await signerPeople.countPeople(tx, outflow, { settings, rule, sums });
   return {
     address,
     addressed_at: time.seconds,

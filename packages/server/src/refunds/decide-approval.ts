@@ -92,7 +92,8 @@ async function decideLocked(
   if (next === 'canceled')
     return { refund: await endRefund(tx, locked, { status: 'canceled' }, time), approvals: 0 };
   const counts = { wanted: refund.required_signatures ?? 0, left: required - agreed };
-  await signedApprovals.checkSignaturesLeft(tx, await authorityOf(tx, refund), counts, time.seconds);
+  const what = { merchantId, kind: 'refund', id: refundId } as const;
+  await signedApprovals.checkSignaturesLeft(tx, what, counts, time.seconds);
   if (next === 'waits') return { refund, approvals: agreed };
   const approved = await updateRefund(tx, refund, { approved_at: time.seconds });
   const left = delayLeft(delaySeconds, time.seconds - Number(addressedAt));

@@ -10,7 +10,7 @@ import {
 } from '@florin/contract/schemas';
 import { pageOf } from '../platform/db/index.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
-import { approverKeys } from '../stores/index.ts';
+import { signedApprovals } from '../transfers/index.ts';
 import { refundStatement } from './authority.ts';
 import { cancelRefund } from './cancel-refund.ts';
 import { CLAIM_PATH, claimToken } from './claim-link.ts';
@@ -139,14 +139,11 @@ function approvalRoutes(deps: RefundDeps, present: (refund: RefundRow) => Refund
       refusals: ['resource_not_found'],
       handle: async ({ caller, params, body }) => {
         const { refund_id: refundId } = await getRefund(deps.db, caller, params.refund_id);
-        const { approverId, ...who } = await approverKeys.findSigningApprover(
-          deps.db,
-          caller.merchantId,
-          body.approver,
-        );
-        const signed = { ...who, validUntil: body.valid_until, signature: body.signature };
-        const approval = { refundId, approverId, verdict: 'approved', signed } as const;
-        return { body: present((await decideRefund(deps, caller, approval)).refund) };
+        const { approver, valid_until: validUntil, signature } = body;
+        const given = { approver, validUntil, signature };
+        const by = await signedApprovals.findSigner(deps.db, caller.merchantId, given);
+        const decided = await decideRefund(deps, caller, { refundId, ...by, verdict: 'approved' });
+        return { body: present(decided.refund) };
       },
     }),
   ];

@@ -26,7 +26,8 @@ export async function readApprovals(
 }
 
 /**
- * Keeps an approver's signature, which the caller has checked, for the signer, which judges it again. What waits for approvals is tried again at once.
+ * Keeps an approver's signature for the signer. The caller has checked it; the signer checks it again. What waits for
+ * approvals is tried again at once.
  *
  * @param approval of the payout batch or refund `id`; `statementDigest`: SHA-256 of the signed statement
  */

@@ -18,7 +18,6 @@ export { endStops, isEarlyCreditStopped, listStops, stopNetwork } from './networ
 export { type FindOwnAddresses, OWN_ADDRESS } from './own-addresses.ts';
 export { isPaused, isTurnedOn, TRANSFER_SETTINGS } from './pauses.ts';
 export { listDecided, type TransferOrder } from './queries.ts';
-
 export { refuseCharges } from './refuse-charges.ts';
 export { requestTransfers } from './request-transfers.ts';
 export { type Screen, screen } from './screen.ts';

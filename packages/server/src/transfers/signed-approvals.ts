@@ -4,8 +4,9 @@ import { readApproverKey } from '@florin/signer/approver-key';
 import { type Subject, statementOf, statementText } from '@florin/signer/statement';
 import { sql } from 'kysely';
 import type { Authority, ChainOwner, ChainRegistry } from '../chains/index.ts';
-import type { Tx } from '../platform/db/index.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
+import { approverKeys } from '../stores/index.ts';
 import { storeApproval } from './authority.ts';
 import { type PolicyApprover, readApprovalRules } from './signer-people.ts';
 
@@ -20,6 +21,20 @@ export interface SignedBy extends GivenSignature {
   name: string;
   /** The key that the approver has registered. */
   publicKey: string | null;
+}
+
+/**
+ * Who has signed, and with what: the signature identifies the approver.
+ *
+ * @throws Fail `invalid_request` with param `approver`
+ */
+export async function findSigner(
+  db: Db,
+  merchantId: string,
+  { approver, ...given }: GivenSignature & { approver: string },
+): Promise<{ approverId: string; signed: SignedBy }> {
+  const { approverId, ...who } = await approverKeys.findSigningApprover(db, merchantId, approver);
+  return { approverId, signed: { ...who, ...given } };
 }
 
 /** A longer one could be used by whoever finds it. */
@@ -97,7 +112,7 @@ export async function keepSignature(
  */
 export async function checkSignaturesLeft(
   tx: Tx,
-  { merchantId, kind, id }: Authority,
+  { merchantId, kind, id }: Pick<Authority, 'merchantId' | 'kind' | 'id'>,
   { wanted, left }: { wanted: number; left: number },
   nowSeconds: number,
 ): Promise<void> {

@@ -20,6 +20,8 @@ type ApprovalRules = NonNullable<Awaited<ReturnType<Holder['approvalRules']>>>;
 /** An approver as the signer's policy names them. */
 export type PolicyApprover = ApprovalRules['approvers'][number];
 
+type PeopleSettings = Parameters<typeof approvalLimits.decideNeedsApproval>[2] & { approvals: number };
+
 const RETRY_SECONDS = 60;
 
 /** Reads the rule outside of a transaction. */
@@ -51,6 +53,33 @@ export async function readApprovalRules(
   }
 }
 
+/** How many have to approve, and how many of them with a signature for the signer; null: no signer asks. */
+export interface People {
+  approvals: number;
+  signatures: number | null;
+}
+
+/** Sums what was accepted without people: of a merchant after a time of its clock, and of all without signatures. */
+interface Sums {
+  unapproved: Parameters<typeof approvalLimits.decideNeedsApproval>[3];
+  unsigned: (tx: Tx) => Promise<bigint>;
+}
+
+/**
+ * How many people have to approve an amount: as many as the settings or the signer want, whichever are more.
+ *
+ * @throws Fail `service_unavailable` while the signer's rule is not known
+ */
+export async function countPeople(
+  tx: Tx,
+  outflow: Parameters<typeof approvalLimits.decideNeedsApproval>[1],
+  { settings, rule, sums }: { settings: PeopleSettings; rule: SignerRule; sums: Sums },
+): Promise<People> {
+  const isHeld = await approvalLimits.decideNeedsApproval(tx, outflow, settings, sums.unapproved);
+  const signatures = await countSignatures(tx, outflow, rule, sums.unsigned);
+  return { approvals: Math.max(isHeld ? settings.approvals : 0, signatures ?? 0), signatures };
+}
+
 /**
  * How many approvers have to sign an amount; null where no signer asks for any. Where the day's sum decides, concurrent
  * decisions of all merchants are serialised until commit.
@@ -58,7 +87,7 @@ export async function readApprovalRules(
  * @param sumUnderWay sums what the signer has not signed yet and will not get signatures for, over all merchants
  * @throws Fail `service_unavailable` while the rule is not known
  */
-export async function countSignatures(
+async function countSignatures(
   tx: Tx,
   { kind, amount }: { kind: 'payouts' | 'refunds'; amount: bigint },
   rule: SignerRule,

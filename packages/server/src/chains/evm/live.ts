@@ -88,8 +88,8 @@ export class LiveEthereum implements LiveChains, AccountSource {
   }
 
   /**
-   * Our contracts on the chain, the delegates of these accounts among them. The networks file's own contracts are not
-   * checked before, as they are what is asked about.
+   * Our contracts on the chain, the delegates of these accounts among them. The check of the
+   * network that every other call makes first is left out: it stops at the first contract that is missing.
    *
    * @throws ChainUnavailable, SignerUnavailable
    */
