@@ -151,7 +151,8 @@ test('the operator’s settings: of all merchants, of one, and back to the defau
   const id = encodeId('merchant', merchant.merchantId);
   const name = 'payouts.batch_maximum';
   const value = async (of?: string) => (await settings.get(name, of)).value;
-  expect([await value(), await value(id)]).toEqual(['1000000.00', '1000000.00']);
+  const defaults = { live: '10000.00', sandbox: '1000000.00' };
+  expect([await value(), await value(id)]).toEqual([defaults, '1000000.00']);
   await settings.set(name, '500');
   await settings.set(name, '7.5', id);
   expect([await value(), await value(id)]).toEqual(['500.00', '7.50']);
