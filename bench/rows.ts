@@ -90,7 +90,7 @@ export const ROWS = {
     'higher',
     [0.9, 0.6],
   ),
-  '13c': ratio('a look that finds nothing, 10,000 open addresses, against 10', 'lower', [1.1, 1.6]),
+  '13c': ratio('a scan that finds nothing, 10,000 open addresses, against 10', 'lower', [1.1, 1.6]),
   '13d': ratio('processors that 1,000 merchants with an unpaid session each keep busy', 'lower', [0.5, 1]),
   '14': {
     title: 'memory of 1,000 open pages of payers, each followed live',

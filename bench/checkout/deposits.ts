@@ -55,7 +55,7 @@ export async function measureDeposits(server: BenchServer, options: RunOptions):
       remarks: [
         `Deposits: ${short(median(credited))}/s are seen and, once final, credited by one worker beside ` +
           `${OPEN_ADDRESSES.toLocaleString('en-US')} open addresses of the same merchant, ${paid} in a block; the ` +
-          `simulated chain in the same database is a part of that. A look that finds nothing takes ` +
+          `simulated chain in the same database is a part of that. A scan that finds nothing takes ` +
           `${short(median(looks))} ms.`,
       ],
     };

@@ -8,7 +8,7 @@ import { openTills, Till } from './till.ts';
 
 const MERCHANTS = 1_000;
 const QUIET_FOR_SECONDS = 100;
-const LOOK_EVERY_SECONDS = 5;
+const SCAN_EVERY_SECONDS = 5;
 const LOOKS_MIN = 100;
 const SCAN_JOBS = `
   insert into job (merchant_id, job_id, kind, unique_key, due_at_ms, follows_clock, payload)
@@ -55,7 +55,7 @@ export async function measureIdle(server: BenchServer, options: RunOptions): Pro
       for (; looks < LOOKS_MIN; looks = (await countLooks(databaseUrl)) - before) await sleep(seconds * 1000);
       const busy = cpuSeconds(worker.pid) - node + serverCpuSeconds(server.pid) - postgres;
       // On a machine that others load some looks come late: what each costs is counted, for as many as are due.
-      values.push((busy / looks) * (MERCHANTS / LOOK_EVERY_SECONDS));
+      values.push((busy / looks) * (MERCHANTS / SCAN_EVERY_SECONDS));
       options.log(`  round ${round + 1}/${options.rounds} idle: ${short(values.at(-1) ?? 0)} processors`);
     }
     const [late] = await execute(
@@ -66,9 +66,9 @@ export async function measureIdle(server: BenchServer, options: RunOptions): Pro
     return {
       results: [{ row: '13d', values }],
       remarks: [
-        `${MERCHANTS.toLocaleString('en-US')} merchants with one unpaid session each are looked at every ` +
-          `${LOOK_EVERY_SECONDS} s; worker ` +
-          `and PostgreSQL together take ${short(median(values))} of a processor, and the look that is due longest ` +
+        `${MERCHANTS.toLocaleString('en-US')} merchants with one unpaid session each are scanned every ` +
+          `${SCAN_EVERY_SECONDS} s; worker ` +
+          `and PostgreSQL together take ${short(median(values))} of a processor, and the scan that is longest due ` +
           `waits ${short((late?.rows[0]?.ms ?? 0) / 1000)} s.`,
       ],
     };

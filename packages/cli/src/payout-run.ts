@@ -99,11 +99,11 @@ export async function waitForBatches(
   submitted: readonly PayoutBatch[],
 ): Promise<PayoutBatch[]> {
   let batches = [...submitted];
-  let told = '';
+  let shown = '';
   for (;;) {
     const progress = progressOf(batches);
-    if (progress !== told) noteProgress(progress);
-    told = progress;
+    if (progress !== shown) noteProgress(progress);
+    shown = progress;
     if (batches.every(({ status }) => OVER.has(status))) return batches;
     await sleep(POLL_MS);
     batches = await Promise.all(

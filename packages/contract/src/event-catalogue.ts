@@ -81,7 +81,7 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   },
   'payout_batch.updated': {
     resource: 'payout_batch',
-    change: 'A payout batch reads otherwise than before: created, edited, submitted, approved, paid, ended.',
+    change: 'A payout batch changes: created, edited, submitted, approved, paid, ended.',
     built: true,
   },
   'payout_item.updated': {
@@ -103,7 +103,7 @@ export const EVENT_CATALOGUE: Readonly<Record<RecordedEventType, EventEntry>> = 
   'payment.updated': {
     resource: 'payment',
     change:
-      'A payment reads otherwise without a news of its own: money is seen, final, gone or accepted, or its invoice is reduced.',
+      'A payment changes without another event of its own: money is seen, final, gone or accepted, or its invoice is reduced.',
     built: true,
   },
   'webhook_endpoint.disabled': {

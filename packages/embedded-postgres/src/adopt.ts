@@ -52,14 +52,14 @@ async function waitForAnswer(candidate: Candidate): Promise<number | undefined> 
   const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline && (await isPostmasterOf(candidate.pid, candidate.layout.cluster))) {
     const port = (await readPidFile(candidate.layout.cluster))?.port;
-    const answer = port === undefined ? 'later' : await ask(port, candidate);
+    const answer = port === undefined ? 'later' : await probe(port, candidate);
     if (answer !== 'later') return answer === 'ours' ? port : undefined;
     await sleep(POLL_MS);
   }
   return undefined;
 }
 
-async function ask(port: number, candidate: Candidate): Promise<'ours' | 'unfit' | 'later'> {
+async function probe(port: number, candidate: Candidate): Promise<'ours' | 'unfit' | 'later'> {
   try {
     const settings = await readSettings(urlOf(port, candidate.password));
     const fit = settings.folder === candidate.layout.cluster && settings.durable === candidate.durable;

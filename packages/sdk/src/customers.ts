@@ -11,7 +11,7 @@ export class Customers extends Resource {
   async create(customer: CustomerInput): Promise<Customer> {
     const find = async (): Promise<Customer | undefined> => {
       const query = { external_customer_id: customer.external_customer_id, limit: 1 };
-      const page = await this.look<Page<Customer>>(PATH, query);
+      const page = await this.get<Page<Customer>>(PATH, query);
       return page.data.find((found) => isMadeOf(found, customer));
     };
     return this.post(`${PATH}/create`, customer, find);

@@ -37,7 +37,7 @@ export class Payouts extends Resource {
     const idempotencyKey = options.idempotencyKey ?? randomUUID();
     const find = async (): Promise<PayoutBatch | undefined> => {
       const query = { idempotency_key: idempotencyKey, limit: 1 };
-      const { data } = await this.look<Page<PayoutBatch>>(PATH, query);
+      const { data } = await this.get<Page<PayoutBatch>>(PATH, query);
       // A key of the caller's may belong to other parameters: only the service can compare, when it is sent again.
       return options.idempotencyKey === undefined ? data[0] : undefined;
     };
@@ -99,11 +99,11 @@ export class Payouts extends Resource {
     const path = itemPath(batchId, itemId);
     const find = async (): Promise<PayoutBatch | undefined> => {
       try {
-        await this.look<PayoutItem>(path);
+        await this.get<PayoutItem>(path);
         return undefined;
       } catch (error) {
         if (!(error instanceof NotFoundError)) throw error;
-        return this.look<PayoutBatch>(batchPath(batchId));
+        return this.get<PayoutBatch>(batchPath(batchId));
       }
     };
     return this.write({ method: 'DELETE', path, onDoubt: find });

@@ -64,7 +64,7 @@ export class Refunds extends Resource {
 
   async #find(refundId: string): Promise<Refund | undefined> {
     try {
-      return await this.look<Refund>(refundPath(refundId));
+      return await this.get<Refund>(refundPath(refundId));
     } catch (error) {
       if (error instanceof NotFoundError) return undefined;
       throw error;

@@ -23,7 +23,7 @@ export abstract class Resource {
   }
 
   /** One attempt at reading, for `onDoubt`, which is repeated as a whole. */
-  protected look<T>(path: string, query: Query = {}): Promise<T> {
+  protected get<T>(path: string, query: Query = {}): Promise<T> {
     return this.#transport.once({ method: 'GET', path, query, onDoubt: 'repeat' });
   }
 
@@ -59,7 +59,7 @@ export abstract class Resource {
   /** For `onDoubt`: what `path` shows, if that is the effect of the write. */
   protected foundIf<T>(path: string, isDone: (found: T) => boolean): Look<T> {
     return async () => {
-      const found = await this.look<T>(path);
+      const found = await this.get<T>(path);
       return isDone(found) ? found : undefined;
     };
   }

@@ -52,12 +52,12 @@ export interface Call<T> {
   readonly idempotencyKey?: string;
   /**
    * After an attempt that may have had its effect: `repeat` (a read), `stop` (a write that cannot be repeated
-   * safely), or a look at the state, which returns the result if the effect is there and undefined if not.
+   * safely), or a read of the state, which returns the result if the effect is there and undefined if not.
    */
-  readonly onDoubt: 'repeat' | 'stop' | Look<T>;
+  readonly onDoubt: 'repeat' | 'stop' | Find<T>;
 }
 
-type Look<T> = () => Promise<T | undefined>;
+type Find<T> = () => Promise<T | undefined>;
 
 /** Sends calls: bytes signed are bytes sent, every attempt with a stamp of its own, retries only where safe. */
 export class Transport {
@@ -90,24 +90,24 @@ export class Transport {
   }
 
   /** A retry of a write reads the state first (spec 7.2: query the resource state before retrying). */
-  async #afterDoubt<T>(call: Call<T>, look: Look<T>, doubt: FlorinError): Promise<T> {
-    const found = await this.#look(look, doubt);
+  async #afterDoubt<T>(call: Call<T>, find: Find<T>, doubt: FlorinError): Promise<T> {
+    const found = await this.#read(find, doubt);
     if (found !== undefined) return found;
     try {
       return await this.once(call);
     } catch (refused) {
       if (!(refused instanceof FlorinError) || judge(refused) !== 'final') throw refused;
       // The attempt in doubt may have succeeded after the read, and its effect may be why this one is refused.
-      const late = await this.#look(look, doubt);
+      const late = await this.#read(find, doubt);
       if (late !== undefined) return late;
       throw refused;
     }
   }
 
   /** A failed read leaves the write in doubt, so its own error is not reported. */
-  async #look<T>(look: Look<T>, doubt: FlorinError): Promise<T | undefined> {
+  async #read<T>(find: Find<T>, doubt: FlorinError): Promise<T | undefined> {
     try {
-      return await look();
+      return await find();
     } catch (error) {
       throw error instanceof FlorinError && judge(error) === 'final' ? doubt : error;
     }

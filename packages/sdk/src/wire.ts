@@ -83,15 +83,15 @@ export interface Balance {
   network_cost: number;
   custody: {
     /**
-     * What lies for the merchant, free to send, on Ethereum, in the smallest unit (6 digits).
+     * Money that is free to send, on Ethereum, in the smallest unit (6 digits).
      */
     erc20: number;
     /**
-     * What lies for the merchant, free to send, on Tron, in the smallest unit (6 digits).
+     * Money that is free to send, on Tron, in the smallest unit (6 digits).
      */
     trc20: number;
     /**
-     * What lies for the merchant, free to send, on Solana, in the smallest unit (6 digits).
+     * Money that is free to send, on Solana, in the smallest unit (6 digits).
      */
     spl: number;
   };

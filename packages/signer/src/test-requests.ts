@@ -149,8 +149,8 @@ export class Bench {
     this.policy = readPolicy(JSON.stringify(text));
   }
 
-  ask(asked: SignRequest): Verdict {
-    const verdict = judge(asked, {
+  ask(request: SignRequest): Verdict {
+    const verdict = judge(request, {
       memory: this.memory,
       policy: this.policy,
       book: addressBook,
@@ -161,9 +161,9 @@ export class Bench {
   }
 
   /** `signed`, or the code of the refusal. */
-  outcome(asked: SignRequest): string {
+  outcome(request: SignRequest): string {
     try {
-      this.ask(asked);
+      this.ask(request);
       return 'signed';
     } catch (error) {
       return error instanceof Error && 'code' in error ? String(error.code) : String(error);

@@ -23,14 +23,14 @@ function exitCodeOf({ differences, unseen }: Report): number {
 }
 
 function summaryOf({ merchants, checks, differences, omitted, surpluses, unseen }: Report): string {
-  const looked = `${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}, ${checks} comparisons`;
+  const scope = `${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}, ${checks} comparisons`;
   const shown = omitted > 0 ? `, of which ${differences.length} are shown` : '';
-  if (differences.length > 0) return `${looked}: ${differences.length + omitted} differences${shown}.`;
-  if (unseen.length > 0) return `${looked}: what could be looked at agrees.`;
+  if (differences.length > 0) return `${scope}: ${differences.length + omitted} differences${shown}.`;
+  if (unseen.length > 0) return `${scope}: everything that could be read agrees.`;
   const wallets = surpluses.length === 1 ? 'one wallet holds' : `${surpluses.length} wallets hold`;
   return surpluses.length > 0
-    ? `${looked}: nothing is missing, and ${wallets} more than the books know.`
-    : `${looked}: everything agrees.`;
+    ? `${scope}: nothing is missing, and ${wallets} more than the books know.`
+    : `${scope}: everything agrees.`;
 }
 
 function printReport(report: Report): void {
@@ -54,12 +54,12 @@ function printReport(report: Report): void {
     balance: formatUnits(balance),
   }));
   if (own.length > 0) print(`The operator's own:\n${formatTable(own)}\n`);
-  for (const line of report.unseen) note(`could not look: ${cell(line)}`);
+  for (const line of report.unseen) note(`could not read: ${cell(line)}`);
   print(summaryOf(report));
 }
 
 /** Exit code 2 for every failure to compare, so that a monitor never takes it for a difference. */
-async function look(flags: DatabaseFlags): Promise<Report> {
+async function verify(flags: DatabaseFlags): Promise<Report> {
   try {
     return await withOperator(flags, (operator) =>
       operator.ledger.verify((done, total) => noteProgress(`${done} of ${total} merchants`)),
@@ -77,7 +77,7 @@ function addVerify(group: Command): void {
         'Exit code 0: nothing is missing (strangers’ coins are listed separately); 1: differences are listed; 2: the database or a chain could not be read.',
     )
     .action(async (flags: DatabaseFlags, command: Command) => {
-      const report = await look(flags);
+      const report = await verify(flags);
       if (wantsJson(command)) print(toJson(report));
       else printReport(report);
       process.exitCode = exitCodeOf(report);

@@ -14,7 +14,7 @@ const DESCRIPTION = `Show events as they happen, and forward them to a server on
 
 ${[
   'It continues after the last event that the previous run forwarded, and reconnects by itself after a',
-  'break of the connection. A receiver that is down or refuses is told of and passed over, but with --retry.',
+  'break of the connection. A receiver that is down or refuses is reported and skipped, but with --retry.',
 ].join(' ')}
 
 Types: ${eventTypes().join(', ')}`;

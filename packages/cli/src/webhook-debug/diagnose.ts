@@ -38,7 +38,7 @@ type Verdict = Omit<Finding, 'step' | 'name'>;
 const NAMES = ['headers', 'timestamp', 'nonce', 'signed bytes', 'secret', 'signature'];
 const fine = (reason: string): Verdict => ({ ok: true, reason, advice: null });
 const wrong = (reason: string, advice: string): Verdict => ({ ok: false, reason, advice });
-const untold = (reason: string): Verdict => ({ ok: null, reason, advice: null });
+const unknown = (reason: string): Verdict => ({ ok: null, reason, advice: null });
 
 /** Checks all steps of the specification, section 6, and explains each failure. */
 export function diagnose(evidence: Evidence): Finding[] {
@@ -73,7 +73,7 @@ function checkHeaders({ headers }: GivenRequest): Verdict {
 }
 
 function checkTimestamp(timestamp: string, receivedAt: number): Verdict {
-  if (timestamp === '') return untold('There is none.');
+  if (timestamp === '') return unknown('There is none.');
   if (/^\d{13}$/.test(timestamp))
     return wrong('The timestamp is in milliseconds.', 'It is Unix seconds: 10 digits.');
   if (!isTimestamp(timestamp))
@@ -100,7 +100,7 @@ function spell(seconds: number): string {
 }
 
 function checkNonce(nonce: string): Verdict {
-  if (nonce === '') return untold('There is none.');
+  if (nonce === '') return unknown('There is none.');
   const { length } = nonce;
   if (length < NONCE_LENGTH_MIN || length > NONCE_LENGTH_MAX) {
     const reason = `The nonce has ${length} characters, not ${NONCE_LENGTH_MIN} to ${NONCE_LENGTH_MAX}.`;
@@ -121,7 +121,7 @@ function checkSignature(evidence: Evidence, signed: Signed): [Verdict, Verdict, 
   const { timestamp, nonce, signature } = signed;
   if (timestamp === '' || nonce === '' || signature === '') {
     const reason = 'It needs the headers of step 1.';
-    return [untold(reason), untold(reason), untold(reason)];
+    return [unknown(reason), unknown(reason), unknown(reason)];
   }
   const found = search(evidence, signed);
   const spelling = spellingOf(signature);
@@ -191,14 +191,14 @@ function unexplained(
   const isApiKey = secrets.some((secret) => /^fl_(test|live)_/.test(secret.trim()));
   const keyAdvice = 'Webhooks are signed with the Secret Key (fls_…), which comes with the API key.';
   return [
-    untold(
+    unknown(
       request.body.length === 0
         ? 'The body given is empty: a webhook never is.'
         : `${request.body.length} bytes of body: whether they are as they were signed cannot be told.`,
     ),
     isApiKey
       ? wrong('The secret given looks like an API key.', keyAdvice)
-      : untold('Whether it is the one that signed cannot be told.'),
+      : unknown('Whether it is the one that signed cannot be told.'),
     spelling ??
       wrong(
         'The signature does not match, in no way that was tried.',

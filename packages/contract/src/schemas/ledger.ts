@@ -22,7 +22,7 @@ export const Balance = Type.Object(
     seized: Units('From listed senders, undecided'),
     fees: Units('Service fees charged'),
     network_cost: Units('Network fees paid in this currency'),
-    custody: PerNetwork('What lies for the merchant, free to send,'),
+    custody: PerNetwork('Money that is free to send,'),
     custody_hold: PerNetwork('What is reserved to be sent or seized'),
   },
   { ...CLOSED, $id: 'Balance' },

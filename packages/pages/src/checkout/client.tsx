@@ -17,7 +17,7 @@ interface Shown {
 }
 
 /** Said aloud: a new state, what it brings, a new amount. */
-function newsOf(before: CheckoutView, page: Page): string {
+function announcementOf(before: CheckoutView, page: Page): string {
   const { view, t } = page;
   const isNew = before.state !== view.state;
   const known = new Set(before.notices.map(({ code }) => code));
@@ -110,8 +110,8 @@ function App({ data }: { data: PageData }) {
   useEffect(() => setLive(true), []);
   useEffect(() => {
     document.title = titleOf(view, t);
-    const news = newsOf(before.current, page);
-    if (news !== '') say(news);
+    const announcement = announcementOf(before.current, page);
+    if (announcement !== '') say(announcement);
     // Whoever stood on what is gone now goes on at the new heading, and not at the top of the page.
     const isNew = before.current.state !== view.state;
     before.current = view;

@@ -35,7 +35,7 @@ export function follow(
     onOffline(false);
     onEvent(JSON.parse(event.data));
   });
-  const ask = () => {
+  const pollIfSilent = () => {
     if (events.readyState === EventSource.OPEN) return;
     if (performance.now() - heardAt < STREAM_PATIENCE_MS) return;
     poll().then(
@@ -43,7 +43,7 @@ export function follow(
       () => onOffline(true),
     );
   };
-  const timer = setInterval(ask, POLL_EVERY_MS);
+  const timer = setInterval(pollIfSilent, POLL_EVERY_MS);
   return () => {
     clearInterval(timer);
     events.close();

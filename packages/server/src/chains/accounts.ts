@@ -65,18 +65,18 @@ export async function openAccount(
     return rows[0];
   });
   const { account } = reserved;
-  const told = reserved.extended_public_key ?? (await source.keyOf(account));
+  const publicKey = reserved.extended_public_key ?? (await source.keyOf(account));
   const beginsAt = reserved.begins_at ?? (await source.height());
   const { numUpdatedRows } = await db
     .updateTable('chain_account')
-    .set({ extended_public_key: told, begins_at: beginsAt })
+    .set({ extended_public_key: publicKey, begins_at: beginsAt })
     .where('network', '=', network)
     .where('account', '=', account)
-    .where((e) => e.or([e('extended_public_key', 'is', null), e('extended_public_key', '=', told)]))
+    .where((e) => e.or([e('extended_public_key', 'is', null), e('extended_public_key', '=', publicKey)]))
     .executeTakeFirst();
   if (numUpdatedRows === 0n)
-    throw new Error(`the signer has told two keys for account ${account} on ${network}: check its seed`);
-  return { merchantId, network, account, extendedPublicKey: told, beginsAt };
+    throw new Error(`the signer gave two keys for account ${account} on ${network}: check its seed`);
+  return { merchantId, network, account, extendedPublicKey: publicKey, beginsAt };
 }
 
 const findRow = (db: Db, merchantId: string, network: Network) =>

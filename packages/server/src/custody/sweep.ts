@@ -46,7 +46,7 @@ export const SWEPT_JOB = decidedJob(OWNER_TYPE);
 /** Addresses per group, so that a run stays short. */
 const SWEEPS_MAX = 50;
 const RETRY_MS = 600_000;
-/** Until coins that were not worth their fee are looked at again. */
+/** Until coins that were not worth their fee are checked again. */
 const UNWORTHY_RETRY_MS = 3_600_000;
 /** Retry interval while a network is unreachable. */
 const UNREACHABLE_RETRY_MS = 30_000;

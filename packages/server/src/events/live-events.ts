@@ -97,12 +97,12 @@ export class LiveEvents {
   async #pollLoop(): Promise<void> {
     const { db, log } = this.#platform;
     this.#isPolling = true;
-    let news = Promise.withResolvers<void>();
-    const endListening = onPublished(db, () => news.resolve());
+    let published = Promise.withResolvers<void>();
+    const endListening = onPublished(db, () => published.resolve());
     let isAway = false;
     let checkedAtMs = performance.now();
     while (this.#listeners.size > 0) {
-      news = Promise.withResolvers();
+      published = Promise.withResolvers();
       try {
         await this.#poll();
         if (performance.now() - checkedAtMs >= CHECK_KEYS_EVERY_MS) {
@@ -115,7 +115,7 @@ export class LiveEvents {
         isAway = true;
       }
       await sleep(POLL_MIN_WAIT_MS);
-      await Promise.race([news.promise, sleep(POLL_EVERY_MS - POLL_MIN_WAIT_MS)]);
+      await Promise.race([published.promise, sleep(POLL_EVERY_MS - POLL_MIN_WAIT_MS)]);
     }
     endListening();
     this.#isPolling = false;

@@ -14,9 +14,9 @@ import {
   pendingMigrations,
 } from '../platform/db/index.ts';
 import { Vault } from '../platform/secrets/index.ts';
-import { lookAt } from './look-at.ts';
+import { runChecks } from './run-checks.ts';
 
-/** What was looked at, what was found, and what to do about it; `advice` is null where nothing is to be done. */
+/** What was checked, what was found, and what to do about it; `advice` is null where nothing is to be done. */
 export interface DoctorCheck {
   check: 'node' | 'port' | 'database' | 'migrations' | 'keys' | 'clock' | 'disk';
   status: 'ok' | 'warning' | 'failed';
@@ -43,7 +43,7 @@ export async function examine(config: Config): Promise<DoctorCheck[]> {
   const url = folder.databaseUrlOf(config);
   const db = url === undefined ? undefined : connect({ url, poolSize: 1 });
   try {
-    return await lookAt<DoctorCheck['check'], Finding>(
+    return await runChecks<DoctorCheck['check'], Finding>(
       [
         ['node', checkNode],
         ['port', () => checkPort(config, folder)],
@@ -86,7 +86,7 @@ async function tryPort(host: string, port: number): Promise<string | undefined> 
   return await promise;
 }
 
-const NO_DATABASE = ok('not looked at: florin start brings its own, and DATABASE_URL is not set');
+const NO_DATABASE = ok('not checked: florin start brings its own, and DATABASE_URL is not set');
 
 async function checkDatabase(db: Db | undefined): Promise<Finding> {
   if (db === undefined) return NO_DATABASE;

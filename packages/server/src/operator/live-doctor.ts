@@ -10,8 +10,8 @@ import { listMerchants } from '../stores/index.ts';
 import { encodeId, readSettings } from '../tenancy/index.ts';
 import { isTurnedOn } from '../transfers/index.ts';
 import { contractCommands } from './contracts.ts';
-import { type Look, lookAt, MEND_FIRST, messageOf } from './look-at.ts';
 import { checkNetworksFile } from './networks.ts';
+import { type Check, MEND_FIRST, messageOf, runChecks } from './run-checks.ts';
 import { formatCoin } from './treasury.ts';
 
 /** What has to be there before real money moves. `open`: it cannot be seen from here, or does not exist yet. */
@@ -38,7 +38,7 @@ export interface LiveCheck {
 
 type ConfiguredNetworks = ReturnType<typeof readNetworksFile>;
 type Finding = Omit<LiveCheck, 'check'>;
-type LiveLook = Look<LiveCheck['check'], Finding>;
+type NamedCheck = Check<LiveCheck['check'], Finding>;
 
 const WEI_PER_UNIT = 10n ** 12n;
 const ANSWER_MS = 3_000;
@@ -54,23 +54,23 @@ export async function examineLive(
 ): Promise<LiveCheck[]> {
   const networks = readNetworks(config);
   const signer = await readSigner(config);
-  const before: LiveLook[] = [
+  const before: NamedCheck[] = [
     ['networks', () => checkNetworks(config, networks)],
     ['endpoints', () => checkOwnWord(networks)],
     ['signer', () => checkSigner(signer, networks)],
     ['approvers', () => checkApprovers(signer)],
     ['backup', () => BACKUP],
   ];
-  const after: LiveLook[] = [
+  const after: NamedCheck[] = [
     ['alarms', () => checkAlarms(config)],
     ['restores', () => RESTORES],
     ['reconciler', () => RECONCILER],
     ['audit', () => AUDIT],
   ];
   return [
-    ...(await lookAt(before, missing)),
+    ...(await runChecks(before, missing)),
     ...(await checkDatabase(networks?.erc20 && config.signer ? config : withoutLive(config), openDatabase)),
-    ...(await lookAt(after, missing)),
+    ...(await runChecks(after, missing)),
   ];
 }
 
@@ -102,7 +102,7 @@ async function checkNetworks(config: Config, networks: ConfiguredNetworks | unde
   return ok(`${count} for ${erc20.name}, chain ${erc20.chainId}, with its genesis, tokens and contracts`);
 }
 
-const LATER = 'is looked at once the networks file can be read';
+const LATER = 'is checked once the networks file can be read';
 
 function checkOwnWord(networks: ConfiguredNetworks | undefined): Finding {
   const endpoints = networks?.erc20?.endpoints;
@@ -147,7 +147,7 @@ function checkSigner(signer: SignerStatus | Finding, networks: ConfiguredNetwork
 }
 
 function checkApprovers(signer: SignerStatus | Finding): Finding {
-  if ('found' in signer) return missing('the policy is looked at once the signer answers', SIGNER_FIRST);
+  if ('found' in signer) return missing('the policy is checked once the signer answers', SIGNER_FIRST);
   const { approvers } = signer;
   if (approvers.length > 0) return ok(`the policy names ${approvers.map(({ name }) => name).join(', ')}`);
   return missing(
@@ -179,24 +179,24 @@ async function checkDatabase(
   try {
     app = await openDatabase({ ...config, logLevel: 'silent' });
   } catch (error) {
-    const found = `${messageOf(error)} Tank, contracts and merchants are looked at afterwards.`;
+    const found = `${messageOf(error)} Tank, contracts and merchants are checked afterwards.`;
     return [{ check: 'database', ...missing(found, MEND_FIRST) }];
   }
   try {
-    const looks: LiveLook[] = [
+    const checks: NamedCheck[] = [
       ['database', () => ok('it opens, with its master key')],
       ['tank', () => (app.live === undefined ? LIVE_FIRST : checkTank(app))],
       ['contracts', () => (app.live === undefined ? LIVE_FIRST : checkContracts(app))],
       ['merchants', () => checkMerchants(app)],
     ];
-    return await lookAt(looks, missing);
+    return await runChecks(checks, missing);
   } finally {
     await app.close();
   }
 }
 
 const LIVE_FIRST = missing(
-  'looked at once the networks file can be read and FLORIN_SIGNER is set',
+  'checked once the networks file can be read and FLORIN_SIGNER is set',
   'Mend networks and signer first.',
 );
 
@@ -247,7 +247,7 @@ async function checkAlarms({ metrics }: Config): Promise<Finding> {
     return { ...ok(`metrics are at ${place}`), advice: `${advice}, and try it.` };
   return missing(
     `nobody listens at ${place}`,
-    'Start florin serve and florin work with it, then look again.',
+    'Start florin serve and florin work with it, then check again.',
   );
 }
 

@@ -37,7 +37,7 @@ export const METHOD_CHANGED_JOB = 'payment_methods.news';
  * An unreadable method is read again after a tenth of the time since its last reading, but 60 s at least and 900 s at
  * most.
  */
-const UNREAD_AGAIN = { share: 10, least: 60, most: 900 };
+const UNREAD_AGAIN = { share: 10, minSeconds: 60, maxSeconds: 900 };
 
 /** The chain's reading of each method, by payment method id. */
 type Readings = ReadonlyMap<string, MandateReading>;
@@ -133,8 +133,8 @@ function decide(
 }
 
 function unreadWait(ageSeconds: number): number {
-  const { share, least, most } = UNREAD_AGAIN;
-  return Math.min(most, Math.max(least, Math.ceil(ageSeconds / share)));
+  const { share, minSeconds, maxSeconds } = UNREAD_AGAIN;
+  return Math.min(maxSeconds, Math.max(minSeconds, Math.ceil(ageSeconds / share)));
 }
 
 /**
@@ -164,10 +164,10 @@ export async function applyReadings(tx: Tx, readings: Readings, context: Reading
     tx,
     changed.map(({ row, next }) => changeOf(row, { ...row, status: next.status }, now)),
   );
-  const news = decided.filter(({ row, next }) => needsFollowUp(row, next)).map(({ row }) => row);
+  const followed = decided.filter(({ row, next }) => needsFollowUp(row, next)).map(({ row }) => row);
   await enqueue(
     tx,
-    news.map((row) => methodChangedJob(row, now.realMs)),
+    followed.map((row) => methodChangedJob(row, now.realMs)),
   );
 }
 

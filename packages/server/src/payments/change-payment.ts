@@ -7,7 +7,7 @@ import { enqueue } from '../platform/jobs/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { PAYMENT } from './columns.ts';
 import type { PaymentContext, PaymentSettings } from './deps.ts';
-import { invoiceNewsJob, quoteJob } from './jobs.ts';
+import { invoicePageChangedJob, quoteJob } from './jobs.ts';
 import { currentOption, factsOf, isQuoteDue, presentPayment } from './present.ts';
 import { lockPayment, type PaymentView, transactionKey, updatePayment } from './queries.ts';
 import { exceptionsOf, invoicePageState, PAYMENT_MOVES, type Rules, toleranceOf } from './states.ts';
@@ -81,7 +81,7 @@ export async function recordChanges(
   const unquoted = changed.filter(({ after }) => isQuoteDue(after));
   if (ofInvoices.length + unquoted.length === 0) return;
   await enqueue(tx, [
-    ...ofInvoices.map(({ after }) => invoiceNewsJob(after.payment, realMs)),
+    ...ofInvoices.map(({ after }) => invoicePageChangedJob(after.payment, realMs)),
     ...unquoted.map(({ after: { payment } }) => quoteJob(payment.merchant_id, payment.payment_id, realMs)),
   ]);
 }

@@ -21,7 +21,7 @@ export const CREDITED_JOB = 'checkout.credited';
 /** A payment of an invoice has changed; handled by `subscriptions`; payload `{ paymentId, invoiceId }`. */
 export const INVOICE_PAGE_CHANGED_JOB = 'checkout.invoice-news';
 
-export function invoiceNewsJob(
+export function invoicePageChangedJob(
   { merchant_id: merchantId, payment_id: paymentId, invoice_id: invoiceId }: InvoicePayment,
   dueAtMs: number,
 ): JobSpec {

@@ -18,7 +18,7 @@ import { WatchedAddresses } from './watched-addresses.ts';
 // same blocks are read again, which changes nothing (apply-transfers.ts). Most scans find nothing: they read the blocks
 // since the cursor once and write nothing.
 
-/** The scan interval is 1/20 of the time since the last news on the network. */
+/** The scan interval is 1/20 of the time since the last deposit on the network. */
 const QUIET_SHARE = 20;
 const INTERVAL_MIN_MS = 1_000;
 /** At most 5 s while a payment is open, else 10 min: addresses are watched for late money for ever. */

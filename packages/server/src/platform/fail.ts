@@ -14,7 +14,7 @@ export interface FailDetails {
   charge?: string;
   /** Methods that the path knows (405). */
   allow?: readonly string[];
-  /** What lies behind it: for the log, never for the caller. */
+  /** The cause: for the log, never for the caller. */
   cause?: unknown;
 }
 

@@ -78,7 +78,7 @@ export class HttpAnswers {
     const isFresh = entry.answer !== undefined && now - entry.answer.readAtMs < refreshMs;
     const hasJustFailed = entry.failure !== undefined && now - entry.failedAtMs < RETRY_AFTER_MS;
     if (!isFresh && !hasJustFailed) {
-      entry.underWay ??= this.#ask(url, entry).finally(() => {
+      entry.underWay ??= this.#fetchRates(url, entry).finally(() => {
         entry.underWay = undefined;
       });
       await entry.underWay;
@@ -108,7 +108,7 @@ export class HttpAnswers {
     return entry;
   }
 
-  async #ask(url: string, entry: Entry): Promise<void> {
+  async #fetchRates(url: string, entry: Entry): Promise<void> {
     // Taken before the request, so that our wait for the answer counts as part of its age.
     const readAtMs = this.#nowMs();
     try {

@@ -203,9 +203,9 @@ export const suspendedFor = (
 ) => suspendedSeconds + (suspendedAt === null ? 0 : Math.max(0, now - suspendedAt));
 
 /** Jobs of a merchant that begin together share one read of its row. */
-const reads = readLoaderPerPool<undefined, Merchant | undefined>((db) => async (merchantId, asks) => {
+const reads = readLoaderPerPool<undefined, Merchant | undefined>((db) => async (merchantId, keys) => {
   const merchant = await readMerchant(db, merchantId);
-  return asks.map(() => merchant);
+  return keys.map(() => merchant);
 });
 
 export async function findMerchant(db: Db, merchantId: string): Promise<Merchant | undefined> {

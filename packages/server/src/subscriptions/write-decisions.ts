@@ -165,15 +165,15 @@ export async function writeDecisions(tx: Tx, list: readonly Written[]): Promise<
     subscription,
     invoices: invoicesOf.get(subscription.subscription_id) ?? [],
   }));
-  const news = prepared.map(({ written, paymentEvents }, i) => {
+  const followUps = prepared.map(({ written, paymentEvents }, i) => {
     const after = changed[i];
     invariant(after !== undefined, 'each decision that is written has changed its subscription');
     return eventsAndJobsOf(written, after, paymentEvents);
   });
   await recordEvents(
     tx,
-    news.flatMap(({ events }) => events),
-    news.flatMap(({ jobs }) => jobs),
+    followUps.flatMap(({ events }) => events),
+    followUps.flatMap(({ jobs }) => jobs),
   );
   crashPoint('billing.events-recorded');
   return changed;

@@ -147,9 +147,9 @@ async function readRows(db: Db, merchantId: string, names: readonly string[]): P
 }
 
 /** Jobs of a merchant that begin together share one read of its settings. */
-const reads = readLoaderPerPool<readonly string[], Row[]>((db) => async (merchantId, asks) => {
-  const rows = await readRows(db, merchantId, [...new Set(asks.flat())]);
-  return asks.map(() => rows);
+const reads = readLoaderPerPool<readonly string[], Row[]>((db) => async (merchantId, keys) => {
+  const rows = await readRows(db, merchantId, [...new Set(keys.flat())]);
+  return keys.map(() => rows);
 });
 
 /** The merchant's values: its own, else the installation's, else the default of its mode. One statement. */

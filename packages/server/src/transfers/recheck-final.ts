@@ -233,14 +233,14 @@ async function recordDecided(
   }
   const differs = booksDiffer(attempt, items, comparison);
   await markDecided(tx, attempt, { height: status.height ?? upTo, strayIds: comparison.stray, differs });
-  const news = [
+  const changed = [
     ...lost,
     ...isOf([...comparison.found, ...comparison.adopted, ...named]),
     ...(attempt.gone_at === null && !isOtherVersion ? [] : items),
   ];
   const dueAtMs = deps.clock.nowMs();
   const owners = new Map(
-    news.filter(({ isCharge }) => !isCharge).map((one) => [`${one.ownerType} ${one.groupId}`, one]),
+    changed.filter(({ isCharge }) => !isCharge).map((one) => [`${one.ownerType} ${one.groupId}`, one]),
   );
   await enqueue(
     tx,

@@ -83,9 +83,9 @@ export class RpcEndpoints implements EvmNode {
   async #othersOf(request: NodeRequest, failures: string[]): Promise<Head[]> {
     const others = this.#usable(false);
     this.#requireTwo(failures);
-    const asked = await this.#headsOf(others, request);
-    failures.push(...asked.failures);
-    return asked.heads;
+    const answered = await this.#headsOf(others, request);
+    failures.push(...answered.failures);
+    return answered.heads;
   }
 
   /** The highest first. */
@@ -142,8 +142,8 @@ export class RpcEndpoints implements EvmNode {
     const queue = this.#usable(false);
     // Two at once; a third only where they differ, or one is away.
     for (let some = queue.splice(0, 2); some.length > 0; some = queue.splice(0, 1)) {
-      const asked = await Promise.all(some.map((endpoint) => send(endpoint, requests)));
-      for (const [place, answers] of asked.entries()) {
+      const answered = await Promise.all(some.map((endpoint) => send(endpoint, requests)));
+      for (const [place, answers] of answered.entries()) {
         const endpoint = some[place];
         if (endpoint === undefined) continue;
         if (answers instanceof EndpointFailed) {

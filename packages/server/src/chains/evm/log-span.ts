@@ -20,10 +20,10 @@ export class LogSpan {
   }
 
   /** @returns false where less cannot help: one block, or another reason */
-  shrink(error: unknown, asked: bigint): boolean {
+  shrink(error: unknown, requested: bigint): boolean {
     this.#successes = 0;
-    if (!isTooMuch(error) || asked <= 1n) return false;
-    this.#blocks = asked / 2n;
+    if (!isTooMuch(error) || requested <= 1n) return false;
+    this.#blocks = requested / 2n;
     return true;
   }
 

@@ -52,7 +52,7 @@ const NETWORK = 'erc20';
  * where people have to act; SignerUnavailable
  */
 export async function requestSignature(signer: TransactionSigner, order: SigningOrder): Promise<SignedBytes> {
-  const { raw, txId } = await ask(signer, order);
+  const { raw, txId } = await callSigner(signer, order);
   const content = readSigned(raw);
   const fault =
     content === undefined
@@ -65,7 +65,7 @@ export async function requestSignature(signer: TransactionSigner, order: Signing
 }
 
 /** Asks, and a second time with the earlier attempts where the signer lacks them. */
-async function ask(signer: TransactionSigner, order: SigningOrder): Promise<SignAnswer> {
+async function callSigner(signer: TransactionSigner, order: SigningOrder): Promise<SignAnswer> {
   const first = await send(signer, requestOf(order));
   if (!isRefusal(first)) return first;
   if (first.code !== 'unknown_attempts') throw refused(order, first);

@@ -37,7 +37,7 @@ export async function resolve(host: string, names: Names, deadline: Deadline): P
   if (isLocalName(host)) return ['127.0.0.1', '::1'];
   const name = host.replace(/\.$/, '');
   const listed = names.resolver === undefined ? await findInHostsFile(name, names.hostsFile) : [];
-  return listed.length > 0 ? listed : await ask(name, names.resolver, deadline);
+  return listed.length > 0 ? listed : await queryServer(name, names.resolver, deadline);
 }
 
 async function findInHostsFile(name: string, file = '/etc/hosts'): Promise<string[]> {
@@ -46,7 +46,7 @@ async function findInHostsFile(name: string, file = '/etc/hosts'): Promise<strin
   return lines.flatMap(([address = '', ...found]) => (found.includes(name) ? [address] : []));
 }
 
-async function ask(name: string, server: string | undefined, deadline: Deadline): Promise<string[]> {
+async function queryServer(name: string, server: string | undefined, deadline: Deadline): Promise<string[]> {
   // One for each name: it follows changes of the system's settings and can be canceled alone.
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (server !== undefined) resolver.setServers([server]);
