@@ -2,6 +2,7 @@ import { type App, migrateAll, openApp } from './app.ts';
 import { DataFolder } from './data-folder.ts';
 import { liveConfig } from './live-config.ts';
 import { type ContractLine, contractCommands } from './operator/contracts.ts';
+import { type DeployOrder, type DeployReport, deployContracts } from './operator/deploy-contracts.ts';
 import { type DoctorCheck, examine } from './operator/doctor.ts';
 import { explain } from './operator/explain.ts';
 import { historyCommands } from './operator/history.ts';
@@ -85,7 +86,11 @@ export async function openOperator(config: Config) {
     risk: riskCommands(app),
     networks: networkCommands(app),
     treasury: treasuryCommands(app),
-    contracts: contractCommands(app),
+    contracts: {
+      ...contractCommands(app),
+      /** Puts our shared contracts on the chain where they are missing. */
+      deploy: (order: DeployOrder): Promise<DeployReport> => deployContracts(app, order, config.networksFile),
+    },
     ledger: {
       /** Compares entries, balances and chains. `onProgress` is called after each merchant. */
       verify: (onProgress: (done: number, total: number) => void): Promise<VerifyReport> =>
@@ -114,6 +119,7 @@ export {
   type ContractLine,
   checkNetworksFile,
   DataFolder,
+  type DeployReport,
   type DoctorCheck,
   examine,
   explain,

@@ -4,7 +4,7 @@ import { Fail } from '../platform/fail.ts';
 import { listMerchants } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 
-type ContractReport = Awaited<ReturnType<LiveEthereum['verifyContracts']>>[number];
+export type ContractReport = Awaited<ReturnType<LiveEthereum['verifyContracts']>>[number];
 
 /** One contract of ours, and what to do about it. */
 export interface ContractLine {
@@ -21,11 +21,11 @@ export interface ContractLine {
   deploy: { to: string; data: string } | null;
 }
 
-const NO_LIVE =
+export const NO_LIVE =
   'There is no network with real money here: set FLORIN_NETWORKS_FILE and FLORIN_SIGNER, as the server has them.';
 
 /** Status and advice of a contract. Pure. */
-function judgeContract(report: ContractReport): Pick<ContractLine, 'status' | 'advice'> {
+export function judgeContract(report: ContractReport): Pick<ContractLine, 'status' | 'advice'> {
   const { contract, address, isConfigured, code, expected } = report;
   const field = `contracts.${contract} of the networks file`;
   if (contract === 'sweep_delegate') {
@@ -42,11 +42,11 @@ function judgeContract(report: ContractReport): Pick<ContractLine, 'status' | 'a
   if (code === 'differs')
     return { status: 'differs', advice: `Its code is not ours: put ${expected.address} into ${field}.` };
   if (code === 'none') {
-    const deploy = 'deploy it from any wallet by the transaction that --json shows';
+    const deploy = 'run florin contracts deploy, or send the transaction that --json shows from any wallet';
     const advice =
       address === expected.address
         ? `Not on this chain: ${deploy}${isConfigured ? '' : `, then put it into ${field}`}.`
-        : `Not on this chain: put ${expected.address} into ${field}, and ${deploy} where it is missing there too.`;
+        : `Not on this chain: put ${expected.address} into ${field}, and where it is missing there too, ${deploy}.`;
     return { status: 'missing', advice };
   }
   if (isConfigured) return { status: 'ok', advice: null };

@@ -54,7 +54,8 @@ function parseCoin(text: string): bigint {
   throw new Fail('invalid_request', { message, param: 'amount' });
 }
 
-const inDollars = (native: bigint, price: Rate | undefined) =>
+/** Null where no rate is known. */
+export const inDollars = (native: bigint, price: Rate | undefined) =>
   price === undefined ? null : formatTokens(dollarsOf(native, price));
 
 /** @throws Fail `invalid_request` for a sandbox merchant */

@@ -5,6 +5,15 @@ import type { Logger } from '../../platform/observability/index.ts';
 import type { AccountSource, ChainAccount } from '../accounts.ts';
 import type { LiveChains, NetworkFacts, Tank } from '../live-chains.ts';
 import { BlockFeed } from './blocks.ts';
+import {
+  type DeploymentQuote,
+  type MissingContract,
+  openDeployer,
+  quoteDeployments,
+  readOpenDeployments,
+  type SentDeployment,
+  sendDeployments,
+} from './deploy-contracts.ts';
 import { RpcEndpoints } from './endpoints.ts';
 import { EvmChain } from './evm-chain.ts';
 import { AccountAddresses } from './extended-key.ts';
@@ -105,6 +114,27 @@ export class LiveEthereum implements LiveChains, AccountSource {
       tank: new AccountAddresses(tankKey).hot,
       merchants,
     });
+  }
+
+  /**
+   * What it costs to deploy these with the ether of that private key.
+   *
+   * @throws UnbuildableTransfer where it cannot be done now; FeeCeilingReached, ChainUnavailable
+   */
+  async quoteDeployments(key: string, missing: readonly MissingContract[]): Promise<DeploymentQuote> {
+    const { network } = this.#options;
+    return await quoteDeployments({ node: this.#rpc, network }, openDeployer(key).address, missing);
+  }
+
+  /** @throws UnbuildableTransfer where a node refuses one; ChainUnavailable, after which it may have been sent */
+  async sendDeployments(key: string, quote: DeploymentQuote): Promise<SentDeployment[]> {
+    const { network } = this.#options;
+    return await sendDeployments({ node: this.#rpc, network }, openDeployer(key), quote);
+  }
+
+  /** Those that are not on the chain yet. @throws UnbuildableTransfer where one failed; ChainUnavailable */
+  async readOpenDeployments(sent: readonly SentDeployment[]): Promise<SentDeployment[]> {
+    return await readOpenDeployments(this.#rpc, sent);
   }
 
   /** @throws SignerUnavailable */
