@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import { NodeError } from '../../../packages/server/src/chains/evm/node.ts';
 import { ChainUnavailable } from '../../../packages/server/src/chains/port-errors.ts';
@@ -36,14 +36,17 @@ describe.skipIf(!hasAnvil())('endpoints of an EVM network', () => {
   });
 
   /** The nodes with these places; a key stands in each URL. */
-  function open(places: number[], { own = [] as number[], restMs = 0, chainId = 31_337 } = {}): RpcEndpoints {
+  function open(
+    places: number[],
+    { own = [] as number[], restMs = 0, chainId = 31_337, timeoutMs = 400 } = {},
+  ): RpcEndpoints {
     const endpoints = places.map((place) => ({
       url: `http://user:${KEY}@127.0.0.1:${at(place).port}/v3/${KEY}?key=${KEY}`,
       isOwn: own.includes(place),
     }));
     const log = createLogger('debug', { write: (line) => void lines.push(line) });
     const network = { name: 'Test', chainId, genesisHash, endpoints };
-    const rpc = new RpcEndpoints(network, { log, timeoutMs: 400, restMs });
+    const rpc = new RpcEndpoints(network, { log, timeoutMs, restMs });
     opened.push(rpc);
     return rpc;
   }
@@ -83,6 +86,14 @@ describe.skipIf(!hasAnvil())('endpoints of an EVM network', () => {
       expect(await open([0, 1]).call(...GENESIS)).toMatchObject({ number: '0x5' });
     },
   );
+
+  test('of an answer of 100 MB no more than 16 MiB are read', async () => {
+    at(0).manner = 'endless';
+    const alone = await refusalOf(open([0], { timeoutMs: 30_000 }).call(...GENESIS));
+    expect(alone.message).toMatch(/more than 16 MiB/);
+    // What is on its way is not read.
+    expect(at(0).flooded).toBeLessThan(50 * 1_048_576);
+  });
 
   test('batches are answered in order, refusals in their places; a node without batches gets single calls', async () => {
     const requests = [
@@ -130,6 +141,33 @@ describe.skipIf(!hasAnvil())('endpoints of an EVM network', () => {
     at(0).manner = undefined;
     while (at(0).requests === asked) await rpc.call(...GENESIS);
     expect(performance.now() - started).toBeGreaterThanOrEqual(990);
+  });
+
+  test('each further failure doubles the time for which it is left alone, up to a minute; an answer ends that', async () => {
+    const clock = vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const rpc = open([0, 1], { restMs: 1_000 });
+      await rpc.call(...GENESIS);
+      at(0).manner = 'busy';
+      for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
+        await rpc.call(...GENESIS);
+        const asked = at(0).requests;
+        clock.advanceTimersByTime(seconds * 1_000 - 100);
+        await rpc.call(...GENESIS);
+        expect(at(0).requests, `within ${seconds} s`).toBe(asked);
+        clock.advanceTimersByTime(200);
+      }
+      at(0).manner = undefined;
+      await rpc.call(...GENESIS);
+      at(0).manner = 'busy';
+      await rpc.call(...GENESIS);
+      const asked = at(0).requests;
+      clock.advanceTimersByTime(1_100);
+      await rpc.call(...GENESIS);
+      expect(at(0).requests).toBe(asked + 1);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('one endpoint alone decides nothing unless it is the operator’s own', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Call {
   method: string;
@@ -17,12 +18,15 @@ export type Manner =
   | 'silence'
   | 'cut'
   | 'huge'
+  | 'endless'
   | 'busy'
   | 'broken'
   | 'batchless'
   | 'other-json';
 
-const HUGE_BYTES = 17 * 1_048_576;
+const MEBIBYTE = 1_048_576;
+const HUGE_BYTES = 17 * MEBIBYTE;
+const ENDLESS_MEBIBYTES = 100;
 
 /** A JSON-RPC proxy in front of a node that counts calls and misbehaves as told. */
 export class FaultyNode {
@@ -41,11 +45,14 @@ export class FaultyNode {
   deny: ((call: Call) => Refusal | undefined) | undefined;
   readonly calls = new Map<string, number>();
   requests = 0;
-  readonly #target: string;
+  /** Bytes of endless answers. */
+  flooded = 0;
+  /** Exchanging it is another node at the same address. */
+  target: string;
   readonly #server: Server;
 
   private constructor(target: string) {
-    this.#target = target;
+    this.target = target;
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
@@ -118,6 +125,7 @@ export class FaultyNode {
       silence: () => {},
       cut: () => request.socket.destroy(),
       huge: () => response.end(`{"jsonrpc":"2.0","id":0,"result":"${'a'.repeat(HUGE_BYTES)}"}`),
+      endless: () => void this.#flood(response),
       busy: () => {
         if (this.retryAfter !== undefined) response.setHeader('retry-after', this.retryAfter);
         response.writeHead(429).end('slow down');
@@ -130,6 +138,17 @@ export class FaultyNode {
     if (this.manner === undefined || (this.manner === 'batchless' && !isBatch)) return false;
     answers[this.manner]();
     return true;
+  }
+
+  /** 100 MB without a length, as fast as they are taken. */
+  async #flood(response: ServerResponse): Promise<void> {
+    response.write('{"jsonrpc":"2.0","id":0,"result":"');
+    for (let i = 0; i < ENDLESS_MEBIBYTES && !response.destroyed; i++) {
+      this.flooded += MEBIBYTE;
+      response.write('a'.repeat(MEBIBYTE));
+      while (response.writableNeedDrain && !response.destroyed) await sleep(1);
+    }
+    response.end('"}');
   }
 
   async #answer(call: Call): Promise<object> {
@@ -146,7 +165,7 @@ export class FaultyNode {
   }
 
   async #pass({ method, params }: Call): Promise<object> {
-    const response = await fetch(this.#target, {
+    const response = await fetch(this.target, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

@@ -165,12 +165,14 @@ export class RpcEndpoints implements EvmNode {
   #requireTwo(failures: string[]): void {
     const others = this.#endpoints.filter((one) => !one.isOwn).length;
     if (others > 1) return;
-    const own = this.#endpoints.filter((one) => one.isOwn).map(({ resting, host }) => resting ?? host);
     const hint =
       'one endpoint alone is not believed: configure a second one, or mark your own node with "own": true';
-    const why =
-      own.length === 0 ? hint : `your own node is away, and ${others} other endpoint is not believed alone`;
-    throw new ChainUnavailable(this.#network, [why, ...failures].join('; '));
+    const alone = others === 0 ? '' : ', and one other endpoint is not believed alone';
+    const why = this.#endpoints.some(({ isOwn }) => isOwn) ? `your own node is away${alone}` : hint;
+    throw new ChainUnavailable(
+      this.#network,
+      [why, ...failures, ...this.#restingBeside(failures)].join('; '),
+    );
   }
 
   /** Somebody was outvoted: it lies, lags or is out of order. */
@@ -185,11 +187,15 @@ export class RpcEndpoints implements EvmNode {
   }
 
   #unavailable(requests: readonly NodeRequest[], failures: readonly string[], cause?: EndpointFailed) {
-    const resting = this.#endpoints.flatMap(({ resting: why, host }) =>
+    const why = [...failures, ...this.#restingBeside(failures)].join('; ');
+    return new ChainUnavailable(this.#network, `no usable answer to ${methodsOf(requests)}: ${why}`, cause);
+  }
+
+  /** Why the endpoints that were not asked are left alone. */
+  #restingBeside(failures: readonly string[]): string[] {
+    return this.#endpoints.flatMap(({ resting: why, host }) =>
       why === undefined || failures.some((failure) => failure.startsWith(`${host} `)) ? [] : [why],
     );
-    const why = [...failures, ...resting].join('; ');
-    return new ChainUnavailable(this.#network, `no usable answer to ${methodsOf(requests)}: ${why}`, cause);
   }
 }
 
