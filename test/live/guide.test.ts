@@ -25,6 +25,8 @@ function block(words: string): string {
 interface Background {
   child: ChildProcess;
   ended: Promise<unknown>;
+  /** What it says on standard error. */
+  log: readonly string[];
 }
 
 /** The lines of docs/live.md as a person runs them, each program a process of its own. Ports alone are free ones. */
@@ -63,7 +65,12 @@ exec ${node} ${ROOT}/scripts/chains.ts "$@"`,
   const shell = (lines: string) =>
     spawn('bash', ['-ec', lines], {
       cwd: folder,
-      env: { PATH: `${bin}:${process.env.PATH}`, HOME: folder, TMPDIR: tmpdir() },
+      env: {
+        PATH: `${bin}:${process.env.PATH}`,
+        HOME: folder,
+        TMPDIR: tmpdir(),
+        NODE_PATH: path.join(ROOT, 'node_modules'),
+      },
     });
 
   /** In one terminal: what a block sets, the next one has. */
@@ -86,7 +93,7 @@ export -p > ${variables}`);
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => failed.push(chunk.toString()));
     const ended = new Promise((resolve) => child.once('close', resolve));
-    running.set(name, { child, ended });
+    running.set(name, { child, ended, log: failed });
     // Each says in one answer that it is ready, or ends.
     await expect.poll(() => child.exitCode !== null || out.join('').endsWith('}\n'), LONG).toBe(true);
     if (child.exitCode !== null) throw new Error(failed.join(''));
@@ -104,20 +111,19 @@ export -p > ${variables}`);
   };
   const payment = async (file: string) => await sdk().payments.retrieve(json(file).payment_id);
   const batch = async () => await sdk().payouts.retrieve(json('draft.json').batch_id);
-  /** What each of the 200 has, and nobody twice. */
-  async function paidEach(): Promise<bigint[]> {
+  async function heldBy(...addresses: bigint[]): Promise<bigint[]> {
     const network = readNetworksFile(path.join(folder, '.florin/networks.json'));
     const client = connect(network.endpoints[0].url);
-    const held = Array.from({ length: 200 }, (_, i) =>
-      client.readContract({
-        address: network.tokens.USDT.address,
-        abi: TestUSDT.abi,
-        functionName: 'balanceOf',
-        args: [`0x${(0x100000 + i).toString(16).padStart(40, '0')}`],
-      }),
-    );
-    return [...new Set(await Promise.all(held))];
+    const { address } = network.tokens.USDT;
+    const call = { address, abi: TestUSDT.abi, functionName: 'balanceOf' } as const;
+    const read = (one: bigint) =>
+      client.readContract({ ...call, args: [`0x${one.toString(16).padStart(40, '0')}`] });
+    return await Promise.all(addresses.map(read));
   }
+  /** What each of the 200 has, and nobody twice. */
+  const paidEach = async () => [
+    ...new Set(await heldBy(...Array.from({ length: 200 }, (_, i) => BigInt(0x100000 + i)))),
+  ];
 
   test('its lines take, refund and pay out; after a kill of everything each of 200 is paid once, and the books agree', {
     timeout: 900_000,
@@ -154,7 +160,18 @@ export -p > ${variables}`);
     expect(await paidEach()).toEqual([200_000n]);
 
     await expect.poll(() => payment('second.json'), LONG).toMatchObject({ amount_received: 20_000_000 });
-    const compared = await run(block('signer freeze'));
+
+    // Here the store has got another port.
+    await run(`FLORIN_BASE_URL=${json('sandbox.json').base_url}`);
+    await run(block('exchange.cjs <<'));
+    const signed = () => running.get('signer')?.log.join('') ?? '';
+    await expect.poll(signed, LONG).toContain('"code":"approvals"');
+    await run(block('$DRILL)"'));
+    const drilled = async () => await sdk().payouts.retrieve(json('drill.json').batch_id);
+    await expect.poll(drilled, LONG).toMatchObject({ status: 'completed' });
+    expect(await heldBy(0x300001n, 0x300002n)).toEqual([5_000_000n, 0n]);
+
+    const compared = await run(block('treasury status'));
     expect(compared).toContain('everything agrees');
     expect(await run(block('settings set payouts.daily_quota'))).toContain('50000.00');
     expect(await run(block('approvers add "Grace Hopper" --operator'))).toContain('fla_');

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { type Address, type Hex, parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NetworksFile } from '../../packages/server/src/chains/evm/networks-file.ts';
+import { installationApproverCommands } from '../../packages/server/src/operator/merchants.ts';
 import type { ContractLine, LiveCheck } from '../../packages/server/src/operator.ts';
 import {
   batchPayoutDeployment,
@@ -27,9 +28,12 @@ describe.skipIf(!hasAnvil())('before the first real payment', () => {
   let store: LiveStore;
   beforeAll(async () => {
     store = await LiveStore.start();
+    await people().add('Ada');
+    await people().add('Grace');
   }, 180_000);
   afterAll(async () => await store?.stop());
 
+  const people = () => installationApproverCommands(store.service.app);
   const run = (words: readonly string[], env: Record<string, string | undefined> = {}) =>
     florin(words, { env: { ...store.env, ...env } });
 
@@ -168,6 +172,9 @@ describe.skipIf(!hasAnvil())('before the first real payment', () => {
     expect(alone.missing).toEqual(['endpoints', 'tank', 'contracts', 'alarms']);
     const code = await withCode(SWEEPER, '0x6001', () => look());
     expect(code.missing).toEqual(['contracts', 'alarms']);
+    await people().remove('Grace');
+    expect((await look()).first).toMatchObject({ check: 'installation', found: 'approvers: Ada' });
+    await people().add('Grace');
   });
 
   test('doctor live without a database, a signer or anything', async () => {

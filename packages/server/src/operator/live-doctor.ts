@@ -6,7 +6,7 @@ import { NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import type { Config } from '../platform/config.ts';
 import { NIL_ID } from '../platform/db/index.ts';
-import { listMerchants } from '../stores/index.ts';
+import { listApprovers, listMerchants, VOTES_NEEDED } from '../stores/index.ts';
 import { encodeId, readSettings } from '../tenancy/index.ts';
 import { isTurnedOn } from '../transfers/index.ts';
 import { contractCommands } from './contracts.ts';
@@ -26,6 +26,7 @@ export interface LiveCheck {
     | 'tank'
     | 'contracts'
     | 'merchants'
+    | 'installation'
     | 'alarms'
     | 'restores'
     | 'reconciler'
@@ -179,7 +180,7 @@ async function checkDatabase(
   try {
     app = await openDatabase({ ...config, logLevel: 'silent' });
   } catch (error) {
-    const found = `${messageOf(error)} Tank, contracts and merchants are checked afterwards.`;
+    const found = `${messageOf(error)} Tank, contracts, merchants and the approvers of the installation are checked afterwards.`;
     return [{ check: 'database', ...missing(found, MEND_FIRST) }];
   }
   try {
@@ -188,6 +189,7 @@ async function checkDatabase(
       ['tank', () => (app.live === undefined ? LIVE_FIRST : checkTank(app))],
       ['contracts', () => (app.live === undefined ? LIVE_FIRST : checkContracts(app))],
       ['merchants', () => checkMerchants(app)],
+      ['installation', () => checkInstallation(app)],
     ];
     return await runChecks(checks, missing);
   } finally {
@@ -232,6 +234,17 @@ async function checkMerchants(app: App): Promise<Finding> {
   return missing(
     'no live merchant is turned on: payouts are refused and refunds wait',
     'Run florin networks enable MERCHANT erc20.',
+  );
+}
+
+/** Whoever resumes a network of real money, and takes over a database or a journal. */
+async function checkInstallation(app: App): Promise<Finding> {
+  const names = (await listApprovers(app, NIL_ID)).map(({ name }) => name);
+  const found = names.length === 0 ? 'the installation has no approver' : `approvers: ${names.join(', ')}`;
+  if (names.length >= VOTES_NEEDED) return ok(found);
+  return missing(
+    found,
+    `A network that stops waits for ${VOTES_NEEDED} of them: florin approvers add NAME --operator.`,
   );
 }
 
