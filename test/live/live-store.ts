@@ -40,7 +40,10 @@ type Parts = Pick<LiveStore, 'world' | 'service' | 'merchant' | 'signer' | 'node
 interface ProcessParts {
   signerLog: () => readonly string[];
   files: SignerFolder;
-  restartSigner: (meanwhile: () => void) => Promise<void>;
+  /** @param meanwhile runs while there is none. @param env of its next life */
+  restartSigner: (meanwhile?: () => void, env?: Record<string, string>) => Promise<void>;
+  /** How the present signer's process ends. */
+  signerEnded: () => Promise<{ signal: NodeJS.Signals | null }>;
 }
 type PolicyChange = NonNullable<Parameters<typeof startSigner>[2]>;
 
@@ -94,8 +97,10 @@ export class LiveStore {
   /**
    * As `start`, with `florin signer run` in a process of its own. The hot wallet holds ether, and coins that no books know:
    * payouts need no sweeps.
+   *
+   * @param worker false: workers are processes of the test
    */
-  static async startBesideProcess(change: PolicyChange): Promise<LiveStore & ProcessParts> {
+  static async startBesideProcess(change: PolicyChange, worker = true): Promise<LiveStore & ProcessParts> {
     const world = await World.start();
     await world.move(world.sender(), { kind: 'deploy', contract: 'batch_payout' });
     const files = await makeSignerFolder();
@@ -118,21 +123,28 @@ export class LiveStore {
     await world.client.setBalance({ address: hot, value: parseEther('2') });
     await world.mint('USDT', hot, 10n ** 10n);
     const signer = { client, socket: files.socket, stop };
-    const store = await LiveStore.#on(world, { signer, folder: files.folder, hot, account: 1 });
+    const store = await LiveStore.#on(world, { signer, folder: files.folder, hot, account: 1, worker });
     return Object.assign(store, {
       signerLog: () => process.log,
       files,
-      restartSigner: async (meanwhile: () => void) => {
+      restartSigner: async (meanwhile = () => {}, env = {}) => {
         await process.stop();
         meanwhile();
-        process = await startSignerProcess(files);
+        process = await startSignerProcess(files, env);
       },
+      signerEnded: () => process.ended,
     });
   }
 
   static async #on(
     world: World,
-    { signer, folder, hot, account }: Pick<Parts, 'signer' | 'hot'> & { folder: string; account: number },
+    {
+      signer,
+      folder,
+      hot,
+      account,
+      worker = true,
+    }: Pick<Parts, 'signer' | 'hot'> & { folder: string; account: number; worker?: boolean },
   ): Promise<LiveStore> {
     const { hash: genesisHash } = await world.client.getBlock({ blockNumber: 0n });
     const node = await FaultyNode.start(world.node.url);
@@ -141,7 +153,7 @@ export class LiveStore {
     const network = world.network({ genesisHash, endpoints, ...contracts });
     const masterKey = randomBytes(32);
     const service = await startService({
-      worker: true,
+      worker,
       masterKey,
       live: { network, signer: { socket: signer.socket } },
     });

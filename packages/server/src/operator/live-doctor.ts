@@ -6,7 +6,7 @@ import { NetworksFileWrong, readNetworksFile } from '../chains/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import type { Config } from '../platform/config.ts';
 import { NIL_ID } from '../platform/db/index.ts';
-import { listApprovers, listMerchants, VOTES_NEEDED } from '../stores/index.ts';
+import { listApprovers, listMerchants } from '../stores/index.ts';
 import { encodeId, readSettings } from '../tenancy/index.ts';
 import { isTurnedOn } from '../transfers/index.ts';
 import { contractCommands } from './contracts.ts';
@@ -43,6 +43,8 @@ type NamedCheck = Check<LiveCheck['check'], Finding>;
 
 const WEI_PER_UNIT = 10n ** 12n;
 const ANSWER_MS = 3_000;
+/** So many decide what concerns every merchant. */
+const DECIDERS = 2;
 
 const ok = (found: string): Finding => ({ status: 'ok', found, advice: null });
 const missing = (found: string, advice: string): Finding => ({ status: 'missing', found, advice });
@@ -241,10 +243,10 @@ async function checkMerchants(app: App): Promise<Finding> {
 async function checkInstallation(app: App): Promise<Finding> {
   const names = (await listApprovers(app, NIL_ID)).map(({ name }) => name);
   const found = names.length === 0 ? 'the installation has no approver' : `approvers: ${names.join(', ')}`;
-  if (names.length >= VOTES_NEEDED) return ok(found);
+  if (names.length >= DECIDERS) return ok(found);
   return missing(
     found,
-    `A network that stops waits for ${VOTES_NEEDED} of them: florin approvers add NAME --operator.`,
+    `A network that stops waits for ${DECIDERS} of them: florin approvers add NAME --operator.`,
   );
 }
 

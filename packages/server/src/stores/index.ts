@@ -17,5 +17,5 @@ export {
   type Suspensions,
   suspendedFor,
 } from './queries.ts';
-export { castVote, VOTES_NEEDED, type VoteCount } from './votes.ts';
+export { castVote, type VoteCount } from './votes.ts';
 export { confirmWebhookKey, lockStore, readWebhookSecrets, setWebhookKey } from './webhook-keys.ts';

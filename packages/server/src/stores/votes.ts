@@ -9,7 +9,7 @@ import './tables.ts';
 // carries the decision out. Count and effect commit together. Votes of removed approvers do not count.
 
 /** How many must agree by default. */
-export const VOTES_NEEDED = 2;
+const REQUIRED = 2;
 
 export interface Vote {
   /** The kind of decision, such as `payments.seizure`. */
@@ -45,7 +45,7 @@ export async function castVote(
   vote: Vote,
   nowSeconds: number,
 ): Promise<VoteCount> {
-  const { action, subject, approverId, decision, required = VOTES_NEEDED } = vote;
+  const { action, subject, approverId, decision, required = REQUIRED } = vote;
   const present = (await lockApprovers(tx, merchantId)).filter((approver) => approver.removed_at === null);
   const ids = present.map((approver) => approver.approver_id);
   if (!ids.includes(approverId)) throw new Fail('forbidden', 'This approver was removed.');
