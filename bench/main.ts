@@ -4,6 +4,7 @@ import { runCheckout } from './checkout/experiment.ts';
 import { runCreate } from './create/experiment.ts';
 import { pgbenchVersion } from './create/pgbench.ts';
 import { type BenchServer, startServer } from './database.ts';
+import { runEthereum } from './ethereum/experiment.ts';
 import { runList } from './list/experiment.ts';
 import { describeMachine } from './machine.ts';
 import { runPage } from './page/experiment.ts';
@@ -73,6 +74,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   { rows: ['15a', '15b'], run: runBooks },
   { rows: ['16a', '16b', '16c', '16d'], run: runPayments },
   { rows: ['17a', '17b'], run: runExports },
+  { rows: ['18a', '18b', '18c', '18d', '18e', '18f', '18g', '18h'], run: runEthereum },
 ];
 
 async function runAll(options: RunOptions): Promise<Report> {

@@ -131,6 +131,20 @@ export const ROWS = {
     goal: 20,
     floor: 40,
   },
+  '18a': ratio('gas of a payout of 200 items in USDT', 'lower', [6_300_000, 6_300_000]),
+  '18b': ratio('gas of a payout of 200 items in USDC', 'lower', [6_600_000, 6_600_000]),
+  '18c': ratio('gas of each of eight sweeps in one transaction', 'lower', [37_000, 37_000]),
+  '18d': {
+    title: 'payout of 200 items on Ethereum, from submit to broadcast',
+    unit: 's',
+    better: 'lower',
+    goal: 2,
+    floor: 4,
+  },
+  '18e': ratio('calls of the node while idle, 200 merchants against 1', 'lower', [1.1, 1.2]),
+  '18f': ratio('calls of the node while idle, 10,000 addresses against 10', 'lower', [1.1, 1.2]),
+  '18g': ratio('scans until 1,000 deposits of ten final blocks are credited', 'lower', [1, 1]),
+  '18h': ratio('signatures/s of the signer with its journal on disk', 'higher', [100, 100]),
 } satisfies Record<string, RowDefinition>;
 export type RowId = keyof typeof ROWS;
 
