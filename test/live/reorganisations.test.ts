@@ -1,4 +1,4 @@
-import { type Hex, parseGwei } from 'viem';
+import { type Hex, parseGwei, parseTransaction } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TestUSDC } from '../../contracts/artifacts/index.ts';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
@@ -99,24 +99,28 @@ describe.skipIf(!hasAnvil())('a live store under reorganisations deeper than fin
   );
 
   test(
-    'fault 49: a gap that only a fee above the ceiling would fill waits for a person, and the audit goes on',
+    'fault 49: bytes that offer the most there is are outbid; while gas costs more than the ceiling the gap waits',
     LONG,
     async () => {
       const { world } = store;
+      const { maxFeePerGas: ceiling } = world.network().feeCeilings;
       const takeAway = await chain.remember();
-      const { to, failed } = await failedPayout(world.network().feeCeilings.maxFeePerGas - parseGwei('20'));
+      const { to, failed } = await failedPayout((ceiling * 8n) / 9n - parseGwei('1'));
+      expect(parseTransaction(failed.raw).maxFeePerGas).toBe((ceiling * 8n) / 9n);
       const later = chain.recipient();
       const second = await store.submitted([{ address: later, amount: '2.00' }], 'USDC');
       await store.until(() => store.batch(second), { status: 'completed' });
       await store.expectSettled();
       await takeAway();
+      await mineAt(2n * ceiling);
       await chain.audit();
       expect((await chain.attempts()).slice(-2).map(({ is_gone: isGone }) => isGone)).toEqual([true, true]);
       expect(await chain.stops()).toContain('stopped');
-      await chain.takeSequence(failed, hotWallet(ACCOUNT));
+      await mineAt(parseGwei('1'));
       await chain.auditAndResume();
       const paid = await Promise.all([to, later].map((one) => world.balance('USDC', one)));
       expect(paid).toEqual([0n, 2_000_000n]);
+      await expect(world.node.call('eth_sendRawTransaction', [failed.raw])).rejects.toThrow(/nonce too low/);
     },
   );
 

@@ -37,7 +37,7 @@ export class FaultyNode {
   /** Blocks that it has not seen yet; 0: none. */
   lag = 0;
   chainId: number | undefined;
-  /** Changes one answer; undefined leaves it as it is. Called with what the node answered. */
+  /** Changes one answer; undefined leaves it as it is. Called with what the node answered, and may be slow. */
   lie: ((call: Call, result: unknown) => unknown) | undefined;
   /** Refuses a call with an error of JSON-RPC, or `cut`s the connection, and passes nothing on. */
   refuse: ((call: Call) => Refusal | undefined) | undefined;
@@ -160,7 +160,7 @@ export class FaultyNode {
     const denial = this.deny?.(call);
     if (denial !== undefined) return errorOf(denial);
     if (this.lie === undefined || !('result' in answer)) return answer;
-    const changed = this.lie(call, answer.result);
+    const changed = await this.lie(call, answer.result);
     return { result: changed === undefined ? answer.result : changed };
   }
 

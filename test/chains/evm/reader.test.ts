@@ -1,3 +1,4 @@
+import { toHex } from 'viem';
 import { expect, test } from 'vitest';
 import { TestUSDT } from '../../../contracts/artifacts/index.ts';
 import { by, mined, OWNER, PAYER } from '../../../scripts/local-chain.ts';
@@ -77,6 +78,52 @@ describeOnAnvil('reading', (get) => {
     expect(after.get(finalHeight - 20n)).toBe(before.get(finalHeight - 20n));
     expect(after.get(finalHeight - 1n)).not.toBe(before.get(finalHeight - 1n));
     expect((await readFinal(reader, { cursor: begin, watch: [address] })).found).toEqual([]);
+  });
+
+  test('fault 48: what was kept is forgotten also where a block could not be read just before', async () => {
+    const { reader } = get().open([0], { refreshMs: 0, keepMs: 600_000 });
+    const address = await fresh(reader);
+    const begin = await here(reader);
+    await get().pay([transfer(address, UNITS)]);
+    await get().mine(FINAL_BLOCKS + 1);
+    expect((await readFinal(reader, { cursor: begin, watch: [address] })).found).toHaveLength(1);
+    const { finalHeight } = await reader.head();
+    const before = await reader.blockHashes([finalHeight]);
+    await get().mine(1);
+    get().node(0).refuse = ({ method }) =>
+      method === 'eth_getLogs' ? { code: -32_000, message: 'unknown block' } : undefined;
+    await expect(reader.scan({ level: 'tip', cursor: begin, watch: [address] })).rejects.toThrow(
+      'unknown block',
+    );
+    get().node(0).behave();
+    await get().reorg(FINAL_BLOCKS + 3);
+    expect(await reader.blockHashes([finalHeight])).not.toEqual(before);
+    expect((await readFinal(reader, { cursor: begin, watch: [address] })).found).toEqual([]);
+  });
+
+  test('fault 48: a header that comes after its block was replaced is not kept', async () => {
+    const { reader } = get().open([0], { refreshMs: 0, keepMs: 600_000 });
+    await get().mine(FINAL_BLOCKS + 1);
+    const { finalHeight } = await reader.head();
+    const height = finalHeight - 1n;
+    const [isAsked, asked] = signal();
+    const [isReplaced, replaced] = signal();
+    get().node(0).lie = async ({ params }) => {
+      if (params[0] !== toHex(height)) return undefined;
+      get().node(0).lie = undefined;
+      asked();
+      await isReplaced;
+      return undefined;
+    };
+    const late = reader.blockHashes([height]);
+    await isAsked;
+    await get().reorg(FINAL_BLOCKS + 2);
+    await reader.head();
+    replaced();
+    const now = await reader.blockHashes([height]);
+    expect(now.get(height)).toEqual((await get().client.getBlock({ blockNumber: height })).hash);
+    expect(await late).not.toEqual(now);
+    expect(await reader.blockHashes([height])).toEqual(now);
   });
 
   test('fault 48: also where the chain is shorter than what was final before, once or for a while', async () => {
@@ -255,3 +302,9 @@ describeOnAnvil('reading', (get) => {
     }
   });
 });
+
+/** What waits, and what ends the wait. */
+function signal(): [Promise<void>, () => void] {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return [promise, resolve];
+}

@@ -68,8 +68,10 @@ export interface Chain {
    * The hashes of these blocks, of those that the node reports as final. A hash changes when its block or any block before
    * it is replaced, which is how a reorganisation deeper than finality is detected. Null: the chain ends so far below the
    * block that no node which merely lags would; one that was final there is gone.
+   *
+   * @param now read after the call, where they may be some seconds old otherwise
    */
-  blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string | null>>;
+  blockHashes(heights: readonly bigint[], now?: 'now'): Promise<ReadonlyMap<bigint, string | null>>;
 
   /** `final`: as of the newest final block, which no reorganisation can take away; `tip`: as of the newest block. */
   balance(address: string, asset: Asset, at: BalanceView): Promise<bigint>;

@@ -26,13 +26,14 @@ interface Owner {
  * one transaction.
  *
  * @param newest height of a final block to record; call this before booking anything up to it
+ * @param now the chain is read after the call: do so before something new is sent
  * @returns false where final blocks were replaced
  * @throws ChainUnavailable
  */
 export async function checkFinalBlocks(
   deps: CheckDeps,
   owner: Owner,
-  { network, newest }: { network: Network; newest?: bigint },
+  { network, newest, now }: { network: Network; newest?: bigint; now?: 'now' },
 ): Promise<boolean> {
   const { merchantId } = owner;
   const chain = deps.chains.of(owner, network);
@@ -40,7 +41,7 @@ export async function checkFinalBlocks(
   const isNew = newest !== undefined && newest !== known[0]?.height;
   if (known.length === 0 && !isNew) return true;
   const heights = known.map(({ height }) => height);
-  const hashes = await chain.blockHashes(isNew ? [...heights, newest] : heights);
+  const hashes = await chain.blockHashes(isNew ? [...heights, newest] : heights, now);
   const replaced = await confirmReplaced(chain, replacedOf(known, hashes));
   if (replaced.length > 0) {
     await stopAndAudit(deps, owner, { network, replaced });
@@ -65,7 +66,13 @@ function replacedOf(known: readonly FinalBlock[], hashes: Hashes): FinalBlock[] 
 /** Reads the hashes once more, as a single answer may be wrong. */
 async function confirmReplaced(chain: Chain, blocks: readonly FinalBlock[]): Promise<FinalBlock[]> {
   if (blocks.length === 0) return [];
-  return replacedOf(blocks, await chain.blockHashes(blocks.map(({ height }) => height)));
+  return replacedOf(
+    blocks,
+    await chain.blockHashes(
+      blocks.map(({ height }) => height),
+      'now',
+    ),
+  );
 }
 
 async function stopAndAudit(

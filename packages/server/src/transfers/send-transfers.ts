@@ -158,7 +158,7 @@ async function reserve(work: Work, transfers: readonly TransferRow[]): Promise<B
     deps.log.info(fields, 'the merchant is suspended, transfers wait');
     return 'held';
   }
-  if (!(await checkFinalBlocks(deps, merchant, { network }))) return 'stopped';
+  if (!(await checkFinalBlocks(deps, merchant, { network, now: 'now' }))) return 'stopped';
   if (await isPausedByOperator(deps.db, merchant, network, currency)) {
     deps.log.warn({ network, currency, group_ids: groupIds }, 'paused, transfers wait');
     return 'held';
@@ -247,7 +247,8 @@ async function sendAndWatch(work: Work, blockedBy: BlockedBy): Promise<RunResult
   const isToSign = reserved.length > 0 && blockedBy !== 'stopped';
   const sign = async (): Promise<BlockedBy> => {
     // They may have been reserved long ago, by another run.
-    if (!(await checkFinalBlocks(work.deps, work.merchant, work.chain))) return 'stopped';
+    if (!(await checkFinalBlocks(work.deps, work.merchant, { network: work.chain.network, now: 'now' })))
+      return 'stopped';
     return await signOrWait(work);
   };
   const signing = isToSign ? await blockOnHistoryChange(work, sign) : 'none';

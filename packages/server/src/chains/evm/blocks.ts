@@ -38,6 +38,21 @@ export interface FeedOptions {
   keepMs?: number | undefined;
 }
 
+/** What was read of one chain. */
+class KeptBlocks {
+  readonly final: ExpiringMap<bigint, readonly LoggedTransfer[]>;
+  readonly tip: ExpiringMap<string, readonly LoggedTransfer[]>;
+  readonly headers: ExpiringMap<bigint, Header>;
+  readonly places: ExpiringMap<string, ReadonlyMap<number, PlacedTransfer>>;
+
+  constructor(keepMs: number) {
+    this.final = new ExpiringMap(keepMs, KEPT_TRANSFERS_MAX);
+    this.tip = new ExpiringMap(keepMs, KEPT_TRANSFERS_MAX);
+    this.headers = new ExpiringMap(keepMs, KEPT_HEADERS_MAX);
+    this.places = new ExpiringMap(keepMs, KEPT_LOGS_MAX);
+  }
+}
+
 /**
  * Reads blocks once for all merchants of this process: heads, and the `Transfer` logs of our tokens to everybody. Final
  * blocks are read with two endpoints' word; blocks above them by their hash, so that a node that lags refuses instead of
@@ -48,10 +63,10 @@ export class BlockFeed {
   readonly #tokens: TokensByAddress;
   readonly #refreshMs: number;
   readonly #span = new LogSpan();
-  readonly #final: ExpiringMap<bigint, readonly LoggedTransfer[]>;
-  readonly #tip: ExpiringMap<string, readonly LoggedTransfer[]>;
-  readonly #headers: ExpiringMap<bigint, Header>;
-  readonly #places: ExpiringMap<string, ReadonlyMap<number, PlacedTransfer>>;
+  readonly #keepMs: number;
+  /** Another one once final blocks were replaced: what a read under way then finds of the old chain is not kept. */
+  #kept: KeptBlocks;
+  /** The newest one, outdated or not: the next one shows by it whether final blocks were replaced. */
   #snapshot: { value: Snapshot; readAtMs: number } | undefined;
   #reading: Promise<Snapshot> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -65,10 +80,8 @@ export class BlockFeed {
     this.#node = node;
     this.#tokens = tokensByAddress(network);
     this.#refreshMs = refreshMs;
-    this.#final = new ExpiringMap(keepMs, KEPT_TRANSFERS_MAX);
-    this.#tip = new ExpiringMap(keepMs, KEPT_TRANSFERS_MAX);
-    this.#headers = new ExpiringMap(keepMs, KEPT_HEADERS_MAX);
-    this.#places = new ExpiringMap(keepMs, KEPT_LOGS_MAX);
+    this.#keepMs = keepMs;
+    this.#kept = new KeptBlocks(keepMs);
   }
 
   /**
@@ -101,18 +114,18 @@ export class BlockFeed {
   /** All of these blocks' transfers in order, where two endpoints agree. All of the blocks are final. */
   async finalTransfers(from: bigint, to: bigint): Promise<LoggedTransfer[]> {
     return await this.#inTurn(async () => {
+      const kept = this.#kept.final;
       const found: LoggedTransfer[] = [];
       for (let at = from; at <= to; ) {
-        const known = this.#final.get(at);
+        const known = kept.get(at);
         if (known !== undefined) {
           found.push(...known);
           at += 1n;
           continue;
         }
         let end = at;
-        while (end < to && end - at + 1n < this.#span.blocks && this.#final.get(end + 1n) === undefined)
-          end += 1n;
-        const read = await this.#readFinal(at, end);
+        while (end < to && end - at + 1n < this.#span.blocks && kept.get(end + 1n) === undefined) end += 1n;
+        const read = await this.#readFinal(at, end, kept);
         if (read === undefined) continue;
         found.push(...read);
         at = end + 1n;
@@ -124,16 +137,17 @@ export class BlockFeed {
   /** The transfers of these blocks above the final one, in order. One endpoint's word. */
   async tipTransfers(headers: readonly Header[]): Promise<LoggedTransfer[]> {
     return await this.#inTurn(async () => {
+      const kept = this.#kept.tip;
       const found = new Map<string, readonly LoggedTransfer[]>();
       for (const { hash } of headers) {
-        const known = this.#tip.get(hash);
+        const known = kept.get(hash);
         if (known !== undefined) found.set(hash, known);
       }
       const missing = headers.filter(({ hash }) => !found.has(hash));
       for (let i = 0; i < missing.length; i += TIP_BATCH) {
         for (const [hash, transfers] of await this.#readTip(missing.slice(i, i + TIP_BATCH))) {
           found.set(hash, transfers);
-          this.#tip.set(hash, transfers, 1 + transfers.length);
+          kept.set(hash, transfers, 1 + transfers.length);
         }
       }
       return headers.flatMap(({ hash }) => found.get(hash) ?? []);
@@ -142,10 +156,11 @@ export class BlockFeed {
 
   /** Headers of final blocks, where two endpoints agree; a height that the node does not have is absent. */
   async finalHeaders(heights: readonly bigint[]): Promise<Map<bigint, Header>> {
+    const kept = this.#kept.headers;
     const found = new Map<bigint, Header>();
     const missing: bigint[] = [];
     for (const height of new Set(heights)) {
-      const known = this.#headers.get(height);
+      const known = kept.get(height);
       if (known === undefined) missing.push(height);
       else found.set(height, known);
     }
@@ -157,7 +172,7 @@ export class BlockFeed {
       if (block === null) continue;
       const header = readHeader(block);
       found.set(header.height, header);
-      this.#headers.set(header.height, header);
+      kept.set(header.height, header);
     }
     return found;
   }
@@ -168,17 +183,18 @@ export class BlockFeed {
    * @throws ChainUnavailable where a receipt and a log differ: the block was replaced meanwhile, or the node lies
    */
   async placed(transfers: readonly LoggedTransfer[], word: 'one' | 'two'): Promise<PlacedTransfer[]> {
+    const kept = this.#kept.places;
     const keyOf = ({ txId, blockHash }: LoggedTransfer) => `${word} ${txId} ${blockHash}`;
     const byKey = new Map(transfers.map((one) => [keyOf(one), one]));
-    const missing = [...byKey].filter(([key]) => this.#places.get(key) === undefined);
+    const missing = [...byKey].filter(([key]) => kept.get(key) === undefined);
     const read = await readPlaces(this.#node, this.#tokens, { word, of: missing.map(([, one]) => one) });
     const fresh = new Map(missing.map(([key], i) => [key, read[i]]));
-    for (const [key, places] of fresh) if (places !== undefined) this.#places.set(key, places, places.size);
+    for (const [key, places] of fresh) if (places !== undefined) kept.set(key, places, places.size);
     return transfers.map((one) => {
       const key = keyOf(one);
-      const place = (fresh.get(key) ?? this.#places.get(key))?.get(one.logIndex);
+      const place = (fresh.get(key) ?? kept.get(key))?.get(one.logIndex);
       if (place !== undefined && isSame(place, one)) return place;
-      this.#snapshot = undefined;
+      this.#outdate();
       throw new ChainUnavailable(
         'erc20',
         `log and receipt of ${one.txId} differ: its block may have been replaced`,
@@ -196,7 +212,8 @@ export class BlockFeed {
   async #readNow(): Promise<Snapshot> {
     const before = this.#snapshot?.value;
     const value = await readSnapshot(this.#node, before);
-    if (before !== undefined && (await this.#isReplaced(before, value))) this.#forgetAll();
+    if (before !== undefined && (await this.#isReplaced(before, value)))
+      this.#kept = new KeptBlocks(this.#keepMs);
     this.#snapshot = { value, readAtMs: performance.now() };
     return value;
   }
@@ -212,11 +229,9 @@ export class BlockFeed {
     return there === null || readHeader(there).hash !== before.final.hash;
   }
 
-  #forgetAll(): void {
-    this.#final.clear();
-    this.#tip.clear();
-    this.#headers.clear();
-    this.#places.clear();
+  /** The next snapshot is read anew. */
+  #outdate(): void {
+    if (this.#snapshot !== undefined) this.#snapshot.readAtMs = Number.NEGATIVE_INFINITY;
   }
 
   async #readAhead(log: Logger): Promise<void> {
@@ -233,7 +248,11 @@ export class BlockFeed {
   }
 
   /** Undefined where the range was too much for the node: the span is smaller now. */
-  async #readFinal(from: bigint, to: bigint): Promise<LoggedTransfer[] | undefined> {
+  async #readFinal(
+    from: bigint,
+    to: bigint,
+    kept: KeptBlocks['final'],
+  ): Promise<LoggedTransfer[] | undefined> {
     const range = { fromBlock: toQuantity(from), toBlock: toQuantity(to) };
     let logs: unknown;
     try {
@@ -255,7 +274,7 @@ export class BlockFeed {
     }
     for (let height = from; height <= to; height += 1n) {
       const own = byHeight.get(height) ?? [];
-      this.#final.set(height, own, 1 + own.length);
+      kept.set(height, own, 1 + own.length);
     }
     return transfers;
   }
@@ -270,7 +289,7 @@ export class BlockFeed {
     return headers.map(({ hash }, i): [string, LoggedTransfer[]] => {
       const logs = answers[i];
       if (logs instanceof NodeError) {
-        this.#snapshot = undefined;
+        this.#outdate();
         throw new ChainUnavailable('erc20', `the block ${hash} cannot be read: ${logs.message}`, logs);
       }
       const transfers = this.#transfersIn(logs);

@@ -30,11 +30,6 @@ export class ExpiringMap<K, V> {
     }
   }
 
-  clear(): void {
-    this.#entries.clear();
-    this.#weight = 0;
-  }
-
   #drop(key: K): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;

@@ -12,8 +12,8 @@ const histories = fc.record({
   tips: fc.array(fc.oneof(wei(500n * GWEI), wei(2n * GWEI)), { maxLength: 20 }),
 });
 const ceilings = fc.record({
-  maxFeePerGas: fc.bigInt({ min: TIP_MIN, max: 500n * GWEI }),
-  maxPriorityFeePerGas: fc.bigInt({ min: 1n, max: 50n * GWEI }),
+  maxFeePerGas: fc.bigInt({ min: 2n * TIP_MIN, max: 500n * GWEI }),
+  maxPriorityFeePerGas: fc.bigInt({ min: 2n, max: 50n * GWEI }),
 });
 
 function attempt<T>(make: () => T): T | undefined {
@@ -59,6 +59,8 @@ describe('fees of a new transaction', () => {
     const history = { nextBaseFee: 200n * GWEI, tips: [] };
     expect(() => priceOf(history, CEILINGS)).toThrow('raise max_fee_per_gas in the networks file');
     expect(() => priceOf(history, CEILINGS)).toThrow(SigningHeld);
+    const reserved = { nextBaseFee: 180n * GWEI, tips: [] };
+    expect(() => priceOf(reserved, CEILINGS)).toThrow('at the 177777777777 that may be offered');
   });
 
   test('property: below every ceiling, and above the next base fee', () => {
@@ -66,7 +68,7 @@ describe('fees of a new transaction', () => {
       fc.property(histories, ceilings, (history, under) => {
         const fees = attempt(() => priceOf(history, under));
         if (fees === undefined) {
-          expect(history.nextBaseFee + TIP_MIN).toBeGreaterThan(under.maxFeePerGas);
+          expect((history.nextBaseFee + TIP_MIN) * 9n).toBeGreaterThan(under.maxFeePerGas * 8n);
           return;
         }
         expectLegal(fees, under);
@@ -76,14 +78,16 @@ describe('fees of a new transaction', () => {
   });
 });
 
+const UNDER = { ceilings: CEILINGS, isFill: false };
+
 describe('fees of a replacement', () => {
   test('an eighth more of both, rounded up', () => {
     const replaced = { maxFeePerGas: 101n, maxPriorityFeePerGas: 0n };
     expect(
-      replacementOf({ ...replaced, maxFeePerGas: TIP_MIN * 100n }, { nextBaseFee: 0n, tips: [] }, CEILINGS),
+      replacementOf({ ...replaced, maxFeePerGas: TIP_MIN * 100n }, { nextBaseFee: 0n, tips: [] }, UNDER),
     ).toEqual({ maxFeePerGas: (TIP_MIN * 1_125n) / 10n, maxPriorityFeePerGas: TIP_MIN });
     const high = { maxFeePerGas: 100n * GWEI + 1n, maxPriorityFeePerGas: 4n * GWEI + 1n };
-    expect(replacementOf(high, { nextBaseFee: 0n, tips: [] }, CEILINGS)).toEqual({
+    expect(replacementOf(high, { nextBaseFee: 0n, tips: [] }, UNDER)).toEqual({
       maxFeePerGas: 112_500_000_002n,
       maxPriorityFeePerGas: 4_500_000_002n,
     });
@@ -92,15 +96,15 @@ describe('fees of a replacement', () => {
   test('where fees have risen further it follows them', () => {
     const replaced = { maxFeePerGas: 10n * GWEI, maxPriorityFeePerGas: GWEI };
     const history = { nextBaseFee: 40n * GWEI, tips: [3n * GWEI] };
-    expect(replacementOf(replaced, history, CEILINGS)).toEqual(priceOf(history, CEILINGS));
+    expect(replacementOf(replaced, history, UNDER)).toEqual(priceOf(history, CEILINGS));
   });
 
   test('at the ceiling of either fee there is none', () => {
     const history = { nextBaseFee: GWEI, tips: [GWEI] };
     const full = { maxFeePerGas: 178n * GWEI, maxPriorityFeePerGas: GWEI };
     const tipped = { maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 9n * GWEI };
-    expect(() => replacementOf(full, history, CEILINGS)).toThrow(FeeCeilingReached);
-    expect(() => replacementOf(tipped, history, CEILINGS)).toThrow(/maxPriorityFeePerGas of 9000000000 wei/);
+    expect(() => replacementOf(full, history, UNDER)).toThrow(FeeCeilingReached);
+    expect(() => replacementOf(tipped, history, UNDER)).toThrow(/maxPriorityFeePerGas of 9000000000 wei/);
   });
 
   test('property: geth and others take it in place of every version before it, up to the ceilings', () => {
@@ -110,7 +114,7 @@ describe('fees of a replacement', () => {
         for (const history of later) {
           if (fees === undefined) return;
           const replaced: Fees = fees;
-          const next = attempt(() => replacementOf(replaced, history, under));
+          const next = attempt(() => replacementOf(replaced, history, { ceilings: under, isFill: false }));
           if (next === undefined) return;
           expectLegal(next, under);
           for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
@@ -120,6 +124,33 @@ describe('fees of a replacement', () => {
           fees = next;
         }
       }),
+    );
+  });
+
+  test('property: a fill takes the place of every version, while the base fee is below the ceiling', () => {
+    fc.assert(
+      fc.property(
+        fc.array(histories, { minLength: 1, maxLength: 40 }),
+        histories,
+        ceilings,
+        ([first, ...later], now, under) => {
+          const versions: Fees[] = [];
+          const add = (make: () => Fees) => versions.push(...[attempt(make) ?? []].flat());
+          if (first !== undefined) add(() => priceOf(first, under));
+          for (const history of later) {
+            const last = versions.at(-1);
+            if (last !== undefined)
+              add(() => replacementOf(last, history, { ceilings: under, isFill: false }));
+          }
+          const nextBaseFee = now.nextBaseFee % (under.maxFeePerGas - TIP_MIN + 1n);
+          for (const replaced of versions) {
+            const fill = replacementOf(replaced, { ...now, nextBaseFee }, { ceilings: under, isFill: true });
+            expectLegal(fill, under);
+            for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const)
+              expect(fill[fee] * 8n).toBeGreaterThanOrEqual(replaced[fee] * 9n);
+          }
+        },
+      ),
     );
   });
 });

@@ -30,41 +30,64 @@ const NETWORK = 'erc20';
 const BASE_FEE_FACTOR = 2n;
 
 /**
+ * What every transaction but a fill offers at most: eight ninths of the ceilings. A fill has to raise the fees of whatever
+ * it replaces by an eighth, and so always fits below the ceilings themselves.
+ */
+function belowFills({ maxFeePerGas, maxPriorityFeePerGas }: FeeCeilings): FeeCeilings {
+  return { maxFeePerGas: (maxFeePerGas * 8n) / 9n, maxPriorityFeePerGas: (maxPriorityFeePerGas * 8n) / 9n };
+}
+
+/**
  * The fees of a new transaction: the median of the blocks' median tips, and room for the base fee to double.
  *
- * @throws FeeCeilingReached where the next block's base fee leaves nothing for a tip below the ceiling
+ * @throws FeeCeilingReached where the next block's base fee leaves nothing for a tip
  */
-export function priceOf({ nextBaseFee, tips }: FeeHistory, ceilings: FeeCeilings): Fees {
-  if (nextBaseFee + TIP_MIN > ceilings.maxFeePerGas) {
+export function priceOf(history: FeeHistory, ceilings: FeeCeilings): Fees {
+  return priceWithin(history, belowFills(ceilings));
+}
+
+/** @param limits what may be offered at most */
+function priceWithin({ nextBaseFee, tips }: FeeHistory, limits: FeeCeilings): Fees {
+  if (nextBaseFee + TIP_MIN > limits.maxFeePerGas) {
     throw new FeeCeilingReached(
       NETWORK,
-      `the base fee of ${nextBaseFee} wei is at the ceiling of ${ceilings.maxFeePerGas}: ` +
+      `the base fee of ${nextBaseFee} wei is at the ${limits.maxFeePerGas} that may be offered: ` +
         'wait until it falls, or raise max_fee_per_gas in the networks file',
     );
   }
-  const tip = least(most(medianOf(tips), TIP_MIN), ceilings.maxPriorityFeePerGas);
-  const maxFeePerGas = least(BASE_FEE_FACTOR * nextBaseFee + tip, ceilings.maxFeePerGas);
+  const tip = tipWithin(tips, limits);
+  const maxFeePerGas = least(BASE_FEE_FACTOR * nextBaseFee + tip, limits.maxFeePerGas);
   return { maxFeePerGas, maxPriorityFeePerGas: least(tip, maxFeePerGas) };
+}
+
+function tipWithin(tips: FeeHistory['tips'], { maxPriorityFeePerGas }: FeeCeilings): bigint {
+  return least(most(medianOf(tips), TIP_MIN), maxPriorityFeePerGas);
 }
 
 /**
  * The fees of a transaction that replaces another: at least an eighth above both of its fees, where geth wants a tenth.
  *
+ * @param isFill it pays nobody and takes the sequence
  * @throws FeeCeilingReached where the ceilings do not leave an eighth: that transaction can only be waited for
  */
-export function replacementOf(replaced: Fees, history: FeeHistory, ceilings: FeeCeilings): Fees {
+export function replacementOf(
+  replaced: Fees,
+  history: FeeHistory,
+  { ceilings, isFill }: { ceilings: FeeCeilings; isFill: boolean },
+): Fees {
+  const limits = isFill ? ceilings : belowFills(ceilings);
   const floor: Fees = {
     maxFeePerGas: raised(replaced.maxFeePerGas),
     maxPriorityFeePerGas: raised(replaced.maxPriorityFeePerGas),
   };
   for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
-    if (floor[fee] <= ceilings[fee]) continue;
+    if (floor[fee] <= limits[fee]) continue;
     throw new FeeCeilingReached(
       NETWORK,
-      `${fee} of ${replaced[fee]} wei cannot be raised by an eighth below the ceiling of ${ceilings[fee]}`,
+      `${fee} of ${replaced[fee]} wei cannot be raised by an eighth below the ${limits[fee]} that may be offered`,
     );
   }
-  const now = priceOf(history, ceilings);
+  const now = priceWithin(history, limits);
   const maxFeePerGas = most(floor.maxFeePerGas, now.maxFeePerGas);
   const tip = most(floor.maxPriorityFeePerGas, now.maxPriorityFeePerGas);
   return { maxFeePerGas, maxPriorityFeePerGas: least(tip, maxFeePerGas) };
@@ -72,8 +95,7 @@ export function replacementOf(replaced: Fees, history: FeeHistory, ceilings: Fee
 
 /** What a gas costs in the next block, in wei: no more than that is paid, whatever a transaction offers. */
 export function presentPrice({ nextBaseFee, tips }: FeeHistory, ceilings: FeeCeilings): bigint {
-  const tip = least(most(medianOf(tips), TIP_MIN), ceilings.maxPriorityFeePerGas);
-  return nextBaseFee + tip;
+  return nextBaseFee + tipWithin(tips, belowFills(ceilings));
 }
 
 /** An eighth more, rounded up, and never the same. */

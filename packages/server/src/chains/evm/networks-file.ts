@@ -200,6 +200,8 @@ function readEntry(entry: NetworkEntry, complain: Complain): EvmNetwork {
 function checkFees(fees: NetworkEntry['fee_ceilings'], complain: Complain): void {
   if (BigInt(fees.max_fee_per_gas) === 0n)
     complain('fee_ceilings.max_fee_per_gas', 'is 0: nothing could be sent');
+  if (BigInt(fees.max_priority_fee_per_gas) === 0n)
+    complain('fee_ceilings.max_priority_fee_per_gas', 'is 0: nothing that is stuck could be replaced');
   if (BigInt(fees.max_priority_fee_per_gas) > BigInt(fees.max_fee_per_gas))
     complain('fee_ceilings.max_priority_fee_per_gas', 'is above max_fee_per_gas: lower it');
 }

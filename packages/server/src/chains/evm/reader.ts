@@ -105,12 +105,12 @@ export class EvmReader implements ReadingPart {
     return headOf(await this.#options.feed.snapshot());
   }
 
-  async blockHashes(heights: readonly bigint[]): Promise<ReadonlyMap<bigint, string | null>> {
+  async blockHashes(heights: readonly bigint[], now?: 'now'): Promise<ReadonlyMap<bigint, string | null>> {
     const { feed } = this.#options;
     const isBeyond = (height: bigint, head: bigint) => height > head + LAG_MAX;
-    const known = await feed.snapshot();
+    const known = now === undefined ? await feed.snapshot() : await feed.newSnapshot();
     // Another process may have seen newer blocks than those that were read some seconds ago.
-    const isOld = heights.some((height) => isBeyond(height, known.head.height));
+    const isOld = now === undefined && heights.some((height) => isBeyond(height, known.head.height));
     const { head, final } = isOld ? await feed.newSnapshot() : known;
     const there = heights.filter((height) => height >= 0n && height <= final.height);
     const headers = await feed.finalHeaders(there);

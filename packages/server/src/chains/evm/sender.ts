@@ -124,7 +124,8 @@ export class EvmSender {
     const state = await this.#readMovementState(spec);
     const known = { network: this.#options.network, wallets: this.#own, state };
     const { call, purpose } = buildMovementCall(known, keyRef, movement);
-    return await this.#sign(spec, { call, purpose, itemIds: [] });
+    const isFill = movement.kind === 'fill';
+    return await this.#sign({ ...spec, isFill }, { call, purpose, itemIds: [] });
   }
 
   async broadcast(tx: SignedTx): Promise<Broadcast> {
@@ -219,7 +220,7 @@ export class EvmSender {
     };
   }
 
-  async #priceFor({ replaces }: Order, nonce: number): Promise<Fees> {
+  async #priceFor({ replaces, isFill = false }: Order, nonce: number): Promise<Fees> {
     const { feeCeilings } = this.#options.network;
     const history = await readFeeHistory(this.#reads);
     if (replaces === undefined) return priceOf(history, feeCeilings);
@@ -227,7 +228,7 @@ export class EvmSender {
     if (replaced === undefined || replaced.nonce !== nonce) {
       throw new UnbuildableTransfer('what is replaced has another sequence');
     }
-    return replacementOf(replaced, history, feeCeilings);
+    return replacementOf(replaced, history, { ceilings: feeCeilings, isFill });
   }
 
   async #readMovementState({ movement }: MovementSpec): Promise<MovementState> {
@@ -308,6 +309,8 @@ interface Order {
   keyRef: KeyRef;
   sequence?: string;
   replaces?: SignedTx;
+  /** It pays nobody, so it may offer as much as the ceilings say. */
+  isFill?: boolean;
 }
 
 interface BuiltTransaction {
