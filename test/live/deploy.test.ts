@@ -4,10 +4,12 @@ import path from 'node:path';
 import { type Address, parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { TestUSDT } from '../../contracts/artifacts/index.ts';
+import { readOpenDeployments } from '../../packages/server/src/chains/evm/deploy-contracts.ts';
 import { parseNetworks } from '../../packages/server/src/chains/evm/networks-file.ts';
 import type { DeployReport } from '../../packages/server/src/operator.ts';
 import { batchPayoutDeployment, sweeperDeployment } from '../../packages/signer/src/contracts.ts';
-import { PAYER } from '../../scripts/local-chain.ts';
+import { by, PAYER } from '../../scripts/local-chain.ts';
 import { TANK } from '../chains/evm/key-signer.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { florin } from '../florin-command.ts';
@@ -173,5 +175,23 @@ describe.skipIf(!hasAnvil())('our contracts on a network that lacks them', () =>
     expect(await run(['--write'], { file: late })).toMatchObject({ code: 0, stderr: '' });
     expect(readFileSync(late, 'utf8')).toBe(written);
     expect(await sentCount()).toBe(count);
+  });
+
+  test('a deployment that failed is told, and one that is in no block is waited for', async () => {
+    const { client, node, tokens } = store.world;
+    const hash = await client.writeContract({
+      ...by(PAYER, 100_000n),
+      address: tokens.USDT,
+      abi: TestUSDT.abi,
+      functionName: 'transfer',
+      args: [freshAddress(2), 10n ** 30n],
+    });
+    await store.world.mine(1);
+    const sent = { contract: 'sweeper', address: freshAddress(3) } as const;
+    await expect(readOpenDeployments(node, [{ ...sent, txId: hash }])).rejects.toThrow(
+      `the transaction of sweeper failed on the chain: ${hash}`,
+    );
+    const waiting = { ...sent, txId: generatePrivateKey() };
+    expect(await readOpenDeployments(node, [waiting, { ...waiting, address: PAYOUT }])).toEqual([waiting]);
   });
 });

@@ -146,7 +146,7 @@ describe.skipIf(!hasAnvil())('endpoints of an EVM network', () => {
   test('each further failure doubles the time for which it is left alone, up to a minute; an answer ends that', async () => {
     const clock = vi.useFakeTimers({ toFake: ['performance'] });
     try {
-      const rpc = open([0, 1], { restMs: 1_000 });
+      const rpc = open([0, 1], { restMs: 1_000, timeoutMs: 20_000 });
       await rpc.call(...GENESIS);
       at(0).manner = 'busy';
       for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {

@@ -11,7 +11,7 @@ describeOnAnvil('reading by nodes that fail or lie', (get) => {
   const transfer = (to: string, amount: bigint, asset: EvmTransfer['asset'] = 'USDT') =>
     transferTo(get(), { to, amount, asset });
 
-  test('J7: what one of three endpoints invents, changes or hides decides nothing', async () => {
+  test('J7, fault 46: what one of three endpoints invents, changes or hides decides nothing', async () => {
     const places = [0, 1, 2];
     const { reader: honest } = get().open();
     const address = await fresh(honest);

@@ -207,7 +207,7 @@ describeOnAnvil('reading', (get) => {
     expect(rest.found).toEqual(found.filter(({ height }) => height >= middle));
   });
 
-  test('K4: fake tokens, transfers of nothing and the native coin are not seen', async () => {
+  test('K4, fault 66: fake tokens, transfers of nothing and the native coin are not seen', async () => {
     const { reader } = get().open();
     const address = await fresh(reader);
     const begin = await here(reader);

@@ -20,7 +20,7 @@ export interface EndpointDeps {
   restMs: number;
 }
 
-/** One node. It is left alone for a while after it failed, and for an hour where it serves another chain. */
+/** One node. It is left alone for a while after it failed, and for a minute where it serves another chain. */
 export class RpcEndpoint {
   /** What people see of it: its URL may hold a key. */
   readonly host: string;
@@ -75,7 +75,7 @@ export class RpcEndpoint {
     const isWrong = error.failure === 'wrong_chain';
     this.#failures += 1;
     this.#lastFailure = error.message;
-    this.#restsUntilMs = performance.now() + (isWrong ? VERIFY_EVERY_MS : Math.max(backOffMs, askedMs));
+    this.#restsUntilMs = performance.now() + (isWrong ? REST_MAX_MS : Math.max(backOffMs, askedMs));
     // Another node may answer at the same URL when it is back.
     if (error.failure !== 'busy') this.#verifiedAtMs = undefined;
     return error;
