@@ -874,6 +874,7 @@ create table public.sweep_part (
   constraint sweep_part_pkey PRIMARY KEY (merchant_id, sweep_id, network, tx_id, index),
   constraint sweep_part_amount_check CHECK ((amount > 0))
 );
+CREATE INDEX sweep_part_deposit ON public.sweep_part USING btree (merchant_id, network, tx_id, index);
 
 create table public.transfer (
   merchant_id uuid not null,

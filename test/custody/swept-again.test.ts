@@ -72,6 +72,27 @@ describe.each(NETWORKS)('%s', (network) => {
     ).toEqual([]);
   }, 90_000);
 
+  test('fault 49: also where it is final before the deposit whose coins it takes is credited', async () => {
+    const own = await creditedPayment(service, network);
+    const { merchantId } = own.merchant;
+    const process = new Process(service.app, merchantId);
+    await process.finish(network);
+    await own.chain.reorg(40);
+    await sendAs(own, 'another payer', [150]);
+    await own.chain.mine(4);
+    for (let round = 0; round < 2; round++) {
+      await auditOnce(service, merchantId, network);
+      await own.chain.mine(4);
+    }
+    await networkCommands(service.app).resume(network, encodeId('merchant', merchantId));
+    await process.finish(network);
+    expect(await sweptOf(merchantId)).toEqual(['100/100']);
+    await scanOnce(service.app, merchantId, network);
+    await process.finish(network);
+    expect(await inWallet(own)).toBe(150);
+    expect(await sweptOf(merchantId)).toEqual(['0/100', '150/150']);
+  }, 90_000);
+
   test('fault 49: a sweep of lost deposits is canceled; other coins of the address are swept', async () => {
     const own = await creditedPayment(service, network);
     const { merchantId } = own.merchant;

@@ -231,6 +231,27 @@ async function releaseParts(
 }
 
 /**
+ * Sweeps that moved coins, with parts of lost deposits at addresses that have unswept ones. A sweep that is mined again may
+ * be final before the deposits whose coins it took are credited.
+ */
+export async function listMisassigned(
+  db: Db,
+  { merchantId, network }: MerchantNetwork,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ sweep_id: string }>`
+    select distinct s.sweep_id from payment_transaction t
+    join payment_transaction l on l.merchant_id = t.merchant_id and l.payment_id = t.payment_id
+      and l.network = t.network and l.address = t.address and l.currency = t.currency and l.lost_at is not null
+    join sweep_part s on s.merchant_id = l.merchant_id and s.network = l.network and s.tx_id = l.tx_id
+      and s.index = l.index
+    join transfer m on m.merchant_id = s.merchant_id and m.owner_type = 'sweep' and m.owner_id = s.sweep_id
+    join transfer_attempt a on a.merchant_id = m.merchant_id and a.network = m.network and a.tx_id = m.tx_id
+    where t.merchant_id = ${merchantId} and t.network = ${network} and ${IS_UNSWEPT}
+      and m.status = 'succeeded' and m.lost_at is null and a.gone_at is null`.execute(db);
+  return rows.map((row) => row.sweep_id);
+}
+
+/**
  * Reassigns parts of succeeded sweeps whose deposits are lost: such a sweep moved other coins of the address, so its
  * parts now point to unswept deposits there, as far as there are any.
  *

@@ -22,6 +22,7 @@ import { bookMovedSweeps } from './book-moved-sweeps.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 import {
   claimUnswept,
+  listMisassigned,
   listUnswept,
   reassignLostParts,
   releaseSweeps,
@@ -80,6 +81,7 @@ async function sweep(
   const merchant = await getMerchant(deps.db, job.merchantId);
   const network = networkOf(job);
   const { step, signal } = { step: run.step.bind(run), signal: run.signal };
+  await reassignMisassigned({ deps, merchant, network, step });
   const after = (ms: number) => ({ againAtMs: deps.clock.nowMs() + ms, followsClock: false });
   // Real money moves only where the operator has turned the network on.
   if (!(await isTurnedOn(deps.db, merchant, network))) return after(UNWORTHY_RETRY_MS);
@@ -93,6 +95,18 @@ async function sweep(
     if (!(error instanceof ChainUnavailable)) throw error;
     return after(UNREACHABLE_RETRY_MS);
   }
+}
+
+/** What is left to sweep is known once the coins that sweeps took of the newest deposits are booked. */
+async function reassignMisassigned({
+  deps,
+  merchant,
+  network,
+  step,
+}: Pick<Sweep, 'deps' | 'merchant' | 'network' | 'step'>): Promise<void> {
+  const { merchantId } = merchant;
+  const sweepIds = await listMisassigned(deps.db, { merchantId, network });
+  if (sweepIds.length > 0) await step((tx) => reassignLostParts(tx, merchantId, sweepIds));
 }
 
 /** Why coins stay where they are. */
