@@ -5,6 +5,7 @@ const LEVELS = [
   ['platform'],
   ['tenancy'],
   ['stores', 'customers', 'ledger', 'chains', 'rates'],
+  ['mail'],
   ['events', 'transfers'],
   ['webhooks', 'payment-methods', 'payouts'],
   ['payments'],
@@ -33,6 +34,7 @@ const PACKAGES: Record<string, string[]> = {
 
 /** Libraries that one module alone may use. */
 const DOORS: Record<string, string[]> = {
+  mail: ['nodemailer', 'nodemailer/**'],
   platform: ['pg', 'undici', 'ipaddr.js', 'fastify', '@fastify/*'],
   chains: ['viem', 'viem/**', 'tronweb', '@solana/*', '@solana-program/*'],
 };

@@ -13,6 +13,7 @@ const ALLOWED_LICENCES = new Set([
   'CC0-1.0',
   'ISC',
   'MIT',
+  'MIT-0',
   'MPL-2.0',
   'PostgreSQL',
   'Python-2.0',

@@ -395,6 +395,29 @@ CREATE INDEX ledger_entry_cause ON public.ledger_entry USING btree (merchant_id,
 CREATE INDEX ledger_entry_order ON public.ledger_entry USING btree (merchant_id, created_at DESC, entry_id DESC);
 CREATE UNIQUE INDEX ledger_entry_payout_item ON public.ledger_entry USING btree (merchant_id, cause_id, debit, credit) WHERE (cause_type = 'payout_item'::text);
 
+create table public.mail (
+  merchant_id uuid not null,
+  mail_id uuid not null,
+  kind text not null,
+  cause text not null,
+  about text not null,
+  recipient text not null,
+  language text not null,
+  view jsonb not null,
+  status text not null,
+  attempts integer not null default 0,
+  error text,
+  created_at bigint not null,
+  ended_at bigint,
+  constraint mail_pkey PRIMARY KEY (merchant_id, mail_id),
+  constraint mail_once UNIQUE (merchant_id, kind, cause, recipient),
+  constraint mail_ended CHECK (((ended_at IS NULL) = (status = ANY (ARRAY['pending'::text, 'sending'::text, 'caught'::text])))),
+  constraint mail_recipient_check CHECK ((length(recipient) <= 254)),
+  constraint mail_status_check CHECK ((status = ANY (ARRAY['caught'::text, 'pending'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unconfirmed'::text, 'off'::text])))
+);
+CREATE INDEX mail_about ON public.mail USING btree (merchant_id, about, created_at DESC, mail_id DESC);
+CREATE INDEX mail_newest ON public.mail USING btree (merchant_id, created_at DESC, mail_id DESC);
+
 create table public.merchant (
   merchant_id uuid not null,
   name text not null,
@@ -461,6 +484,8 @@ create table public.payment (
   earlier_amounts jsonb not null default '[]'::jsonb,
   order_id text,
   exceptions jsonb not null default '[]'::jsonb,
+  payer_email text,
+  payer_language text,
   constraint payment_pkey PRIMARY KEY (merchant_id, payment_id),
   constraint payment_amount_check CHECK ((amount > 0)),
   constraint payment_check CHECK (((status = 'completed'::text) = (completed_at IS NOT NULL))),

@@ -6,14 +6,15 @@ import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { signedOf } from '../../packages/server/src/transfers/queries.ts';
 import { jobOf } from '../job.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
-import { startService, type TestService } from '../service.ts';
+import { BLOCKS_BY_HAND, startService, type TestService } from '../service.ts';
 import { attemptsOf, newPayout, type Payout, submitItems } from '../transfers/payouts.ts';
 import { Process } from '../transfers/process.ts';
 import { auditOnce } from './audits.ts';
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService();
+  // A block that came by itself would take what is broadcast below before the audit sees it.
+  service = await startService({ simchainTiming: BLOCKS_BY_HAND });
 });
 afterEach(() => expectLedgerWhole(service));
 afterAll(() => service.stop());

@@ -9,6 +9,7 @@ import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 import { WEBHOOK_SETTINGS } from '../../packages/server/src/webhooks/index.ts';
 import { HAS_CORPORA } from '../corpora.ts';
 import { expectLedgerWhole } from '../ledger.ts';
+import { receiptOf } from '../mail/receipt.ts';
 import { caller } from '../payouts/requests.ts';
 import { FULL, scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -61,6 +62,7 @@ async function foreignIds(): Promise<Record<string, string>> {
     store_id: other.storeId,
     endpoint_id: endpoint.id,
     delivery_id: delivery.id,
+    mail_id: (await receiptOf(other, 'bob@example.com')).id,
   };
 }
 
@@ -74,7 +76,13 @@ beforeAll(async () => {
   if (first === undefined) throw new Error('there are no merchants');
   addresses = (await caller(service, first).call('/test_helpers/addresses')).json as typeof addresses;
   const foreign = await foreignIds();
-  lanes = merchants.map(({ apiKey, secretKey }) => ({ apiKey, secretKey, foreign }));
+  lanes = await Promise.all(
+    merchants.map(async (merchant) => {
+      const { apiKey, secretKey } = merchant;
+      const mail = await receiptOf(merchant, 'ada@example.com');
+      return { apiKey, secretKey, foreign, own: { mail_id: mail.id } };
+    }),
+  );
 });
 afterAll(() => service.stop());
 

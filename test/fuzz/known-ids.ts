@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Exchange } from './checks.ts';
+import type { Merchant } from './run.ts';
 import { isStream } from './wire.ts';
 
 const PLACE = /\{\{(\w+):(\d+)\}\}/g;
@@ -11,9 +12,10 @@ export class KnownIds {
   #sure = true;
   #missed = false;
 
-  constructor(foreign: Readonly<Record<string, string>>) {
+  constructor({ foreign, own }: Pick<Merchant, 'foreign' | 'own'>) {
     this.#ids.set('run', [randomBytes(4).toString('hex')]);
     for (const [kind, id] of Object.entries(foreign)) this.#ids.set(`foreign_${kind}`, [id]);
+    for (const [kind, id] of Object.entries(own)) this.#ids.set(kind, [id]);
   }
 
   /** Whether each place since the last call was filled with an id of something that surely exists. */

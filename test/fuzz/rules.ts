@@ -131,6 +131,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   createPaymentLink: [...sessionRules, { codes: ['parameter_missing'], why: 'amount or open: true' }],
   listPaymentLinks: [cursor],
   listCustomers: [cursor],
+  listMails: [cursor, contradiction],
   listInvoices: [cursor],
   listPayments: [cursor, contradiction, foreignStore],
   listCheckoutSessions: [cursor, contradiction, foreignStore],

@@ -9,6 +9,8 @@ import { asCurl, signed, Wire } from './wire.ts';
 export interface Merchant extends Credentials {
   /** Ids of another merchant, by kind. */
   foreign: Readonly<Record<string, string>>;
+  /** Ids of its own, by kind, of what no answer but a list shows. */
+  own: Readonly<Record<string, string>>;
 }
 
 export interface FuzzOptions extends CaseOptions {
@@ -109,7 +111,7 @@ interface Run {
 
 /** @returns the first problem of the case */
 async function runCase(run: Run, drafts: Case): Promise<Problem | undefined> {
-  const ids = new KnownIds(run.merchant.foreign);
+  const ids = new KnownIds(run.merchant);
   const sent: string[] = [];
   for (const draft of drafts) {
     const ready = signed(draft, run.merchant, (text) => ids.resolve(text));

@@ -53,6 +53,7 @@ async function makeOneOfEach(n: number): Promise<void> {
     amount: 5_000_000,
     currency: 'USDT',
     customer,
+    customer_email: `${customer}@shop.example`,
     order_id: `order-${n}`,
     description: `=cmd|' /C calc'!A${n}`,
   });
@@ -89,6 +90,9 @@ async function read(list: Operation, query: Record<string, string>): Promise<Pag
 
 const idOf = (item: Record<string, unknown>) =>
   String(item.id ?? item.item_id ?? item.batch_id ?? item.refund_id);
+
+/** Lists of the merchant, which no store limits. */
+const OF_THE_MERCHANT = ['listPaymentMethods', 'listMails'];
 
 test('every list takes each of its own ids back, and one by one shows what it shows at once', async () => {
   expect(lists.length).toBeGreaterThan(9);
@@ -189,7 +193,7 @@ test('filters that contradict each other and cursors of other lists are 400 with
       400,
       'created[lt]',
     ]);
-    if (list.operationId === 'listPaymentMethods') continue;
+    if (OF_THE_MERCHANT.includes(list.operationId)) continue;
     expect([list.operationId, ...(await paramOf(list, { store: 'store_0' }))]).toEqual([
       list.operationId,
       403,

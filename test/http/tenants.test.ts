@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { receiptOf } from '../mail/receipt.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Answer, type SignedOptions, send } from '../signed-request.ts';
 import { addInvoice, addPaymentMethod, addSubscription } from '../subscriptions/rows.ts';
@@ -60,6 +61,7 @@ async function makeResources(merchant: TestMerchant, text: string, amount = '5.0
     metadata: { text },
   };
   await send(`${service.baseUrl}/api/v1/refunds/create`, merchant, { body: JSON.stringify(refund) });
+  const mail = await receiptOf(merchant, `${text}@shop.example`);
   const link = await merchant.sdk.paymentLinks.create({ amount: 777n, currency: 'USD', description: text });
   const subscription = await addSubscription(service, merchant, {
     customer: `${text}-subscriber`,
@@ -79,6 +81,7 @@ async function makeResources(merchant: TestMerchant, text: string, amount = '5.0
     event_id: event?.id ?? '',
     endpoint_id: endpoint.id,
     delivery_id: delivery.id,
+    mail_id: mail.id,
     refund_id: refundId,
     session_id: String(session.json.id),
     payment_id: String(session.json.payment_id),
@@ -147,7 +150,7 @@ test('C1: every resource of a path has an owner in these tests', () => {
 });
 
 /** Collections whose resources belong to the merchant; those of all others belong to a store. */
-const OF_THE_MERCHANT = ['payout-batches', 'customers', 'payment_method', 'payment_methods'];
+const OF_THE_MERCHANT = ['payout-batches', 'customers', 'mails', 'payment_method', 'payment_methods'];
 
 test("C1: its owner reads it, and the merchant's other store too, or it is 403 there", async () => {
   const otherStore = await service.addStore(bob);
@@ -302,6 +305,7 @@ test("C2: another merchant's cursor is 400, as an unknown one", async () => {
     ['listWebhookEndpoints', idsOfBob.endpoint_id ?? ''],
     ['listDeliveries', idsOfBob.delivery_id ?? ''],
     ['listCustomers', idsOfBob.customer_id ?? ''],
+    ['listMails', idsOfBob.mail_id ?? ''],
     ['listPaymentLinks', idsOfBob.payment_link_id ?? ''],
     ['listInvoices', idsOfBob.invoice_id ?? ''],
     ['listPayments', idsOfBob.payment_id ?? ''],

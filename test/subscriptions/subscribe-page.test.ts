@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openInvoicePage } from '../../packages/server/src/checkout/index.ts';
+import { invoicePages } from '../../packages/server/src/checkout/index.ts';
 import { endCharges, insertCharges } from '../../packages/server/src/payments/charges.ts';
 import { paymentContext } from '../../packages/server/src/payments/deps.ts';
 import { newId } from '../../packages/server/src/platform/db/ids.ts';
@@ -56,7 +56,7 @@ async function firstInvoice(
   const context = await contextOf(merchant);
   const invoiceId = newId();
   const page = await transact(service.app.db, (tx) =>
-    openInvoicePage(
+    invoicePages.openInvoicePage(
       tx,
       {
         merchantId: row.merchant_id,

@@ -298,6 +298,7 @@ const FOLLOWING = [
   'custody.audit',
   'custody.watch-tank',
   'events.maintain-days',
+  'mail.receipt',
   'payment_methods.watch',
   'payout_item.decided',
   'payouts.expire-approval',
@@ -307,6 +308,7 @@ const FOLLOWING = [
   'sandbox.fund',
   'sandbox.outage-end',
   'stores.delete-old-nonces',
+  'subscriptions.mail',
   'sweep.decided',
 ];
 

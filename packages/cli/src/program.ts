@@ -13,6 +13,7 @@ import { addKeys } from './commands/keys.ts';
 import { addLedger } from './commands/ledger.ts';
 import { addLinks } from './commands/links.ts';
 import { addListen } from './commands/listen.ts';
+import { addMails } from './commands/mails.ts';
 import { addMerchants } from './commands/merchants.ts';
 import { addNetworks } from './commands/networks.ts';
 import { addPaymentMethods } from './commands/payment-methods.ts';
@@ -75,6 +76,7 @@ export function createProgram({ json }: { json: boolean }): Command {
     addLinks,
     addRefunds,
     addCustomers,
+    addMails,
     addSubscriptions,
     addInvoices,
     addPaymentMethods,

@@ -54,9 +54,9 @@ async function build(): Promise<BuiltPages> {
   const renderer: Renderer = await import(
     /* @vite-ignore */ pathToFileURL(path.join(folder, 'render.js')).href
   );
-  const { render, renderList } = renderer;
+  const { render, renderList, renderMail } = renderer;
   const scripts = { checkout: scriptOf(files, 'checkout'), live: scriptOf(files, 'live') };
-  return { scripts, files, render, renderList };
+  return { scripts, files, render, renderList, renderMail };
 }
 
 function scriptOf(files: BuiltPages['files'], entry: keyof Scripts): BuiltScript {

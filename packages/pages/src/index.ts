@@ -1,6 +1,7 @@
 import { builtPages, type PageFile } from './built-pages.ts';
 import type { LiveListView, RenderedPage } from './renderer.ts';
 import type { PageView } from './views/index.ts';
+import type { MailView, RenderedMail } from './views/mail.ts';
 
 export { builtPages, type PageFile } from './built-pages.ts';
 export type { RenderedPage } from './renderer.ts';
@@ -12,6 +13,7 @@ export type * from './views/inbox.ts';
 export type { PageView } from './views/index.ts';
 export * from './views/languages.ts';
 export type * from './views/link.ts';
+export type { MailView, RenderedMail } from './views/mail.ts';
 export type * from './views/payer-page.ts';
 export type * from './views/subscription.ts';
 export type * from './views/trouble.ts';
@@ -21,6 +23,11 @@ export * from './written.ts';
 export async function renderPage(view: PageView): Promise<RenderedPage> {
   const { render, scripts } = await builtPages();
   return render(view, scripts);
+}
+
+/** A mail, with its links below the service's address. */
+export async function renderMail(view: MailView, publicUrl: string): Promise<RenderedMail> {
+  return (await builtPages()).renderMail(view, publicUrl);
 }
 
 /** HTML of a list, which the script of its page puts into the page. */

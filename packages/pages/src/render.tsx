@@ -9,6 +9,9 @@ import { inboxPage } from './inbox/inbox-page.tsx';
 import { linkPosterSheet, linkSheet } from './link/link-sheets.tsx';
 import { noticeSheet } from './notice-sheet.tsx';
 import type { Renderer } from './renderer.ts';
+
+export { renderMail } from './mail/mail.tsx';
+
 import { portalCancelSheet, portalSheet, receiptSheet } from './subscription/portal-sheets.tsx';
 import { subscribeSheet } from './subscription/subscribe-sheet.tsx';
 import { troubleSheet } from './trouble/trouble-sheet.tsx';

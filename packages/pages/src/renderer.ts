@@ -1,6 +1,7 @@
 import type { FrontEvent } from './views/front.ts';
 import type { InboxList } from './views/inbox.ts';
 import type { PageView } from './views/index.ts';
+import type { MailView, RenderedMail } from './views/mail.ts';
 
 /** A whole document, with what its content security policy has to allow. */
 export interface RenderedPage {
@@ -25,4 +26,5 @@ export type LiveListView = ({ page: 'inbox' } & InboxList) | { page: 'front'; ev
 export interface Renderer {
   render: (view: PageView, scripts: Scripts) => RenderedPage;
   renderList: (list: LiveListView) => string;
+  renderMail: (view: MailView, publicUrl: string) => RenderedMail;
 }

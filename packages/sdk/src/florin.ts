@@ -3,6 +3,7 @@ import type { CursorList } from './cursor-list.ts';
 import { Customers } from './customers.ts';
 import { Events } from './events.ts';
 import { Invoices } from './invoices.ts';
+import { Mails } from './mails.ts';
 import { PaymentLinks } from './payment-links.ts';
 import { PaymentMethods } from './payment-methods.ts';
 import { Payments } from './payments.ts';
@@ -64,6 +65,7 @@ export class Florin {
   readonly events: Events;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly deliveries: Deliveries;
+  readonly mails: Mails;
   readonly testHelpers: TestHelpers;
 
   readonly #options: FlorinOptions;
@@ -107,6 +109,7 @@ export class Florin {
     this.events = new Events(transport);
     this.webhookEndpoints = new WebhookEndpoints(transport);
     this.deliveries = new Deliveries(transport);
+    this.mails = new Mails(transport);
     this.testHelpers = new TestHelpers(transport);
   }
 

@@ -21,6 +21,8 @@ export type {
   Invoice,
   InvoicePreview,
   LedgerEntry,
+  Mail,
+  MailWithContent,
   Network,
   Payment,
   PaymentAcceptInput,
@@ -110,6 +112,16 @@ export interface RefundQuery extends PageQuery {
   address?: string;
   /** The transaction that pays it out. */
   tx_id?: string;
+  created?: CreatedFilter;
+}
+
+export interface MailQuery extends PageQuery {
+  kind?: wire.Mail['kind'];
+  status?: wire.Mail['status'];
+  /** The address. */
+  to?: string;
+  /** Id of what it is about: a payment, your own id of a refund, a subscription, an endpoint, a payout batch. */
+  about?: string;
   created?: CreatedFilter;
 }
 

@@ -551,6 +551,90 @@ export interface LedgerEntry {
    */
   created: number;
 }
+export interface Mail {
+  id: string;
+  object: 'mail';
+  kind:
+    | 'receipt'
+    | 'refund_claim'
+    | 'refund_sent'
+    | 'refund_paid'
+    | 'subscription_begun'
+    | 'payment_failed'
+    | 'subscription_canceled'
+    | 'endpoint_failing'
+    | 'endpoint_disabled'
+    | 'payout_waiting'
+    | 'payout_failed';
+  /**
+   * The address.
+   */
+  to: string;
+  /**
+   * A language of the pages, such as en.
+   */
+  language: string;
+  /**
+   * Id of what it is about: a payment, a refund, a subscription, an endpoint or a payout batch.
+   */
+  about: string;
+  /**
+   * `caught`: a sandbox sends none; `off`: no mail server is configured; `unconfirmed`: the connection ended before the mail server answered, and it is not sent twice.
+   */
+  status: 'caught' | 'pending' | 'sending' | 'sent' | 'failed' | 'unconfirmed' | 'off';
+  attempts: number;
+  error: string | null;
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+  ended_at: number | null;
+}
+/**
+ * Content is shown in a sandbox only: a mail may hold a link that only its recipient should open.
+ */
+export interface MailWithContent {
+  id: string;
+  object: 'mail';
+  kind:
+    | 'receipt'
+    | 'refund_claim'
+    | 'refund_sent'
+    | 'refund_paid'
+    | 'subscription_begun'
+    | 'payment_failed'
+    | 'subscription_canceled'
+    | 'endpoint_failing'
+    | 'endpoint_disabled'
+    | 'payout_waiting'
+    | 'payout_failed';
+  /**
+   * The address.
+   */
+  to: string;
+  /**
+   * A language of the pages, such as en.
+   */
+  language: string;
+  /**
+   * Id of what it is about: a payment, a refund, a subscription, an endpoint or a payout batch.
+   */
+  about: string;
+  /**
+   * `caught`: a sandbox sends none; `off`: no mail server is configured; `unconfirmed`: the connection ended before the mail server answered, and it is not sent twice.
+   */
+  status: 'caught' | 'pending' | 'sending' | 'sent' | 'failed' | 'unconfirmed' | 'off';
+  attempts: number;
+  error: string | null;
+  /**
+   * When it was made, Unix seconds.
+   */
+  created: number;
+  ended_at: number | null;
+  subject: string | null;
+  text: string | null;
+  html: string | null;
+}
 export interface NoFields {}
 export interface Payment {
   id: string;

@@ -16,6 +16,7 @@ import { docsPages, servicePage, type TryOutKey, troublePage } from './docs/inde
 import { eventRoutes } from './events/index.ts';
 import { invoiceRoutes } from './invoices/index.ts';
 import { APPEND_ONLY_TABLES, ledgerRoutes } from './ledger/index.ts';
+import { type MailDeps, mailRoutes } from './mail/index.ts';
 import {
   createStateReader,
   healthPages,
@@ -31,7 +32,7 @@ import {
 } from './payment-methods/index.ts';
 import { ownAddressFinder, type PaymentDeps } from './payments/index.ts';
 import { payoutAuthority, payoutErrors, payoutRoutes } from './payouts/index.ts';
-import type { SignerAddress } from './platform/config.ts';
+import type { MailConfig, SignerAddress } from './platform/config.ts';
 import {
   Clock,
   connect,
@@ -81,6 +82,10 @@ export interface AppOptions {
   webhooks?: { outbound: WebhookDeps['outbound'] & { close?(): void }; disableAfterSeconds: number };
   /** Additional certificate authorities (PEM) for reading exchange rates. */
   ratesCa?: string | undefined;
+  /** The operator's mail server; without, mails of live merchants are not sent. */
+  mailServer?: MailConfig | undefined;
+  /** The service's address in mails. */
+  mailLinks?: () => string;
   /** Networks of live merchants; without, their money does not move. */
   live?: LiveConfig | undefined;
 }
@@ -99,7 +104,7 @@ const NO_WEBHOOKS: Required<AppOptions>['webhooks'] = {
 };
 
 /** The dependencies of all operations, opened once per process. */
-export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps {
+export interface App extends WebhookDeps, PaymentDeps, PaymentMethodDeps, MailDeps {
   databaseUrl: string;
   simulatedDb: Db;
   /** For workers' claims and lease renewals, which commit asynchronously. */
@@ -186,6 +191,8 @@ export async function openApp(options: AppOptions): Promise<App> {
       findOwnAddresses: ownAddressFinder(chains),
       findAuthority,
       rates,
+      mailServer: options.mailServer,
+      mailLinks: options.mailLinks ?? (() => 'http://127.0.0.1'),
       close,
     };
   } catch (error) {
@@ -222,6 +229,7 @@ export function apiRoutes(app: App, publicUrl: () => string = () => ''): Route[]
     ...eventRoutes(app),
     ...webhookRoutes(app),
     ...customerRoutes(app, defaultPaymentMethods),
+    ...mailRoutes(app, publicUrl),
     ...paymentMethodRoutes(app),
     ...checkoutRoutes(app, publicUrl),
     ...refundRoutes(app, publicUrl),

@@ -133,7 +133,7 @@ export async function startSandbox(config: Config): Promise<RunningSandbox> {
 /** The process's logger, which redacts the secrets that the process was started with. */
 function openLog(config: Config, opened: { databaseUrl: string; masterKey: Buffer }): Logger {
   const urls = [opened.databaseUrl, config.simchainUrl].filter((url) => url !== undefined);
-  const passwords = urls.map((url) => new URL(url).password);
+  const passwords = [...urls.map((url) => new URL(url).password), config.mail?.password ?? ''];
   const keys = (['hex', 'base64', 'base64url'] as const).map((form) => opened.masterKey.toString(form));
   return createLogger(config.logLevel, { secrets: [...passwords, ...keys] });
 }
@@ -219,7 +219,8 @@ function appOptions(
   const { simchainUrl, poolSize, outbound, webhookDisableAfter } = config;
   const webhooks = { outbound: createOutbound(outbound), disableAfterSeconds: webhookDisableAfter };
   const live = liveConfig(config);
-  return { ...opened, simchainUrl, poolSize, webhooks, ratesCa: outbound.ca, live };
+  const mails = { mailServer: config.mail, mailLinks: () => config.publicUrl ?? PLACEHOLDER_URL };
+  return { ...opened, simchainUrl, poolSize, webhooks, ratesCa: outbound.ca, live, ...mails };
 }
 
 /** Starts an API node on the operator's database. Run as many as you like. */

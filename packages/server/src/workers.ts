@@ -1,6 +1,8 @@
 import type { App } from './app.ts';
+import { checkoutHandlers } from './checkout/index.ts';
 import { custodyHandlers, WATCH_TANK_JOB } from './custody/index.ts';
 import { EVENT_SETTINGS } from './events/index.ts';
+import { mailHandlers } from './mail/index.ts';
 import { observeJobs } from './monitoring/index.ts';
 import { WATCH_METHODS_JOB, watchMethods } from './payment-methods/index.ts';
 import { paymentHandlers } from './payments/index.ts';
@@ -45,6 +47,7 @@ export function jobHandlers(app: App): ReadonlyMap<string, JobHandler> {
     ...subscriptionHandlers(app),
     [WATCH_METHODS_JOB, (job, run) => watchMethods(app, job, run)],
     ...paymentHandlers(app),
+    ...checkoutHandlers(app),
     ...refundHandlers(app),
     ...custodyHandlers(app),
     ...sandboxHandlers(app),
@@ -96,7 +99,7 @@ export async function startWorkers(app: App): Promise<JobWorker> {
   });
   const sender = startWorker({
     ...common,
-    handlers: observeJobs(delivery.handlers, app.metrics),
+    handlers: observeJobs(new Map([...delivery.handlers, ...mailHandlers(app)]), app.metrics),
     runningMax: ENDPOINTS_AT_ONCE,
     sharedPart: 0.9,
   });

@@ -12,7 +12,13 @@ export const ExternalCustomerId = Type.String({
 /** Letters of all scripts; what mail servers do not take without quotes is left out. */
 const MAIL_PART = '[^\\s@.,:;<>()\\[\\]"\\\\]+';
 const DOTTED = `${MAIL_PART}(\\.${MAIL_PART})*`;
-export const CustomerEmail = Type.String({ minLength: 3, maxLength: 254, pattern: `^${DOTTED}@${DOTTED}$` });
+export const EMAIL_PATTERN = `^${DOTTED}@${DOTTED}$`;
+export const EMAIL_LENGTH_MAX = 254;
+export const CustomerEmail = Type.String({
+  minLength: 3,
+  maxLength: EMAIL_LENGTH_MAX,
+  pattern: EMAIL_PATTERN,
+});
 
 export const CustomerName = Type.String({ minLength: 1, maxLength: 200 });
 export const CustomerPhone = Type.String({ minLength: 1, maxLength: 50 });

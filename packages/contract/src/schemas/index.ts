@@ -4,6 +4,7 @@ export * from './customers.ts';
 export * from './events.ts';
 export * from './invoices.ts';
 export * from './ledger.ts';
+export * from './mails.ts';
 export * from './payment-links.ts';
 export * from './payment-methods.ts';
 export * from './payouts.ts';

@@ -90,6 +90,7 @@ export async function createCheckoutSession(
       currency: body.currency,
       metadata: body.metadata ?? {},
       expires_at: expiresAt,
+      payer_email: session.customer_email,
     };
     return { session, view: await openPayment(tx, payment, time), replayed: false };
   });

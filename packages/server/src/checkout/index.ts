@@ -1,11 +1,13 @@
 export { normalPageUrls, openSessionPage } from './create-session.ts';
-export { openInvoicePage, readInvoicePage } from './invoice-pages.ts';
-export { noticeAnswer, payerAnswer } from './page/answer.ts';
+export { checkoutHandlers } from './handlers.ts';
+export * as invoicePages from './invoice-pages.ts';
+export * as payerPages from './page/answer.ts';
 export type { FoundPage } from './page/find-page.ts';
 export { languageOf } from './page/language.ts';
 export { readOption, sessionForm } from './page/pages.ts';
 export { newPageSecret } from './page-token.ts';
 export { checkoutPages } from './pages.ts';
 export { offeredOptions, payableOptions } from './payable-options.ts';
+export { findPayerPage } from './payer-page.ts';
 export { checkoutRoutes } from './routes.ts';
 export { findPaymentId, getSession } from './session-queries.ts';

@@ -67,6 +67,7 @@ export async function openInvoicePage(
     currency: page.currency,
     metadata: {},
     expires_at: null,
+    payer_email: page.customerEmail,
   };
   await openPayment(tx, payment, time);
   return { sessionId, paymentId };

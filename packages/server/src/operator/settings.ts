@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { addRiskAddress, checkAddress, listRiskAddresses, removeRiskAddress } from '../chains/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import { EVENT_SETTINGS } from '../events/index.ts';
+import { MAIL_SETTINGS } from '../mail/index.ts';
 import { PAYMENT_METHOD_SETTINGS } from '../payment-methods/index.ts';
 import { PAYMENT_SETTINGS } from '../payments/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
@@ -28,6 +29,7 @@ const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(PAYMENT_SETTINGS),
   ...Object.values(CUSTODY_SETTINGS),
   ...Object.values(EVENT_SETTINGS),
+  ...Object.values(MAIL_SETTINGS),
   ...Object.values(PAYMENT_METHOD_SETTINGS),
   ...Object.values(PAYOUT_SETTINGS),
   ...Object.values(RATE_SETTINGS),

@@ -1,6 +1,7 @@
 import type { EventType, PaymentStatus } from '@florin/contract/schemas';
 import type { Updateable } from 'kysely';
 import { type Change, recordEvents } from '../events/index.ts';
+import { receiptJob } from '../mail/index.ts';
 import type { Tables, Tx } from '../platform/db/index.ts';
 import { updateRows } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
@@ -79,12 +80,20 @@ export async function recordChanges(
   const { realMs } = context.time;
   const ofInvoices = changed.filter(affectsInvoice);
   const unquoted = changed.filter(({ after }) => isQuoteDue(after));
-  if (ofInvoices.length + unquoted.length === 0) return;
+  const receipts = changed.filter(needsReceipt);
+  if (ofInvoices.length + unquoted.length + receipts.length === 0) return;
   await enqueue(tx, [
     ...ofInvoices.map(({ after }) => invoicePageChangedJob(after.payment, realMs)),
     ...unquoted.map(({ after: { payment } }) => quoteJob(payment.merchant_id, payment.payment_id, realMs)),
+    ...receipts.map(({ after: { payment } }) => receiptJob(payment.merchant_id, payment.payment_id, realMs)),
   ]);
 }
+
+/** The payer's address is known, and the payment has just been completed. */
+const needsReceipt = ({ before, after }: Changed) =>
+  after.payment.payer_email !== null &&
+  after.payment.status === 'completed' &&
+  before.payment.status !== 'completed';
 
 /** `subscriptions` updates the invoice in a transaction of its own, so its failure never rolls a credit back. */
 function affectsInvoice({ before, after }: Changed): boolean {

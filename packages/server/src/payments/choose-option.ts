@@ -21,7 +21,7 @@ import { quoteOf, readRateOrUnavailable, withQuote } from './quote.ts';
 export async function chooseOption(
   deps: PaymentDeps,
   merchant: MerchantRef,
-  session: { payment_id: string; options: readonly PaymentOption[] },
+  session: { payment_id: string; options: readonly PaymentOption[]; language?: string },
   choice: PaymentOption,
 ): Promise<PaymentView> {
   const { currency, network } = choice;
@@ -62,7 +62,11 @@ export async function chooseOption(
           }
         : withQuote(payment, known, quote);
     await upsertOption(tx, { ...option, chosen_at: time.seconds });
-    await updatePayment(tx, payment, { chosen_currency: currency, chosen_network: network });
+    await updatePayment(tx, payment, {
+      chosen_currency: currency,
+      chosen_network: network,
+      ...(session.language !== undefined && { payer_language: session.language }),
+    });
     await enqueue(tx, [scanJob(merchantId, network, time.realMs)]);
     return await lockPayment(tx, merchantId, payment.payment_id);
   });

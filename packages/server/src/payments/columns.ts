@@ -30,6 +30,8 @@ export const PAYMENT = columnsOf('payment', {
   closed_at: 'bigint',
   completed_at: 'bigint',
   created_at: 'bigint',
+  payer_email: 'text',
+  payer_language: 'text',
 });
 
 export const PAYMENT_OPTION = columnsOf('payment_option', {

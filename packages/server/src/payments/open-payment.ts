@@ -19,6 +19,7 @@ type NewPayment = Pick<
   | 'currency'
   | 'metadata'
   | 'expires_at'
+  | 'payer_email'
 >;
 
 /** Opens the payment of a session's page; at `expires_at`, if there is one, a job expires it. */

@@ -36,6 +36,8 @@ export const UNPAID = {
   completed_at: null,
   earlier_amounts: [],
   exceptions: [],
+  payer_email: null,
+  payer_language: null,
 } satisfies Partial<PaymentRow>;
 
 /** Unique per merchant. */

@@ -48,6 +48,10 @@ declare module '../platform/db/db.ts' {
       closed_at: Int8 | null;
       completed_at: Int8 | null;
       created_at: Int8;
+      /** To whom receipt and refunds are mailed. */
+      payer_email: string | null;
+      /** In which the payer last read the page. */
+      payer_language: string | null;
     };
     payment_option: {
       merchant_id: string;

@@ -10,6 +10,7 @@ import { closeUnsentBatch } from './cancel-payout-batch.ts';
 import { changeBatch } from './change-batch.ts';
 import type { PayoutDeps } from './deps.ts';
 import { boundDigest } from './items-digest.ts';
+import { mailBatch } from './mail-batch.ts';
 import { releasePostings, settlePostings } from './postings.ts';
 import {
   type BatchRow,
@@ -165,7 +166,8 @@ async function count(
     charged_service_fee_amount: batch.charged_service_fee_amount + fees,
     ...(end === undefined ? {} : { status: end, completed_at: time.seconds }),
   };
-  await changeBatch(tx, batch, change, time);
+  const written = await changeBatch(tx, batch, change, time);
+  if (end !== undefined && failed > 0) await mailBatch(tx, written, 'payout_failed', time);
 }
 
 /** Rejects a batch that was not approved in time, and releases its money. */

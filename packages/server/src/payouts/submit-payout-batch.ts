@@ -13,6 +13,7 @@ import { checkItems } from './check-items.ts';
 import { type PayoutDeps, type PayoutSettings, payoutSettings } from './deps.ts';
 import { itemsDigest } from './items-digest.ts';
 import { EXPIRE_APPROVAL_JOB, PROCESS_JOB } from './jobs.ts';
+import { mailBatch } from './mail-batch.ts';
 import { reservePostings } from './postings.ts';
 import { presentBatch } from './present.ts';
 import {
@@ -176,6 +177,7 @@ async function reserve(
   };
   const written = await changeBatch(tx, batch, change, time);
   await schedule(tx, written, time);
+  if (to === 'pending_approval') await mailBatch(tx, written, 'payout_waiting', time);
   return written;
 }
 

@@ -55,6 +55,8 @@ const BAD: Record<ConfigKey, string[]> = {
     'fd00::2:53',
     '[1.1.1.1]:53',
   ],
+  smtpUrl: ['mail.example', 'http://mail.example', 'smtp:/x', 'smtp://mail.example'],
+  mailFrom: ['no-reply@shop.example'],
   // Its content is checked where the networks are opened.
   networksFile: [],
   signer: ['/run/signer.sock', 'http://signer:1', 'signer', 'ftp://x', 'https://signer:8443'],

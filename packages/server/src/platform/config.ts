@@ -31,6 +31,8 @@ export interface Config {
   signer: SignerAddress | undefined;
   /** Seconds of real time after which a webhook endpoint that only fails is disabled. */
   webhookDisableAfter: number;
+  /** The mail server; undefined: no mail is sent for real money. */
+  mail: MailConfig | undefined;
 }
 
 /** What may be dialled at addresses that merchants name, and how. */
@@ -40,6 +42,17 @@ export interface OutboundConfig {
   ca: string | undefined;
   /** DNS server as `ip:port` instead of the system's. */
   resolver: string | undefined;
+}
+
+/** The mail server that takes all mail, and who it comes from. */
+export interface MailConfig {
+  host: string;
+  port: number;
+  /** TLS from the first byte. */
+  isTls: boolean;
+  user: string | undefined;
+  password: string | undefined;
+  from: { name: string; address: string };
 }
 
 /** A Unix socket of this machine, or TLS with certificates of both sides, as PEM. */
@@ -129,6 +142,12 @@ export const CONFIG_OPTIONS = {
     'Certificate authorities (PEM) to trust beside the built-in ones.',
   ),
   outboundResolver: option('FLORIN_OUTBOUND_RESOLVER', 'ip:port', "DNS server instead of the system's."),
+  smtpUrl: option(
+    'FLORIN_SMTP_URL',
+    'url',
+    'Mail server: smtp://user:password@host:587 or smtps://… (none: no mail is sent; a sandbox keeps its mails).',
+  ),
+  mailFrom: option('FLORIN_MAIL_FROM', 'address', 'Who mails come from: Shop <no-reply@shop.example>.'),
   networksFile: option(
     'FLORIN_NETWORKS_FILE',
     'file',
@@ -193,6 +212,36 @@ function readTls({ text }: Reader): Config['tls'] {
   if (certFile === undefined && keyFile === undefined) return undefined;
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
   throw new ConfigError('FLORIN_TLS_CERT_FILE and FLORIN_TLS_KEY_FILE go together: one of them is missing.');
+}
+
+const SMTP_PORTS: Record<string, number> = { 'smtp:': 587, 'smtps:': 465 };
+const MAILBOX = /^(?:([^<>]{1,200}) )?<?([^\s<>@]{1,64}@[^\s<>@]{1,255}?)>?$/;
+
+function readMail(read: Reader): MailConfig | undefined {
+  const given = read.url('smtpUrl', Object.keys(SMTP_PORTS));
+  const sender = read.text('mailFrom');
+  if (given === undefined) {
+    if (sender === undefined) return undefined;
+    throw read.wrong('mailFrom', 'given together with FLORIN_SMTP_URL');
+  }
+  const { protocol, hostname, port, username, password } = new URL(given);
+  const [, name = '', address] = MAILBOX.exec(sender ?? '') ?? [];
+  if (hostname === '')
+    throw read.wrong('smtpUrl', 'smtp://user:password@host:587 or smtps://user:password@host:465');
+  if (address === undefined)
+    throw new ConfigError(
+      'FLORIN_SMTP_URL needs FLORIN_MAIL_FROM: who mails come from, such as Shop <no-reply@shop.example>.',
+    );
+  if (read.text('publicUrl') === undefined)
+    throw new ConfigError('FLORIN_SMTP_URL needs FLORIN_PUBLIC_URL: links in mails begin with it.');
+  return {
+    host: hostname,
+    port: Number(port || SMTP_PORTS[protocol]),
+    isTls: protocol === 'smtps:',
+    user: username === '' ? undefined : decodeURIComponent(username),
+    password: password === '' ? undefined : decodeURIComponent(password),
+    from: { name: name.trim(), address },
+  };
 }
 
 function readMetrics({ text, whole, wrong }: Reader): Config['metrics'] {
@@ -321,6 +370,7 @@ export function readConfig(
     },
     metrics: readMetrics(read),
     outbound: readOutbound(read),
+    mail: readMail(read),
     networksFile: read.text('networksFile'),
     signer: readSigner(read),
     webhookDisableAfter: read.whole('webhookDisableAfter', 432_000, [0, 100_000_000]),

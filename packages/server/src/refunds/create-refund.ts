@@ -21,6 +21,7 @@ import { checkRefundAddress, provenWallet } from './check-address.ts';
 import { newClaimSecret } from './claim-link.ts';
 import { type RefundDeps, type RefundSettings, refundSettings } from './deps.ts';
 import { expireClaimJob } from './jobs.ts';
+import { mailRefund } from './mail-refund.ts';
 import { reservePostings } from './postings.ts';
 import { mayReturnTo } from './proven-wallet.ts';
 import { getRefund, insertRefund, listReturned, type RefundRow, reserveQuota } from './queries.ts';
@@ -132,6 +133,13 @@ async function insertAndReserve(
   const job =
     address === null ? expireClaimJob(refund, time, CLAIM_SECONDS) : nextJob(refund, time, settings);
   await enqueue(tx, [job]);
+  if (address === null)
+    await mailRefund(
+      tx,
+      { refund, payment: view.payment },
+      { kind: 'refund_claim', vault: deps.vault },
+      time,
+    );
   crashPoint('refund.before-commit');
   return refund;
 }

@@ -4,6 +4,7 @@ import { post } from '../ledger/index.ts';
 import { moveRefundable } from '../payments/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
+import { mailRefund } from './mail-refund.ts';
 import { paidPostings, releasePostings } from './postings.ts';
 import { presentRefund } from './present.ts';
 import { type LockedRefund, type RefundRow, releaseQuota, updateRefund } from './queries.ts';
@@ -49,6 +50,7 @@ export async function endRefund(
     ...('reason' in outcome ? { failure_reason: outcome.reason } : {}),
   });
   await recordRefund(tx, { before: refund, after, type: END_EVENTS[status] }, time);
+  if (isPaid) await mailRefund(tx, { refund: after, payment: view.payment }, { kind: 'refund_paid' }, time);
   return after;
 }
 

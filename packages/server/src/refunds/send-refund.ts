@@ -19,6 +19,7 @@ import { followLostRefund } from './decide-lost.ts';
 import type { RefundDeps } from './deps.ts';
 import { endRefund, type Outcome } from './end-refund.ts';
 import { OWNER_TYPE } from './jobs.ts';
+import { mailRefund } from './mail-refund.ts';
 import { reserveCoinsPostings } from './postings.ts';
 import { findRefund, lockRefund, type RefundRow, updateRefund } from './queries.ts';
 import { maySend } from './states.ts';
@@ -70,6 +71,7 @@ async function trySend(sending: Sending): Promise<RefundWait | undefined> {
         return undefined;
       }
       await order(tx, refund, canonical, sending.time);
+      await mailRefund(tx, { refund, payment: locked.view.payment }, { kind: 'refund_sent' }, sending.time);
       crashPoint('refund-send.before-commit');
       return undefined;
     });

@@ -5,6 +5,7 @@ import { billSubscription } from './bill-subscription.ts';
 import type { SubscriptionDeps } from './deps.ts';
 import { followPage, retryCharges } from './follow-page.ts';
 import { DUE_JOB } from './jobs.ts';
+import { MAIL_JOB, mailSubscription } from './mail-subscription.ts';
 import { settleCharge } from './settle-charge.ts';
 
 /** The handlers of this module's jobs, by kind; `payments` and `payment-methods` enqueue all but the first. */
@@ -12,5 +13,6 @@ export const subscriptionHandlers = (deps: SubscriptionDeps): [kind: string, han
   [DUE_JOB, (job, run) => billSubscription(deps, job, run)],
   [CHARGE_DECIDED_JOB, (job, run) => settleCharge(deps, job, run)],
   [INVOICE_PAGE_CHANGED_JOB, (job, run) => followPage(deps, job, run)],
+  [MAIL_JOB, (job, run) => mailSubscription(deps, job, run)],
   [METHOD_CHANGED_JOB, (job, run) => retryCharges(deps, job, run)],
 ];

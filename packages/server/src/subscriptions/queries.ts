@@ -9,15 +9,22 @@ export type SubscriptionRow = Selectable<Tables['subscription']>;
 const selectSubscriptions = (db: Db, merchantId: string) =>
   db.selectFrom('subscription').selectAll().where('merchant_id', '=', merchantId);
 
+/** Finds a subscription by its UUID. */
+export async function findSubscription(
+  db: Db,
+  merchantId: string,
+  subscriptionId: string,
+): Promise<SubscriptionRow | undefined> {
+  return await selectSubscriptions(db, merchantId)
+    .where('subscription_id', '=', subscriptionId)
+    .executeTakeFirst();
+}
+
 /** @throws Fail `resource_not_found`; `forbidden` for a subscription of another store of the merchant */
 export async function getSubscription(db: Db, owner: Owner, id: string): Promise<SubscriptionRow> {
   const subscriptionId = decodeId('subscription', id);
   const row =
-    subscriptionId === undefined
-      ? undefined
-      : await selectSubscriptions(db, owner.merchantId)
-          .where('subscription_id', '=', subscriptionId)
-          .executeTakeFirst();
+    subscriptionId === undefined ? undefined : await findSubscription(db, owner.merchantId, subscriptionId);
   return ofStore(row, owner, 'subscription');
 }
 

@@ -19,6 +19,7 @@ import { decideDue } from './decide/due.ts';
 import type { Decision, Facts } from './decide/facts.ts';
 import { type BillingContext, decisionContextOf } from './deps.ts';
 import { dueJob, realMsOf } from './jobs.ts';
+import { mailJobs } from './mail-subscription.ts';
 import type { SubscriptionRow } from './queries.ts';
 import { factsOfSubscription, subscriptionColumns } from './rows.ts';
 import type { StoredItem } from './tables.ts';
@@ -203,7 +204,8 @@ function eventsAndJobsOf(
   paymentEvents: readonly PaymentEvent[],
 ): { events: Change[]; jobs: JobSpec[] } {
   const { trace } = context;
-  const jobs = [...(additions.jobs ?? [])];
+  const { realMs } = context.time;
+  const jobs = [...(additions.jobs ?? []), ...mailJobs(before.subscription, after.subscription, realMs)];
   if (!additions.isDueJob) jobs.push(...nextDue(billingAfter(before, decision, after), context));
   return {
     events: eventsOf(decision, { before, after, paymentEvents }, context).map((event) => ({

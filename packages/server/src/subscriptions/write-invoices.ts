@@ -1,4 +1,4 @@
-import { openInvoicePage } from '../checkout/index.ts';
+import { invoicePages } from '../checkout/index.ts';
 import { readCustomer } from '../customers/index.ts';
 import type { Change } from '../events/index.ts';
 import {
@@ -127,7 +127,7 @@ async function openPage(tx: Tx, facts: InvoiceFacts, owner: SubscriptionRow, con
     successUrl: owner.success_url,
     cancelUrl: owner.cancel_url,
   };
-  const { sessionId, paymentId } = await openInvoicePage(tx, page, context);
+  const { sessionId, paymentId } = await invoicePages.openInvoicePage(tx, page, context);
   return { session_id: sessionId, page_payment_id: paymentId };
 }
 

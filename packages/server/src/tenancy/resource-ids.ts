@@ -26,6 +26,7 @@ export const ID_PREFIXES = {
   invoice: 'in',
   webhookEndpoint: 'we',
   delivery: 'whd',
+  mail: 'mail',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -6,8 +6,9 @@ import type { WebhookDeps } from './deps.ts';
 import { emitEndpointDisabled } from './emit-endpoint-disabled.ts';
 import { updateEndpoint } from './endpoint-queries.ts';
 import { alignJob } from './jobs.ts';
+import { mailEndpoint } from './mail-endpoint.ts';
 import { type CountedRecord, lockEndpoint, recordAttempts, recordCounted } from './queries.ts';
-import { type Health, shouldDisable } from './states.ts';
+import { type Health, isWarned, shouldDisable } from './states.ts';
 import './tables.ts';
 
 const RECORDS_AT_ONCE = 200;
@@ -48,9 +49,28 @@ export class AttemptRecorder {
     }
     const health = await retryWhileUnavailable(() => recordCounted(db, merchantId, records));
     const failed = records.filter((record) => record.health === 'failed');
-    for (const endpointId of new Set(failed.map(({ endpointId }) => endpointId)))
+    for (const [endpointId, { length }] of Map.groupBy(failed, (one) => one.endpointId)) {
+      await this.#warnOfFailing({ merchantId, endpointId }, health.get(endpointId), length);
       await this.#disableFailing(merchantId, endpointId, health.get(endpointId));
+    }
     return records.map((record) => (record.health === 'none' ? undefined : health.get(record.endpointId)));
+  }
+
+  /** Mails the merchant once for each stretch of failures, at the third. */
+  async #warnOfFailing(
+    { merchantId, endpointId }: { merchantId: string; endpointId: string },
+    health: Health | undefined,
+    newFailures: number,
+  ): Promise<void> {
+    const { db, clock } = this.#deps;
+    if (health === undefined || !isWarned(health, newFailures)) return;
+    await retryWhileUnavailable(() =>
+      transact(db, async (tx) => {
+        const endpoint = await lockEndpoint(tx, merchantId, endpointId);
+        if (endpoint === undefined || endpoint.status === 'disabled') return;
+        await mailEndpoint(tx, endpoint, { kind: 'endpoint_failing', health }, clock);
+      }),
+    );
   }
 
   /** Disables an endpoint that has failed for days. Its deliveries are paused until it is enabled again. */
@@ -65,6 +85,7 @@ export class AttemptRecorder {
         const change = { status: 'disabled', disabled_reason: 'failing' } as const;
         const disabled = await updateEndpoint(tx, endpoint, change);
         await emitEndpointDisabled(tx, { before: endpoint, after: disabled }, clock.nowMs());
+        await mailEndpoint(tx, disabled, { kind: 'endpoint_disabled', health }, clock);
         const storeId = endpoint.store_id;
         if (await alignBatch(tx, disabled, 0))
           await enqueue(tx, [alignJob({ merchantId, storeId, endpointId }, clock.nowMs())]);

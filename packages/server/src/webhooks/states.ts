@@ -89,6 +89,12 @@ export interface Health {
 
 const DISABLE_AFTER_FAILURES = 10;
 
+const WARN_AT_FAILURES = 3;
+
+/** Whether one of the newest failures is the third in a row, at which the merchant is warned. */
+export const isWarned = ({ failures }: Health, newFailures: number): boolean =>
+  failures >= WARN_AT_FAILURES && failures - newFailures < WARN_AT_FAILURES;
+
 /** Whether to disable an endpoint: ten or more failures, the first at least `afterSeconds` ago. */
 export function shouldDisable(
   { failures, failingSinceMs }: Health,

@@ -54,7 +54,8 @@ export function sessionPages(deps: PaymentDeps): PublicPage[] {
           if (page === undefined) return await notFoundPage(request);
           const choice = readOption(formOf(request).get('option') ?? '');
           // A suspended merchant's page shows that nothing can be paid.
-          if (!page.merchant.isSuspended) await chooseOption(deps, page.merchant, page.session, choice);
+          const session = { ...page.session, language: languageOf(request) };
+          if (!page.merchant.isSuspended) await chooseOption(deps, page.merchant, session, choice);
           return await answerForm(deps, page, request);
         }),
     },

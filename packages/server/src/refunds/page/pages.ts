@@ -1,5 +1,5 @@
 import type { AddressFault } from '@florin/pages';
-import { languageOf, noticeAnswer, payerAnswer } from '../../checkout/index.ts';
+import { languageOf, payerPages } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import {
   formOf,
@@ -35,17 +35,19 @@ export function claimPages(deps: RefundDeps): PublicPage[] {
   const withClaim = async (request: PageRequest, show: (claim: Claim) => Promise<PageAnswer>) => {
     const claim = await findClaim(deps, request);
     // The same for a link that never was one and for one whose secret is wrong.
-    if (claim === undefined) return await noticeAnswer(request, 'claim_missing', { status: 404 });
+    if (claim === undefined) return await payerPages.noticeAnswer(request, 'claim_missing', { status: 404 });
     const { storeName } = claim;
     if (claim.isOpen && claim.merchant.status === 'suspended')
-      return await noticeAnswer(request, 'claim_suspended', { status: 403, storeName });
+      return await payerPages.noticeAnswer(request, 'claim_suspended', { status: 403, storeName });
     return await show(claim);
   };
   return [
     {
       path,
       handle: (request) =>
-        withClaim(request, (claim) => payerAnswer(claim.isOpen ? claimForm(claim) : claimOutcome(claim))),
+        withClaim(request, (claim) =>
+          payerPages.payerAnswer(claim.isOpen ? claimForm(claim) : claimOutcome(claim)),
+        ),
     },
     {
       method: 'POST',
@@ -84,9 +86,9 @@ async function answer(deps: RefundDeps, claim: Claim, request: PageRequest): Pro
   const fault = await faultOf(deps, claim, address);
   if (fault !== undefined) {
     const view = claimForm(claim, address.slice(0, ADDRESS_LENGTH_MAX), fault);
-    return await payerAnswer(view, { status: 400 });
+    return await payerPages.payerAnswer(view, { status: 400 });
   }
-  if (form.get('sure') !== 'yes') return await payerAnswer(claimCheck(claim, address));
+  if (form.get('sure') !== 'yes') return await payerPages.payerAnswer(claimCheck(claim, address));
   try {
     await claimRefund(deps, merchant, refund.refund_id, address);
   } catch (refused) {

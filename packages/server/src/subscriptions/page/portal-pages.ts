@@ -1,5 +1,5 @@
 import type { PortalCancelView, PortalSubscription, PortalView } from '@florin/pages';
-import { languageOf, noticeAnswer, payerAnswer } from '../../checkout/index.ts';
+import { languageOf, payerPages } from '../../checkout/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import {
   formOf,
@@ -28,14 +28,15 @@ export function portalPages(deps: SubscriptionDeps): PublicPage[] {
     const portal = await findPortal(deps, request.params.token ?? '');
     if (portal === undefined) return await missingPage(request);
     const { storeName } = portal;
-    if (portal.isOver) return await noticeAnswer(request, 'portal_over', { status: 410, storeName });
+    if (portal.isOver)
+      return await payerPages.noticeAnswer(request, 'portal_over', { status: 410, storeName });
     return (await limit(request, portal.session.portal_session_id)) ?? (await show(portal));
   };
   return [
     {
       path: PATH,
       handle: (request) =>
-        withPortal(request, async (portal) => payerAnswer(await viewOf(deps, portal, request))),
+        withPortal(request, async (portal) => payerPages.payerAnswer(await viewOf(deps, portal, request))),
     },
     {
       method: 'POST',
@@ -48,7 +49,7 @@ export function portalPages(deps: SubscriptionDeps): PublicPage[] {
         withPortal(request, async (portal) => {
           const language = languageOf(request);
           const receipt = await readReceipt(deps, portal, { id: request.params.invoice_id ?? '', language });
-          return await (receipt === undefined ? missingPage(request) : payerAnswer(receipt));
+          return await (receipt === undefined ? missingPage(request) : payerPages.payerAnswer(receipt));
         }),
     },
   ];
@@ -66,7 +67,7 @@ async function act(deps: SubscriptionDeps, portal: Portal, request: PageRequest)
   const action = form.get('action');
   if (own === undefined || action === null) return await refusedPage(view, 'refused_text');
   if (action === 'cancel' && own.lastsUntil !== null && form.get('sure') !== 'yes')
-    return await payerAnswer(cancelView(view, own, own.lastsUntil));
+    return await payerPages.payerAnswer(cancelView(view, own, own.lastsUntil));
   try {
     await carryOut(deps, portal, { action, own });
   } catch (error) {
@@ -79,7 +80,7 @@ async function act(deps: SubscriptionDeps, portal: Portal, request: PageRequest)
 type Refusal = NonNullable<PortalView['refused']>;
 
 const refusedPage = (view: PortalView, refused: Refusal, status = 400): Promise<PageAnswer> =>
-  payerAnswer({ ...view, refused }, { status });
+  payerPages.payerAnswer({ ...view, refused }, { status });
 
 function cancelView(
   { language, storeName, isTest, token }: PortalView,

@@ -5,7 +5,7 @@ import {
   type PortalSubscription,
   type PortalView,
 } from '@florin/pages';
-import { readInvoicePage } from '../../checkout/index.ts';
+import { invoicePages } from '../../checkout/index.ts';
 import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
 import { findPaymentMethod, type PaymentMethodRow } from '../../payment-methods/index.ts';
 import type { InvoicePageState, PaymentDeps } from '../../payments/index.ts';
@@ -102,7 +102,9 @@ async function pagesOf({ db }: Pick<PaymentDeps, 'db'>, invoices: readonly Invoi
   const pages = new Map<string, { token: string; state: InvoicePageState }>();
   for (const { invoice_id: id, merchant_id: merchantId, session_id: sessionId, status } of invoices) {
     const page =
-      sessionId !== null && status === 'open' && (await readInvoicePage(db, merchantId, sessionId));
+      sessionId !== null &&
+      status === 'open' &&
+      (await invoicePages.readInvoicePage(db, merchantId, sessionId));
     if (page) pages.set(id, page);
   }
   return pages;

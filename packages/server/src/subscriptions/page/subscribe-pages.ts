@@ -1,4 +1,4 @@
-import { languageOf, noticeAnswer, payerAnswer } from '../../checkout/index.ts';
+import { languageOf, payerPages } from '../../checkout/index.ts';
 import type { PaymentDeps } from '../../payments/index.ts';
 import {
   type PageAnswer,
@@ -22,7 +22,7 @@ export function pageLimits({ clock }: Pick<PaymentDeps, 'clock'>) {
   const buckets = new TokenBuckets(READS.perSecond, READS.burst, BUCKETS_MAX);
   return async (request: PageRequest, key: string): Promise<PageAnswer | undefined> => {
     if (buckets.take(key, clock.nowMs()) === 0) return undefined;
-    return await noticeAnswer(request, 'subscription_busy', {
+    return await payerPages.noticeAnswer(request, 'subscription_busy', {
       status: 429,
       headers: { 'retry-after': BUSY_SECONDS },
     });
@@ -31,7 +31,7 @@ export function pageLimits({ clock }: Pick<PaymentDeps, 'clock'>) {
 
 /** The same page for every invalid address, for any reason. */
 export const missingPage = (request: PageRequest): Promise<PageAnswer> =>
-  noticeAnswer(request, 'subscription_missing', { status: 404 });
+  payerPages.noticeAnswer(request, 'subscription_missing', { status: 404 });
 
 /** The pages on which payers begin a subscription. Their address is the credential. */
 export function subscribePages(deps: PaymentDeps): PublicPage[] {
@@ -53,6 +53,8 @@ async function show(deps: PaymentDeps, page: SubscribePage, request: PageRequest
   const { merchant, storeName } = page;
   const view = await readSubscribeView(deps, page, languageOf(request));
   if (merchant.isSuspended && view.state === 'choose')
-    return await noticeAnswer(request, 'subscription_suspended', { status: 403, storeName });
-  return await payerAnswer(view, { headers: view.state === 'confirming' ? { refresh: RELOAD_SECONDS } : {} });
+    return await payerPages.noticeAnswer(request, 'subscription_suspended', { status: 403, storeName });
+  return await payerPages.payerAnswer(view, {
+    headers: view.state === 'confirming' ? { refresh: RELOAD_SECONDS } : {},
+  });
 }

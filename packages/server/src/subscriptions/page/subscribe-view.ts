@@ -11,7 +11,7 @@ import {
   type SubscribeView,
   type WalletOption,
 } from '@florin/pages';
-import { offeredOptions, readInvoicePage } from '../../checkout/index.ts';
+import { invoicePages, offeredOptions } from '../../checkout/index.ts';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
 import { type PaymentDeps, paymentSettings, readPayment } from '../../payments/index.ts';
 import type { SubscriptionRow } from '../queries.ts';
@@ -68,7 +68,9 @@ export async function readSubscribeView(
   const { merchant_id: merchantId, currency, amount, interval } = subscription;
   const invoice = await openInvoiceOf(deps, subscription);
   const session =
-    invoice?.session_id == null ? undefined : await readInvoicePage(deps.db, merchantId, invoice.session_id);
+    invoice?.session_id == null
+      ? undefined
+      : await invoicePages.readInvoicePage(deps.db, merchantId, invoice.session_id);
   const state = subscribeState({
     status: subscription.status,
     hasMethod: subscription.payment_method_id !== null,

@@ -1,0 +1,27 @@
+import type { MailKind } from '@florin/contract/schemas';
+import type { PageLanguage } from './languages.ts';
+
+/** Named values below a mail's text, in this order; each has a name in the catalogue's `mail`. */
+export const MAIL_ROWS = ['amount', 'description', 'order', 'network', 'address', 'transaction'] as const;
+export type MailRow = (typeof MAIL_ROWS)[number];
+
+/** What a mail says. Its texts are in the catalogue's `mail`: `<kind>_subject` and `<kind>_text`. */
+export interface MailView {
+  kind: MailKind;
+  language: PageLanguage;
+  storeName: string;
+  /** Coins without value: the mail says that no real money moves. */
+  isTest: boolean;
+  /** Values of the texts: `{amount}` and others. */
+  values: Readonly<Record<string, string>>;
+  rows: Readonly<Partial<Record<MailRow, string>>>;
+  /** Its button, and the path on this service that it leads to; null: it has none. */
+  link: { to: 'payment' | 'claim' | 'subscription' | 'pay'; path: string } | null;
+}
+
+/** A mail as it is sent. */
+export interface RenderedMail {
+  subject: string;
+  text: string;
+  html: string;
+}

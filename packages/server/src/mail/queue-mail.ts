@@ -1,0 +1,63 @@
+import { type MailKind, MERCHANT_MAIL_KINDS } from '@florin/contract/schemas';
+import { isPageLanguage, type MailView, type PageLanguage } from '@florin/pages';
+import type { Tx } from '../platform/db/index.ts';
+import { listed, newId, prepared } from '../platform/db/index.ts';
+import { enqueue } from '../platform/jobs/index.ts';
+import { getMerchant, getStore } from '../stores/index.ts';
+import { type MerchantTime, readSettings } from '../tenancy/index.ts';
+import { sendMailJob } from './jobs.ts';
+import { MAIL_SETTINGS } from './settings.ts';
+import './tables.ts';
+
+/** A mail of one cause. */
+export interface NewMail extends Pick<MailView, 'values' | 'rows' | 'link'> {
+  kind: MailKind;
+  /** Public id of what it is about. */
+  about: string;
+  /** What tells it from other mails of the same kind about the same; by default nothing: there is one. */
+  cause?: string;
+  /** The payer's address; a kind for the merchant's people goes to those of the setting. */
+  to?: string;
+  /** The payer's language, as last seen; by default English. */
+  language?: string | null;
+}
+
+/** Whose mail it is. */
+export interface MailOwner {
+  merchantId: string;
+  storeId: string;
+}
+
+const DEFAULT_LANGUAGE: PageLanguage = 'en';
+const isForMerchant = (kind: MailKind) => MERCHANT_MAIL_KINDS.some((one) => one === kind);
+
+/**
+ * Makes a mail in the transaction of its cause. One that was made before (same kind, cause and recipient) is not made again.
+ * A sandbox keeps its mails; others are sent by a job.
+ *
+ * @example await queueMail(tx, owner, time, { kind: 'refund_paid', about: 'A-17-r1', to: 'ada@example.com', … });
+ */
+export async function queueMail(tx: Tx, owner: MailOwner, time: MerchantTime, mail: NewMail): Promise<void> {
+  const { merchantId, storeId } = owner;
+  const merchant = await getMerchant(tx, merchantId);
+  const { notify, off } = await readSettings(tx, merchant, MAIL_SETTINGS);
+  const recipients = isForMerchant(mail.kind) ? notify : mail.to === undefined ? [] : [mail.to];
+  if (off.includes(mail.kind) || recipients.length === 0) return;
+  const { name: storeName } = await getStore(tx, merchantId, storeId);
+  const language = isPageLanguage(mail.language ?? '') ? mail.language : DEFAULT_LANGUAGE;
+  const { kind, about, cause = about, values, rows, link } = mail;
+  const view = { kind, language, storeName, isTest: !time.livemode, values, rows, link };
+  const fresh = recipients.map((recipient) => ({ mailId: newId(), recipient }));
+  const made = await prepared<{ mail_id: string }>`
+    insert into mail (merchant_id, mail_id, kind, cause, about, recipient, language, view, status, created_at)
+    select ${merchantId}::uuid, m.mail_id, ${kind}, ${cause}, ${about}, m.recipient, ${language},
+           ${JSON.stringify(view)}::jsonb, ${time.livemode ? 'pending' : 'caught'}, ${time.seconds}::bigint
+    from ${listed('m', fresh, { mail_id: ['uuid', (m) => m.mailId], recipient: ['text', (m) => m.recipient] })}
+    on conflict (merchant_id, kind, cause, recipient) do nothing
+    returning mail_id`.execute(tx);
+  if (!time.livemode) return;
+  await enqueue(
+    tx,
+    made.rows.map(({ mail_id: mailId }) => sendMailJob(merchantId, mailId, time.realMs)),
+  );
+}

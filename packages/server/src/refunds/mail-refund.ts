@@ -1,0 +1,49 @@
+import { formatTokens } from '@florin/contract/money';
+import { NETWORK_NAMES } from '@florin/pages';
+import { findPayerPage } from '../checkout/index.ts';
+import { type NewMail, queueMail } from '../mail/index.ts';
+import type { PaymentRow } from '../payments/index.ts';
+import type { Tx } from '../platform/db/index.ts';
+import type { Vault } from '../platform/secrets/index.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
+import { CLAIM_PATH, claimToken } from './claim-link.ts';
+import type { RefundRow } from './queries.ts';
+
+/** What a payer hears of a refund. */
+type RefundMail = { kind: 'refund_sent' | 'refund_paid' } | { kind: 'refund_claim'; vault: Vault };
+
+/** Mails the payer of a payment whose address is known, in the transaction of the refund's change. */
+export async function mailRefund(
+  tx: Tx,
+  { refund, payment }: { refund: RefundRow; payment: PaymentRow },
+  mail: RefundMail,
+  time: MerchantTime,
+): Promise<void> {
+  const { payer_email: to, payer_language: language } = payment;
+  if (to === null) return;
+  const { merchant_id: merchantId, store_id: storeId, network } = refund;
+  const page = await findPayerPage(tx, payment);
+  const amount = `${formatTokens(refund.amount)} ${refund.currency}`;
+  await queueMail(tx, { merchantId, storeId }, time, {
+    kind: mail.kind,
+    about: refund.own_id,
+    to,
+    language,
+    values: { amount },
+    rows: {
+      amount,
+      ...(page?.orderId && { order: page.orderId }),
+      network: NETWORK_NAMES[network],
+      ...(refund.address !== null && { address: refund.address }),
+      ...(refund.tx_id !== null && { transaction: refund.tx_id }),
+    },
+    link: linkOf(refund, mail, page),
+  });
+}
+
+function linkOf(refund: RefundRow, mail: RefundMail, page: { path: string } | undefined): NewMail['link'] {
+  if (mail.kind !== 'refund_claim') return page === undefined ? null : { to: 'payment', path: page.path };
+  const { claim_secret } = refund;
+  if (claim_secret === null) return null;
+  return { to: 'claim', path: `${CLAIM_PATH}/${claimToken(mail.vault, { ...refund, claim_secret })}` };
+}
