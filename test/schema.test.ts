@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateAll } from '../packages/server/src/app.ts';
@@ -33,6 +35,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.end();
   await drop();
+});
+
+test('migrations are numbered from 1, each number once', () => {
+  const folder = path.resolve(import.meta.dirname, '../packages/server/migrations');
+  const numbers = readdirSync(folder).flatMap((file) => /^(\d{4})_\w+\.sql$/.exec(file)?.[1] ?? []);
+  expect(numbers.length).toBeGreaterThan(30);
+  expect(numbers.toSorted()).toEqual(numbers.map((_, i) => String(i + 1).padStart(4, '0')));
 });
 
 async function names(query: string): Promise<string[]> {
