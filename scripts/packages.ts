@@ -8,7 +8,7 @@ import { execute, ROOT } from './step.ts';
 /** Where packages are made as they are published, one folder each. */
 export const PUBLISHED = path.join(ROOT, 'dist', 'packages');
 
-/** What a package is made of besides its code. */
+/** What a package is made of besides its code; `exports` as the repository writes it. */
 interface Manifest {
   name: string;
   version: string;
@@ -17,7 +17,7 @@ interface Manifest {
   [field: string]: unknown;
 }
 
-const manifestOf = (folder: string): Manifest =>
+const manifestOf = (folder: string): Manifest & { exports?: Record<string, string> } =>
   JSON.parse(readFileSync(path.join(ROOT, 'packages', folder, 'package.json'), 'utf8'));
 
 const COMMON: InlineConfig = {
@@ -101,7 +101,7 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
   mkdirSync(path.join(folder, 'served'), { recursive: true });
   const { gzip } = await readPluginFile(REFERENCE_SCRIPT);
   writeFileSync(path.join(folder, 'served', `${path.basename(REFERENCE_SCRIPT.path)}.gz`), gzip);
-  writeCommand(folder);
+  writeCommand(folder, 'florin', 'lib');
   const { version, license, engines } = manifestOf('cli');
   const { optionalDependencies: postgres } = manifestOf('embedded-postgres');
   const root = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
@@ -125,14 +125,69 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
   return folder;
 }
 
+/** Both names of a published package and of whatever is below it. */
+const anywhereIn = (name: string) => new RegExp(`^${name}(/|$)`);
+
+/**
+ * Makes `@florin/signer` for a machine that holds keys: the program `florin-signer`, and what a server or an approver
+ * imports. Other people's code stays in packages of its own, each pinned to one version, so that it can be read and compared.
+ *
+ * @returns its folder
+ */
+export async function makeSigner(published = PUBLISHED): Promise<string> {
+  const folder = path.join(published, 'signer');
+  const { name, version, license, engines, exports, dependencies } = manifestOf('signer');
+  const entries = Object.values(exports ?? {}).map((file) => path.basename(file, '.ts'));
+  const { commander } = manifestOf('cli').dependencies ?? {};
+  if (commander === undefined) throw new Error('the command line names its version of commander');
+  const pinned = { ...dependencies, commander };
+  const others = Object.keys(pinned).map(anywhereIn);
+  const options: InlineConfig = { ...COMMON, target: 'node22' };
+  await build({
+    ...options,
+    entry: entries.map((entry) => path.join(ROOT, 'packages/signer/src', `${entry}.ts`)),
+    outDir: path.join(folder, 'lib'),
+    dts: { tsconfig: path.join(ROOT, 'tsconfig.signer.json') },
+    deps: { neverBundle: others },
+  });
+  // The program imports the package that it is part of, by its name.
+  await build({
+    ...options,
+    entry: { main: path.join(ROOT, 'packages/cli/src/signer-main.ts') },
+    outDir: path.join(folder, 'program'),
+    deps: { alwaysBundle: [/^@florin\/(contract|sdk)/], neverBundle: [anywhereIn(name), ...others] },
+  });
+  writeCommand(folder, 'florin-signer', 'program');
+  writeManifest(folder, {
+    name,
+    version,
+    description: 'The process that holds the keys of Florin, a payment service of your own, and its policy.',
+    license,
+    type: 'module',
+    engines,
+    sideEffects: false,
+    bin: { 'florin-signer': './bin/florin-signer.js' },
+    exports: Object.fromEntries(
+      Object.entries(exports ?? {}).map(([place, file]) => {
+        const entry = `./lib/${path.basename(file, '.ts')}`;
+        return [place, { types: `${entry}.d.ts`, default: `${entry}.js` }];
+      }),
+    ),
+    files: ['bin', 'lib', 'program'],
+    dependencies: pinned,
+  });
+  copyFileSync(path.join(ROOT, 'packages/signer/README.md'), path.join(folder, 'README.md'));
+  return folder;
+}
+
 /** The command of the repository, which starts the bundle. */
-function writeCommand(folder: string): void {
+function writeCommand(folder: string, name: string, code: string): void {
   const source = readFileSync(path.join(ROOT, 'packages/cli/bin/florin.js'), 'utf8');
   const [before, after, ...more] = source.split("'../src/main.ts'");
   if (after === undefined || more.length > 0) throw new Error('bin/florin.js names its program once');
-  const file = path.join(folder, 'bin', 'florin.js');
+  const file = path.join(folder, 'bin', `${name}.js`);
   mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(file, `${before}'../lib/main.js'${after}`);
+  writeFileSync(file, `${before}'../${code}/main.js'${after}`);
   chmodSync(file, 0o755);
 }
 

@@ -4,13 +4,13 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { makeFlorin, makeSdk } from './packages.ts';
+import { makeFlorin, makeSdk, makeSigner } from './packages.ts';
 import { findObstacles } from './release-rules.ts';
 import { execute, ROOT } from './step.ts';
 
 const HELP = `npm run release [-- --dry-run]
 
-Makes the packages, checks versions, changelog and contents, and publishes them to npm, the SDK first.
+Makes the packages, checks versions, changelog and contents, and publishes them to npm, the command last.
 
   --dry-run   publishes nothing, and prints what it would
 `;
@@ -44,7 +44,7 @@ const manifests = globSync('packages/*/package.json', { cwd: ROOT }).map((file) 
   JSON.parse(readFileSync(path.join(ROOT, file), 'utf8')),
 );
 const versions = new Map(manifests.map(({ name, version }): [string, string] => [name, version]));
-const folders = [await makeSdk(), await makeFlorin()];
+const folders = [await makeSdk(), await makeSigner(), await makeFlorin()];
 const findings: string[] = [];
 for (const folder of folders) {
   const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));

@@ -13,10 +13,11 @@ import {
   SIGNING_WAYS,
   TOKEN_WAYS,
 } from './approver.ts';
-import { exampleOf, examples } from './examples.ts';
+import { exampleOf } from './examples.ts';
 import { florinOf, type MerchantFlags, merchantCommand } from './merchant.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from './operator.ts';
 import { type Given, givenOf, type Options } from './options.ts';
+import type { AddCommand } from './resource.ts';
 import { print, show, wantsJson } from './show.ts';
 import { formatTable, type Row } from './table.ts';
 import { note } from './terminal.ts';
@@ -25,23 +26,6 @@ import { note } from './terminal.ts';
  * Commands from data. A resource is a group of operations. An operation defines its command line, which call of
  * the API or of the operator's interface it makes, and how the answer is shown; commands/risk.ts is a short example.
  */
-
-/** Adds a command to a group: an operation, or code for a command that is more than one call. */
-export type AddCommand = (group: Command) => void;
-
-interface Resource {
-  name: string;
-  description: string;
-  examples: readonly string[];
-  operations: readonly AddCommand[];
-}
-
-export function resource({ name, description, examples: lines, operations }: Resource): AddCommand {
-  return (program) => {
-    const group = examples(program.command(name).description(description), lines);
-    for (const add of operations) add(group);
-  };
-}
 
 type Call<Client, Input, T> = (client: Client, input: Input, options: CreateOptions) => Answer<T>;
 type Answer<T> = Promise<T | readonly T[]> | CursorList<T>;

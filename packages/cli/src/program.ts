@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addApprovers } from './commands/approvers.ts';
 import { addCheckout } from './commands/checkout.ts';
@@ -31,11 +30,7 @@ import { addTreasury } from './commands/treasury.ts';
 import { addTrigger } from './commands/trigger.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import { examples } from './examples.ts';
-
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return String(version);
-}
+import { readVersion } from './version.ts';
 
 /** `florin help keys create` says what `florin keys create --help` says. */
 function addHelp(program: Command): void {

@@ -4,8 +4,9 @@ import type { Command } from 'commander';
 import { parseDuration } from '../duration.ts';
 import { examples } from '../examples.ts';
 import { attempt } from '../failure.ts';
-import { type AddCommand, operator, resource } from '../operations.ts';
+import { operator } from '../operations.ts';
 import { flag, text } from '../options.ts';
+import { type AddCommand, resource } from '../resource.ts';
 import { show } from '../show.ts';
 import { withSigner } from '../signer.ts';
 

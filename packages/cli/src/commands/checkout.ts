@@ -1,9 +1,10 @@
 import type { CheckoutSession } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { parseDuration } from '../duration.ts';
-import { merchant, resource } from '../operations.ts';
+import { merchant } from '../operations.ts';
 import { choice, made, madeBetween, page, parsed, text } from '../options.ts';
 import { priceOf, readPrice } from '../prices.ts';
+import { resource } from '../resource.ts';
 
 const summary = columnsOf<CheckoutSession>()(
   'id status price url payment=payment_id order=order_id description customer expires=expires_at created',

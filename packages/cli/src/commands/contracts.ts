@@ -1,8 +1,8 @@
 import type { ContractLine, DeployReport } from '@florin/server/operator';
 import type { Command } from 'commander';
 import { askYes } from '../ask-yes.ts';
-import { resource } from '../operations.ts';
 import { type DatabaseFlags, databaseCommand, withOperator } from '../operator.ts';
+import { resource } from '../resource.ts';
 import { print, toJson, wantsJson } from '../show.ts';
 import { withSigner } from '../signer.ts';
 import { cell, formatTable } from '../table.ts';

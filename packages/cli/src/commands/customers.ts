@@ -1,8 +1,9 @@
 import type { Customer, Florin } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
 import { CommandFailure, wrongUsage } from '../failure.ts';
-import { merchant, resource } from '../operations.ts';
+import { merchant } from '../operations.ts';
 import { page, text } from '../options.ts';
+import { resource } from '../resource.ts';
 
 const summary = columnsOf<Customer>()(
   'id customer=external_customer_id email name phone description created',

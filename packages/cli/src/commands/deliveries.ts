@@ -4,8 +4,9 @@ import { attemptRow, summaryOf } from '../deliveries.ts';
 import { parseDuration, readTime } from '../duration.ts';
 import { wrongUsage } from '../failure.ts';
 import { florinOf, isSandbox, type MerchantFlags, merchantCommand } from '../merchant.ts';
-import { merchant, resource } from '../operations.ts';
+import { merchant } from '../operations.ts';
 import { choice, page, text } from '../options.ts';
+import { resource } from '../resource.ts';
 import { show } from '../show.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'exhausted', 'paused'] as const;

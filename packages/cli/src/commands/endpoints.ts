@@ -5,8 +5,9 @@ import { columnsOf } from '../columns.ts';
 import { summaryOf } from '../deliveries.ts';
 import { wrongUsage } from '../failure.ts';
 import { florinOf, type MerchantFlags, merchantCommand } from '../merchant.ts';
-import { merchant, resource } from '../operations.ts';
+import { merchant } from '../operations.ts';
 import { parsed, text } from '../options.ts';
+import { resource } from '../resource.ts';
 import { show, wantsJson } from '../show.ts';
 import { note } from '../terminal.ts';
 

@@ -1,8 +1,9 @@
 import type { Invoice } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
-import { merchant, resource } from '../operations.ts';
+import { merchant } from '../operations.ts';
 import { choice, page, text } from '../options.ts';
 import { priceOf } from '../prices.ts';
+import { resource } from '../resource.ts';
 
 const due = ({ amount_due: amount, currency }: Invoice) => priceOf({ amount, currency });
 

@@ -1,6 +1,7 @@
 import { parseWhole } from '../duration.ts';
-import { operator, resource } from '../operations.ts';
+import { operator } from '../operations.ts';
 import { overlap, parsed, preset, required, text } from '../options.ts';
+import { resource } from '../resource.ts';
 
 const ALL_SCOPES = 'read,write,payouts,refunds';
 const SHOWN_ONCE = 'Keep the secret key now: it is not shown again.';

@@ -5,9 +5,10 @@ import { renderSVG, renderUnicodeCompact } from 'uqr';
 import { columnsOf } from '../columns.ts';
 import { attempt, wrongUsage } from '../failure.ts';
 import { florinOf, type MerchantFlags, merchantCommand } from '../merchant.ts';
-import { merchant, resource } from '../operations.ts';
+import { merchant } from '../operations.ts';
 import { flag, text } from '../options.ts';
 import { priceOf, readCurrency, readPrice } from '../prices.ts';
+import { resource } from '../resource.ts';
 import { print, toJson, wantsJson } from '../show.ts';
 import { note } from '../terminal.ts';
 

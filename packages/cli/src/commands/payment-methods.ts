@@ -1,7 +1,8 @@
 import type { PaymentMethod } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
-import { merchant, resource } from '../operations.ts';
+import { merchant } from '../operations.ts';
 import { choice, made, madeBetween, network, page, text, token } from '../options.ts';
+import { resource } from '../resource.ts';
 
 const NETWORKS: Readonly<Record<number, string>> = { 1: 'erc20', 2: 'trc20', 3: 'spl' };
 

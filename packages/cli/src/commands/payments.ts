@@ -1,9 +1,10 @@
 import type { Payment, PaymentTransaction } from '@florin/sdk';
 import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
-import { approver, merchant, resource } from '../operations.ts';
+import { approver, merchant } from '../operations.ts';
 import { choice, made, madeBetween, network, page, text } from '../options.ts';
 import { priceOf } from '../prices.ts';
+import { resource } from '../resource.ts';
 import { formatUnits } from '../units.ts';
 
 type Verdict = Awaited<ReturnType<Operator['payments']['release']>>;

@@ -1,7 +1,8 @@
 import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
-import { approver, approving, operator, resource } from '../operations.ts';
+import { approver, approving, operator } from '../operations.ts';
 import { text } from '../options.ts';
+import { resource } from '../resource.ts';
 import { batchOperations } from './payout-batches.ts';
 
 type Batch = Awaited<ReturnType<Operator['payouts']['list']>>[number];

@@ -2,8 +2,9 @@ import type { Refund, RefundInput } from '@florin/sdk';
 import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
 import { wrongUsage } from '../failure.ts';
-import { approver, approving, merchant, operator, resource } from '../operations.ts';
+import { approver, approving, merchant, operator } from '../operations.ts';
 import { choice, made, madeBetween, network, page, text, token } from '../options.ts';
+import { resource } from '../resource.ts';
 import { formatUnits } from '../units.ts';
 
 type Waiting = Awaited<ReturnType<Operator['refunds']['awaitingApproval']>>[number];

@@ -1,5 +1,6 @@
-import { operator, resource } from '../operations.ts';
+import { operator } from '../operations.ts';
 import { preset, text } from '../options.ts';
+import { resource } from '../resource.ts';
 
 const operation = operator();
 

@@ -1,7 +1,8 @@
 import type { Operator } from '@florin/server/operator';
 import { columnsOf } from '../columns.ts';
-import { operator, resource } from '../operations.ts';
+import { operator } from '../operations.ts';
 import { text } from '../options.ts';
+import { resource } from '../resource.ts';
 import { cell } from '../table.ts';
 
 type Shown = Awaited<ReturnType<Operator['settings']['get']>>;

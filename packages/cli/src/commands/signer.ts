@@ -4,7 +4,7 @@ import { askWords, showWords } from '../ask-words.ts';
 import { examples } from '../examples.ts';
 import { CommandFailure, wrongUsage } from '../failure.ts';
 import { runUntilSignal } from '../lifecycle.ts';
-import { type AddCommand, resource } from '../operations.ts';
+import { type AddCommand, resource } from '../resource.ts';
 import { print, show, wantsJson } from '../show.ts';
 import { needed, readPlace, type SignerFlags, withSigner, withSignerClient } from '../signer.ts';
 import { note } from '../terminal.ts';
@@ -243,6 +243,18 @@ const addVerifyJournal: AddCommand = (group) => {
   );
 };
 
+/** The signer's commands, for a group of `florin` and for the signer's own program. */
+export const SIGNER_OPERATIONS: readonly AddCommand[] = [
+  addInit,
+  addRun,
+  addExportXpub,
+  addBackupCheck,
+  addStatus,
+  addFreeze,
+  addUnfreeze,
+  addVerifyJournal,
+];
+
 export const addSigner = resource({
   name: 'signer',
   description: 'The process that holds the keys of real money',
@@ -250,14 +262,5 @@ export const addSigner = resource({
     'florin signer init --key-file keys.json --passphrase-file passphrase --journal signer.journal',
     'florin signer status --signer unix:/run/florin/signer.sock',
   ],
-  operations: [
-    addInit,
-    addRun,
-    addExportXpub,
-    addBackupCheck,
-    addStatus,
-    addFreeze,
-    addUnfreeze,
-    addVerifyJournal,
-  ],
+  operations: SIGNER_OPERATIONS,
 });

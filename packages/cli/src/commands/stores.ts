@@ -1,6 +1,7 @@
 import { wrongUsage } from '../failure.ts';
-import { operator, resource } from '../operations.ts';
+import { operator } from '../operations.ts';
 import { choice, flag, overlap, preset, text } from '../options.ts';
+import { resource } from '../resource.ts';
 
 const operation = operator();
 

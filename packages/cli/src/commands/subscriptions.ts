@@ -1,8 +1,9 @@
 import type { SubscriptionItemInput } from '@florin/sdk';
 import { parseWhole } from '../duration.ts';
-import { merchant, resource } from '../operations.ts';
+import { merchant } from '../operations.ts';
 import { choice, limit, parsed, required, text } from '../options.ts';
 import { readPrice } from '../prices.ts';
+import { resource } from '../resource.ts';
 import { listedSubscription, subscriptionSummary } from '../subscription-rows.ts';
 import { cancel, update } from './subscription-changes.ts';
 

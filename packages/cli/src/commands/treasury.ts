@@ -1,4 +1,5 @@
-import { operator, resource } from '../operations.ts';
+import { operator } from '../operations.ts';
+import { resource } from '../resource.ts';
 
 const operation = operator();
 
