@@ -10,6 +10,10 @@ export async function askYes(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr, historySize: 0 });
   try {
     return (await terminal.question(`${question} Type yes to go on: `)).trim().toLowerCase() === 'yes';
+  } catch (error) {
+    // Ctrl-C and Ctrl-D are an answer.
+    if (error instanceof Error && error.name === 'AbortError') return false;
+    throw error;
   } finally {
     terminal.close();
   }
