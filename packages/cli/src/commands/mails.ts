@@ -5,7 +5,7 @@ import { merchant, resource } from '../operations.ts';
 import { choice, made, madeBetween, page, text } from '../options.ts';
 
 const summary = columnsOf<MailWithContent>()(
-  'id kind status to about language attempts error subject text created ended=ended_at',
+  'id kind status to about language attempts error subject created ended=ended_at',
 );
 const listed = columnsOf<Mail>()('id kind status to about created');
 
@@ -34,6 +34,11 @@ export const addMails = resource({
       run: ({ mails }, query) => mails.list(query),
     }),
     show('show <mail>', 'Show a mail; in a sandbox with what it says', {
+      parts: ({ text: said }) =>
+        (said ?? '')
+          .trimEnd()
+          .split('\n')
+          .map((line) => ({ text: line })),
       run: ({ mails }, { mail }) => mails.retrieve(mail),
     }),
   ],
