@@ -1,8 +1,9 @@
 import { MAIL_KINDS, MAIL_STATUSES } from '@florin/contract/schemas';
 import type { Mail, MailWithContent } from '@florin/sdk';
 import { columnsOf } from '../columns.ts';
-import { merchant, resource } from '../operations.ts';
+import { merchant } from '../operations.ts';
 import { choice, made, madeBetween, page, text } from '../options.ts';
+import { resource } from '../resource.ts';
 
 const summary = columnsOf<MailWithContent>()(
   'id kind status to about language attempts error subject created ended=ended_at',
