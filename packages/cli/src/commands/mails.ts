@@ -38,7 +38,7 @@ export const addMails = resource({
       parts: ({ text: said }) =>
         (said ?? '')
           .trimEnd()
-          .split('\n')
+          .split(/\n+/)
           .map((line) => ({ text: line })),
       run: ({ mails }, { mail }) => mails.retrieve(mail),
     }),

@@ -1,8 +1,10 @@
+import { isPageLanguage, PAGE_LANGUAGES, type PageLanguage } from '@florin/pages';
 import { invoicePages } from '../checkout/index.ts';
 import { readCustomer } from '../customers/index.ts';
 import { findInvoice } from '../invoices/index.ts';
 import { type NewMail, queueMail } from '../mail/index.ts';
 import { defaultPaymentMethods } from '../payment-methods/index.ts';
+import { readPayment } from '../payments/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Job, JobOutcome, JobRun, JobSpec } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
@@ -58,7 +60,8 @@ export async function mailSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   const invoice = invoiceId === null ? undefined : await findInvoice(db, merchantId, invoiceId);
   const due = kind === 'payment_failed' && invoice !== undefined ? invoice.amount_due : row.amount;
   const about = encodeId('subscription', row.subscription_id);
-  const amount = priceText(due, row.currency, 'en');
+  const language = await languageOf(db, merchantId, invoice?.page_payment_id ?? null);
+  const amount = priceText(due, row.currency, language);
   const page =
     kind === 'payment_failed' ? await openPageOf(db, merchantId, invoice?.session_id ?? null) : null;
   const mail: NewMail = {
@@ -66,6 +69,7 @@ export async function mailSubscription(deps: SubscriptionDeps, job: Job, run: Jo
     about,
     cause: kind === 'payment_failed' ? `${about} ${invoiceId}` : about,
     to: customer.email,
+    language,
     values: { amount },
     rows: { amount, ...(row.description !== null && { description: row.description }) },
     link: page ?? { to: 'subscription', path: `${SUBSCRIBE_PATH}/${subscribeToken(row)}` },
@@ -73,6 +77,13 @@ export async function mailSubscription(deps: SubscriptionDeps, job: Job, run: Jo
   const time = merchantTime(deps, await getMerchant(db, merchantId));
   await run.finish((tx) => queueMail(tx, { merchantId, storeId: row.store_id }, time, mail));
   return 'done';
+}
+
+/** The language in which the invoice's page was last read. */
+async function languageOf(db: Db, merchantId: string, paymentId: string | null): Promise<PageLanguage> {
+  const payment = paymentId === null ? undefined : (await readPayment(db, merchantId, paymentId)).payment;
+  const known = payment?.payer_language ?? '';
+  return isPageLanguage(known) ? known : PAGE_LANGUAGES[0];
 }
 
 async function openPageOf(db: Db, merchantId: string, sessionId: string | null): Promise<NewMail['link']> {
