@@ -244,7 +244,7 @@ create table public.final_block (
   height bigint not null,
   hash text not null,
   replaced_at bigint,
-  constraint final_block_pkey PRIMARY KEY (merchant_id, network, height)
+  constraint final_block_pkey PRIMARY KEY (merchant_id, network, height, hash)
 );
 
 create table public.gas_tank (

@@ -1,7 +1,15 @@
 import { NETWORKS } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ChainRegistry } from '../../packages/server/src/chains/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
+import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
+import {
+  listFinalBlocks,
+  markReplaced,
+  recordFinalBlock,
+} from '../../packages/server/src/transfers/final-block-queries.ts';
+import { checkFinalBlocks } from '../../packages/server/src/transfers/final-blocks.ts';
 import { scanOnce } from '../checkout/deposits-by-hand.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
@@ -73,6 +81,99 @@ describe.each(NETWORKS)('%s', (network) => {
     await networkCommands(service.app).resume(network, encodeId('merchant', merchant.merchantId));
     await process.finish(network);
     expect(await attemptsOf(service, second)).toEqual(['succeeded']);
+  });
+});
+
+/** The chains, of which one reads block hashes and then waits until something else is done. */
+function delayedHashes(act: () => Promise<void>): ChainRegistry {
+  const { chains } = service.app;
+  let isDue = true;
+  return {
+    ...chains,
+    ownWallets: (merchant, network) => chains.ownWallets(merchant, network),
+    holder: (merchant) => chains.holder(merchant),
+    sandbox: (id, network) => chains.sandbox(id, network),
+    of(merchant, network) {
+      const chain = chains.of(merchant, network);
+      return Object.assign(Object.create(chain), {
+        blockHashes: async (heights: readonly bigint[]) => {
+          const hashes = await chain.blockHashes(heights);
+          if (isDue) {
+            isDue = false;
+            await act();
+          }
+          return hashes;
+        },
+      });
+    },
+  };
+}
+
+const ownerOf = (merchantId: string) => ({ merchantId, mode: 'sandbox' as const, clockOffset: 0 });
+
+describe('final blocks that several processes record', () => {
+  const network = 'erc20';
+  const reorganised = ['noticed', 'audited and let go on'] as const;
+
+  test.each(reorganised)(
+    'fault 49: a hash of before a reorganisation that is %s is not recorded',
+    async (how) => {
+      const own = await creditedPayment(service, network);
+      const { merchantId } = own.merchant;
+      await own.chain.mine(30);
+      const newest = (await service.app.chains.of(ownerOf(merchantId), network).head()).finalHeight;
+      const letGoOn = () => networkCommands(service.app).resume(network, encodeId('merchant', merchantId));
+      const chains = delayedHashes(async () => {
+        expect(
+          await checkFinalBlocks(service.app, ownerOf(merchantId), { network, newest: newest - 1n }),
+        ).toBe(true);
+        await own.chain.reorg(26);
+        await scanOnce(service.app, merchantId, network);
+        expect(await stopsOf(merchantId)).toMatchObject([{ status: 'stopped' }]);
+        if (how === 'noticed') return;
+        await auditOnce(service, merchantId, network);
+        await letGoOn();
+      });
+      expect(
+        await checkFinalBlocks({ ...service.app, chains }, ownerOf(merchantId), { network, newest }),
+      ).toBe(true);
+      if (how === 'noticed') {
+        await auditOnce(service, merchantId, network);
+        await letGoOn();
+      }
+      for (let i = 0; i < 2; i++)
+        expect(await checkFinalBlocks(service.app, ownerOf(merchantId), { network, newest })).toBe(true);
+      expect(await stopsOf(merchantId)).toEqual([]);
+    },
+  );
+
+  test('fault 49: the block at the height of a replaced one is recorded, and its replacement stops the network too', async () => {
+    const own = await creditedPayment(service, network);
+    const { merchantId } = own.merchant;
+    await own.chain.mine(30);
+    const newest = (await service.app.chains.of(ownerOf(merchantId), network).head()).finalHeight;
+    const check = () => checkFinalBlocks(service.app, ownerOf(merchantId), { network, newest });
+    expect(await check()).toBe(true);
+    for (let i = 0; i < 2; i++) {
+      await own.chain.reorg(20);
+      expect(await check()).toBe(false);
+      expect(await check()).toBe(true);
+    }
+  });
+
+  test('fault 49: blocks that are recorded while others are marked as replaced go with them', async () => {
+    const { merchantId } = (await creditedPayment(service, network)).merchant;
+    const on = { merchantId, network } as const;
+    const { db } = service.app;
+    const blocks = [1_001n, 1_002n, 1_003n].map((height) => ({ height, hash: `of before ${height}` }));
+    for (const block of blocks)
+      expect(await recordFinalBlock(db, on, block, await listFinalBlocks(db, on))).toBe(true);
+    const known = await listFinalBlocks(db, on);
+    expect(await transact(db, (tx) => markReplaced(tx, on, blocks.slice(0, 1), 1))).toBe(1);
+    const marked = (await listFinalBlocks(db, on)).filter(({ isReplaced }) => isReplaced);
+    expect(marked.map(({ height }) => height)).toEqual([1_003n, 1_002n, 1_001n]);
+    expect(await recordFinalBlock(db, on, { height: 1_004n, hash: 'late' }, known)).toBe(false);
+    expect(await transact(db, (tx) => markReplaced(tx, on, blocks, 2))).toBe(0);
   });
 });
 

@@ -36,6 +36,8 @@ export async function auditFinalBlocks(
   if (replaced !== undefined) {
     // The new chain has not reached the height of the replaced blocks yet.
     if (replaced.highest > upTo) return false;
+    // The new blocks are recorded before the old ones are forgotten.
+    if (!(await checkFinalBlocks(deps, merchant, { network, newest: upTo }))) return false;
     await deleteReplacedBlocks(deps.db, { merchantId, network }, replaced);
   }
   return deposits + attempts === 0;

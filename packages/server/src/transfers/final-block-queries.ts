@@ -17,39 +17,71 @@ export interface FinalBlock {
 /** Enough to show the depth of a reorganisation while a block is recorded every few seconds. */
 const KEPT_MAX = 8;
 
-/** Recorded final blocks, newest first. */
+export interface RecordedBlock extends FinalBlock {
+  isReplaced: boolean;
+}
+
+/** Recorded final blocks, newest first, with those that were replaced and not audited since. */
 export async function listFinalBlocks(
   db: Db,
   { merchantId, network }: MerchantNetwork,
-): Promise<FinalBlock[]> {
-  const { rows } = await prepared<FinalBlock>`
-    select height, hash from final_block
-    where merchant_id = ${merchantId} and network = ${network} and replaced_at is null
-    order by height desc`.execute(db);
+): Promise<RecordedBlock[]> {
+  const { rows } = await prepared<RecordedBlock>`
+    select height, hash, replaced_at is not null as "isReplaced" from final_block
+    where merchant_id = ${merchantId} and network = ${network}
+    order by height desc, hash`.execute(db);
   return rows;
 }
 
-/** Records a final block and deletes the oldest beyond eight. */
+const keyOf = ({ height, hash, isReplaced }: RecordedBlock) => `${height} ${hash} ${isReplaced}`;
+
+/**
+ * Records a final block and deletes the oldest beyond eight, unless the recorded ones have changed since `known` was read: the
+ * hash may be that of a block which was replaced meanwhile, and would stop the network a second time.
+ *
+ * @returns false where they have changed
+ */
 export async function recordFinalBlock(
   db: Db,
   { merchantId, network }: MerchantNetwork,
   { height, hash }: FinalBlock,
-): Promise<void> {
-  await prepared`
-    with noted as (
+  known: readonly RecordedBlock[],
+): Promise<boolean> {
+  const keys = known.map(keyOf).sort();
+  const hasIntact = known.some(({ isReplaced }) => !isReplaced);
+  // Whoever marks blocks as replaced locks the newest one.
+  const { rows } = await prepared<{ isRecorded: boolean }>`
+    with newest as materialized (
+      select b.height from final_block b
+      where b.merchant_id = ${merchantId} and b.network = ${network} and b.replaced_at is null
+      order by b.height desc limit 1 for share
+    ), recorded as (
       insert into final_block (merchant_id, network, height, hash)
-      values (${merchantId}, ${network}, ${height}, ${hash})
-      on conflict (merchant_id, network, height) do nothing
+      select ${merchantId}::uuid, ${network}, ${height}::bigint, ${hash}
+      where (select count(*) from newest) = ${hasIntact ? 1 : 0}::int and ${keys}::text[] = array(
+        select k.key from (
+          select b.height || ' ' || b.hash || ' ' || (b.replaced_at is not null)::text as key from final_block b
+          where b.merchant_id = ${merchantId} and b.network = ${network}) as k
+        order by k.key collate "C")
+      returning 1
+    ), deleted as (
+      delete from final_block b
+      where b.merchant_id = ${merchantId} and b.network = ${network} and b.replaced_at is null
+        and b.height < (select min(newer.height) from (
+          select n.height from final_block n
+          where n.merchant_id = ${merchantId} and n.network = ${network} and n.replaced_at is null
+          order by n.height desc limit ${KEPT_MAX - 1}::int) as newer)
     )
-    delete from final_block b
-    where b.merchant_id = ${merchantId} and b.network = ${network} and b.replaced_at is null
-      and b.height < (select min(newest.height) from (
-        select n.height from final_block n
-        where n.merchant_id = ${merchantId} and n.network = ${network} and n.replaced_at is null
-        order by n.height desc limit ${KEPT_MAX - 1}::int) as newest)`.execute(db);
+    select exists (select from recorded) as "isRecorded"`.execute(db);
+  return rows[0]?.isRecorded === true;
 }
 
-/** @returns how many of these were not marked before */
+/**
+ * Marks these blocks, and then all from the lowest of them on: a hash covers the blocks before it, so whatever was recorded
+ * meanwhile was read of the same chain.
+ *
+ * @returns how many of these were not marked before; if none, nothing was marked
+ */
 export async function markReplaced(
   tx: Tx,
   { merchantId, network }: MerchantNetwork,
@@ -61,7 +93,16 @@ export async function markReplaced(
     from ${listed('r', blocks, { height: ['bigint', (block) => block.height], hash: ['text', (block) => block.hash] })}
     where b.merchant_id = ${merchantId} and b.network = ${network} and b.height = r.height and b.hash = r.hash
       and b.replaced_at is null`.execute(tx);
-  return Number(numAffectedRows ?? 0);
+  const marked = Number(numAffectedRows ?? 0);
+  // Each statement sees what was recorded until it waited for a lock of the one before.
+  for (let more = marked; more > 0; ) {
+    const later = await sql`
+      update final_block set replaced_at = ${nowSeconds}::bigint
+      where merchant_id = ${merchantId} and network = ${network} and replaced_at is null
+        and height >= any(${blocks.map(({ height }) => height)}::bigint[])`.execute(tx);
+    more = Number(later.numAffectedRows ?? 0);
+  }
+  return marked;
 }
 
 /** Blocks of a network that were replaced and not compared with the books yet. */

@@ -37,20 +37,30 @@ export async function checkFinalBlocks(
 ): Promise<boolean> {
   const { merchantId } = owner;
   const chain = deps.chains.of(owner, network);
-  const known = await listFinalBlocks(deps.db, { merchantId, network });
-  const isNew = newest !== undefined && newest !== known[0]?.height;
-  if (known.length === 0 && !isNew) return true;
-  const heights = known.map(({ height }) => height);
-  const hashes = await chain.blockHashes(isNew ? [...heights, newest] : heights, now);
-  const replaced = await confirmReplaced(chain, replacedOf(known, hashes));
-  if (replaced.length > 0) {
-    await stopAndAudit(deps, owner, { network, replaced });
-    return false;
+  for (;;) {
+    const known = await listFinalBlocks(deps.db, { merchantId, network });
+    const intact = known.filter(({ isReplaced }) => !isReplaced);
+    const isNew = newest !== undefined && !intact.some(({ height }) => height >= newest);
+    if (intact.length === 0 && !isNew) return true;
+    const heights = intact.map(({ height }) => height);
+    const hashes = await chain.blockHashes(isNew ? [...heights, newest] : heights, now);
+    const replaced = await confirmReplaced(chain, replacedOf(intact, hashes));
+    if (replaced.length > 0) {
+      await stopAndAudit(deps, owner, { network, replaced });
+      return false;
+    }
+    const block = isNew ? blockToRecord(known, newest, hashes) : undefined;
+    if (block === undefined) return true;
+    if (await recordFinalBlock(deps.db, { merchantId, network }, block, known)) return true;
+    // Somebody else has recorded or marked blocks meanwhile: the hash is compared with those first.
   }
-  const hash = isNew ? hashes.get(newest) : undefined;
-  if (isNew && hash != null)
-    await recordFinalBlock(deps.db, { merchantId, network }, { height: newest, hash });
-  return true;
+}
+
+/** Undefined where the node does not show it, or where a chain of before has come back that is not audited yet. */
+function blockToRecord(known: readonly FinalBlock[], height: bigint, hashes: Hashes): FinalBlock | undefined {
+  const hash = hashes.get(height);
+  if (hash == null || known.some((block) => block.height === height && block.hash === hash)) return undefined;
+  return { height, hash };
 }
 
 type Hashes = Awaited<ReturnType<Chain['blockHashes']>>;
