@@ -52,7 +52,7 @@ export async function checkFinalBlocks(
     const block = isNew ? blockToRecord(known, newest, hashes) : undefined;
     if (block === undefined) return true;
     if (await recordFinalBlock(deps.db, { merchantId, network }, block, known)) return true;
-    // Somebody else has recorded or marked blocks meanwhile: the hash is compared with those first.
+    // Somebody else has recorded or marked blocks meanwhile: the hash is compared with those first (decision 70).
   }
 }
 
