@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { migrateAll, openApp } from '../../packages/server/src/app.ts';
+import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 
 /** A database with one live merchant who may pay out. */
 export interface Premises {
@@ -21,6 +23,8 @@ export async function furnish(databaseUrl: string): Promise<Premises> {
   const app = await openApp({ databaseUrl, masterKey, log: createLogger('silent'), poolSize: 2 });
   try {
     const { merchantId } = await stores.createMerchant(app, { name: 'Bench', mode: 'live' });
+    // Batches of 200 items are above the low limits with which real money starts.
+    await writeSetting(app.db, merchantId, PAYOUT_SETTINGS.max, '1000000.00');
     const storeId = await stores.createStore(app, { merchantId, name: 'Bench', channelType: 'api' });
     await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
     const scopes = ['read', 'write', 'payouts'];
