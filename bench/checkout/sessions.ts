@@ -21,7 +21,7 @@ const FIRST_GUESS = 600;
 
 /** The whole way of a session's creation, with an Idempotency-Key, against its SQL alone. */
 export async function measureSessions(server: BenchServer, options: RunOptions): Promise<Findings> {
-  const premises = await furnish(await server.createDatabase());
+  const premises = await furnish(await server.createDatabase(), 'sandbox');
   const script = scriptOf(await recordCreate(premises, BODY, PATH));
   const service = await startService(premises, options);
   const seconds = options.quick ? 2 : 5;

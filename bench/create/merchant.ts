@@ -5,7 +5,7 @@ import { createLogger } from '../../packages/server/src/platform/observability/l
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
 
-/** A database with one live merchant who may pay out. */
+/** A database with one merchant who may pay out. */
 export interface Premises {
   databaseUrl: string;
   merchantId: string;
@@ -17,12 +17,13 @@ export interface Premises {
   env: Record<string, string>;
 }
 
-export async function furnish(databaseUrl: string): Promise<Premises> {
+/** @param mode a live one takes payments only where networks are configured */
+export async function furnish(databaseUrl: string, mode: 'live' | 'sandbox' = 'live'): Promise<Premises> {
   const masterKey = randomBytes(32);
   await migrateAll(databaseUrl, undefined);
   const app = await openApp({ databaseUrl, masterKey, log: createLogger('silent'), poolSize: 2 });
   try {
-    const { merchantId } = await stores.createMerchant(app, { name: 'Bench', mode: 'live' });
+    const { merchantId } = await stores.createMerchant(app, { name: 'Bench', mode });
     // Batches of 200 items are above the low limits with which real money starts.
     await writeSetting(app.db, merchantId, PAYOUT_SETTINGS.max, '1000000.00');
     const storeId = await stores.createStore(app, { merchantId, name: 'Bench', channelType: 'api' });
