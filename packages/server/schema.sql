@@ -634,6 +634,7 @@ END)),
 );
 CREATE INDEX payment_transaction_early ON public.payment_transaction USING btree (merchant_id, network, height) WHERE is_early;
 CREATE INDEX payment_transaction_final ON public.payment_transaction USING btree (merchant_id, network, height) WHERE (status = 'final'::text);
+CREATE INDEX payment_transaction_lost ON public.payment_transaction USING btree (merchant_id, network) WHERE (lost_at IS NOT NULL);
 CREATE INDEX payment_transaction_open ON public.payment_transaction USING btree (merchant_id, network) WHERE (status = 'seen'::text);
 CREATE INDEX payment_transaction_payment ON public.payment_transaction USING btree (merchant_id, payment_id, seen_at, tx_id, index);
 CREATE INDEX payment_transaction_sweep ON public.payment_transaction USING btree (merchant_id, sweep_id) WHERE (sweep_id IS NOT NULL);
