@@ -125,7 +125,7 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
   return folder;
 }
 
-/** Both names of a published package and of whatever is below it. */
+/** Matches imports of a package: its name, alone or followed by a path. */
 const anywhereIn = (name: string) => new RegExp(`^${name}(/|$)`);
 
 /**

@@ -7,7 +7,7 @@ import { makeSignerFolder, startSigner } from '../../test/signer/signer-process.
 import { interleave } from '../rounds.ts';
 import type { Findings, RunOptions } from '../rows.ts';
 
-/** Each asks for one signature after the other. */
+/** Merchants that request signatures at once, each one after the other. */
 const MERCHANTS = 8;
 const WEI = '1000000000000000000000000';
 
@@ -54,6 +54,8 @@ function requestOf(account: number, ordinal: number): SignRequest {
   const uuid = (use: number, n: number) =>
     `01890000-0000-7000-8${String(use).padStart(3, '0')}-${String(n).padStart(12, '0')}`;
   const unsigned = payment({ id: uuid(account, ordinal), merchant: uuid(0, account) });
-  const purpose = { ...unsigned, approvals: [approve(unsigned, Math.floor(Date.now() / 1_000) + 3_600)] };
+  // The signer is a process of its own and judges by the machine's clock.
+  const validUntil = Math.floor(Date.now() / 1_000) + 3_600;
+  const purpose = { ...unsigned, approvals: [approve(unsigned, validUntil)] };
   return request({ account, ordinal, bytes: payBytes(purpose), purpose });
 }

@@ -9,7 +9,7 @@ import { asCurl, signed, Wire } from './wire.ts';
 export interface Merchant extends Credentials {
   /** Ids of another merchant, by kind. */
   foreign: Readonly<Record<string, string>>;
-  /** Ids of its own, by kind, of what no answer but a list shows. */
+  /** Ids of its own resources that only lists show, by kind. */
   own: Readonly<Record<string, string>>;
 }
 

@@ -79,6 +79,17 @@ async function workerWith({ port }: Pick<TestMailServer, 'port'>): Promise<NodeU
   return worker;
 }
 
+/** A mail whose worker has died at a point of sending it. */
+async function dyingAt(crashPoint: string) {
+  const server = await mailServer();
+  const { queue, states } = await liveMerchant();
+  const worker = await workerWith(server);
+  await worker.start({ crashPoint });
+  await queue('r-1');
+  await worker.ended;
+  return { server, states, worker };
+}
+
 test('a mail of real money is sent once, with links of this service, and the log has no address', async () => {
   const server = await mailServer();
   const { queue, states } = await liveMerchant();
@@ -95,12 +106,7 @@ test('a mail of real money is sent once, with links of this service, and the log
 test.each(['mail.before-connection', 'mail.before-mark'])(
   'a worker that dies at %s has sent nothing, and the next one sends it once',
   async (crashPoint) => {
-    const server = await mailServer();
-    const { queue, states } = await liveMerchant();
-    const worker = await workerWith(server);
-    await worker.start({ crashPoint });
-    await queue('r-1');
-    await worker.ended;
+    const { server, states, worker } = await dyingAt(crashPoint);
     expect(server.taken).toEqual([]);
     await worker.start();
     await expect.poll(states, WAIT).toEqual(['sent']);
@@ -111,12 +117,7 @@ test.each(['mail.before-connection', 'mail.before-mark'])(
 test.each(['mail.marked', 'mail.answered'])(
   'a worker that dies at %s may have sent it: it is not sent again, and shown as unconfirmed',
   async (crashPoint) => {
-    const server = await mailServer();
-    const { queue, states } = await liveMerchant();
-    const worker = await workerWith(server);
-    await worker.start({ crashPoint });
-    await queue('r-1');
-    await worker.ended;
+    const { server, states, worker } = await dyingAt(crashPoint);
     await worker.start();
     await expect.poll(states, WAIT).toEqual(['unconfirmed']);
     expect(server.taken.length).toBe(crashPoint === 'mail.answered' ? 1 : 0);

@@ -17,6 +17,7 @@ const serverOn = (port: number) => ({
   user: undefined,
   password: undefined,
   from: { name: 'Shop', address: 'no-reply@shop.example' },
+  publicUrl: 'https://pay.example',
 });
 const listenOn = async (server: Server) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,15 +1,5 @@
-import { reportError } from './failure.ts';
 import { createProgram } from './program.ts';
-import { ignoreClosedOutput, speakToPrograms } from './terminal.ts';
+import { runProgram } from './run-program.ts';
 
-/** Runs one command line, without the program's name. The outcome is in `process.exitCode`: 0, 1 failed, 2 wrong usage. */
-export async function run(words: readonly string[]): Promise<void> {
-  ignoreClosedOutput();
-  const json = words.includes('--json');
-  if (json) speakToPrograms();
-  try {
-    await createProgram({ json }).parseAsync([...words], { from: 'user' });
-  } catch (error) {
-    process.exitCode = reportError(error, { json });
-  }
-}
+/** Runs one command line of `florin`. */
+export const run = (words: readonly string[]): Promise<void> => runProgram(createProgram, words);

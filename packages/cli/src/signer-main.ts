@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { SIGNER_OPERATIONS } from './commands/signer.ts';
-import { reportError } from './failure.ts';
-import { ignoreClosedOutput, speakToPrograms } from './terminal.ts';
+import { runProgram } from './run-program.ts';
 import { readVersion } from './version.ts';
 
 /** Help is written for `florin signer`; here the same commands stand at the top. */
@@ -24,13 +23,4 @@ function createProgram({ json }: { json: boolean }): Command {
 }
 
 /** Runs one command line of `florin-signer`, the program of a machine that holds keys and nothing else of Florin. */
-export async function run(words: readonly string[]): Promise<void> {
-  ignoreClosedOutput();
-  const json = words.includes('--json');
-  if (json) speakToPrograms();
-  try {
-    await createProgram({ json }).parseAsync([...words], { from: 'user' });
-  } catch (error) {
-    process.exitCode = reportError(error, { json });
-  }
-}
+export const run = (words: readonly string[]): Promise<void> => runProgram(createProgram, words);

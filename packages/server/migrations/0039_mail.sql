@@ -5,7 +5,7 @@ create table mail (
   merchant_id uuid not null,
   mail_id uuid not null,
   kind text not null,
-  -- The public id of what it is about; where one thing causes several mails of a kind, with what tells them apart.
+  -- With kind and recipient the key: the same cause never makes a mail twice.
   cause text not null,
   about text not null,
   recipient text not null check (length(recipient) <= 254),

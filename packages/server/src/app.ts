@@ -84,8 +84,6 @@ export interface AppOptions {
   ratesCa?: string | undefined;
   /** The operator's mail server; without, mails of live merchants are not sent. */
   mailServer?: MailConfig | undefined;
-  /** The service's address in mails. */
-  mailLinks?: () => string;
   /** Networks of live merchants; without, their money does not move. */
   live?: LiveConfig | undefined;
 }
@@ -192,7 +190,6 @@ export async function openApp(options: AppOptions): Promise<App> {
       findAuthority,
       rates,
       mailServer: options.mailServer,
-      mailLinks: options.mailLinks ?? (() => 'http://127.0.0.1'),
       close,
     };
   } catch (error) {

@@ -219,8 +219,7 @@ function appOptions(
   const { simchainUrl, poolSize, outbound, webhookDisableAfter } = config;
   const webhooks = { outbound: createOutbound(outbound), disableAfterSeconds: webhookDisableAfter };
   const live = liveConfig(config);
-  const mails = { mailServer: config.mail, mailLinks: () => config.publicUrl ?? PLACEHOLDER_URL };
-  return { ...opened, simchainUrl, poolSize, webhooks, ratesCa: outbound.ca, live, ...mails };
+  return { ...opened, simchainUrl, poolSize, webhooks, ratesCa: outbound.ca, mailServer: config.mail, live };
 }
 
 /** Starts an API node on the operator's database. Run as many as you like. */

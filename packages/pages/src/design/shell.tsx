@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ComponentChildren, VNode } from 'preact';
-import { renderToString } from 'preact-render-to-string';
 import { translatorOf } from '../catalogues.ts';
 import type { RenderedPage } from '../renderer.ts';
 import { directionOf, LANGUAGE_NAMES, PAGE_LANGUAGES, type PageLanguage } from '../views/languages.ts';
 import base from './base.css?inline';
+import { documentOf, raw } from './document.tsx';
 import sheet from './sheet.css?inline';
 import tokens from './tokens.css?inline';
 import wide from './wide.css?inline';
@@ -32,9 +32,6 @@ interface PageScript {
 
 const SCRIPT_POLICY = { 'script-src': "'self'", 'connect-src': "'self'" };
 
-/** Text that is not escaped: a style sheet of ours, or JSON. */
-const raw = (text: string) => ({ __html: text });
-
 /** One `<` is enough to end a script element. */
 const json = (data: object) => JSON.stringify(data).replaceAll('<', '\\u003c');
 
@@ -57,23 +54,18 @@ interface DocumentProps {
 }
 
 function htmlOf({ language, title, style, script, children }: DocumentProps): string {
-  const html = renderToString(
-    <html lang={language} dir={directionOf(language)}>
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{title}</title>
-        <link rel="icon" href="data:," />
-        <style dangerouslySetInnerHTML={raw(style.css)} />
-      </head>
-      <body>
+  return documentOf({
+    language,
+    title,
+    css: style.css,
+    head: <link rel="icon" href="data:," />,
+    children: (
+      <>
         {children}
         {script === undefined ? null : <ScriptOf {...script} />}
-      </body>
-    </html>,
-  );
-  return `<!doctype html>\n${html}\n`;
+      </>
+    ),
+  });
 }
 
 /** A page for payers. Links that change the language lead to the same path with `?lang=`. */

@@ -1,11 +1,7 @@
-import { renderToString } from 'preact-render-to-string';
 import { translatorOf } from '../catalogues.ts';
-import { directionOf } from '../views/languages.ts';
+import { documentOf } from '../design/document.tsx';
 import { MAIL_ROWS, type MailView, type RenderedMail } from '../views/mail.ts';
 import css from './mail.css?inline';
-
-/** Mail programs draw no variables: the colours are those of tokens.css, written out in mail.css. */
-const style = { __html: css };
 
 interface Parts {
   subject: string;
@@ -53,46 +49,39 @@ function textOf({ test, text, rows, button, foot }: Parts): string {
 
 function htmlOf({ language, storeName }: MailView, parts: Parts): string {
   const { subject, test, text, rows, button, foot } = parts;
-  const html = renderToString(
-    <html lang={language} dir={directionOf(language)}>
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{subject}</title>
-        <style dangerouslySetInnerHTML={style} />
-      </head>
-      <body>
-        <div class="mail">
-          {test === undefined ? null : <p class="test">{test}</p>}
-          <p class="store">
-            <bdi>{storeName}</bdi>
+  return documentOf({
+    language,
+    title: subject,
+    css,
+    children: (
+      <div class="mail">
+        {test === undefined ? null : <p class="test">{test}</p>}
+        <p class="store">
+          <bdi>{storeName}</bdi>
+        </p>
+        <h1>{subject}</h1>
+        <p>{text}</p>
+        {rows.length === 0 ? null : (
+          <table role="presentation">
+            {rows.map(([name, value]) => (
+              <tr key={name}>
+                <td class="quiet">{name}</td>
+                <td>
+                  <bdi>{value}</bdi>
+                </td>
+              </tr>
+            ))}
+          </table>
+        )}
+        {button === undefined ? null : (
+          <p>
+            <a class="button" href={button.url}>
+              {button.label}
+            </a>
           </p>
-          <h1>{subject}</h1>
-          <p>{text}</p>
-          {rows.length === 0 ? null : (
-            <table role="presentation">
-              {rows.map(([name, value]) => (
-                <tr key={name}>
-                  <td class="quiet">{name}</td>
-                  <td>
-                    <bdi>{value}</bdi>
-                  </td>
-                </tr>
-              ))}
-            </table>
-          )}
-          {button === undefined ? null : (
-            <p>
-              <a class="button" href={button.url}>
-                {button.label}
-              </a>
-            </p>
-          )}
-          <p class="quiet">{foot}</p>
-        </div>
-      </body>
-    </html>,
-  );
-  return `<!doctype html>\n${html}\n`;
+        )}
+        <p class="quiet">{foot}</p>
+      </div>
+    ),
+  });
 }

@@ -9,4 +9,8 @@ export function isPageLanguage(text: string): text is PageLanguage {
   return PAGE_LANGUAGES.some((language) => language === text);
 }
 
+/** The language of that name, else the fallback. */
+export const pageLanguageOf = (text: string | null | undefined): PageLanguage =>
+  PAGE_LANGUAGES.find((language) => language === text) ?? PAGE_LANGUAGES[0];
+
 export const directionOf = (language: PageLanguage): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');

@@ -1,9 +1,9 @@
 import { type MailKind, MERCHANT_MAIL_KINDS } from '@florin/contract/schemas';
-import { isPageLanguage, type MailView, type PageLanguage } from '@florin/pages';
+import { type MailView, pageLanguageOf } from '@florin/pages';
 import type { Tx } from '../platform/db/index.ts';
 import { listed, newId, prepared } from '../platform/db/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { getMerchant, getStore } from '../stores/index.ts';
+import { getStore } from '../stores/index.ts';
 import { type MerchantTime, readSettings } from '../tenancy/index.ts';
 import { sendMailJob } from './jobs.ts';
 import { MAIL_SETTINGS } from './settings.ts';
@@ -14,7 +14,7 @@ export interface NewMail extends Pick<MailView, 'values' | 'rows' | 'link'> {
   kind: MailKind;
   /** Public id of what it is about. */
   about: string;
-  /** What tells it from other mails of the same kind about the same; by default nothing: there is one. */
+  /** Where several mails of this kind may be about the same: a text that differs for each. */
   cause?: string;
   /** The payer's address; a kind for the merchant's people goes to those of the setting. */
   to?: string;
@@ -28,7 +28,6 @@ export interface MailOwner {
   storeId: string;
 }
 
-const DEFAULT_LANGUAGE: PageLanguage = 'en';
 const isForMerchant = (kind: MailKind) => MERCHANT_MAIL_KINDS.some((one) => one === kind);
 
 /**
@@ -39,12 +38,12 @@ const isForMerchant = (kind: MailKind) => MERCHANT_MAIL_KINDS.some((one) => one 
  */
 export async function queueMail(tx: Tx, owner: MailOwner, time: MerchantTime, mail: NewMail): Promise<void> {
   const { merchantId, storeId } = owner;
-  const merchant = await getMerchant(tx, merchantId);
+  const merchant = { merchantId, mode: time.livemode ? 'live' : 'sandbox' } as const;
   const { notify, off } = await readSettings(tx, merchant, MAIL_SETTINGS);
   const recipients = isForMerchant(mail.kind) ? notify : mail.to === undefined ? [] : [mail.to];
   if (off.includes(mail.kind) || recipients.length === 0) return;
   const { name: storeName } = await getStore(tx, merchantId, storeId);
-  const language = isPageLanguage(mail.language ?? '') ? mail.language : DEFAULT_LANGUAGE;
+  const language = pageLanguageOf(mail.language);
   const { kind, about, cause = about, values, rows, link } = mail;
   const view = { kind, language, storeName, isTest: !time.livemode, values, rows, link };
   const fresh = recipients.map((recipient) => ({ mailId: newId(), recipient }));

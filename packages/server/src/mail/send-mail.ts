@@ -1,4 +1,3 @@
-import type { MailStatus } from '@florin/contract/schemas';
 import { renderMail } from '@florin/pages';
 import type { MailConfig } from '../platform/config.ts';
 import type { Tx } from '../platform/db/index.ts';
@@ -12,8 +11,6 @@ import { afterAttempt, type SendResult } from './states.ts';
 export interface MailDeps extends Platform {
   /** Undefined: mails of real money are not sent. */
   mailServer: MailConfig | undefined;
-  /** The service's address, before which links are put. */
-  mailLinks: () => string;
 }
 
 /** Conversations with the mail server at once; a slow one costs no more. */
@@ -37,7 +34,7 @@ export async function sendMail(deps: MailDeps, job: Job, run: JobRun): Promise<J
   });
   if (mail?.status !== 'pending' || server === undefined) return 'done';
   const message = {
-    ...(await renderMail(mail.view, deps.mailLinks())),
+    ...(await renderMail(mail.view, server.publicUrl)),
     messageId: `<${encodeId('mail', mailId)}@${server.from.address.split('@')[1]}>`,
     to: mail.recipient,
   };
@@ -101,14 +98,14 @@ async function end(tx: Tx, deps: MailDeps, mail: MailRow, ended: Ended): Promise
 function logMail(
   { log }: MailDeps,
   { merchant_id: merchantId, mail_id: mailId, kind }: MailRow,
-  { status, error, attempts }: { status: MailStatus; error: string | null; attempts: number },
+  { status, error, attempts }: { status: keyof typeof LOG_TEXTS; error: string | null; attempts: number },
 ): void {
   const fields = { merchantId, mail_id: encodeId('mail', mailId), kind, attempts, error };
   const level = status === 'sent' || status === 'off' ? 'info' : 'warn';
-  log[level](fields, LOG_TEXTS[status] ?? `a mail is ${status}`);
+  log[level](fields, LOG_TEXTS[status]);
 }
 
-const LOG_TEXTS: Partial<Record<MailStatus, string>> = {
+const LOG_TEXTS = {
   sent: 'a mail was sent',
   pending: 'a mail could not be sent, and is tried again',
   failed: 'a mail could not be sent, and is given up',

@@ -23,7 +23,7 @@ export type SendResult =
   /** No answer. `isOut`: everything had been sent, so the server may have taken it. */
   | { kind: 'unanswered'; isOut: boolean; text: string };
 
-/** After a day a receipt helps nobody. */
+/** A mail that no attempt could hand over is given up after a day. */
 const GIVE_UP_SECONDS = 86_400;
 const RETRY_SECONDS = [60, 300, 900, 3_600] as const;
 const RETRY_SECONDS_MAX = 4 * 3_600;

@@ -53,6 +53,8 @@ export interface MailConfig {
   user: string | undefined;
   password: string | undefined;
   from: { name: string; address: string };
+  /** What links in mails begin with: the address that payers see. */
+  publicUrl: string;
 }
 
 /** A Unix socket of this machine, or TLS with certificates of both sides, as PEM. */
@@ -214,6 +216,8 @@ function readTls({ text }: Reader): Config['tls'] {
   throw new ConfigError('FLORIN_TLS_CERT_FILE and FLORIN_TLS_KEY_FILE go together: one of them is missing.');
 }
 
+const readPublicUrl = ({ url }: Reader) => url('publicUrl', ['https:', 'http:'])?.replace(/(?<!\/)\/+$/, '');
+
 const SMTP_PORTS: Record<string, number> = { 'smtp:': 587, 'smtps:': 465 };
 const MAILBOX = /^(?:([^<>]{1,200}) )?<?([^\s<>@]{1,64}@[^\s<>@]{1,255}?)>?$/;
 
@@ -232,7 +236,8 @@ function readMail(read: Reader): MailConfig | undefined {
     throw new ConfigError(
       'FLORIN_SMTP_URL needs FLORIN_MAIL_FROM: who mails come from, such as Shop <no-reply@shop.example>.',
     );
-  if (read.text('publicUrl') === undefined)
+  const publicUrl = readPublicUrl(read);
+  if (publicUrl === undefined)
     throw new ConfigError('FLORIN_SMTP_URL needs FLORIN_PUBLIC_URL: links in mails begin with it.');
   return {
     host: hostname,
@@ -241,6 +246,7 @@ function readMail(read: Reader): MailConfig | undefined {
     user: username === '' ? undefined : decodeURIComponent(username),
     password: password === '' ? undefined : decodeURIComponent(password),
     from: { name: name.trim(), address },
+    publicUrl,
   };
 }
 
@@ -359,7 +365,7 @@ export function readConfig(
     databaseUrl: read.url('databaseUrl', ['postgres:', 'postgresql:']),
     simchainUrl: read.url('simchainUrl', ['postgres:', 'postgresql:']),
     masterKey: readMasterKey(read),
-    publicUrl: read.url('publicUrl', ['https:', 'http:'])?.replace(/(?<!\/)\/+$/, ''),
+    publicUrl: readPublicUrl(read),
     tls: readTls(read),
     trustedProxy: readFlag(read, 'trustedProxy'),
     logLevel: readLogLevel(read, defaults.logLevel),

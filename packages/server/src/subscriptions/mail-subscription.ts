@@ -1,4 +1,4 @@
-import { isPageLanguage, PAGE_LANGUAGES, type PageLanguage } from '@florin/pages';
+import { type PageLanguage, pageLanguageOf } from '@florin/pages';
 import { invoicePages } from '../checkout/index.ts';
 import { readCustomer } from '../customers/index.ts';
 import { findInvoice } from '../invoices/index.ts';
@@ -82,8 +82,7 @@ export async function mailSubscription(deps: SubscriptionDeps, job: Job, run: Jo
 /** The language in which the invoice's page was last read. */
 async function languageOf(db: Db, merchantId: string, paymentId: string | null): Promise<PageLanguage> {
   const payment = paymentId === null ? undefined : (await readPayment(db, merchantId, paymentId)).payment;
-  const known = payment?.payer_language ?? '';
-  return isPageLanguage(known) ? known : PAGE_LANGUAGES[0];
+  return pageLanguageOf(payment?.payer_language);
 }
 
 async function openPageOf(db: Db, merchantId: string, sessionId: string | null): Promise<NewMail['link']> {

@@ -112,18 +112,28 @@ export function flagSetting(definition: Definition<boolean>): Setting<boolean> {
   };
 }
 
-/** A list of words from a given set, typed as `a,b`; an empty text is an empty list. */
-export function listSetting(
-  definition: Definition<string[]> & { allowed: readonly string[] },
-): Setting<string[]> {
+/** Which words a list may hold: those of a given set, or up to `max` that have a form. `what` follows "must be". */
+type Words =
+  | { allowed: readonly string[] }
+  | { isAllowed: (word: string) => boolean; max: number; what: string };
+
+/** A list of words, typed as `a,b`; an empty text is an empty list. */
+export function listSetting(definition: Definition<string[]> & Words): Setting<string[]> {
+  const { isAllowed, max, what } =
+    'allowed' in definition
+      ? {
+          isAllowed: (word: string) => definition.allowed.includes(word),
+          max: Number.POSITIVE_INFINITY,
+          what: `a list of ${definition.allowed.join(', ')}`,
+        }
+      : definition;
   return {
     ...definition,
     fallback: byMode(definition.fallback),
     read: (value) => {
       const words = Array.isArray(value) ? value.map(String) : String(value).split(',').filter(Boolean);
-      const unknown = words.find((word) => !definition.allowed.includes(word));
-      if (unknown === undefined) return [...new Set(words)];
-      throw refuse(definition.name, `a list of ${definition.allowed.join(', ')}`);
+      if (words.length <= max && words.every(isAllowed)) return [...new Set(words)];
+      throw refuse(definition.name, what);
     },
     write: (value) => value,
   };

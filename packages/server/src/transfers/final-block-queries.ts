@@ -77,8 +77,8 @@ export async function recordFinalBlock(
 }
 
 /**
- * Marks these blocks, and then all from the lowest of them on: a hash covers the blocks before it, so whatever was recorded
- * meanwhile was read of the same chain.
+ * Marks these blocks, and every recorded block from the lowest of them on: a hash covers all blocks before it, so those belong
+ * to the replaced chain as well.
  *
  * @returns how many of these were not marked before; if none, nothing was marked
  */

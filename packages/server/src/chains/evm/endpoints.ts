@@ -191,7 +191,7 @@ export class RpcEndpoints implements EvmNode {
     return new ChainUnavailable(this.#network, `no usable answer to ${methodsOf(requests)}: ${why}`, cause);
   }
 
-  /** Why the endpoints that were not asked are left alone. */
+  /** Why each endpoint that rests got no request; `failures` name the others. */
   #restingBeside(failures: readonly string[]): string[] {
     return this.#endpoints.flatMap(({ resting: why, host }) =>
       why === undefined || failures.some((failure) => failure.startsWith(`${host} `)) ? [] : [why],

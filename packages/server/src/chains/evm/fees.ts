@@ -30,8 +30,8 @@ const NETWORK = 'erc20';
 const BASE_FEE_FACTOR = 2n;
 
 /**
- * What every transaction but a fill offers at most: eight ninths of the ceilings. A fill has to raise the fees of whatever
- * it replaces by an eighth, and so always fits below the ceilings themselves.
+ * The limits of every transaction but a fill: eight ninths of the ceilings. A fill raises the fees of the transaction that it
+ * replaces by an eighth, and so always fits below the ceilings.
  */
 function belowFills({ maxFeePerGas, maxPriorityFeePerGas }: FeeCeilings): FeeCeilings {
   return { maxFeePerGas: (maxFeePerGas * 8n) / 9n, maxPriorityFeePerGas: (maxPriorityFeePerGas * 8n) / 9n };
@@ -67,7 +67,7 @@ function tipWithin(tips: FeeHistory['tips'], { maxPriorityFeePerGas }: FeeCeilin
 /**
  * The fees of a transaction that replaces another: at least an eighth above both of its fees, where geth wants a tenth.
  *
- * @param isFill it pays nobody and takes the sequence
+ * @param isFill the new transaction only uses the sequence up, and may offer the whole ceilings
  * @throws FeeCeilingReached where the ceilings do not leave an eighth: that transaction can only be waited for
  */
 export function replacementOf(

@@ -309,7 +309,7 @@ interface Order {
   keyRef: KeyRef;
   sequence?: string;
   replaces?: SignedTx;
-  /** It pays nobody, so it may offer as much as the ceilings say. */
+  /** A fill may offer the whole ceilings. */
   isFill?: boolean;
 }
 
