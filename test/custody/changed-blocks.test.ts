@@ -13,6 +13,7 @@ import { checkFinalBlocks } from '../../packages/server/src/transfers/final-bloc
 import { scanOnce } from '../checkout/deposits-by-hand.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
+import { untilHeldUp } from '../subscriptions/by-hand.ts';
 import { attemptsOf, newPayout, submitItems } from '../transfers/payouts.ts';
 import { Process } from '../transfers/process.ts';
 import { auditOnce, creditedPayment, operatorsOf } from './audits.ts';
@@ -159,6 +160,21 @@ describe('final blocks that several processes record', () => {
       expect(await check()).toBe(false);
       expect(await check()).toBe(true);
     }
+  });
+
+  test('fault 49: of processes that record the same block at once one records it, and none fails', async () => {
+    const { merchantId } = await service.createMerchant({ funds: 0n });
+    const on = { merchantId, network } as const;
+    const { db } = service.app;
+    const block = { height: 2_001n, hash: 'of 2001' };
+    const second = await transact(db, async (tx) => {
+      expect(await recordFinalBlock(tx, on, block, [])).toBe(true);
+      const late = recordFinalBlock(db, on, block, []);
+      await untilHeldUp(service, late);
+      return { late };
+    });
+    expect(await second.late).toBe(false);
+    expect(await listFinalBlocks(db, on)).toEqual([{ ...block, isReplaced: false }]);
   });
 
   test('fault 49: blocks that are recorded while others are marked as replaced go with them', async () => {

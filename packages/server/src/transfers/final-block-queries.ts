@@ -39,7 +39,7 @@ const keyOf = ({ height, hash, isReplaced }: RecordedBlock) => `${height} ${hash
  * Records a final block and deletes the oldest beyond eight, unless the recorded ones have changed since `known` was read: the
  * hash may be that of a block which was replaced meanwhile, and would stop the network a second time.
  *
- * @returns false where they have changed
+ * @returns false where they have changed, or somebody else has recorded this block meanwhile
  */
 export async function recordFinalBlock(
   db: Db,
@@ -63,6 +63,7 @@ export async function recordFinalBlock(
           select b.height || ' ' || b.hash || ' ' || (b.replaced_at is not null)::text as key from final_block b
           where b.merchant_id = ${merchantId} and b.network = ${network}) as k
         order by k.key collate "C")
+      on conflict (merchant_id, network, height, hash) do nothing
       returning 1
     ), deleted as (
       delete from final_block b
