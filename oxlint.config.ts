@@ -49,11 +49,15 @@ function foreignDoors(module: string): string[] {
   return Object.entries(DOORS).flatMap(([door, libraries]) => (door === module ? [] : libraries));
 }
 
-/** All but a module's face, its index.ts. In platform each direct file and each folder's index.ts is one. */
+/**
+ * All but a module's faces: its index.ts and that of each of its folders. In platform each direct file is one too, and
+ * its folders have folders of their own.
+ */
 function insideOf(module: string): string[] {
+  const faces = [`!**/${module}/index.ts`, `!**/${module}/*/index.ts`];
   return module === 'platform'
-    ? ['**/platform/**', '!**/platform/*.ts', '!**/platform/*/index.ts']
-    : [`**/${module}/**`, `!**/${module}/index.ts`];
+    ? ['**/platform/**', ...faces, '!**/platform/*.ts', '!**/platform/*/*/index.ts']
+    : [`**/${module}/**`, ...faces];
 }
 
 /**
@@ -78,7 +82,7 @@ const rootRules = {
   files: ['packages/server/src/*.ts', 'packages/server/src/operator/*.ts'],
   rules: restrictImports(
     [...foreignPackages('server'), ...MODULES.flatMap(insideOf)],
-    'a module is reached through its face, index.ts',
+    'a module is reached through its faces, index.ts',
   ),
 };
 

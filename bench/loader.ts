@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import { READ_OVERLAP_AFTER_MS } from '../packages/server/src/platform/db/batch-loader.ts';
-import { BatchLoader, connect, type Db } from '../packages/server/src/platform/db/index.ts';
+import { connect, type Db } from '../packages/server/src/platform/db/index.ts';
+import { READ_OVERLAP_AFTER_MS } from '../packages/server/src/platform/db/loaders/batch-loader.ts';
+import { BatchLoader } from '../packages/server/src/platform/db/loaders/index.ts';
 import { execute, startServer } from './database.ts';
 import { cpuSeconds, serverCpuSeconds } from './procfs.ts';
 import { interleave } from './rounds.ts';

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync
 import path from 'node:path';
 import { build, type InlineConfig, type Rolldown } from 'tsdown';
 import { REFERENCE_SCRIPT } from '../packages/server/src/docs/reference-page.ts';
-import { readPluginFile } from '../packages/server/src/platform/http/index.ts';
+import { readPluginFile } from '../packages/server/src/platform/http/pages/index.ts';
 import { execute, ROOT } from './step.ts';
 
 /** Where packages are made as they are published, one folder each. */

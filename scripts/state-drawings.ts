@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { INVOICE_MOVES } from '../packages/server/src/invoices/states.ts';
+import { INVOICE_MOVES } from '../packages/server/src/invoices/decide/states.ts';
 import { METHOD_MOVES } from '../packages/server/src/payment-methods/states.ts';
 import { PAYMENT_MOVES, TRANSACTION_MOVES } from '../packages/server/src/payments/states.ts';
 import { BATCH_MOVES, ITEM_MOVES } from '../packages/server/src/payouts/states.ts';
-import type { Moves } from '../packages/server/src/platform/db/moves.ts';
+import type { Moves } from '../packages/server/src/platform/db/guards/moves.ts';
 import { REFUND_MOVES } from '../packages/server/src/refunds/states.ts';
 import { SUBSCRIPTION_MOVES } from '../packages/server/src/subscriptions/states.ts';
 import { ATTEMPT_MOVES, TRANSFER_MOVES } from '../packages/server/src/transfers/states.ts';

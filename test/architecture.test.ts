@@ -9,7 +9,7 @@ const TEXT = readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8');
 const LINES_MAX = 200;
 const FILES_OF_A_FLOW_MAX = 25;
 
-/** Files named in a part of the page. A bare name is in the folder of the path before it: `chains/port.ts` … `registry.ts`. */
+/** Files named in a part of the page. A bare name is in the folder of the path before it: `chains/port/port.ts` … `registry.ts`. */
 function filesIn(part: string): string[] {
   let folder = '';
   return [...part.matchAll(/`([\w@./-]+\.(?:ts|tsx|sql))`/g)].map(([, name = '']) => {

@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '@florin/contract/schemas';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { riskCommands, settingCommands } from '../packages/server/src/operator/settings.ts';
-import { newId } from '../packages/server/src/platform/db/ids.ts';
+import { newId } from '../packages/server/src/platform/db/ids/ids.ts';
 import { Fail } from '../packages/server/src/platform/fail.ts';
 import { encodeId } from '../packages/server/src/tenancy/resource-ids.ts';
 import { expectLedgerWhole } from './ledger.ts';

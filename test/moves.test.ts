@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InvoiceFacts } from '../packages/server/src/invoices/index.ts';
-import { paidInvoice } from '../packages/server/src/invoices/states.ts';
+import type { InvoiceFacts } from '../packages/server/src/invoices/decide/index.ts';
+import { paidInvoice } from '../packages/server/src/invoices/decide/states.ts';
 import {
   type PaymentMethodRow,
   updatePaymentMethod,
 } from '../packages/server/src/payment-methods/queries.ts';
-import { lockPayment, updatePayment, upsertTransactions } from '../packages/server/src/payments/queries.ts';
+import {
+  lockPayment,
+  updatePayment,
+  upsertTransactions,
+} from '../packages/server/src/payments/reads/queries.ts';
 import {
   lockBatch,
   moveItems,
@@ -16,7 +20,7 @@ import {
   writeSettled,
 } from '../packages/server/src/payouts/queries.ts';
 import type { Tx } from '../packages/server/src/platform/db/db.ts';
-import { newId } from '../packages/server/src/platform/db/ids.ts';
+import { newId } from '../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../packages/server/src/platform/db/transact.ts';
 import { type RefundRow, updateRefund } from '../packages/server/src/refunds/queries.ts';
 import { writeFacts } from '../packages/server/src/subscriptions/billing-queries.ts';

@@ -8,6 +8,7 @@ import { type App, migrateAll, openApp } from '../packages/server/src/app.ts';
 import { createLogger } from '../packages/server/src/platform/observability/log.ts';
 import { fund } from '../packages/server/src/sandbox/fund.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
+import * as storeKeys from '../packages/server/src/stores/keys/index.ts';
 import { createDatabase } from './database.ts';
 import { type CuttableProxy, openProxy } from './jobs/cuttable-proxy.ts';
 import { type Answer, send } from './signed-request.ts';
@@ -37,7 +38,13 @@ beforeAll(async () => {
   await fund(app, merchant, { currency: 'USDT', network: 'erc20', amount: 1_000_000_000 });
   const storeId = await stores.createStore(app, { merchantId, name: 'Store', channelType: 'api' });
   await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
-  keys = await stores.createKey(app, { merchantId, storeId, name: 'Key', validityDays: 0, scopes: SCOPES });
+  keys = await storeKeys.createKey(app, {
+    merchantId,
+    storeId,
+    name: 'Key',
+    validityDays: 0,
+    scopes: SCOPES,
+  });
   proxy = await openProxy(database.url);
   node = spawn(process.execPath, [path.join(import.meta.dirname, 'fixtures', 'node.ts')], {
     env: {

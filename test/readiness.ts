@@ -1,4 +1,4 @@
-import type { PublicPage } from '../packages/server/src/platform/http/index.ts';
+import type { PublicPage } from '../packages/server/src/platform/http/pages/index.ts';
 
 export interface Readiness {
   status: string;

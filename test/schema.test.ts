@@ -4,9 +4,13 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateAll } from '../packages/server/src/app.ts';
-import { INVOICE } from '../packages/server/src/invoices/columns.ts';
+import { INVOICE } from '../packages/server/src/invoices/decide/columns.ts';
 import { PAYMENT_METHOD } from '../packages/server/src/payment-methods/columns.ts';
-import { PAYMENT, PAYMENT_OPTION, PAYMENT_TRANSACTION } from '../packages/server/src/payments/columns.ts';
+import {
+  PAYMENT,
+  PAYMENT_OPTION,
+  PAYMENT_TRANSACTION,
+} from '../packages/server/src/payments/reads/columns.ts';
 import { SUBSCRIPTION } from '../packages/server/src/subscriptions/columns.ts';
 import { describeSchema } from '../scripts/schema-text.ts';
 import { createDatabase } from './database.ts';

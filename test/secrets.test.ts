@@ -10,7 +10,9 @@ import { type App, migrateAll, openApp } from '../packages/server/src/app.ts';
 import { connect as openDatabase } from '../packages/server/src/platform/db/db.ts';
 import { createLogger } from '../packages/server/src/platform/observability/log.ts';
 import { fund } from '../packages/server/src/sandbox/fund.ts';
+import * as storeApprovers from '../packages/server/src/stores/approvers/index.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
+import * as storeKeys from '../packages/server/src/stores/keys/index.ts';
 import { createDatabase } from './database.ts';
 import { send, signedHeaders } from './signed-request.ts';
 
@@ -52,12 +54,18 @@ beforeAll(async () => {
   const storeId = await stores.createStore(app, { merchantId, name: 'Store', channelType: 'api' });
   await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
   for (const name of ['used', 'idle']) {
-    const key = await stores.createKey(app, { merchantId, storeId, name, validityDays: 0, scopes: SCOPES });
+    const key = await storeKeys.createKey(app, {
+      merchantId,
+      storeId,
+      name,
+      validityDays: 0,
+      scopes: SCOPES,
+    });
     plant(`API key, ${name}`, key.apiKey);
     plant(`secret key, ${name}`, key.secretKey);
     if (name === 'used') Object.assign(keys, key);
   }
-  approverToken = plant("approver's token", await stores.addApprover(app, merchantId, 'Ada'));
+  approverToken = plant("approver's token", await storeApprovers.addApprover(app, merchantId, 'Ada'));
   await startNode();
 });
 

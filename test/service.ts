@@ -15,6 +15,7 @@ import type { JobWorker } from '../packages/server/src/platform/jobs/index.ts';
 import { createLogger, type Logger } from '../packages/server/src/platform/observability/log.ts';
 import { fund } from '../packages/server/src/sandbox/fund.ts';
 import * as stores from '../packages/server/src/stores/index.ts';
+import * as storeKeys from '../packages/server/src/stores/keys/index.ts';
 import type { WebhookDeps } from '../packages/server/src/webhooks/index.ts';
 import { startWorkers } from '../packages/server/src/workers.ts';
 import { createDatabase } from './database.ts';
@@ -141,7 +142,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       channelType: 'api',
     });
     await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
-    const key = await stores.createKey(app, { merchantId, storeId, name: 'Key', validityDays: 0, scopes });
+    const key = await storeKeys.createKey(app, { merchantId, storeId, name: 'Key', validityDays: 0, scopes });
     return { merchantId, storeId, ...key, sdk: sdkFor(key) };
   };
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { type App, migrateAll, openApp } from '../../packages/server/src/app.ts';
-import { scanDeposits } from '../../packages/server/src/payments/scan-deposits.ts';
+import { scanDeposits } from '../../packages/server/src/payments/deposits/scan-deposits.ts';
 import type { JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Network } from '../../packages/contract/src/money.ts';
 import { formatErc20Address } from '../../packages/server/src/chains/addresses/erc20.ts';
+import { checkAddress } from '../../packages/server/src/chains/addresses/index.ts';
 import { formatSplAddress } from '../../packages/server/src/chains/addresses/spl.ts';
 import { formatTrc20Address } from '../../packages/server/src/chains/addresses/trc20.ts';
-import { checkAddress } from '../../packages/server/src/chains/index.ts';
 
 /** A new address as a wallet shows it: on Ethereum with its checksum, on Solana a key that somebody can hold. */
 export function randomAddress(network: Network): string {

@@ -3,7 +3,8 @@ import { migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 
 /** A database with one merchant who may pay out. */
 export interface Premises {
@@ -29,7 +30,13 @@ export async function furnish(databaseUrl: string, mode: 'live' | 'sandbox' = 'l
     const storeId = await stores.createStore(app, { merchantId, name: 'Bench', channelType: 'api' });
     await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
     const scopes = ['read', 'write', 'payouts'];
-    const key = await stores.createKey(app, { merchantId, storeId, name: 'Bench', validityDays: 0, scopes });
+    const key = await storeKeys.createKey(app, {
+      merchantId,
+      storeId,
+      name: 'Bench',
+      validityDays: 0,
+      scopes,
+    });
     const { apiKey, secretKey } = key;
     const env = { DATABASE_URL: databaseUrl, FLORIN_MASTER_KEY: masterKey.toString('hex') };
     return { databaseUrl, merchantId, storeId, masterKey, apiKey, secretKey, env };

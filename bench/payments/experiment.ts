@@ -1,5 +1,5 @@
-import { type PaymentFilter, paymentPage } from '../../packages/server/src/payments/list-payments.ts';
-import { viewsOf } from '../../packages/server/src/payments/queries.ts';
+import { type PaymentFilter, paymentPage } from '../../packages/server/src/payments/reads/list-payments.ts';
+import { viewsOf } from '../../packages/server/src/payments/reads/queries.ts';
 import { connect } from '../../packages/server/src/platform/db/db.ts';
 import { furnish } from '../create/merchant.ts';
 import type { BenchServer } from '../database.ts';

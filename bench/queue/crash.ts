@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate } from '../../packages/server/src/platform/db/migrate.ts';
+import { migrate } from '../../packages/server/src/platform/db/migrations/migrate.ts';
 import { type Child, startChild } from '../child.ts';
 import { type BenchServer, execute } from '../database.ts';
 import type { Findings, RunOptions } from '../rows.ts';

@@ -1,4 +1,4 @@
-import { migrate } from '../../packages/server/src/platform/db/migrate.ts';
+import { migrate } from '../../packages/server/src/platform/db/migrations/migrate.ts';
 import { startChild } from '../child.ts';
 import { type BenchServer, execute, reset } from '../database.ts';
 import { peerVersions } from '../peers/peers.ts';

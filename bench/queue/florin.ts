@@ -1,6 +1,6 @@
 import { Clock } from '../../packages/server/src/platform/db/clock.ts';
 import { connect } from '../../packages/server/src/platform/db/db.ts';
-import { NIL_ID } from '../../packages/server/src/platform/db/ids.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { enqueue, type JobWorker, startWorker } from '../../packages/server/src/platform/jobs/index.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';

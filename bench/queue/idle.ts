@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate } from '../../packages/server/src/platform/db/migrate.ts';
+import { migrate } from '../../packages/server/src/platform/db/migrations/migrate.ts';
 import { startChild } from '../child.ts';
 import type { BenchServer } from '../database.ts';
 import { peerVersions } from '../peers/peers.ts';

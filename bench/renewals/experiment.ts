@@ -1,4 +1,4 @@
-import * as stores from '../../packages/server/src/stores/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { startChild } from '../child.ts';
 import { load } from '../create/load.ts';
 import { pgbenchVersion, runPgbench } from '../create/pgbench.ts';
@@ -146,5 +146,5 @@ async function measureReads(server: BenchServer, options: RunOptions): Promise<F
 
 async function keyOf({ app, owners: [owner] }: Company) {
   if (owner === undefined) throw new Error('a company has a merchant');
-  return await stores.createKey(app, { ...owner, name: 'Bench', validityDays: 0, scopes: ['read'] });
+  return await storeKeys.createKey(app, { ...owner, name: 'Bench', validityDays: 0, scopes: ['read'] });
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { checkAddress } from '../../packages/server/src/chains/index.ts';
+import { checkAddress } from '../../packages/server/src/chains/addresses/index.ts';
 import { type Child, startChild } from '../child.ts';
 import { randomAddress } from '../create/addresses.ts';
 import { load } from '../create/load.ts';

@@ -4,7 +4,7 @@ import { Clock } from '../../packages/server/src/platform/db/clock.ts';
 import { type Caller, createHttpServer, defineRoute } from '../../packages/server/src/platform/http/index.ts';
 import type { Authenticate } from '../../packages/server/src/platform/http/pipeline.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
-import { macOf } from '../../packages/server/src/stores/index.ts';
+import { macOf } from '../../packages/server/src/stores/keys/index.ts';
 import { argument, say, untilTold } from '../child.ts';
 
 const { form, secretKey } = argument<{ form: 'checked' | 'parsed'; secretKey: string }>();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, openApp } from '../../packages/server/src/app.ts';
 import { recordEvent } from '../../packages/server/src/events/index.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';

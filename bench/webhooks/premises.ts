@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { type Child, startChild } from '../child.ts';
 import { type BenchServer, execute } from '../database.ts';
 import type { RunOptions } from '../rows.ts';
@@ -78,7 +79,13 @@ async function createMerchants(url: string, masterKey: Buffer, count: number): P
       const { merchantId } = await stores.createMerchant(app, { name: `Bench ${i}`, mode: 'sandbox' });
       const storeId = await stores.createStore(app, { merchantId, name: 'Bench', channelType: 'api' });
       await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
-      await stores.createKey(app, { merchantId, storeId, name: 'Bench', validityDays: 0, scopes: ['read'] });
+      await storeKeys.createKey(app, {
+        merchantId,
+        storeId,
+        name: 'Bench',
+        validityDays: 0,
+        scopes: ['read'],
+      });
       ids.push(merchantId);
     }
     return ids;

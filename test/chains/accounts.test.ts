@@ -3,15 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ChainAccount } from '../../packages/server/src/chains/accounts.ts';
 import {
   Accounts,
-  AddressPoolEmpty,
-  type Chain,
   type ChainRegistry,
   openAccount,
   openChains,
 } from '../../packages/server/src/chains/index.ts';
+import { AddressPoolEmpty, type Chain } from '../../packages/server/src/chains/port/index.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
 import { checkout } from '../checkout/requests.ts';
 import { asOwner } from '../ledger.ts';

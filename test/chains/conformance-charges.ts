@@ -1,6 +1,5 @@
 import type { Asset } from '@florin/contract/money';
 import { describe, expect, test } from 'vitest';
-import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
 import {
   ChainUnavailable,
   type ChargeSpec,
@@ -9,8 +8,9 @@ import {
   type SignedTx,
   type TxStatus,
   UnbuildableTransfer,
-} from '../../packages/server/src/chains/port.ts';
+} from '../../packages/server/src/chains/port/port.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
+import { nextSigning } from './next-signing.ts';
 
 const ASSET: Asset = 'USDC';
 const CAP = 10_000_000n;

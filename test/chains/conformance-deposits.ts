@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
-import { ChainUnavailable, DEPOSIT_INDEX_MAX } from '../../packages/server/src/chains/port.ts';
+import { ChainUnavailable, DEPOSIT_INDEX_MAX } from '../../packages/server/src/chains/port/port.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { approvedGroup } from './conformance-groups.ts';
 import { keyOf, Watcher } from './conformance-watcher.ts';
+import { nextSigning } from './next-signing.ts';
 
 type GetEnvironment = () => ChainEnvironment;
 

@@ -5,8 +5,8 @@ import type {
   Mandate,
   MandateSetup,
   ScanQuery,
-} from '../../packages/server/src/chains/port.ts';
-import type { WalletHolder } from '../../packages/server/src/chains/wallet-holder.ts';
+} from '../../packages/server/src/chains/port/port.ts';
+import type { WalletHolder } from '../../packages/server/src/chains/port/wallet-holder.ts';
 
 /** The environment of an adapter under test: a chain that the suite controls. */
 export interface ChainEnvironment {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Asset } from '@florin/contract/money';
-import type { Authority, TransferItem, TransferSpec } from '../../packages/server/src/chains/port.ts';
+import type { Authority, TransferItem, TransferSpec } from '../../packages/server/src/chains/port/port.ts';
 
 /** A batch of these items alone, and the authority to pay it. One name is one batch. */
 export function approvedGroup(

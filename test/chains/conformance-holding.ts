@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SignedTx, TransferSpec } from '../../packages/server/src/chains/port.ts';
-import { SigningRefused, type SigningRequest } from '../../packages/server/src/chains/wallet-holder.ts';
+import type { SignedTx, TransferSpec } from '../../packages/server/src/chains/port/port.ts';
+import { SigningRefused, type SigningRequest } from '../../packages/server/src/chains/port/wallet-holder.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { approvedGroup } from './conformance-groups.ts';
 

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
 import {
   type Chain,
   type ChainTransfer,
   ChainUnavailable,
   type ScanQuery,
   type WatchSet,
-} from '../../packages/server/src/chains/port.ts';
+} from '../../packages/server/src/chains/port/port.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { approvedGroup } from './conformance-groups.ts';
 import { keyOf, Watcher } from './conformance-watcher.ts';
+import { nextSigning } from './next-signing.ts';
 
 type GetEnvironment = () => ChainEnvironment;
 

@@ -1,4 +1,4 @@
-import type { ChainTransfer, ScanAnswer } from '../../packages/server/src/chains/port.ts';
+import type { ChainTransfer, ScanAnswer } from '../../packages/server/src/chains/port/port.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 
 /** A reader of deposits that keeps its cursor and the final transfers that it has read. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
 import {
   type Chain,
   type SignedTx,
@@ -7,13 +6,14 @@ import {
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
-} from '../../packages/server/src/chains/port.ts';
+} from '../../packages/server/src/chains/port/port.ts';
 import { describeCharges } from './conformance-charges.ts';
 import { describeDeposits } from './conformance-deposits.ts';
 import type { ChainEnvironment } from './conformance-environment.ts';
 import { approvedGroup } from './conformance-groups.ts';
 import { describeHolding } from './conformance-holding.ts';
 import { describeScans } from './conformance-scans.ts';
+import { nextSigning } from './next-signing.ts';
 
 const START_FUNDS = 1_000_000_000n;
 const AMOUNT = 1_230_000n;

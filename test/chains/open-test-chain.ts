@@ -1,6 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import { nextSigning } from '../../packages/server/src/chains/next-signing.ts';
-import type { SignedTx } from '../../packages/server/src/chains/port.ts';
+import type { SignedTx } from '../../packages/server/src/chains/port/port.ts';
 import { SimulatedHolder } from '../../packages/server/src/chains/simulated/holder.ts';
 import { migrateSimulatedChain } from '../../packages/server/src/chains/simulated/migrate.ts';
 import {
@@ -9,8 +8,9 @@ import {
 } from '../../packages/server/src/chains/simulated/simulated-chain.ts';
 import { walletOfLabel } from '../../packages/server/src/chains/simulated/wallet.ts';
 import { connect, type Db } from '../../packages/server/src/platform/db/db.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { createDatabase } from '../database.ts';
+import { nextSigning } from './next-signing.ts';
 
 export interface TestChain {
   chain: SimulatedChain;

@@ -6,10 +6,10 @@ import {
   insertCharges,
   type NewCharge,
   quoteCharge,
-} from '../../packages/server/src/payments/charges.ts';
+} from '../../packages/server/src/payments/charges/charges.ts';
+import { rescanBlocks } from '../../packages/server/src/payments/deposits/rescan.ts';
 import { paymentContext } from '../../packages/server/src/payments/deps.ts';
-import { rescanBlocks } from '../../packages/server/src/payments/rescan.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectLedgerWhole } from '../ledger.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ChainUnavailable } from '../../packages/server/src/chains/index.ts';
+import { ChainUnavailable } from '../../packages/server/src/chains/port/index.ts';
 import { PAYMENT_SETTINGS } from '../../packages/server/src/payments/settings.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { contractCases } from '../own-cases/addresses.ts';
 import { scaled } from '../scale.ts';

@@ -3,21 +3,21 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import { type InvoicePageIds, openInvoicePage } from '../../packages/server/src/checkout/invoice-pages.ts';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
-import { decideSeizure } from '../../packages/server/src/payments/decide-seizure.ts';
+import { decideSeizure } from '../../packages/server/src/payments/deposits/decide-seizure.ts';
 import { paymentContext } from '../../packages/server/src/payments/deps.ts';
 import {
   closeInvoicePage,
   lockInvoicePages,
   repriceInvoicePage,
-} from '../../packages/server/src/payments/invoice-pages.ts';
-import { INVOICE_PAGE_CHANGED_JOB } from '../../packages/server/src/payments/jobs.ts';
+} from '../../packages/server/src/payments/invoice-pages/invoice-pages.ts';
+import { INVOICE_PAGE_CHANGED_JOB } from '../../packages/server/src/payments/invoice-pages/page-changed-job.ts';
 import type { PageEnd } from '../../packages/server/src/payments/states.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { RATE_SETTINGS } from '../../packages/server/src/rates/index.ts';
-import { addApprover, listApprovers } from '../../packages/server/src/stores/index.ts';
+import { addApprover, listApprovers } from '../../packages/server/src/stores/approvers/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { eventTypesOf, TOKEN } from './requests.ts';

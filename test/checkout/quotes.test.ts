@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
 import { RATE_SETTINGS } from '../../packages/server/src/rates/index.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 
 const CHOICE = { currency: 'USDT', network: 'trc20' } as const;

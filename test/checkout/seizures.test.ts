@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { paymentCommands } from '../../packages/server/src/operator/payments.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
-import * as stores from '../../packages/server/src/stores/index.ts';
+import * as storeApprovers from '../../packages/server/src/stores/approvers/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { all } from '../refunds/requests.ts';
 import { scaled } from '../scale.ts';
@@ -28,7 +28,7 @@ async function frozen(options: { expires_in?: number } = {}) {
   const calls = checkout(service, merchant);
   const tokens = new Map<Person, string>();
   for (const name of PEOPLE)
-    tokens.set(name, await stores.addApprover(service.app, merchant.merchantId, name));
+    tokens.set(name, await storeApprovers.addApprover(service.app, merchant.merchantId, name));
   const made = await calls.open(options);
   const { transactions } = await calls.pay(made.id, { from: 'sanctioned' });
   const payment = made.payment_id;

@@ -11,8 +11,8 @@ import {
 } from '../../packages/server/src/chains/index.ts';
 import { getSession } from '../../packages/server/src/checkout/index.ts';
 import { chooseOption } from '../../packages/server/src/payments/choose-option.ts';
+import { scanDeposits } from '../../packages/server/src/payments/deposits/scan-deposits.ts';
 import { expirePayment } from '../../packages/server/src/payments/expire-payment.ts';
-import { scanDeposits } from '../../packages/server/src/payments/scan-deposits.ts';
 import type { JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { jobOf } from '../job.ts';
 import type { TestMerchant, TestService } from '../service.ts';

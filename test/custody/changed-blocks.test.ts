@@ -8,8 +8,8 @@ import {
   listFinalBlocks,
   markReplaced,
   recordFinalBlock,
-} from '../../packages/server/src/transfers/final-block-queries.ts';
-import { checkFinalBlocks } from '../../packages/server/src/transfers/final-blocks.ts';
+} from '../../packages/server/src/transfers/blocks/final-block-queries.ts';
+import { checkFinalBlocks } from '../../packages/server/src/transfers/blocks/final-blocks.ts';
 import { scanOnce } from '../checkout/deposits-by-hand.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';

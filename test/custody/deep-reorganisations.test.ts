@@ -1,7 +1,7 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
-import { readPayment } from '../../packages/server/src/payments/queries.ts';
+import { readPayment } from '../../packages/server/src/payments/reads/queries.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { type OpenPayment, openPayment, scanOnce, sendTokens } from '../checkout/deposits-by-hand.ts';

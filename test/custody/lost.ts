@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
-import { addApprover } from '../../packages/server/src/stores/index.ts';
+import { addApprover } from '../../packages/server/src/stores/approvers/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { asOwner } from '../ledger.ts';
 import type { TestMerchant, TestService } from '../service.ts';

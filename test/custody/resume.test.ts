@@ -6,7 +6,11 @@ import {
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
-import { isStopped, type Stopped, stopNetwork } from '../../packages/server/src/transfers/network-stops.ts';
+import {
+  isStopped,
+  type Stopped,
+  stopNetwork,
+} from '../../packages/server/src/transfers/blocks/network-stops.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 

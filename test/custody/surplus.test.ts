@@ -5,7 +5,7 @@ import { releaseSweeps } from '../../packages/server/src/custody/sweep-queries.t
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
-import { addApprover } from '../../packages/server/src/stores/index.ts';
+import { addApprover } from '../../packages/server/src/stores/approvers/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { TOKEN } from '../checkout/requests.ts';
 import { expectLedgerWhole } from '../ledger.ts';

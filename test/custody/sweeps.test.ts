@@ -1,7 +1,7 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { CUSTODY_SETTINGS } from '../../packages/server/src/custody/settings.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { checkout, TOKEN } from '../checkout/requests.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { TO } from '../payouts/requests.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { checkout } from '../checkout/requests.ts';
 import { florinOf } from '../florin-command.ts';
 import { expectError } from '../http/expect-error.ts';

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { until } from '../florin-command.ts';
 import { expectError } from '../http/expect-error.ts';
@@ -167,15 +168,15 @@ test('a stream ends when its key is revoked, its store disabled or its merchant 
     ({ merchantId }) => stores.setMerchantStatus(app, merchantId, 'suspended'),
     async ({ merchantId, storeId, keyId }) => {
       const scopes = ['read'] as const;
-      const next = await stores.createKey(app, {
+      const next = await storeKeys.createKey(app, {
         merchantId,
         storeId,
         name: 'Next',
         validityDays: 0,
         scopes,
       });
-      await stores.setWebhookKey(app, { merchantId, storeId }, next.keyId, 0);
-      await stores.revokeKey(app, { merchantId, keyId });
+      await storeKeys.setWebhookKey(app, { merchantId, storeId }, next.keyId, 0);
+      await storeKeys.revokeKey(app, { merchantId, keyId });
     },
   ];
   for (const end of ends) {

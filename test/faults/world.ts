@@ -4,10 +4,12 @@ import { SCOPES } from '@florin/contract/scopes';
 import { type App, migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { type SimulatedChain, testAddresses } from '../../packages/server/src/chains/index.ts';
 import { type Operator, openOperator, readConfig } from '../../packages/server/src/operator.ts';
-import { NIL_ID } from '../../packages/server/src/platform/db/ids.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import { fund } from '../../packages/server/src/sandbox/fund.ts';
+import { addApprover } from '../../packages/server/src/stores/approvers/index.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import type { Credentials } from '../signed-request.ts';
 import {
   type HostileReceiver,
@@ -368,7 +370,7 @@ export class World {
     const app = await this.#openApp();
     try {
       for (const as of ['Cid', 'Dan'])
-        this.installationApprovers.push({ as, token: await stores.addApprover(app, NIL_ID, as) });
+        this.installationApprovers.push({ as, token: await addApprover(app, NIL_ID, as) });
       for (let i = 0; i < count; i++) {
         const merchant = await stores.createMerchant(app, { name: `Merchant ${i}`, mode: 'sandbox' });
         const { merchantId } = merchant;
@@ -379,10 +381,10 @@ export class World {
         }
         const storeId = await stores.createStore(app, { merchantId, name: 'Store', channelType: 'api' });
         await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
-        const register = async (as: string) => ({ as, token: await stores.addApprover(app, merchantId, as) });
+        const register = async (as: string) => ({ as, token: await addApprover(app, merchantId, as) });
         this.people.set(merchantId, [await register('Ann'), await register('Bob')]);
         const key = { merchantId, storeId, name: 'Key', validityDays: 0, scopes: SCOPES };
-        this.#addClient(merchantId, await stores.createKey(app, key));
+        this.#addClient(merchantId, await storeKeys.createKey(app, key));
       }
     } finally {
       await app.close();

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { macOf, secretOfSignature } from '../../packages/server/src/stores/credentials.ts';
+import { macOf, secretOfSignature } from '../../packages/server/src/stores/keys/credentials.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Answer, type SignedOptions, send, signedHeaders } from '../signed-request.ts';

@@ -4,7 +4,7 @@ import type { BodyBudget } from '../../packages/server/src/platform/http/body.ts
 import { createHttpServer, type Route } from '../../packages/server/src/platform/http/index.ts';
 import type { HttpOptions } from '../../packages/server/src/platform/http/server.ts';
 import type { Logger } from '../../packages/server/src/platform/observability/log.ts';
-import { createAuthentication } from '../../packages/server/src/stores/index.ts';
+import { createAuthentication } from '../../packages/server/src/stores/keys/index.ts';
 import type { TestService } from '../service.ts';
 
 /** A server on the service's database with options that a node in production does not have. */

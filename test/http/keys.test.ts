@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as stores from '../../packages/server/src/stores/index.ts';
-import type { KeySecrets } from '../../packages/server/src/stores/manage-keys.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
+import type { KeySecrets } from '../../packages/server/src/stores/keys/manage-keys.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Credentials, send } from '../signed-request.ts';
 import { expectError } from './expect-error.ts';
@@ -40,7 +41,7 @@ const newMerchant = () => service.createMerchant({ funds: 0n });
 async function newKey(merchant: TestMerchant, validityDays: number): Promise<KeySecrets> {
   const { merchantId, storeId } = merchant;
   const scopes = ['read', 'write', 'payouts', 'refunds'];
-  return await stores.createKey(service.app, { merchantId, storeId, name: 'Key', validityDays, scopes });
+  return await storeKeys.createKey(service.app, { merchantId, storeId, name: 'Key', validityDays, scopes });
 }
 
 test('A7: a validity of 0 days never expires', async () => {
@@ -70,7 +71,7 @@ test('A7: a key of one day lives for 24 hours and is 401 from then on', async ()
 
 test('A7: during the overlap of a rotation both secrets sign, after it the new one alone', async () => {
   const merchant = await newMerchant();
-  const rotated = { ...merchant, secretKey: await stores.rotateKey(service.app, merchant, 3_600) };
+  const rotated = { ...merchant, secretKey: await storeKeys.rotateKey(service.app, merchant, 3_600) };
   await expectEverywhere(merchant, 200);
   await expectEverywhere(rotated, 200);
   await query(service, 'update api_key set previous_secret_until_ms = $1 where key_id = $2', [
@@ -84,15 +85,15 @@ test('A7: during the overlap of a rotation both secrets sign, after it the new o
 test('A7: a rotation without an overlap ends the old secret at once', async () => {
   const merchant = await newMerchant();
   await expectEverywhere(merchant, 200);
-  const secretKey = await stores.rotateKey(service.app, merchant, 0);
+  const secretKey = await storeKeys.rotateKey(service.app, merchant, 0);
   await expectEverywhere(merchant, 401);
   await expectEverywhere({ ...merchant, secretKey }, 200);
 });
 
 test('A7: of two rotations in one overlap the oldest secret is over', async () => {
   const merchant = await newMerchant();
-  const second = await stores.rotateKey(service.app, merchant, 3_600);
-  const third = await stores.rotateKey(service.app, merchant, 3_600);
+  const second = await storeKeys.rotateKey(service.app, merchant, 3_600);
+  const third = await storeKeys.rotateKey(service.app, merchant, 3_600);
   await expectEverywhere(merchant, 401);
   await expectEverywhere({ ...merchant, secretKey: second }, 200);
   await expectEverywhere({ ...merchant, secretKey: third }, 200);
@@ -107,11 +108,11 @@ test.each<[why: string, end: (key: KeySecrets & TestMerchant) => Promise<unknown
     'is revoked',
     (key) => query(service, 'update api_key set revoked_at_ms = 1 where key_id = $1', [key.keyId]),
   ],
-  ['has another secret', (key) => stores.rotateKey(service.app, key, 0)],
+  ['has another secret', (key) => storeKeys.rotateKey(service.app, key, 0)],
   [
     'was replaced, and the overlap is over',
     async (key) => {
-      await stores.rotateKey(service.app, key, 3_600);
+      await storeKeys.rotateKey(service.app, key, 3_600);
       await expectEverywhere(key, 200);
       await query(service, 'update api_key set previous_secret_until_ms = 1 where key_id = $1', [key.keyId]);
     },
@@ -139,9 +140,9 @@ test('A7: a revoked key is 401 for good, and its sisters live on', async () => {
   const sister = await newKey(merchant, 0);
   await expectEverywhere(merchant, 200);
   // It signs the store's webhooks until another key does.
-  await expect(stores.revokeKey(service.app, merchant)).rejects.toThrow(/webhook-key/);
-  await stores.setWebhookKey(service.app, merchant, sister.keyId, 0);
-  await stores.revokeKey(service.app, merchant);
+  await expect(storeKeys.revokeKey(service.app, merchant)).rejects.toThrow(/webhook-key/);
+  await storeKeys.setWebhookKey(service.app, merchant, sister.keyId, 0);
+  await storeKeys.revokeKey(service.app, merchant);
   await expectEverywhere(merchant, 401);
   await expectEverywhere(sister, 200);
 });

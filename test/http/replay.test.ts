@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deleteOldNonces } from '../../packages/server/src/stores/index.ts';
+import { deleteOldNonces } from '../../packages/server/src/stores/keys/index.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { type Answer, send, signedHeaders } from '../signed-request.ts';

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type App, migrateAll, openApp } from '../../packages/server/src/app.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { createDatabase } from '../database.ts';
 import type { Flood, Told } from '../fixtures/uploads.ts';
 import { type Credentials, send, signedHeaders } from '../signed-request.ts';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   const { merchantId } = await stores.createMerchant(app, { name: 'Uploads', mode: 'sandbox' });
   const storeId = await stores.createStore(app, { merchantId, name: 'Store', channelType: 'api' });
   await stores.changeStore(app, { merchantId, storeId }, { reviewStatus: 'approved', enabled: true });
-  key = await stores.createKey(app, { merchantId, storeId, name: 'a', validityDays: 0, scopes: SCOPES });
+  key = await storeKeys.createKey(app, { merchantId, storeId, name: 'a', validityDays: 0, scopes: SCOPES });
   node = spawn(process.execPath, [path.join(import.meta.dirname, '..', 'fixtures', 'node.ts')], {
     env: {
       PATH: process.env.PATH,

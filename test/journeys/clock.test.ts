@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { clearSetting, writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { clearSetting, writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { TRANSFER_SETTINGS } from '../../packages/server/src/transfers/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { caller } from '../payouts/requests.ts';

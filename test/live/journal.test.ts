@@ -8,7 +8,7 @@ import {
   approverCommands,
   installationApproverCommands,
 } from '../../packages/server/src/operator/merchants.ts';
-import { hasHistoryChanged } from '../../packages/server/src/transfers/index.ts';
+import { hasHistoryChanged } from '../../packages/server/src/transfers/history/index.ts';
 import { ADA } from '../../packages/signer/src/test-policy.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { LiveStore, WITHIN } from './live-store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAIL_SETTINGS } from '../../packages/server/src/mail/index.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { bodyOf, caller, configure } from '../payouts/requests.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 

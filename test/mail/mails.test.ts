@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MAIL_SETTINGS } from '../../packages/server/src/mail/index.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { shop, TOKEN } from '../refunds/requests.ts';
 import { startService, type TestService } from '../service.ts';

@@ -1,6 +1,6 @@
 import { NETWORKS } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { saveMandate } from '../../packages/server/src/payment-methods/index.ts';
+import { saveMandate } from '../../packages/server/src/payment-methods/mandates/index.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { decodeId, encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectError } from '../http/expect-error.ts';

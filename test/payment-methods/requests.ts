@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentMethod, PaymentMethodChangeInput } from '@florin/contract/schemas';
-import type { Mandate, SimulatedChain } from '../../packages/server/src/chains/index.ts';
-import { giveSandboxMandate, saveMandate } from '../../packages/server/src/payment-methods/index.ts';
+import type { SimulatedChain } from '../../packages/server/src/chains/index.ts';
+import type { Mandate } from '../../packages/server/src/chains/port/index.ts';
+import { giveSandboxMandate, saveMandate } from '../../packages/server/src/payment-methods/mandates/index.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';
 import { merchantTime } from '../../packages/server/src/tenancy/merchant-time.ts';

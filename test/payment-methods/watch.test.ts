@@ -2,7 +2,7 @@ import { NETWORKS } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { PAYMENT_METHOD_SETTINGS } from '../../packages/server/src/payment-methods/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { methodCalls, newMethod } from './requests.ts';

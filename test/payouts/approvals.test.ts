@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
-import { decideApproval } from '../../packages/server/src/payouts/index.ts';
+import { decideApproval } from '../../packages/server/src/payouts/approvals/index.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
+import * as storeApprovers from '../../packages/server/src/stores/approvers/index.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';
@@ -22,7 +24,7 @@ beforeEach(async () => {
   merchant = await service.createMerchant();
   calls = caller(service, merchant);
   await configure(service, merchant, { approvalAbove: '10.00' });
-  const register = (name: string) => stores.addApprover(service.app, merchant.merchantId, name);
+  const register = (name: string) => storeApprovers.addApprover(service.app, merchant.merchantId, name);
   people = { Ann: await register('Ann'), Bob: await register('Bob'), Cid: await register('Cid') };
 });
 afterEach(() => expectLedgerWhole(service));
@@ -106,11 +108,11 @@ test('F6: two approvals need two people; the required number is that of the subm
 test('F6: a removed approver cannot approve, neither waiting batches nor concurrently with the removal', async () => {
   await configure(service, merchant, { approvals: 2 });
   const batchId = await waiting();
-  const approvers = await stores.listApprovers(service.app, merchant.merchantId);
+  const approvers = await storeApprovers.listApprovers(service.app, merchant.merchantId);
   expect(await approve(batchId, 'Cid')).toBe('pending_approval');
-  await stores.removeApprover(service.app, merchant.merchantId, 'Cid');
+  await storeApprovers.removeApprover(service.app, merchant.merchantId, 'Cid');
   expect(await approve(batchId, 'Ann')).toBe('pending_approval');
-  await stores.removeApprover(service.app, merchant.merchantId, 'Bob');
+  await storeApprovers.removeApprover(service.app, merchant.merchantId, 'Bob');
   // Identified before, removed by the time that counts.
   const approval = {
     batchId: decodeId('payoutBatch', batchId) ?? '',
@@ -120,7 +122,7 @@ test('F6: a removed approver cannot approve, neither waiting batches nor concurr
   const actor = await stores.getMerchant(service.app.db, merchant.merchantId);
   await expect(decideApproval(service.app, actor, approval)).rejects.toMatchObject({ code: 'forbidden' });
   expect(await statusOf(batchId)).toBe('pending_approval');
-  const again = await stores.addApprover(service.app, merchant.merchantId, 'Bob');
+  const again = await storeApprovers.addApprover(service.app, merchant.merchantId, 'Bob');
   expect(await approve(batchId, 'Bob', again)).toBe('pending');
 });
 
@@ -134,7 +136,7 @@ test('F6: one rejection outweighs an approval', async () => {
 test('F6: the owner of the submitting key can neither approve nor reject the batch', async () => {
   const { storeId, merchantId } = merchant;
   const input = { merchantId, storeId, name: 'Ann’s', validityDays: 0, scopes: ['read', 'payouts'] };
-  const key = await stores.createKey(service.app, { ...input, ownerName: 'Ann' });
+  const key = await storeKeys.createKey(service.app, { ...input, ownerName: 'Ann' });
   const own = caller(service, { ...merchant, ...key });
   const batchId = await waiting(own);
   expect(await approve(batchId, 'Ann')).toBe('forbidden');
@@ -146,7 +148,7 @@ test('F6: the owner of the submitting key can neither approve nor reject the bat
 test('F6: the owner of the submitting key counts, not only that of the creating key', async () => {
   const { storeId, merchantId } = merchant;
   const input = { merchantId, storeId, name: 'Ann’s', validityDays: 0, scopes: ['read', 'payouts'] };
-  const key = await stores.createKey(service.app, { ...input, ownerName: 'Ann' });
+  const key = await storeKeys.createKey(service.app, { ...input, ownerName: 'Ann' });
   const { batch_id } = await draft(calls, ['20']);
   await caller(service, { ...merchant, ...key }).submit(batch_id);
   expect(await approve(batch_id, 'Ann')).toBe('forbidden');
@@ -155,8 +157,8 @@ test('F6: the owner of the submitting key counts, not only that of the creating 
 test('F6: a wrong token, a wrong name, a removed person and a person of another merchant are forbidden alike', async () => {
   const batchId = await waiting();
   const other = await service.createMerchant({ funds: 0n });
-  const stranger = await stores.addApprover(service.app, other.merchantId, 'Eve');
-  await stores.removeApprover(service.app, merchant.merchantId, 'Cid');
+  const stranger = await storeApprovers.addApprover(service.app, other.merchantId, 'Eve');
+  await storeApprovers.removeApprover(service.app, merchant.merchantId, 'Cid');
   const said = [
     await approve(batchId, 'Ann', 'fla_wrong'),
     await approve(batchId, 'Ann', ''),

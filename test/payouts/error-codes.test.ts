@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { PAYOUT_ERRORS, type PayoutErrorCode } from '@florin/contract/errors';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addRiskAddress } from '../../packages/server/src/chains/index.ts';
+import { addRiskAddress } from '../../packages/server/src/chains/addresses/index.ts';
 import { networkCommands } from '../../packages/server/src/operator/networks.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
 import { decodeId, encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { TRANSFER_SETTINGS } from '../../packages/server/src/transfers/index.ts';
 import { openProxy } from '../jobs/cuttable-proxy.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';

@@ -3,7 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
+import * as storeApprovers from '../../packages/server/src/stores/approvers/index.ts';
 import * as stores from '../../packages/server/src/stores/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -112,9 +114,9 @@ async function keysOfPeople() {
   const tokens = new Map<string, string>();
   const keys = new Map<string, Calls>([['nobody', calls]]);
   for (const person of PEOPLE) {
-    tokens.set(person, await stores.addApprover(service.app, merchantId, person));
+    tokens.set(person, await storeApprovers.addApprover(service.app, merchantId, person));
     const input = { merchantId, storeId, name: person, validityDays: 0, scopes: ['read', 'payouts'] };
-    const key = await stores.createKey(service.app, { ...input, ownerName: person });
+    const key = await storeKeys.createKey(service.app, { ...input, ownerName: person });
     keys.set(person, caller(service, { ...merchant, ...key }));
   }
   const decide = async (what: 'approve' | 'reject', batch: string, as: Person) => {

@@ -1,7 +1,7 @@
 import { type Network, parseNonNegativeAmount } from '@florin/contract/money';
 import type { PayoutBatch } from '@florin/contract/schemas';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';

@@ -4,7 +4,7 @@ import type { PayoutBatch, PayoutBatchInput, PayoutItem } from '@florin/contract
 import { expect } from 'vitest';
 import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 import { type Answer, type SignedOptions, send } from '../signed-request.ts';
 

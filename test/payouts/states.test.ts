@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
-import { addApprover } from '../../packages/server/src/stores/index.ts';
+import { addApprover } from '../../packages/server/src/stores/approvers/index.ts';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';

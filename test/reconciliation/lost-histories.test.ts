@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addRiskAddress, removeRiskAddress } from '../../packages/server/src/chains/index.ts';
+import { addRiskAddress, removeRiskAddress } from '../../packages/server/src/chains/addresses/index.ts';
 import { payoutCommands } from '../../packages/server/src/operator/payouts.ts';
 import { connect, type Db } from '../../packages/server/src/platform/db/db.ts';
 import { compareBooks } from '../../packages/server/src/reconciliation/verify-books.ts';

@@ -5,9 +5,10 @@ import { refundCommands } from '../../packages/server/src/operator/refunds.ts';
 import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
 import { Fail } from '../../packages/server/src/platform/fail.ts';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/settings.ts';
-import { approvalLimitsOf } from '../../packages/server/src/stores/approval-limits.ts';
-import * as stores from '../../packages/server/src/stores/index.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { approvalLimitsOf } from '../../packages/server/src/stores/approvers/approval-limits.ts';
+import * as storeApprovers from '../../packages/server/src/stores/approvers/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
@@ -43,9 +44,9 @@ async function approving(values: Values = { approvalAbove: '50.00' }) {
   const tokens = new Map<string, string>();
   const keys = new Map<string, ReturnType<typeof refunds>>();
   for (const person of PEOPLE) {
-    tokens.set(person, await stores.addApprover(service.app, merchantId, person));
+    tokens.set(person, await storeApprovers.addApprover(service.app, merchantId, person));
     const input = { merchantId, storeId, name: person, validityDays: 0, scopes: ['read', 'refunds'] };
-    const key = await stores.createKey(service.app, { ...input, ownerName: person });
+    const key = await storeKeys.createKey(service.app, { ...input, ownerName: person });
     keys.set(person, refunds(service, { ...merchant, ...key }));
   }
   const decide = async (verb: 'approve' | 'reject', refund: string, as: Person, token = tokens.get(as)) => {
@@ -308,7 +309,7 @@ test('creating and canceling refunds needs their own scope; reading needs read',
   const refundId = await give(1);
   const { merchantId, storeId } = merchant;
   const keyWith = async (...scopes: string[]) => {
-    const key = await stores.createKey(service.app, {
+    const key = await storeKeys.createKey(service.app, {
       merchantId,
       storeId,
       name: 'K',

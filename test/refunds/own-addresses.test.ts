@@ -1,7 +1,7 @@
 import { NETWORKS } from '@florin/contract/money';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/settings.ts';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { giveOut, ownAddresses } from '../own-addresses.ts';
 import { startService, type TestService } from '../service.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { PAYOUT_SETTINGS } from '../../packages/server/src/payouts/index.ts';
 import { shortRefunds } from '../../packages/server/src/refunds/queries.ts';
 import { REFUND_SETTINGS } from '../../packages/server/src/refunds/settings.ts';
-import { clearSetting, writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { clearSetting, writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { TRANSFER_SETTINGS } from '../../packages/server/src/transfers/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { scaled } from '../scale.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../packages/server/src/app.ts';
-import { type PaymentMethodRow, saveMandate } from '../../packages/server/src/payment-methods/index.ts';
-import { scanDeposits } from '../../packages/server/src/payments/scan-deposits.ts';
+import type { PaymentMethodRow } from '../../packages/server/src/payment-methods/index.ts';
+import { saveMandate } from '../../packages/server/src/payment-methods/mandates/index.ts';
+import { scanDeposits } from '../../packages/server/src/payments/deposits/scan-deposits.ts';
 import type { Tx } from '../../packages/server/src/platform/db/db.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
-import { migrate } from '../../packages/server/src/platform/db/migrate.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
+import { migrate } from '../../packages/server/src/platform/db/migrations/migrate.ts';
 import { createDatabase } from '../database.ts';
 
 const MIGRATIONS = new URL('../../packages/server/migrations/', import.meta.url);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectError } from '../http/expect-error.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';

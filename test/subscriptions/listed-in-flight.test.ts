@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { addRiskAddress } from '../../packages/server/src/chains/index.ts';
+import { addRiskAddress } from '../../packages/server/src/chains/addresses/index.ts';
 import { paymentCommands } from '../../packages/server/src/operator/payments.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
-import { addApprover } from '../../packages/server/src/stores/index.ts';
+import { addApprover } from '../../packages/server/src/stores/approvers/index.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { newMethod, TOKENS } from '../payment-methods/requests.ts';

@@ -1,6 +1,6 @@
 import { SUBSCRIPTION_STATUSES } from '@florin/contract/schemas';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import { expectError } from '../http/expect-error.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely';
 import { ensureCustomer } from '../../packages/server/src/customers/index.ts';
 import type { Tables } from '../../packages/server/src/platform/db/db.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import type { TestMerchant, TestService } from '../service.ts';

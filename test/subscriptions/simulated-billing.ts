@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type InvoiceFacts, isLive } from '../../packages/server/src/invoices/index.ts';
+import { type InvoiceFacts, isLive } from '../../packages/server/src/invoices/decide/index.ts';
 import { sumWithin } from '../../packages/server/src/subscriptions/decide/billed-ranges.ts';
 import { decideCancel } from '../../packages/server/src/subscriptions/decide/cancellation.ts';
 import {

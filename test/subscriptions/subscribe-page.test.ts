@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invoicePages } from '../../packages/server/src/checkout/index.ts';
-import { endCharges, insertCharges } from '../../packages/server/src/payments/charges.ts';
+import { endCharges, insertCharges } from '../../packages/server/src/payments/charges/charges.ts';
 import { paymentContext } from '../../packages/server/src/payments/deps.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { subscribeToken } from '../../packages/server/src/subscriptions/page-token.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type pg from 'pg';
 import type { SimulatedChain } from '../../packages/server/src/chains/index.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 
 const NETWORK: Network = 'erc20';
 const ASSET: Asset = 'USDT';

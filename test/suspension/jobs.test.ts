@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { sweepDeposits } from '../../packages/server/src/custody/sweep.ts';
-import { changeSandboxWallet, readWallet } from '../../packages/server/src/payment-methods/index.ts';
+import { changeSandboxWallet, readWallet } from '../../packages/server/src/payment-methods/mandates/index.ts';
 import { processBatch, settleBatch } from '../../packages/server/src/payouts/jobs.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';

@@ -1,10 +1,11 @@
 import type { Network } from '@florin/contract/money';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SimulatedChain, testAddresses } from '../../packages/server/src/chains/index.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import { findMerchant } from '../../packages/server/src/stores/index.ts';
-import { adoptSequence, requestTransfers } from '../../packages/server/src/transfers/index.ts';
+import { adoptSequence } from '../../packages/server/src/transfers/history/index.ts';
+import { requestTransfers } from '../../packages/server/src/transfers/index.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { signElsewhere } from './elsewhere.ts';

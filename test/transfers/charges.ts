@@ -2,17 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import { expect } from 'vitest';
 import type { App } from '../../packages/server/src/app.ts';
-import type { MandatePeriod, SimulatedChain } from '../../packages/server/src/chains/index.ts';
+import type { SimulatedChain } from '../../packages/server/src/chains/index.ts';
+import type { MandatePeriod } from '../../packages/server/src/chains/port/index.ts';
 import { recordEvents } from '../../packages/server/src/events/index.ts';
+import { chargeOutcome, orderCharges } from '../../packages/server/src/payment-methods/charges/index.ts';
+import type { PaymentMethodRow } from '../../packages/server/src/payment-methods/index.ts';
+import { saveMandate } from '../../packages/server/src/payment-methods/mandates/index.ts';
 import {
-  chargeOutcome,
-  orderCharges,
-  type PaymentMethodRow,
-  saveMandate,
-} from '../../packages/server/src/payment-methods/index.ts';
-import { bookCharges, endCharges, insertCharges } from '../../packages/server/src/payments/charges.ts';
+  bookCharges,
+  endCharges,
+  insertCharges,
+} from '../../packages/server/src/payments/charges/charges.ts';
 import { paymentContext } from '../../packages/server/src/payments/deps.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
 import type { Job, JobRun } from '../../packages/server/src/platform/jobs/index.ts';
 import { getMerchant } from '../../packages/server/src/stores/index.ts';

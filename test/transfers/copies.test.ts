@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { monitoringPages } from '../../packages/server/src/app.ts';
 import { historyCommands } from '../../packages/server/src/operator/history.ts';
 import { createLogger } from '../../packages/server/src/platform/observability/log.ts';
-import { hasHistoryChanged } from '../../packages/server/src/transfers/index.ts';
+import { hasHistoryChanged } from '../../packages/server/src/transfers/history/index.ts';
 import { WAYS_BY_DUMP, WAYS_WITHOUT_PROGRAMS, type WayToCopy, whyNoDump } from '../copies.ts';
 import { createDatabase } from '../database.ts';
 import { asOwner } from '../ledger.ts';

@@ -1,8 +1,8 @@
-import type { SignedTx } from '../../packages/server/src/chains/index.ts';
+import type { SignedTx } from '../../packages/server/src/chains/port/index.ts';
 import { BlockClock } from '../../packages/server/src/chains/simulated/block-clock.ts';
 import { buildTransfer } from '../../packages/server/src/chains/simulated/build.ts';
 import { walletOf } from '../../packages/server/src/chains/simulated/wallet.ts';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 
 /** Bytes on erc20 do not depend on the time. */
 const NO_CLOCK = new BlockClock(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../packages/server/src/platform/db/index.ts';
 import { decodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
-import { storeApproval } from '../../packages/server/src/transfers/authority.ts';
+import { storeApproval } from '../../packages/server/src/transfers/approvals/authority.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { historyCommands } from '../../packages/server/src/operator/history.ts';
-import { NIL_ID } from '../../packages/server/src/platform/db/ids.ts';
+import { NIL_ID } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { transact } from '../../packages/server/src/platform/db/transact.ts';
-import { addApprover } from '../../packages/server/src/stores/index.ts';
-import { decideAdoption, historyToAdopt } from '../../packages/server/src/transfers/history.ts';
+import { addApprover } from '../../packages/server/src/stores/approvers/index.ts';
+import { decideAdoption, historyToAdopt } from '../../packages/server/src/transfers/history/history.ts';
 import { asOwner } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval } from '../../packages/server/src/payouts/index.ts';
+import { decideApproval } from '../../packages/server/src/payouts/approvals/index.ts';
 import { batchIdOf } from '../../packages/server/src/payouts/queries.ts';
-import { addApprover, identifyApprover } from '../../packages/server/src/stores/index.ts';
+import { addApprover, identifyApprover } from '../../packages/server/src/stores/approvers/index.ts';
 import { expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import { expectPaidOnce, finishAll, NETWORKS, newPayout, type Payout } from './payouts.ts';

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addRiskAddress, testAddresses } from '../../packages/server/src/chains/index.ts';
+import { addRiskAddress } from '../../packages/server/src/chains/addresses/index.ts';
+import { testAddresses } from '../../packages/server/src/chains/index.ts';
 import type { Logger } from '../../packages/server/src/platform/observability/log.ts';
 import { verifyLedger } from '../../packages/server/src/reconciliation/verify-ledger.ts';
-import { clearSetting, writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { clearSetting, writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { TRANSFER_SETTINGS } from '../../packages/server/src/transfers/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';

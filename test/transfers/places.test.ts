@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TxStatus } from '../../packages/server/src/chains/index.ts';
+import type { TxStatus } from '../../packages/server/src/chains/port/index.ts';
 import { BlockClock, FIRST_HEIGHT } from '../../packages/server/src/chains/simulated/block-clock.ts';
 import { emptyChargeState } from '../../packages/server/src/chains/simulated/charge-rules.ts';
 import {

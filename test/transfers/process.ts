@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import type { App } from '../../packages/server/src/app.ts';
-import type { Chain, ChainRegistry, SignedTx } from '../../packages/server/src/chains/index.ts';
-import type { TransferSpec } from '../../packages/server/src/chains/port.ts';
+import type { ChainRegistry } from '../../packages/server/src/chains/index.ts';
+import type { Chain, SignedTx } from '../../packages/server/src/chains/port/index.ts';
+import type { TransferSpec } from '../../packages/server/src/chains/port/port.ts';
 import { SWEPT_JOB, settleSweeps, sweepDeposits } from '../../packages/server/src/custody/sweep.ts';
-import { CHARGE_DECIDED_JOB } from '../../packages/server/src/payment-methods/index.ts';
-import { CREDITED_JOB } from '../../packages/server/src/payments/jobs.ts';
+import { CHARGE_DECIDED_JOB } from '../../packages/server/src/payment-methods/charges/index.ts';
+import { CREDITED_JOB } from '../../packages/server/src/payments/deposits/jobs.ts';
 import {
   PROCESS_JOB,
   processBatch,

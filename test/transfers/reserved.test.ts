@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { addRiskAddress, type ChainRegistry, testAddresses } from '../../packages/server/src/chains/index.ts';
+import { addRiskAddress } from '../../packages/server/src/chains/addresses/index.ts';
+import { type ChainRegistry, testAddresses } from '../../packages/server/src/chains/index.ts';
 import { readSealed } from '../../packages/server/src/chains/simulated/envelope.ts';
 import { historyCommands } from '../../packages/server/src/operator/history.ts';
-import { hasHistoryChanged } from '../../packages/server/src/transfers/index.ts';
+import { hasHistoryChanged } from '../../packages/server/src/transfers/history/index.ts';
 import { asOwner, expectLedgerWhole } from '../ledger.ts';
 import { startService, type TestService } from '../service.ts';
 import {

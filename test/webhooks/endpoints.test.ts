@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from '@florin/contract/schemas';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { writeSetting } from '../../packages/server/src/tenancy/settings.ts';
+import { writeSetting } from '../../packages/server/src/tenancy/settings/settings.ts';
 import { WEBHOOK_SETTINGS } from '../../packages/server/src/webhooks/index.ts';
 import { expectError } from '../http/expect-error.ts';
 import { callbackUrls } from '../own-cases/outbound.ts';

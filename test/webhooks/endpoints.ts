@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { encodeId } from '../../packages/server/src/tenancy/resource-ids.ts';
 import type { TestMerchant, TestService } from '../service.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { newId } from '../../packages/server/src/platform/db/ids.ts';
+import { newId } from '../../packages/server/src/platform/db/ids/ids.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { deliveriesOf, makeEvent, until, untilPublished } from './endpoints.ts';
 import { Receivers } from './receiver.ts';

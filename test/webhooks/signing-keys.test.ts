@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import * as stores from '../../packages/server/src/stores/index.ts';
+import * as storeKeys from '../../packages/server/src/stores/keys/index.ts';
 import { startService, type TestMerchant, type TestService } from '../service.ts';
 import { makeEvent, until } from './endpoints.ts';
 import { type Received, Receivers, verified } from './receiver.ts';
@@ -43,7 +43,7 @@ function knows(received: Received, secret: string): boolean {
 
 async function addKey({ merchantId, storeId }: TestMerchant) {
   const input = { merchantId, storeId, name: 'Next', validityDays: 0, scopes: ['read'] };
-  return await stores.createKey(service.app, input);
+  return await storeKeys.createKey(service.app, input);
 }
 
 test('E9: another key signs only when the merchant confirms; a receiver that has not switched yet refuses nothing', async () => {
@@ -51,10 +51,10 @@ test('E9: another key signs only when the merchant confirms; a receiver that has
   const { receiver, next } = await openReceiver(merchant);
   const key = await addKey(merchant);
   expect(knows(await next(), merchant.secretKey)).toBe(true);
-  await stores.setWebhookKey(service.app, merchant, key.keyId, 86_400);
+  await storeKeys.setWebhookKey(service.app, merchant, key.keyId, 86_400);
   const during = await next();
   expect([knows(during, merchant.secretKey), knows(during, key.secretKey)]).toEqual([true, false]);
-  await stores.confirmWebhookKey(service.app, merchant);
+  await storeKeys.confirmWebhookKey(service.app, merchant);
   receiver.secret = key.secretKey;
   const after = await next();
   expect([knows(after, merchant.secretKey), knows(after, key.secretKey)]).toEqual([false, true]);
@@ -71,7 +71,7 @@ test('E9: a retry and a redelivery are signed with the secret of their time', as
   await next();
   const read = async () => (await merchant.sdk.deliveries.list().page()).data[0];
   await until('the stranger refused it', async () => (await read())?.status === 'failed');
-  await stores.setWebhookKey(service.app, merchant, key.keyId, 0);
+  await storeKeys.setWebhookKey(service.app, merchant, key.keyId, 0);
   await merchant.sdk.deliveries.redeliver((await read())?.id ?? '');
   await until('it is acknowledged', async () => (await read())?.status === 'delivered');
   const [first, second] = receivers.at(receiver.url);
@@ -81,9 +81,9 @@ test('E9: a retry and a redelivery are signed with the secret of their time', as
 test("E9: while a key's own secret rotates the old one signs, until the merchant confirms", async () => {
   const merchant = await service.createMerchant();
   const { receiver, next } = await openReceiver(merchant);
-  const secretKey = await stores.rotateKey(service.app, merchant, 86_400);
+  const secretKey = await storeKeys.rotateKey(service.app, merchant, 86_400);
   expect(knows(await next(), merchant.secretKey)).toBe(true);
-  await stores.confirmWebhookKey(service.app, merchant);
+  await storeKeys.confirmWebhookKey(service.app, merchant);
   receiver.secret = secretKey;
   expect(knows(await next(), secretKey)).toBe(true);
 });

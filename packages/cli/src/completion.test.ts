@@ -2,16 +2,16 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { bashScript, fishScript, placesOf, zshScript } from './completion.ts';
+import { bashScript, fishScript, listCommands, zshScript } from './completion.ts';
 import { createProgram } from './program.ts';
 
-const places = placesOf(createProgram({ json: true }));
+const commands = listCommands(createProgram({ json: true }));
 const run = promisify(execFile);
 
 /** What bash offers after these words, the last of which is being written. */
 async function offered(...words: string[]): Promise<string[]> {
   const line = ['florin', ...words].map((word) => `'${word}'`).join(' ');
-  const program = `${bashScript(places)}
+  const program = `${bashScript(commands)}
 COMP_WORDS=(${line})
 COMP_CWORD=${words.length}
 _florin
@@ -40,8 +40,8 @@ test.each([
 });
 
 test('every command and every option is completed in each shell', () => {
-  const scripts = [bashScript(places), zshScript(places), fishScript(places)];
-  const names = places.flatMap(({ path, commands, options }) => [
+  const scripts = [bashScript(commands), zshScript(commands), fishScript(commands)];
+  const names = commands.flatMap(({ path, commands, options }) => [
     path,
     ...commands.map(({ name }) => name),
     ...options.map(({ name }) => name.slice(2)),
@@ -60,7 +60,7 @@ for (const [shell, script, words] of [
   if (file === undefined) console.log(`skipped: ${shell} does not check its script, as it is not installed`);
   test.skipIf(file === undefined)(`${shell} reads its script`, async () => {
     const reading = run(file ?? '', [...words]);
-    reading.child.stdin?.end(script(places));
+    reading.child.stdin?.end(script(commands));
     expect((await reading).stderr).toBe('');
   });
 }

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
  */
 
 /** A command as a shell completes it. */
-export interface Place {
+export interface CommandWords {
   /** Words after `florin`; '' for the program. */
   path: string;
   /** Subcommands with what they do. */
@@ -20,8 +20,8 @@ interface Word {
   description: string;
 }
 
-/** Every place of the command line, the program first. */
-export function placesOf(command: Command, path = ''): Place[] {
+/** Every command with its subcommands and options, the program first. */
+export function listCommands(command: Command, path = ''): CommandWords[] {
   const options = [...command.options, ...globalsOf(command)].flatMap(({ long, description, argChoices }) =>
     long == null ? [] : [{ name: long, description, choices: argChoices ?? [] }],
   );
@@ -31,7 +31,7 @@ export function placesOf(command: Command, path = ''): Place[] {
     options: [...options, { name: '--help', description: 'explain this command', choices: [] }],
     commands: commands.map((one) => ({ name: one.name(), description: one.description() })),
   };
-  return [own, ...commands.flatMap((one) => placesOf(one, `${path} ${one.name()}`.trimStart()))];
+  return [own, ...commands.flatMap((one) => listCommands(one, `${path} ${one.name()}`.trimStart()))];
 }
 
 function globalsOf(command: Command) {
@@ -43,12 +43,13 @@ function globalsOf(command: Command) {
 /** One word of a script between single quotes. */
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-const wordsOf = ({ commands, options }: Place) => [...commands, ...options].map(({ name }) => name).join(' ');
+const wordsOf = ({ commands, options }: CommandWords) =>
+  [...commands, ...options].map(({ name }) => name).join(' ');
 
 /** Without a match the shell completes names of files. */
-export function bashScript(places: readonly Place[]): string {
-  const words = places.map((place) => `    ${quoted(place.path)}) echo ${quoted(wordsOf(place))} ;;`);
-  const values = places.flatMap(({ path, options }) =>
+export function bashScript(commands: readonly CommandWords[]): string {
+  const words = commands.map((command) => `    ${quoted(command.path)}) echo ${quoted(wordsOf(command))} ;;`);
+  const values = commands.flatMap(({ path, options }) =>
     options
       .filter(({ choices }) => choices.length > 0)
       .map(({ name, choices }) => `    ${quoted(`${path} ${name}`)}) echo ${quoted(choices.join(' '))} ;;`),
@@ -67,33 +68,33 @@ ${values.join('\n')}
   esac
 }
 _florin() {
-  local word place='' next i
+  local word command='' next i
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
-    next="\${place:+$place }$word"
-    if _florin_words "$next" > /dev/null; then place="$next"; fi
+    next="\${command:+$command }$word"
+    if _florin_words "$next" > /dev/null; then command="$next"; fi
   done
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
-  COMPREPLY=($(compgen -W "$(_florin_values "$place $previous" || _florin_words "$place")" -- "$current"))
+  COMPREPLY=($(compgen -W "$(_florin_values "$command $previous" || _florin_words "$command")" -- "$current"))
 }
 complete -o default -F _florin florin
 `;
 }
 
 /** zsh reads completions of bash. */
-export function zshScript(places: readonly Place[]): string {
-  const [, ...lines] = bashScript(places).split('\n');
+export function zshScript(commands: readonly CommandWords[]): string {
+  const [, ...lines] = bashScript(commands).split('\n');
   return `# Completion of florin for zsh: eval "$(florin completion zsh)"
 autoload -U +X compinit && compinit
 autoload -U +X bashcompinit && bashcompinit
 ${lines.join('\n')}`;
 }
 
-export function fishScript(places: readonly Place[]): string {
-  const lines = places.flatMap(({ path, commands, options }) => {
+export function fishScript(commands: readonly CommandWords[]): string {
+  const lines = commands.flatMap(({ path, commands: subcommands, options }) => {
     const at = `complete -c florin -n ${quoted(`__florin_at ${quoted(path)}`)}`;
     return [
-      ...commands.map(({ name, description }) => `${at} -f -a ${quoted(name)} -d ${quoted(description)}`),
+      ...subcommands.map(({ name, description }) => `${at} -f -a ${quoted(name)} -d ${quoted(description)}`),
       ...options.map(
         ({ name, description, choices }) =>
           `${at} -l ${name.slice(2)}${choices.length === 0 ? '' : ` -x -a ${quoted(choices.join(' '))}`} -d ${quoted(description)}`,
@@ -101,14 +102,14 @@ export function fishScript(places: readonly Place[]): string {
     ];
   });
   return `# Completion of florin for fish: florin completion fish | source
-set -g __florin_places ${places.map(({ path }) => quoted(path)).join(' ')}
+set -g __florin_commands ${commands.map(({ path }) => quoted(path)).join(' ')}
 function __florin_at
-  set -l place ''
+  set -l command ''
   for word in (commandline -opc)[2..]
-    set -l next (string trim -- "$place $word")
-    contains -- "$next" $__florin_places; and set place $next
+    set -l next (string trim -- "$command $word")
+    contains -- "$next" $__florin_commands; and set command $next
   end
-  test "$place" = "$argv[1]"
+  test "$command" = "$argv[1]"
 end
 ${lines.join('\n')}
 `;

@@ -64,7 +64,7 @@ export function noteFindings(batches: readonly PayoutBatch[], planned: readonly 
   const lines = batches.flatMap(({ validation_errors }, i) =>
     validation_errors.map(({ field, message }) => {
       const [, index = '', name = ''] = ITEM_FIELD.exec(field) ?? [];
-      const place = planned[i]?.items[Number(index)]?.placeOf(name) ?? field;
+      const place = planned[i]?.items[Number(index)]?.locate(name) ?? field;
       return `${place}: ${message}`;
     }),
   );

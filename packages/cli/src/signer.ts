@@ -14,15 +14,15 @@ export interface SignerFlags {
 }
 
 /** Where a signer listens: a socket, or a host and a port. */
-export type Place = { socket: string } | { host: string; port: number };
+export type SignerAddress = { socket: string } | { host: string; port: number };
 
 /** `unix:/run/florin/signer.sock`, or `https://signer.internal:8443`. */
-export function readPlace(text: string): Place {
+export function readSignerAddress(text: string): SignerAddress {
   if (text.startsWith('unix:/')) return { socket: text.slice('unix:'.length) };
   const { protocol, hostname, port } = URL.parse(text) ?? {};
   if (protocol === 'https:' && hostname !== undefined && port !== undefined && port !== '')
     return { host: hostname, port: Number(port) };
-  throw wrongUsage(`${text} is no place of a signer: give unix:/path/to/socket or https://host:port.`);
+  throw wrongUsage(`${text} is no address of a signer: give unix:/path/to/socket or https://host:port.`);
 }
 
 /** Loads the signer package, if it is installed: only some commands need it. */
@@ -62,13 +62,13 @@ export async function withSignerClient<T>(
   work: (client: Client.SignerClient, modules: SignerModule) => Promise<T>,
 ): Promise<T> {
   if (signer === undefined) throw wrongUsage('Give --signer unix:/path/to/socket, or set FLORIN_SIGNER.');
-  const place = readPlace(signer);
+  const listens = readSignerAddress(signer);
   return await withSigner(async (modules) => {
     const address =
-      'socket' in place
-        ? place
+      'socket' in listens
+        ? listens
         : {
-            ...place,
+            ...listens,
             key: modules.readPrivateFile(needed(tlsKey, '--tls-key'), 'the TLS key'),
             cert: modules.readPublicFile(needed(tlsCert, '--tls-cert'), 'the TLS certificate'),
             serverCa: modules.readPublicFile(needed(tlsCa, '--tls-ca'), 'the TLS authority'),

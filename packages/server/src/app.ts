@@ -31,29 +31,31 @@ import {
   paymentMethodRoutes,
 } from './payment-methods/index.ts';
 import { ownAddressFinder, type PaymentDeps } from './payments/index.ts';
-import { payoutAuthority, payoutErrors, payoutRoutes } from './payouts/index.ts';
+import { payoutAuthority } from './payouts/approvals/index.ts';
+import { payoutErrors, payoutRoutes } from './payouts/index.ts';
 import type { MailConfig, SignerAddress } from './platform/config.ts';
+import { NIL_ID } from './platform/db/ids/index.ts';
+import { Clock, connect, countConnections, type Db } from './platform/db/index.ts';
 import {
-  Clock,
-  connect,
-  countConnections,
-  type Db,
   findServiceRole,
   grantServiceRights,
   maintainDays,
   migrate,
-  NIL_ID,
-} from './platform/db/index.ts';
-import { createHttpServer, openApiDocument, type PublicPage, type Route } from './platform/http/index.ts';
+} from './platform/db/migrations/index.ts';
+import { createHttpServer, openApiDocument, type Route } from './platform/http/index.ts';
+import type { PublicPage } from './platform/http/pages/index.ts';
 import type { Logger } from './platform/observability/index.ts';
 import { Metrics } from './platform/observability/index.ts';
 import { Vault } from './platform/secrets/index.ts';
 import { createRates, type Rates } from './rates/index.ts';
-import { claimPages, refundAuthorities, refundNames, refundRoutes } from './refunds/index.ts';
+import { refundAuthorities } from './refunds/approvals/index.ts';
+import { claimPages, refundNames, refundRoutes } from './refunds/index.ts';
 import { type FrontOptions, sandboxPages, sandboxRoutes } from './sandbox/index.ts';
-import { createAuthentication, getMerchant } from './stores/index.ts';
+import { getMerchant } from './stores/index.ts';
+import { createAuthentication } from './stores/keys/index.ts';
 import { chargeNeeds, subscriptionPages, subscriptionRoutes } from './subscriptions/index.ts';
-import { type FindAuthority, type FindOwnAddresses, type Screen, screen } from './transfers/index.ts';
+import type { FindAuthority } from './transfers/approvals/index.ts';
+import { type FindOwnAddresses, type Screen, screen } from './transfers/recipients/index.ts';
 import { TABLES_BY_DAY, type WebhookDeps, webhookRoutes } from './webhooks/index.ts';
 
 /** API versions that a caller may request; the first is the current one. */

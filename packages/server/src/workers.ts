@@ -4,10 +4,12 @@ import { custodyHandlers, WATCH_TANK_JOB } from './custody/index.ts';
 import { EVENT_SETTINGS } from './events/index.ts';
 import { mailHandlers } from './mail/index.ts';
 import { observeJobs } from './monitoring/index.ts';
-import { WATCH_METHODS_JOB, watchMethods } from './payment-methods/index.ts';
+import { WATCH_METHODS_JOB, watchMethods } from './payment-methods/mandates/index.ts';
 import { paymentHandlers } from './payments/index.ts';
 import { payoutHandlers } from './payouts/index.ts';
-import { maintainDays, NIL_ID, transact } from './platform/db/index.ts';
+import { NIL_ID } from './platform/db/ids/index.ts';
+import { transact } from './platform/db/index.ts';
+import { maintainDays } from './platform/db/migrations/index.ts';
 import {
   enqueue,
   type JobHandler,
@@ -17,10 +19,11 @@ import {
 } from './platform/jobs/index.ts';
 import { refundHandlers } from './refunds/index.ts';
 import { sandboxHandlers } from './sandbox/index.ts';
-import { deleteOldNonces } from './stores/index.ts';
+import { deleteOldNonces } from './stores/keys/index.ts';
 import { DUE_JOB, subscriptionHandlers } from './subscriptions/index.ts';
-import { readSettings } from './tenancy/index.ts';
-import { recordHistory, SEND_JOB, sendTransfers } from './transfers/index.ts';
+import { readSettings } from './tenancy/settings/index.ts';
+import { recordHistory } from './transfers/history/index.ts';
+import { SEND_JOB, sendTransfers } from './transfers/index.ts';
 import { createDeliveryJobs, TABLES_BY_DAY } from './webhooks/index.ts';
 
 const CLEAN_NONCES_JOB = 'stores.delete-old-nonces';

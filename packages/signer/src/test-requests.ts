@@ -111,7 +111,7 @@ export function transferBytes({ items, places: [place = 0] }: Payment): Partial<
   return { to: USDT, data: encodeCall({ kind: 'transfer', to, amount: BigInt(amount) }) };
 }
 
-export interface Asked {
+export interface RequestFields {
   account?: number;
   ordinal?: number;
   attempt?: string;
@@ -121,7 +121,14 @@ export interface Asked {
 }
 
 /** The attempt with that ordinal; its sequence is the same number unless the bytes have another. */
-export function request({ account = 1, ordinal = 0, attempt, history, bytes, purpose }: Asked): SignRequest {
+export function request({
+  account = 1,
+  ordinal = 0,
+  attempt,
+  history,
+  bytes,
+  purpose,
+}: RequestFields): SignRequest {
   const idOf = (number: number) => `attempt ${account} ${number}`;
   return {
     network: 'erc20',

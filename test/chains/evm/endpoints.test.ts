@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import { NodeError } from '../../../packages/server/src/chains/evm/node.ts';
-import { ChainUnavailable } from '../../../packages/server/src/chains/port-errors.ts';
+import { ChainUnavailable } from '../../../packages/server/src/chains/port/port-errors.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import { type Anvil, startAnvil } from '../../../scripts/anvil.ts';
 import { connect } from '../../../scripts/local-chain.ts';

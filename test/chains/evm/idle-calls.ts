@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EvmReader } from '../../../packages/server/src/chains/evm/reader.ts';
-import type { WatchSet } from '../../../packages/server/src/chains/port.ts';
+import type { WatchSet } from '../../../packages/server/src/chains/port/port.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import type { EvmEnvironment } from './environment.ts';
 

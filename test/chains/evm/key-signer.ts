@@ -2,7 +2,7 @@ import type { Purpose, RefusalAnswer, SignAnswer, SignRequest } from '@florin/si
 import { type Hex, keccak256, parseTransaction } from 'viem';
 import { type HDAccount, mnemonicToAccount } from 'viem/accounts';
 import type { TransactionSigner } from '../../../packages/server/src/chains/evm/signing.ts';
-import type { HeldFor, WalletHolder } from '../../../packages/server/src/chains/wallet-holder.ts';
+import type { HeldFor, WalletHolder } from '../../../packages/server/src/chains/port/wallet-holder.ts';
 import { delegateDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
 import { placeAttempt } from '../../../packages/signer/src/numbering.ts';
 import { PUBLIC_TEST_MNEMONIC } from '../../../scripts/anvil.ts';

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Sweeper } from '../../../packages/server/src/chains/evm/artifacts.ts';
 import { TOKEN_ABI } from '../../../packages/server/src/chains/evm/contracts.ts';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
-import type { KeyRef, Movement } from '../../../packages/server/src/chains/port.ts';
+import type { KeyRef, Movement } from '../../../packages/server/src/chains/port/port.ts';
 import {
   batchPayoutDeployment,
   delegateDeployment,
   sweeperDeployment,
 } from '../../../packages/signer/src/contracts.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
+import { nextSigning } from '../next-signing.ts';
 import { TANK } from './key-signer.ts';
 import { World } from './world.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.ts';
 import type { EvmNetwork } from '../../../packages/server/src/chains/evm/network.ts';
 import { CheckedNode, checkEndpoints } from '../../../packages/server/src/chains/evm/network-check.ts';
-import { ChainUnavailable } from '../../../packages/server/src/chains/port-errors.ts';
+import { ChainUnavailable } from '../../../packages/server/src/chains/port/port-errors.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import { florin } from '../../florin-command.ts';
 import type { FaultyNode } from './faulty-node.ts';

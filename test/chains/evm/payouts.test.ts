@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
-import { type TransferSpec, UnbuildableTransfer } from '../../../packages/server/src/chains/port.ts';
+import { type TransferSpec, UnbuildableTransfer } from '../../../packages/server/src/chains/port/port.ts';
 import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
+import { nextSigning } from '../next-signing.ts';
 import { TANK } from './key-signer.ts';
 import { AMOUNT, fresh, payout, World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import { ChainUnavailable, type TransferSpec } from '../../../packages/server/src/chains/port.ts';
+import { ChainUnavailable, type TransferSpec } from '../../../packages/server/src/chains/port/port.ts';
 import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
 import { AMOUNT, fresh, payout, World } from './world.ts';
 

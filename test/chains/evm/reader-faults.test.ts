@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ChainUnavailable } from '../../../packages/server/src/chains/port-errors.ts';
+import { ChainUnavailable } from '../../../packages/server/src/chains/port/port-errors.ts';
 import type { EvmTransfer } from './environment.ts';
 import { FINAL_BLOCKS } from './environment.ts';
 import { describeOnAnvil, fresh, here, keyOf, readFinal, transferTo } from './reading.ts';

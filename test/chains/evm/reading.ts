@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import type { EvmReader } from '../../../packages/server/src/chains/evm/reader.ts';
-import type { ChainTransfer, ScanQuery } from '../../../packages/server/src/chains/port.ts';
+import type { ChainTransfer, ScanQuery } from '../../../packages/server/src/chains/port/port.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
 import { EvmEnvironment, type EvmTransfer } from './environment.ts';
 

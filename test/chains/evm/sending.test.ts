@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
 import {
   ChainUnavailable,
   FeeCeilingReached,
   type SignedTx,
   type TransferSpec,
   UnbuildableTransfer,
-} from '../../../packages/server/src/chains/port.ts';
+} from '../../../packages/server/src/chains/port/port.ts';
 import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
+import { nextSigning } from '../next-signing.ts';
 import { AMOUNT, FINAL_BLOCKS, fresh, payout, World } from './world.ts';
 
 const UNKNOWN = { state: 'unknown', final: false };

@@ -9,14 +9,14 @@ import {
 import { signAuthorization } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
 import {
   ChainUnavailable,
   SignerUnavailable,
   SigningHeld,
-} from '../../../packages/server/src/chains/port.ts';
-import { SigningRefused } from '../../../packages/server/src/chains/wallet-holder.ts';
+} from '../../../packages/server/src/chains/port/port.ts';
+import { SigningRefused } from '../../../packages/server/src/chains/port/wallet-holder.ts';
 import { account, freshAddress, hasAnvil } from '../../contracts/local-node.ts';
+import { nextSigning } from '../next-signing.ts';
 import { hotWallet, TANK } from './key-signer.ts';
 import { fresh, payout, sweepOf, World } from './world.ts';
 

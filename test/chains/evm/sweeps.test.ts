@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { delegationTo } from '../../../packages/server/src/chains/evm/contracts.ts';
 import type { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import { type SweepItem, UnbuildableTransfer } from '../../../packages/server/src/chains/port.ts';
+import { type SweepItem, UnbuildableTransfer } from '../../../packages/server/src/chains/port/port.ts';
 import { delegateDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
 import { hasAnvil } from '../../contracts/local-node.ts';
 import { depositWallet, TANK } from './key-signer.ts';

@@ -10,12 +10,12 @@ import { RpcEndpoints } from '../../../packages/server/src/chains/evm/endpoints.
 import { EvmChain } from '../../../packages/server/src/chains/evm/evm-chain.ts';
 import { AccountAddresses } from '../../../packages/server/src/chains/evm/extended-key.ts';
 import { RemoteSigner } from '../../../packages/server/src/chains/evm/remote-signer.ts';
-import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
-import type { Authority, TransferItem } from '../../../packages/server/src/chains/port.ts';
+import type { Authority, TransferItem } from '../../../packages/server/src/chains/port/port.ts';
 import { createLogger } from '../../../packages/server/src/platform/observability/index.ts';
 import { ADA } from '../../../packages/signer/src/test-policy.ts';
 import { accounts } from '../../../packages/signer/src/test-requests.ts';
 import { freshAddress, hasAnvil } from '../../contracts/local-node.ts';
+import { nextSigning } from '../next-signing.ts';
 import { startSigner } from './real-signer.ts';
 import { World } from './world.ts';
 

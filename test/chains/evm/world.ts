@@ -6,7 +6,6 @@ import type { EvmNetwork } from '../../../packages/server/src/chains/evm/network
 import type { EvmNode } from '../../../packages/server/src/chains/evm/node.ts';
 import { readQuantity, readRecord } from '../../../packages/server/src/chains/evm/node-answers.ts';
 import { EvmSender } from '../../../packages/server/src/chains/evm/sender.ts';
-import { nextSigning } from '../../../packages/server/src/chains/next-signing.ts';
 import type {
   Head,
   Movement,
@@ -17,7 +16,7 @@ import type {
   TransferItem,
   TransferSpec,
   TxStatus,
-} from '../../../packages/server/src/chains/port.ts';
+} from '../../../packages/server/src/chains/port/port.ts';
 import { batchPayoutDeployment, sweeperDeployment } from '../../../packages/signer/src/contracts.ts';
 import { type Anvil, startAnvil } from '../../../scripts/anvil.ts';
 import {
@@ -30,6 +29,7 @@ import {
   OWNER,
 } from '../../../scripts/local-chain.ts';
 import { freshAddress } from '../../contracts/local-node.ts';
+import { nextSigning } from '../next-signing.ts';
 import { DirectNode } from './direct-node.ts';
 import { depositWallet, hotWallet, KeySigner, TANK } from './key-signer.ts';
 

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { bashScript, fishScript, placesOf, zshScript } from '../completion.ts';
+import { bashScript, fishScript, listCommands, zshScript } from '../completion.ts';
 import { examples } from '../examples.ts';
 import { print } from '../show.ts';
 import { addServiceSettings } from './services.ts';
@@ -14,7 +14,7 @@ export function addCompletion(program: Command): void {
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .action(async (shell: (typeof SHELLS)[number]) => {
       for (const one of program.commands) await addServiceSettings(one);
-      print(SCRIPTS[shell](placesOf(program)).trimEnd());
+      print(SCRIPTS[shell](listCommands(program)).trimEnd());
     });
   examples(command, [
     'florin completion bash > ~/.local/share/bash-completion/completions/florin',

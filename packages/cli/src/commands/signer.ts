@@ -6,7 +6,7 @@ import { CommandFailure, wrongUsage } from '../failure.ts';
 import { runUntilSignal } from '../lifecycle.ts';
 import { type AddCommand, resource } from '../resource.ts';
 import { print, show, wantsJson } from '../show.ts';
-import { needed, readPlace, type SignerFlags, withSigner, withSignerClient } from '../signer.ts';
+import { needed, readSignerAddress, type SignerFlags, withSigner, withSignerClient } from '../signer.ts';
 import { note } from '../terminal.ts';
 
 const KEY_FILE = ['--key-file <file>', 'the file that holds the encrypted keys'] as const;
@@ -99,7 +99,7 @@ interface RunFlags extends KeyFlags, SignerFlags {
 
 async function run(flags: RunFlags, command: Command): Promise<void> {
   await withSigner(async (modules) => {
-    const place = readPlace(flags.listen);
+    const place = readSignerAddress(flags.listen);
     const listen =
       'socket' in place
         ? place

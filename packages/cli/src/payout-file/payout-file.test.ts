@@ -146,7 +146,7 @@ test('every item is planned once, in order, and no batch mixes or is too large',
     fc.property(fc.array(item, { minLength: 1, maxLength: 900 }), (given) => {
       const items = given.map(({ network, currency, cents }, i) => ({
         where: `row ${i + 2}`,
-        placeOf: (field: string) => field,
+        locate: (field: string) => field,
         currency,
         input: { network, address: `A${i}`, amount: (cents / 100).toFixed(2) },
       }));

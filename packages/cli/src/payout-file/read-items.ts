@@ -6,7 +6,7 @@ import { type CsvRow, csvRows, FileFault } from './csv-rows.ts';
 export interface FileItem {
   where: string;
   /** How a place in the item is named: `row 3, column amount` or `items[2].amount`. */
-  placeOf: (field: string) => string;
+  locate: (field: string) => string;
   currency: Asset;
   input: PayoutItemInput & { amount: string };
 }
@@ -97,7 +97,7 @@ function fieldsOf({ number, cells }: CsvRow, heading: readonly Field[]): Fields 
 const itemOf = (fields: Fields, number: number, defaults: Defaults) =>
   checkItem(fields, defaults, {
     where: `row ${number}`,
-    placeOf: (field) => `row ${number}, column ${field}`,
+    locate: (field) => `row ${number}, column ${field}`,
   });
 
 /** The items of a JSON file: the body of a batch, or just its items. @throws FileFaults */
@@ -113,9 +113,9 @@ export function readJson(text: string, defaults: Defaults): FilePayout {
   const read: FileItem[] = [];
   for (const [i, item] of items.entries()) {
     const where = `${path}[${i}]`;
-    const placeOf = (field: string) => `${where}.${field}`;
+    const locate = (field: string) => `${where}.${field}`;
     const given = { ...(currency === undefined ? {} : { currency }), ...Object(item) };
-    collect(faults, () => read.push(checkItem(texts(given, placeOf), defaults, { where, placeOf })));
+    collect(faults, () => read.push(checkItem(texts(given, locate), defaults, { where, locate })));
   }
   if (faults.length > 0) throw new FileFaults(faults);
   return { description, items: read };
@@ -130,42 +130,42 @@ function parse(text: string): unknown {
   }
 }
 
-function texts(item: object, placeOf: (field: string) => string): Fields {
+function texts(item: object, locate: (field: string) => string): Fields {
   for (const [name, value] of Object.entries(item)) {
     if (!isField(name))
-      throw new FileFault(placeOf(name), `there is no such field; there are ${FIELDS.join(', ')}`);
+      throw new FileFault(locate(name), `there is no such field; there are ${FIELDS.join(', ')}`);
     if (typeof value !== 'string')
-      throw new FileFault(placeOf(name), `it must be text${name === 'amount' ? ', such as "12.50"' : ''}`);
+      throw new FileFault(locate(name), `it must be text${name === 'amount' ? ', such as "12.50"' : ''}`);
   }
   return item;
 }
 
-type Place = Pick<FileItem, 'where' | 'placeOf'>;
+type ItemLocation = Pick<FileItem, 'where' | 'locate'>;
 
 /** Checks what a file alone can tell; the service checks addresses. @throws FileFault */
-function checkItem(fields: Fields, defaults: Defaults, place: Place): FileItem {
+function checkItem(fields: Fields, defaults: Defaults, location: ItemLocation): FileItem {
   for (const [field, value] of Object.entries(fields))
-    checkText(value, place.placeOf(field), LENGTHS_MAX[field]);
+    checkText(value, location.locate(field), LENGTHS_MAX[field]);
   const { address, amount, memo, real_name } = fields;
-  if (address === undefined) throw new FileFault(place.placeOf('address'), 'it is missing');
+  if (address === undefined) throw new FileFault(location.locate('address'), 'it is missing');
   const network = oneOf(
     NETWORKS,
     fields.network?.toLowerCase() ?? defaults.network,
-    place.placeOf('network'),
+    location.locate('network'),
   );
   const currency = oneOf(
     ASSETS,
     fields.currency?.toUpperCase() ?? defaults.currency,
-    place.placeOf('currency'),
+    location.locate('currency'),
   );
   const input = {
     network,
     address,
-    amount: checkAmount(amount, place.placeOf('amount')),
+    amount: checkAmount(amount, location.locate('amount')),
     ...(real_name === undefined ? {} : { real_name }),
     ...(memo === undefined ? {} : { memo }),
   };
-  return { ...place, currency, input };
+  return { ...location, currency, input };
 }
 
 function checkText(value: string, where: string, lengthMax: number | undefined): void {

@@ -1,6 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import { type Db, NIL_ID, transact } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
+import { type Db, transact } from '../platform/db/index.ts';
 
 // A live merchant has an account on each network: a number, from which the signer derives its keys, and the extended public
 // key, from which this service derives its deposit addresses. Numbers are given once, for ever.

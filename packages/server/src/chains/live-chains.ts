@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Accounts, ChainAccount } from './accounts.ts';
-import type { Chain } from './port.ts';
-import type { WalletHolder } from './wallet-holder.ts';
+import type { Chain } from './port/port.ts';
+import type { WalletHolder } from './port/wallet-holder.ts';
 
 /** The wallet that pays for sweeps and tops hot wallets up, for all live merchants. */
 export interface Tank {

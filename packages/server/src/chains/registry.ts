@@ -3,12 +3,12 @@ import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { TOKEN_CONTRACTS } from './addresses/token-contracts.ts';
 import { findLiveChain, type LiveNetworks, type NetworkFacts, type Tank } from './live-chains.ts';
-import type { Chain } from './port.ts';
+import type { Chain } from './port/port.ts';
+import type { WalletHolder } from './port/wallet-holder.ts';
 import type { SimulatedTiming } from './simulated/adapter.ts';
 import { BatchedCalls } from './simulated/batched-calls.ts';
 import { SimulatedHolder } from './simulated/holder.ts';
 import { openSimulatedChain, type SimulatedChain } from './simulated/simulated-chain.ts';
-import type { WalletHolder } from './wallet-holder.ts';
 
 export interface ChainOwner {
   merchantId: string;

@@ -1,4 +1,5 @@
-import { cancelPayment, type PaymentDeps, type PaymentView } from '../payments/index.ts';
+import { cancelPayment, type PaymentDeps } from '../payments/index.ts';
+import type { PaymentView } from '../payments/reads/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { sessionStatus } from './session-status.ts';

@@ -1,8 +1,11 @@
 import type { CheckoutSessionInput } from '@florin/contract/schemas';
 import { checkExternalId, ensureCustomer } from '../customers/index.ts';
 import type { PaymentDeps } from '../payments/index.ts';
-import { openPayment, type PaymentView, readPayment } from '../payments/index.ts';
-import { bodyDigest, claimKey, newId, transact } from '../platform/db/index.ts';
+import { openPayment } from '../payments/index.ts';
+import { type PaymentView, readPayment } from '../payments/reads/index.ts';
+import { bodyDigest, claimKey } from '../platform/db/guards/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { encodeId, merchantTime } from '../tenancy/index.ts';

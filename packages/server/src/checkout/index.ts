@@ -1,10 +1,6 @@
 export { normalPageUrls, openSessionPage } from './create-session.ts';
 export { checkoutHandlers } from './handlers.ts';
 export * as invoicePages from './invoice-pages.ts';
-export * as payerPages from './page/answer.ts';
-export type { FoundPage } from './page/find-page.ts';
-export { languageOf } from './page/language.ts';
-export { readOption, sessionForm } from './page/pages.ts';
 export { newPageSecret } from './page-token.ts';
 export { checkoutPages } from './pages.ts';
 export { offeredOptions, payableOptions } from './payable-options.ts';

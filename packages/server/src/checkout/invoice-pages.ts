@@ -1,7 +1,8 @@
 import type { PaymentContext } from '../payments/index.ts';
-import { type InvoicePageState, openPayment, readInvoicePageState } from '../payments/index.ts';
+import { type InvoicePageState, openPayment } from '../payments/index.ts';
+import { readInvoicePageState } from '../payments/invoice-pages/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { newId } from '../platform/db/index.ts';
 import { findSessionOfPage } from './page/queries.ts';
 import { newPageSecret, pageToken } from './page-token.ts';
 import { offeredOptions } from './payable-options.ts';

@@ -4,8 +4,9 @@ import {
   PaymentList,
   PaymentQuery,
 } from '@florin/contract/schemas';
-import { listPayments, type PaymentDeps, showPayments } from '../payments/index.ts';
-import { cursorOf, pageOf } from '../platform/db/index.ts';
+import type { PaymentDeps } from '../payments/index.ts';
+import { listPayments, showPayments } from '../payments/reads/index.ts';
+import { cursorOf, pageOf } from '../platform/db/lists/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { defineList, type Route } from '../platform/http/index.ts';
 import { cursorIdOf } from '../tenancy/index.ts';

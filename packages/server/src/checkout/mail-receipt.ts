@@ -1,7 +1,8 @@
 import { formatTokens } from '@florin/contract/money';
 import { NETWORK_NAMES } from '@florin/pages';
 import { queueMail } from '../mail/index.ts';
-import { type PaymentDeps, readPayment } from '../payments/index.ts';
+import type { PaymentDeps } from '../payments/index.ts';
+import { readPayment } from '../payments/reads/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { encodeId, merchantTime } from '../tenancy/index.ts';

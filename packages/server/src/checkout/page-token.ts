@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { decodeIdToken, encodeIdToken } from '../platform/db/index.ts';
+import { decodeIdToken, encodeIdToken } from '../platform/db/ids/index.ts';
 
 const SECRET_BYTES = 16;
 

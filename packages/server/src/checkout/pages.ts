@@ -1,5 +1,5 @@
 import type { PaymentDeps } from '../payments/index.ts';
-import type { PublicPage } from '../platform/http/index.ts';
+import type { PublicPage } from '../platform/http/pages/index.ts';
 import { paymentLinkPages } from './links/pages.ts';
 import { sessionPages } from './page/pages.ts';
 

@@ -1,13 +1,8 @@
 import { isCurrency } from '@florin/contract/currencies';
 import { ASSETS, type Asset } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
-import {
-  type MerchantRef,
-  type PaymentDeps,
-  parseOption,
-  paymentSettings,
-  readRateAtCreation,
-} from '../payments/index.ts';
+import { type MerchantRef, type PaymentDeps, parseOption, paymentSettings } from '../payments/index.ts';
+import { readRateAtCreation } from '../payments/quotes/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { payAmount } from '../rates/index.ts';
 

@@ -1,5 +1,5 @@
 import type { CheckoutSession } from '@florin/contract/schemas';
-import type { PaymentRow } from '../payments/index.ts';
+import type { PaymentRow } from '../payments/reads/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import type { SessionRow } from './session-queries.ts';
 import { sessionStatus } from './session-status.ts';

@@ -7,13 +7,9 @@ import {
   PaymentAcceptInput,
   PaymentPath,
 } from '@florin/contract/schemas';
-import {
-  acceptPayment,
-  type PaymentDeps,
-  type PaymentView,
-  readPayment,
-  showPayment,
-} from '../payments/index.ts';
+import { acceptPayment } from '../payments/deposits/index.ts';
+import type { PaymentDeps } from '../payments/index.ts';
+import { type PaymentView, readPayment, showPayment } from '../payments/reads/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { defineRoute, type Route } from '../platform/http/index.ts';
 import { cancelCheckoutSession } from './cancel-session.ts';

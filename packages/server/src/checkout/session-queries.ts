@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { deferred } from '../platform/db/index.ts';
+import { deferred } from '../platform/db/statements/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';

@@ -1,9 +1,12 @@
-import { ChainUnavailable } from '../chains/index.ts';
-import { auditedMoney, networkOf, type PaymentDeps } from '../payments/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
+import { auditedMoney } from '../payments/books/index.ts';
+import { networkOf } from '../payments/deposits/index.ts';
+import type { PaymentDeps } from '../payments/index.ts';
 import type { Job, JobOutcome } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
-import { merchantTime, readSettings } from '../tenancy/index.ts';
-import { auditFinalBlocks } from '../transfers/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
+import { readSettings } from '../tenancy/settings/index.ts';
+import { auditFinalBlocks } from '../transfers/blocks/index.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 
 const INTERVAL_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
-import type { KeyRef } from '../chains/index.ts';
+import type { KeyRef } from '../chains/port/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { bookMissingParts, sweptAddress } from './sweep-queries.ts';
 

@@ -1,6 +1,8 @@
-import { CREDITED_JOB, type PaymentDeps } from '../payments/index.ts';
+import { CREDITED_JOB } from '../payments/deposits/index.ts';
+import type { PaymentDeps } from '../payments/index.ts';
 import type { JobHandler } from '../platform/jobs/index.ts';
-import { AUDIT_JOB, SHORT_JOB } from '../transfers/index.ts';
+import { AUDIT_JOB } from '../transfers/blocks/index.ts';
+import { SHORT_JOB } from '../transfers/index.ts';
 import { auditNetwork } from './audit.ts';
 import { type CustodyDeps, SWEPT_JOB, settleSweeps, sweepAll, sweepDeposits } from './sweep.ts';
 import { WATCH_TANK_JOB, watchTank } from './watch-tank.ts';

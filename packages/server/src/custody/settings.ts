@@ -1,4 +1,4 @@
-import { integerSetting, moneySetting } from '../tenancy/index.ts';
+import { integerSetting, moneySetting } from '../tenancy/settings/index.ts';
 
 export const CUSTODY_SETTINGS = {
   sweepMinimum: moneySetting({

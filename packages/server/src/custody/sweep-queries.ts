@@ -1,7 +1,8 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { listed, newId } from '../platform/db/index.ts';
+import { listed } from '../platform/db/statements/index.ts';
 import { allocate, type Part, sumOf, type Unswept } from './allocate.ts';
 
 // A sweep moves the coins of a deposit address; its parts record which deposits these belong to. A sweep that is mined

@@ -1,23 +1,23 @@
 import type { Asset, Network } from '@florin/contract/money';
-import { type ChainRegistry, ChainUnavailable, type KeyRef } from '../chains/index.ts';
-import { creditedJob, networkOf } from '../payments/index.ts';
+import type { ChainRegistry } from '../chains/index.ts';
+import { ChainUnavailable, type KeyRef } from '../chains/port/index.ts';
+import { creditedJob, networkOf } from '../payments/deposits/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { newId } from '../platform/db/index.ts';
 import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { dollarsOf, type Rates } from '../rates/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
-import { merchantTime, readSettings } from '../tenancy/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
+import { readSettings } from '../tenancy/settings/index.ts';
 import {
-  cancelQueued,
   decidedJob,
   isTurnedOn,
   listDecided,
-  listQueuedFromDeposits,
   requestTransfers,
-  sumPendingFromDeposit,
   type TransferOrder,
 } from '../transfers/index.ts';
+import { cancelQueued, listQueuedFromDeposits, sumPendingFromDeposit } from '../transfers/wallets/index.ts';
 import { bookMovedSweeps } from './book-moved-sweeps.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 import {

@@ -1,10 +1,11 @@
 import { NETWORKS } from '@florin/contract/money';
-import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
-import { NIL_ID } from '../platform/db/index.ts';
+import type { ChainRegistry } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
 import type { JobOutcome } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { readSettings } from '../tenancy/index.ts';
-import { storeTank } from '../transfers/index.ts';
+import { readSettings } from '../tenancy/settings/index.ts';
+import { storeTank } from '../transfers/wallets/index.ts';
 import { CUSTODY_SETTINGS } from './settings.ts';
 
 /** Reads what the gas tanks hold: for the metrics, and to say in time that one has to be filled. */

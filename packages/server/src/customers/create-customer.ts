@@ -1,5 +1,5 @@
 import type { Customer, CustomerInput } from '@florin/contract/schemas';
-import { newId } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { checkPlainText } from '../platform/http/index.ts';

@@ -1,5 +1,5 @@
+import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { checkPlainText } from '../platform/http/index.ts';
 import { findCustomer, upsertCustomer } from './queries.ts';

@@ -1,6 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { cursorOf, prepared, readNewest } from '../platform/db/index.ts';
+import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
+import { prepared } from '../platform/db/statements/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import './tables.ts';

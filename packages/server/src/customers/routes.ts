@@ -6,7 +6,7 @@ import {
   CustomerPath,
   CustomerQuery,
 } from '@florin/contract/schemas';
-import { pageOf } from '../platform/db/index.ts';
+import { pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createCustomer } from './create-customer.ts';

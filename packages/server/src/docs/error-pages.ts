@@ -5,7 +5,7 @@ import {
   STRUCTURED_ERRORS,
 } from '@florin/contract/errors';
 import { type PageView, renderPage } from '@florin/pages';
-import { htmlAnswer, type PublicPage } from '../platform/http/index.ts';
+import { htmlAnswer, type PublicPage } from '../platform/http/pages/index.ts';
 
 interface Explained extends Explanation {
   status: number;

@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/db/index.ts';
-import type { PublicPage, Route } from '../platform/http/index.ts';
+import type { Route } from '../platform/http/index.ts';
+import type { PublicPage } from '../platform/http/pages/index.ts';
 import { errorPages } from './error-pages.ts';
 import { llmsPage } from './llms.ts';
 import { referencePages } from './reference-page.ts';

@@ -1,4 +1,5 @@
-import type { PublicPage, Route } from '../platform/http/index.ts';
+import type { Route } from '../platform/http/index.ts';
+import type { PublicPage } from '../platform/http/pages/index.ts';
 
 /** `/llms.txt`: one page with everything a code-writing program needs to use the API. */
 export function llmsPage(routes: readonly Route[], publicUrl: () => string): PublicPage {

@@ -1,11 +1,11 @@
-import type { PageRequest, PublicPage } from '../platform/http/index.ts';
+import type { PageRequest, PublicPage } from '../platform/http/pages/index.ts';
 import {
   isLocal,
   type PluginFile,
   pageHeaders,
   readPluginFile,
   uncompressed,
-} from '../platform/http/index.ts';
+} from '../platform/http/pages/index.ts';
 import { SETUP_SCRIPT } from './setup-script.ts';
 import type { TryOutKey } from './sign.ts';
 

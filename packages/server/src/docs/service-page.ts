@@ -1,5 +1,5 @@
 import { renderPage } from '@florin/pages';
-import { htmlAnswer, type PublicPage } from '../platform/http/index.ts';
+import { htmlAnswer, type PublicPage } from '../platform/http/pages/index.ts';
 
 /** What a browser sees at the address of an instance that is no sandbox. */
 export const servicePage = (): PublicPage => ({

@@ -3,15 +3,8 @@ import { NONCE_HEADER, SIGNATURE_HEADER, signedPrefix, TIMESTAMP_HEADER } from '
 import Type, { type Static } from 'typebox';
 import type { Clock } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import {
-  compileShape,
-  isLocal,
-  JsonRefused,
-  type PageRequest,
-  type PublicPage,
-  parseStrictJson,
-  TokenBuckets,
-} from '../platform/http/index.ts';
+import { compileShape, JsonRefused, parseStrictJson, TokenBuckets } from '../platform/http/index.ts';
+import { isLocal, type PageRequest, type PublicPage } from '../platform/http/pages/index.ts';
 
 /** The sandbox's own key, with which the reference page sends requests. */
 export interface TryOutKey {

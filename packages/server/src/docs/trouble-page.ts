@@ -1,7 +1,7 @@
 import { renderPage, type TroubleKind } from '@florin/pages';
-import { languageOf } from '../checkout/index.ts';
+import { languageOf } from '../checkout/page/index.ts';
 import type { FailCode } from '../platform/fail.ts';
-import { htmlAnswer, type PageAnswer, type PageRequest } from '../platform/http/index.ts';
+import { htmlAnswer, type PageAnswer, type PageRequest } from '../platform/http/pages/index.ts';
 
 interface PageError extends Pick<PageRequest, 'url' | 'headers'> {
   code: FailCode;

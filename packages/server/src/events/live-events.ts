@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fail } from '../platform/fail.ts';
 import type { Caller, OpenStream } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { listAdmittedKeys } from '../stores/index.ts';
+import { listAdmittedKeys } from '../stores/keys/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { readStreamEnds } from './publish-events.ts';
 import { onPublished } from './publish-notifier.ts';

@@ -1,6 +1,6 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { deferred, listed, prepared } from '../platform/db/index.ts';
+import { deferred, listed, prepared } from '../platform/db/statements/index.ts';
 import { notifyPublished } from './publish-notifier.ts';
 import './tables.ts';
 

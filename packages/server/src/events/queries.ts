@@ -1,6 +1,6 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import type { Db } from '../platform/db/index.ts';
-import { cursorOf, readNewest } from '../platform/db/index.ts';
+import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { readStreamEnds } from './publish-events.ts';

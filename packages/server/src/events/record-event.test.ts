@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db, newId, transact } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
+import { connect, type Db, transact } from '../platform/db/index.ts';
 import { decodeId } from '../tenancy/index.ts';
 import { lockStream, numberEvents, readStream } from './publish-events.ts';
 import { listEvents } from './queries.ts';

@@ -1,7 +1,8 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { listed, newId } from '../platform/db/index.ts';
+import { listed } from '../platform/db/statements/index.ts';
 import { enqueue, type JobSpec } from '../platform/jobs/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { changedFields } from './changed-fields.ts';

@@ -1,5 +1,5 @@
 import { Event, EventList, EventPath, EventQuery, EventStreamQuery } from '@florin/contract/schemas';
-import { pageOf } from '../platform/db/index.ts';
+import { pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, EVENT_STREAM, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { cursorIdOf, decodeId } from '../tenancy/index.ts';

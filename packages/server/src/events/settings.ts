@@ -1,4 +1,4 @@
-import { integerSetting } from '../tenancy/index.ts';
+import { integerSetting } from '../tenancy/settings/index.ts';
 
 export const EVENT_SETTINGS = {
   retentionDays: integerSetting({

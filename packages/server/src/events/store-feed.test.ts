@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db, newId } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
+import { connect, type Db } from '../platform/db/index.ts';
 import { StoreFeed } from './store-feed.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;

@@ -1,7 +1,7 @@
 import type { InvoiceStatus } from '@florin/contract/schemas';
 import type { Selectable } from 'kysely';
 import type { Db, Tables } from '../platform/db/index.ts';
-import { cursorOf, readNewest, unknownCursor } from '../platform/db/index.ts';
+import { cursorOf, readNewest, unknownCursor } from '../platform/db/lists/index.ts';
 import { decodeId, type Owner, ofStore } from '../tenancy/index.ts';
 import './tables.ts';
 

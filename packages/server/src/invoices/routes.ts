@@ -1,6 +1,7 @@
 import { Invoice, InvoiceList, InvoicePath, InvoiceQuery } from '@florin/contract/schemas';
 import { findCustomerId } from '../customers/index.ts';
-import { NIL_ID, pageOf } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
+import { pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route, type SliceRequest } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Owner } from '../tenancy/index.ts';

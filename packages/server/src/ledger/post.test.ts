@@ -4,10 +4,11 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
 import { scaled } from '../../../../test/scale.ts';
-import { connect, type Db, newId, transact } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
+import { connect, type Db, transact } from '../platform/db/index.ts';
 import { type Account, ALL_ACCOUNTS, debitSign, imbalance, mayOverdraw } from './accounts.ts';
+import { readBalances, recomputeBalances } from './balances/queries.ts';
 import { BelowFloor, changesOf, type Posting, post } from './post.ts';
-import { readBalances, recomputeBalances } from './queries.ts';
 
 let db: Db;
 let drop: () => Promise<void>;

@@ -1,7 +1,8 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { deferred, listed, newId, prepared } from '../platform/db/index.ts';
+import { deferred, listed, prepared } from '../platform/db/statements/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { type Account, debitSign, mayOverdraw } from './accounts.ts';
 import type { CauseType } from './causes.ts';

@@ -1,12 +1,12 @@
 import { Balances, LedgerEntryList, LedgerEntryQuery } from '@florin/contract/schemas';
 import type { Db } from '../platform/db/index.ts';
-import { pageOf } from '../platform/db/index.ts';
+import { pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { cursorIdOf, decodeId } from '../tenancy/index.ts';
+import { presentBalances, presentEntry } from './balances/present.ts';
+import { listEntries, readBalances } from './balances/queries.ts';
 import { CAUSE_KINDS, type CauseNames } from './causes.ts';
-import { presentBalances, presentEntry } from './present.ts';
-import { listEntries, readBalances } from './queries.ts';
 
 /** The causes that a public id may mean: a merchant's own id may look like ours. Empty for an unknown id. */
 async function causesOf(

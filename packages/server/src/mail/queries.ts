@@ -1,7 +1,8 @@
 import type { MailKind, MailQuery, MailStatus } from '@florin/contract/schemas';
 import type { Selectable, Updateable } from 'kysely';
-import type { CreatedRange, Db, Tables, Tx } from '../platform/db/index.ts';
-import { createdRange, cursorOf, madeWithin, readNewest } from '../platform/db/index.ts';
+import type { Db, Tables, Tx } from '../platform/db/index.ts';
+import type { CreatedRange } from '../platform/db/lists/index.ts';
+import { createdRange, cursorOf, madeWithin, readNewest } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import { MAIL_MOVES } from './states.ts';

@@ -1,10 +1,12 @@
 import { type MailKind, MERCHANT_MAIL_KINDS } from '@florin/contract/schemas';
 import { type MailView, pageLanguageOf } from '@florin/pages';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { listed, newId, prepared } from '../platform/db/index.ts';
+import { listed, prepared } from '../platform/db/statements/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { getStore } from '../stores/index.ts';
-import { type MerchantTime, readSettings } from '../tenancy/index.ts';
+import type { MerchantTime } from '../tenancy/index.ts';
+import { readSettings } from '../tenancy/settings/index.ts';
 import { sendMailJob } from './jobs.ts';
 import { MAIL_SETTINGS } from './settings.ts';
 import './tables.ts';

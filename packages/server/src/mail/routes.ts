@@ -1,5 +1,5 @@
 import { MailList, MailPath, MailQuery, MailWithContent } from '@florin/contract/schemas';
-import { pageOf } from '../platform/db/index.ts';
+import { pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { presentContent, presentMail } from './present.ts';

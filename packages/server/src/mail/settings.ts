@@ -1,5 +1,5 @@
 import { EMAIL_LENGTH_MAX, EMAIL_PATTERN, MAIL_KINDS } from '@florin/contract/schemas';
-import { listSetting } from '../tenancy/index.ts';
+import { listSetting } from '../tenancy/settings/index.ts';
 
 const ADDRESSES_MAX = 20;
 const ADDRESS_FORM = new RegExp(EMAIL_PATTERN, 'u');

@@ -1,5 +1,5 @@
 import type { MailStatus } from '@florin/contract/schemas';
-import { Moves } from '../platform/db/index.ts';
+import { Moves } from '../platform/db/guards/index.ts';
 
 // A mail of real money: pending → sending → sent; back to pending after a refusal that may pass.
 // Invariant: `sending` is committed before the last byte goes out, so a mail server that may have taken a mail never gets it

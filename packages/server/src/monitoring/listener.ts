@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { PublicPage } from '../platform/http/index.ts';
+import type { PublicPage } from '../platform/http/pages/index.ts';
 
 export interface MonitoringListener {
   url: string;

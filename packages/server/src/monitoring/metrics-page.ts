@@ -1,7 +1,7 @@
 import { NETWORKS } from '@florin/contract/money';
 import type { Clock } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { isLocal, type PublicPage } from '../platform/http/index.ts';
+import { isLocal, type PublicPage } from '../platform/http/pages/index.ts';
 import type { Logger, Metrics } from '../platform/observability/index.ts';
 import type { ServiceState } from './state.ts';
 

@@ -1,4 +1,5 @@
-import type { Chain, ChainRegistry } from '../chains/index.ts';
+import type { ChainRegistry } from '../chains/index.ts';
+import type { Chain } from '../chains/port/index.ts';
 import type { JobHandler } from '../platform/jobs/index.ts';
 import type { Metrics } from '../platform/observability/index.ts';
 import { traced, withLogFields } from '../platform/observability/index.ts';

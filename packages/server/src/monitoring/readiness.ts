@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../platform/db/index.ts';
-import { CLOCKS_AGREE_WITHIN_MS, type Clock, pendingMigrations } from '../platform/db/index.ts';
-import type { PageAnswer, PublicPage } from '../platform/http/index.ts';
+import { CLOCKS_AGREE_WITHIN_MS, type Clock } from '../platform/db/index.ts';
+import { pendingMigrations } from '../platform/db/migrations/index.ts';
+import type { PageAnswer, PublicPage } from '../platform/http/pages/index.ts';
 import type { ServiceState } from './state.ts';
 
 const ANSWER_WITHIN_MS = 3_000;

@@ -1,10 +1,14 @@
-import { ledgerImbalance } from '../ledger/index.ts';
-import { countPendingApproval } from '../payouts/index.ts';
+import { ledgerImbalance } from '../ledger/balances/index.ts';
+import { countPendingApproval } from '../payouts/approvals/index.ts';
 import type { Clock, Db } from '../platform/db/index.ts';
 import { countWorkers, jobHealth } from '../platform/jobs/index.ts';
 import { findLastReport } from '../reconciliation/index.ts';
-import { countAwaitingApproval, shortRefunds } from '../refunds/index.ts';
-import { hasHistoryChanged, listStops, listTanks, transferHealth } from '../transfers/index.ts';
+import { countAwaitingApproval } from '../refunds/approvals/index.ts';
+import { shortRefunds } from '../refunds/index.ts';
+import { listStops } from '../transfers/blocks/index.ts';
+import { hasHistoryChanged } from '../transfers/history/index.ts';
+import { transferHealth } from '../transfers/index.ts';
+import { listTanks } from '../transfers/wallets/index.ts';
 import { webhookHealth } from '../webhooks/index.ts';
 
 const KEEP_MS_MIN = 5_000;

@@ -1,16 +1,11 @@
 import type { App } from '../app.ts';
-import { NIL_ID, type Tx, transact } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
+import { type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import {
-  castVote,
-  getMerchant,
-  identifyApprover,
-  listMerchants,
-  type Merchant,
-  type VoteCount,
-} from '../stores/index.ts';
+import { castVote, identifyApprover, type VoteCount } from '../stores/approvers/index.ts';
+import { getMerchant, listMerchants, type Merchant } from '../stores/index.ts';
 import { decodeId, type IdKind } from '../tenancy/index.ts';
-import { signedApprovals } from '../transfers/index.ts';
+import { signedApprovals } from '../transfers/approvals/index.ts';
 
 /** Decodes an id that an operator typed. @throws Fail `resource_not_found` */
 export function idOf(kind: IdKind, text: string): string {

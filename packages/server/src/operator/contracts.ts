@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
-import { ChainUnavailable, type LiveEthereum } from '../chains/index.ts';
+import type { LiveEthereum } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { listMerchants } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
-import { ChainUnavailable, type LiveEthereum, SigningHeld, UnbuildableTransfer } from '../chains/index.ts';
+import type { LiveEthereum } from '../chains/index.ts';
+import { ChainUnavailable, SigningHeld, UnbuildableTransfer } from '../chains/port/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Rate } from '../rates/index.ts';
 import { type ContractReport, judgeContract, NO_LIVE } from './contracts.ts';

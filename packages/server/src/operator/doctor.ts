@@ -5,14 +5,8 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { DataFolder } from '../data-folder.ts';
 import type { Config } from '../platform/config.ts';
-import {
-  CLOCKS_AGREE_WITHIN_MS,
-  Clock,
-  codeOf,
-  connect,
-  type Db,
-  pendingMigrations,
-} from '../platform/db/index.ts';
+import { CLOCKS_AGREE_WITHIN_MS, Clock, codeOf, connect, type Db } from '../platform/db/index.ts';
+import { pendingMigrations } from '../platform/db/migrations/index.ts';
 import { Vault } from '../platform/secrets/index.ts';
 import { runChecks } from './run-checks.ts';
 

@@ -1,5 +1,6 @@
 import { ConfigError } from '../platform/config.ts';
-import { codeOf, isUnavailable, UnknownMigrations } from '../platform/db/index.ts';
+import { codeOf, isUnavailable } from '../platform/db/index.ts';
+import { UnknownMigrations } from '../platform/db/migrations/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { WrongMasterKey } from '../platform/secrets/index.ts';
 

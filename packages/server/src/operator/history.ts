@@ -2,8 +2,10 @@ import type { App } from '../app.ts';
 import { type Tx, transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { verifyLedger } from '../reconciliation/index.ts';
-import { listMerchants, type VoteCount } from '../stores/index.ts';
-import { adoptHistory, type HistoryAdoption, signerJournal } from '../transfers/index.ts';
+import type { VoteCount } from '../stores/approvers/index.ts';
+import { listMerchants } from '../stores/index.ts';
+import { signerJournal } from '../transfers/approvals/index.ts';
+import { adoptHistory, type HistoryAdoption } from '../transfers/history/index.ts';
 import { type InstallationApprover, voteForInstallation } from './context.ts';
 
 export interface Adoption extends Partial<Pick<VoteCount, 'agreed' | 'required'>> {

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts';
-import { ChainUnavailable, openAccount } from '../chains/index.ts';
-import { NIL_ID } from '../platform/db/index.ts';
+import { openAccount } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
 import { Fail } from '../platform/fail.ts';
 
 /**

@@ -1,7 +1,10 @@
 import type { App } from '../app.ts';
-import { isoOf, NIL_ID } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
+import { isoOf } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
+import * as storeApprovers from '../stores/approvers/index.ts';
 import * as stores from '../stores/index.ts';
+import * as storeKeys from '../stores/keys/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { idOf, merchantBy } from './context.ts';
 import { openLiveAccount } from './live-accounts.ts';
@@ -95,18 +98,18 @@ export function storeCommands(app: App) {
     webhookKey: async (store: string) => await showWebhookKey(await locate(store)),
     setWebhookKey: async (store: string, key: string, overlapSeconds: number) => {
       const storeKey = await locate(store);
-      await stores.setWebhookKey(app, storeKey, idOf('key', key), overlapSeconds);
+      await storeKeys.setWebhookKey(app, storeKey, idOf('key', key), overlapSeconds);
       return await showWebhookKey(storeKey);
     },
     confirmWebhookKey: async (store: string) => {
       const storeKey = await locate(store);
-      await stores.confirmWebhookKey(app, storeKey);
+      await storeKeys.confirmWebhookKey(app, storeKey);
       return await showWebhookKey(storeKey);
     },
   };
 }
 
-type KeyRow = Awaited<ReturnType<typeof stores.listKeys>>[number];
+type KeyRow = Awaited<ReturnType<typeof storeKeys.listKeys>>[number];
 const showKey = (key: KeyRow) => ({
   key_id: encodeId('key', key.key_id),
   store_id: encodeId('store', key.store_id),
@@ -139,7 +142,7 @@ export function keyCommands(app: App) {
       const merchantId = await stores.merchantOf(app.db, 'store', store);
       const storeId = idOf('store', store);
       const ownerName = owner === undefined ? {} : { ownerName: owner };
-      const made = await stores.createKey(app, {
+      const made = await storeKeys.createKey(app, {
         merchantId,
         storeId,
         name,
@@ -151,15 +154,15 @@ export function keyCommands(app: App) {
     },
     list: async (merchant?: string) => {
       const merchantId = merchant === undefined ? undefined : (await merchantBy(app, merchant)).merchantId;
-      return (await stores.listKeys(app, merchantId)).map(showKey);
+      return (await storeKeys.listKeys(app, merchantId)).map(showKey);
     },
     rotate: async (key: string, overlapSeconds: number) => ({
       key_id: key,
-      secret_key: await stores.rotateKey(app, await locate(key), overlapSeconds),
+      secret_key: await storeKeys.rotateKey(app, await locate(key), overlapSeconds),
       overlap_seconds: overlapSeconds,
     }),
     revoke: async (key: string) => {
-      await stores.revokeKey(app, await locate(key));
+      await storeKeys.revokeKey(app, await locate(key));
       return { key_id: key, revoked: true };
     },
   };
@@ -171,18 +174,18 @@ function peopleOf(app: App, ownerOf: (merchant: string | undefined) => Promise<s
     /** The token is returned only here. */
     add: async (name: string, merchant?: string) => {
       const merchantId = await ownerOf(merchant);
-      return { name, token: await stores.addApprover(app, merchantId, name) };
+      return { name, token: await storeApprovers.addApprover(app, merchantId, name) };
     },
     /** Registers the key by which an approver's signatures are known; one who is new gets a token as well. */
     addKey: async (name: string, publicKey: string, merchant?: string) => {
       const merchantId = await ownerOf(merchant);
-      const isKnown = await stores.approverKeys.setApproverKey(app, merchantId, { name, publicKey });
-      const token = isKnown ? null : await stores.addApprover(app, merchantId, name, publicKey);
+      const isKnown = await storeApprovers.approverKeys.setApproverKey(app, merchantId, { name, publicKey });
+      const token = isKnown ? null : await storeApprovers.addApprover(app, merchantId, name, publicKey);
       return { name, key: publicKey, ...(token !== null && { token }) };
     },
     list: async (merchant?: string) => {
       const merchantId = await ownerOf(merchant);
-      const approvers = await stores.listApprovers(app, merchantId);
+      const approvers = await storeApprovers.listApprovers(app, merchantId);
       return approvers.map((approver) => ({
         approver_id: encodeId('approver', approver.approver_id),
         name: approver.name,
@@ -193,7 +196,7 @@ function peopleOf(app: App, ownerOf: (merchant: string | undefined) => Promise<s
     },
     remove: async (name: string, merchant?: string) => {
       const merchantId = await ownerOf(merchant);
-      await stores.removeApprover(app, merchantId, name);
+      await storeApprovers.removeApprover(app, merchantId, name);
       return { name, removed: true };
     },
   };

@@ -1,6 +1,8 @@
 import type { App } from '../app.ts';
-import { decideSeizure, findPaymentOwner, showPayment } from '../payments/index.ts';
-import { getMerchant, identifyApprover } from '../stores/index.ts';
+import { decideSeizure } from '../payments/deposits/index.ts';
+import { findPaymentOwner, showPayment } from '../payments/reads/index.ts';
+import { identifyApprover } from '../stores/approvers/index.ts';
+import { getMerchant } from '../stores/index.ts';
 
 export interface SeizureVerdict {
   payment: string;

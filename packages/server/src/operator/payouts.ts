@@ -1,17 +1,10 @@
 import { PAYOUT_BATCH_STATUSES, type PayoutBatchStatus } from '@florin/contract/schemas';
 import type { App } from '../app.ts';
-import {
-  decideApproval,
-  decideLost,
-  type LostVerdict,
-  listBatches,
-  locateBatch,
-  locateItem,
-  payoutStatement,
-  presentBatch,
-} from '../payouts/index.ts';
+import { decideApproval, decideLost, type LostVerdict, payoutStatement } from '../payouts/approvals/index.ts';
+import { listBatches, locateBatch, locateItem, presentBatch } from '../payouts/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { getMerchant, identifyApprover, listMerchants } from '../stores/index.ts';
+import { identifyApprover } from '../stores/approvers/index.ts';
+import { getMerchant, listMerchants } from '../stores/index.ts';
 import { type ApproverProof, identifyBy, merchantBy } from './context.ts';
 
 export type Verdict = ApproverProof & {

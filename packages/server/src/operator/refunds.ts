@@ -5,11 +5,9 @@ import {
   findByOwnId,
   type LostRefundVerdict,
   listAwaitingApproval,
-  presentRefund,
-  type RefundRow,
-  type RefundVerdict,
   refundAuthorities,
-} from '../refunds/index.ts';
+} from '../refunds/approvals/index.ts';
+import { presentRefund, type RefundRow, type RefundVerdict } from '../refunds/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { type ApproverProof, identifyBy, idOf, merchantBy } from './context.ts';

@@ -1,9 +1,10 @@
 import type { Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
-import { NIL_ID } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
 import { Fail } from '../platform/fail.ts';
-import type { Merchant, VoteCount } from '../stores/index.ts';
-import { endStops, listStops } from '../transfers/index.ts';
+import type { VoteCount } from '../stores/approvers/index.ts';
+import type { Merchant } from '../stores/index.ts';
+import { endStops, listStops } from '../transfers/blocks/index.ts';
 import { type InstallationApprover, voteForInstallation } from './context.ts';
 
 export type NetworkStop = Awaited<ReturnType<typeof listStops>>[number];

@@ -1,25 +1,30 @@
 import type { Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
-import { addRiskAddress, checkAddress, listRiskAddresses, removeRiskAddress } from '../chains/index.ts';
+import {
+  addRiskAddress,
+  checkAddress,
+  listRiskAddresses,
+  removeRiskAddress,
+} from '../chains/addresses/index.ts';
 import { CUSTODY_SETTINGS } from '../custody/index.ts';
 import { EVENT_SETTINGS } from '../events/index.ts';
 import { MAIL_SETTINGS } from '../mail/index.ts';
 import { PAYMENT_METHOD_SETTINGS } from '../payment-methods/index.ts';
 import { PAYMENT_SETTINGS } from '../payments/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
-import { NIL_ID } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { RATE_SETTINGS } from '../rates/index.ts';
 import { REFUND_SETTINGS } from '../refunds/index.ts';
 import { SUBSCRIPTION_SETTINGS } from '../subscriptions/index.ts';
+import { encodeId } from '../tenancy/index.ts';
 import {
   clearSetting,
-  encodeId,
   type MerchantMode,
   readSettings,
   type Setting,
   writeSetting,
-} from '../tenancy/index.ts';
+} from '../tenancy/settings/index.ts';
 import { TRANSFER_SETTINGS } from '../transfers/index.ts';
 import { WEBHOOK_SETTINGS } from '../webhooks/index.ts';
 import { merchantBy } from './context.ts';

@@ -1,6 +1,6 @@
 import { type Asset, formatTokens, NETWORKS, type Network } from '@florin/contract/money';
 import type { App } from '../app.ts';
-import { ChainUnavailable } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
 import { sumUnswept } from '../custody/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
@@ -8,7 +8,9 @@ import { enqueue } from '../platform/jobs/index.ts';
 import { dollarsOf, type Rate } from '../rates/index.ts';
 import { listMerchants, type Merchant } from '../stores/index.ts';
 import { encodeId } from '../tenancy/index.ts';
-import { isTurnedOn, orderTopUp, SHORT_JOB, sumFees } from '../transfers/index.ts';
+import { sumFees } from '../transfers/books/index.ts';
+import { isTurnedOn, SHORT_JOB } from '../transfers/index.ts';
+import { orderTopUp } from '../transfers/wallets/index.ts';
 import { merchantBy } from './context.ts';
 import { networkBy } from './networks.ts';
 
@@ -66,13 +68,13 @@ async function liveMerchant(app: App, text: string): Promise<Merchant> {
   throw new Fail('invalid_request', { message, param: 'merchant' });
 }
 
-interface Reading {
+interface TreasuryQuery {
   network: Network;
   price: Rate | undefined;
   since: number;
 }
 
-async function tankLine(app: App, { network, price, since }: Reading): Promise<WalletLine | undefined> {
+async function tankLine(app: App, { network, price, since }: TreasuryQuery): Promise<WalletLine | undefined> {
   const tank = await app.chains.readTank(network);
   if (tank === undefined) return undefined;
   const fees = await sumFees(app.db, { tank: tank.address }, { network, since });
@@ -95,7 +97,7 @@ async function tankLine(app: App, { network, price, since }: Reading): Promise<W
 async function hotLine(
   app: App,
   merchant: Merchant,
-  { network, price, since }: Reading,
+  { network, price, since }: TreasuryQuery,
 ): Promise<WalletLine> {
   const chain = app.chains.of(merchant, network);
   const address = await chain.sender('hot');

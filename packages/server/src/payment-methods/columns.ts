@@ -1,4 +1,4 @@
-import { columnsOf } from '../platform/db/index.ts';
+import { columnsOf } from '../platform/db/statements/index.ts';
 import './tables.ts';
 
 export const PAYMENT_METHOD = columnsOf('payment_method', {

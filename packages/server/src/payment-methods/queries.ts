@@ -1,21 +1,14 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentMethodStatus } from '@florin/contract/schemas';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { Mandate } from '../chains/index.ts';
+import type { Mandate } from '../chains/port/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import {
-  type CreatedRange,
-  cursorOf,
-  deferred,
-  listed,
-  madeWithin,
-  newestFirst,
-  prepared,
-  rowLoaderPerPool,
-} from '../platform/db/index.ts';
+import { type CreatedRange, cursorOf, madeWithin, newestFirst } from '../platform/db/lists/index.ts';
+import { rowLoaderPerPool } from '../platform/db/loaders/index.ts';
+import { deferred, listed, prepared } from '../platform/db/statements/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { cursorIdOf, decodeId } from '../tenancy/index.ts';
-import type { ChargedWallet } from '../transfers/index.ts';
+import type { ChargedWallet } from '../transfers/charges/index.ts';
 import { PAYMENT_METHOD } from './columns.ts';
 import { METHOD_MOVES } from './states.ts';
 import './tables.ts';

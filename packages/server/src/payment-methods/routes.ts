@@ -7,12 +7,13 @@ import {
   PaymentMethodUpdateInput,
 } from '@florin/contract/schemas';
 import { findCustomerId } from '../customers/index.ts';
-import { createdRange, NIL_ID, pageOf } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
+import { createdRange, pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { PaymentMethodDeps } from './deps.ts';
+import { revokePaymentMethod } from './mandates/revoke-payment-method.ts';
 import { presentPaymentMethod } from './present.ts';
 import { getPaymentMethod, listPaymentMethods, updatePaymentMethod } from './queries.ts';
-import { revokePaymentMethod } from './revoke-payment-method.ts';
 
 const PATH = '/api/v1/payment_methods';
 const tag = 'Payment methods';

@@ -1,7 +1,7 @@
 import { PAYMENT_METHOD_STATUSES } from '@florin/contract/schemas';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { MandateState } from '../chains/index.ts';
+import type { MandateState } from '../chains/port/index.ts';
 import {
   declineCode,
   isAsStored,

@@ -1,6 +1,6 @@
 import type { PaymentMethodStatus } from '@florin/contract/schemas';
-import type { ChargeFault, MandateState } from '../chains/index.ts';
-import { Moves } from '../platform/db/index.ts';
+import type { ChargeFault, MandateState } from '../chains/port/index.ts';
+import { Moves } from '../platform/db/guards/index.ts';
 
 // active ⇄ inactive: its wallet and its term can, or cannot, pay the next amount due; active, inactive ⇄ unknown while
 // the network cannot be read; any → revoked, by the payer on the network or by the merchant's call. `revoked` is final.

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { Metadata, PaymentMethodStatus } from '@florin/contract/schemas';
 import type { Generated } from 'kysely';
-import type { MandatePeriod } from '../chains/index.ts';
+import type { MandatePeriod } from '../chains/port/index.ts';
 
 type Int8 = bigint | number;
 

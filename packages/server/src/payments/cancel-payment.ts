@@ -1,7 +1,7 @@
 import { transact } from '../platform/db/index.ts';
 import { changePayment } from './change-payment.ts';
 import { type MerchantRef, type PaymentDeps, paymentContext } from './deps.ts';
-import { lockPayment, type PaymentRow, type PaymentView } from './queries.ts';
+import { lockPayment, type PaymentRow, type PaymentView } from './reads/queries.ts';
 
 /**
  * Cancels a pending payment.

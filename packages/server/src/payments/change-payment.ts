@@ -3,14 +3,15 @@ import type { Updateable } from 'kysely';
 import { type Change, recordEvents } from '../events/index.ts';
 import { receiptJob } from '../mail/index.ts';
 import type { Tables, Tx } from '../platform/db/index.ts';
-import { updateRows } from '../platform/db/index.ts';
+import { updateRows } from '../platform/db/statements/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { encodeId } from '../tenancy/index.ts';
-import { PAYMENT } from './columns.ts';
 import type { PaymentContext, PaymentSettings } from './deps.ts';
-import { invoicePageChangedJob, quoteJob } from './jobs.ts';
-import { currentOption, factsOf, isQuoteDue, presentPayment } from './present.ts';
-import { lockPayment, type PaymentView, transactionKey, updatePayment } from './queries.ts';
+import { invoicePageChangedJob } from './invoice-pages/page-changed-job.ts';
+import { quoteJob } from './jobs.ts';
+import { PAYMENT } from './reads/columns.ts';
+import { currentOption, factsOf, isQuoteDue, presentPayment } from './reads/present.ts';
+import { lockPayment, type PaymentView, transactionKey, updatePayment } from './reads/queries.ts';
 import { exceptionsOf, invoicePageState, PAYMENT_MOVES, type Rules, toleranceOf } from './states.ts';
 
 /** The tolerance and lateness rules of a payment, from the merchant's settings. */

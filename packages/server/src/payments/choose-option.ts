@@ -1,16 +1,17 @@
 import type { PaymentOption } from '@florin/contract/schemas';
-import { AddressPoolEmpty } from '../chains/index.ts';
+import { AddressPoolEmpty } from '../chains/port/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
-import { type MerchantMode, merchantTime } from '../tenancy/index.ts';
-import { insertAddress, insertDepositOwner, nextAddressIndex } from './deposit-queries.ts';
+import { merchantTime } from '../tenancy/index.ts';
+import type { MerchantMode } from '../tenancy/settings/index.ts';
+import { insertAddress, insertDepositOwner, nextAddressIndex } from './deposits/deposit-queries.ts';
+import { scanJob } from './deposits/jobs.ts';
 import { type MerchantRef, type PaymentDeps, paymentSettings } from './deps.ts';
-import { scanJob } from './jobs.ts';
-import { currentOption, quoteStatusOf } from './present.ts';
-import { lockPayment, type PaymentView, readPayment, updatePayment, upsertOption } from './queries.ts';
-import { quoteOf, readRateOrUnavailable, withQuote } from './quote.ts';
+import { quoteOf, readRateOrUnavailable, withQuote } from './quotes/quote.ts';
+import { currentOption, quoteStatusOf } from './reads/present.ts';
+import { lockPayment, type PaymentView, readPayment, updatePayment, upsertOption } from './reads/queries.ts';
 
 /**
  * Records the payer's choice of token and network. The option gets its address once, for ever, and a quote, which is

@@ -1,8 +1,9 @@
 import type { ChainRegistry } from '../chains/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Rates } from '../rates/index.ts';
-import { type MerchantMode, type MerchantTime, merchantTime, readSettings } from '../tenancy/index.ts';
-import type { Screen } from '../transfers/index.ts';
+import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
+import { type MerchantMode, readSettings } from '../tenancy/settings/index.ts';
+import type { Screen } from '../transfers/recipients/index.ts';
 import { PAYMENT_SETTINGS, parseOption } from './settings.ts';
 
 export interface PaymentDeps extends Platform {

@@ -1,12 +1,12 @@
-import { ChainUnavailable } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
+import { scanNow } from './deposits/scan-deposits.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
 import { expireJob } from './jobs.ts';
-import { lockPayment, readPayment, updatePayment } from './queries.ts';
-import { scanNow } from './scan-deposits.ts';
+import { lockPayment, readPayment, updatePayment } from './reads/queries.ts';
 
 /**
  * Expires one sandbox payment without moving the merchant's clock.

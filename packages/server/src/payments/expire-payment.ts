@@ -4,9 +4,9 @@ import { getMerchant } from '../stores/index.ts';
 import { merchantTime } from '../tenancy/index.ts';
 import { changePayment, rulesOf } from './change-payment.ts';
 import { type PaymentDeps, paymentSettings } from './deps.ts';
-import { reconcileIfReachable, retryAt, scanJobs, unreadNetworks } from './poll-pages.ts';
-import { factsOf, isQuoteDue } from './present.ts';
-import { lockPayment, type PaymentView, readPayment } from './queries.ts';
+import { reconcileIfReachable, retryAt, scanJobs, unreadNetworks } from './invoice-pages/poll-pages.ts';
+import { factsOf, isQuoteDue } from './reads/present.ts';
+import { lockPayment, type PaymentView, readPayment } from './reads/queries.ts';
 import { nextStatus } from './states.ts';
 
 /**

@@ -1,9 +1,10 @@
 import type { JobHandler } from '../platform/jobs/index.ts';
+import { SCAN_JOB } from './deposits/jobs.ts';
+import { scanDeposits } from './deposits/scan-deposits.ts';
 import type { PaymentDeps } from './deps.ts';
 import { expirePayment } from './expire-payment.ts';
-import { EXPIRE_JOB, QUOTE_JOB, SCAN_JOB } from './jobs.ts';
-import { requotePayment } from './requote-payment.ts';
-import { scanDeposits } from './scan-deposits.ts';
+import { EXPIRE_JOB, QUOTE_JOB } from './jobs.ts';
+import { requotePayment } from './quotes/requote-payment.ts';
 
 /** The handlers of this module's jobs, by kind. */
 export const paymentHandlers = (deps: PaymentDeps): [kind: string, handler: JobHandler][] => [

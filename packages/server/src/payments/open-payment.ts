@@ -1,10 +1,10 @@
 import type { Tx } from '../platform/db/index.ts';
-import { insertRows } from '../platform/db/index.ts';
+import { insertRows } from '../platform/db/statements/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
-import { PAYMENT } from './columns.ts';
 import { expireJob } from './jobs.ts';
-import { type PaymentRow, type PaymentView, UNPAID } from './queries.ts';
+import { PAYMENT } from './reads/columns.ts';
+import { type PaymentRow, type PaymentView, UNPAID } from './reads/queries.ts';
 
 type NewPayment = Pick<
   PaymentRow,

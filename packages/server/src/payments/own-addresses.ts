@@ -1,6 +1,6 @@
 import type { ChainRegistry } from '../chains/index.ts';
-import { prepared } from '../platform/db/index.ts';
-import type { FindOwnAddresses } from '../transfers/index.ts';
+import { prepared } from '../platform/db/statements/index.ts';
+import type { FindOwnAddresses } from '../transfers/recipients/index.ts';
 import './tables.ts';
 
 /**

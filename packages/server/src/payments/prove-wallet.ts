@@ -1,6 +1,6 @@
 import { transact } from '../platform/db/index.ts';
 import type { MerchantRef, PaymentDeps } from './deps.ts';
-import { lockPayment, updatePayment } from './queries.ts';
+import { lockPayment, updatePayment } from './reads/queries.ts';
 
 /** Records the payer's proven wallet. The first one of a payment stays. */
 export async function proveWallet(

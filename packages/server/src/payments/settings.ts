@@ -1,6 +1,6 @@
 import { ASSETS, NETWORKS } from '@florin/contract/money';
 import type { PaymentOption } from '@florin/contract/schemas';
-import { integerSetting, listSetting, moneySetting } from '../tenancy/index.ts';
+import { integerSetting, listSetting, moneySetting } from '../tenancy/settings/index.ts';
 
 const TOKENS = ASSETS.flatMap((asset) => NETWORKS.map((network) => `${asset}:${network}`));
 

@@ -4,7 +4,7 @@ import type {
   PaymentTransactionKind,
   PaymentTransactionStatus,
 } from '@florin/contract/schemas';
-import { Moves } from '../platform/db/index.ts';
+import { Moves } from '../platform/db/guards/index.ts';
 
 // A payment: pending ⇄ processing → completed | expired | frozen; pending → expired | cancelled | completed (accepted);
 // expired, cancelled → completed (late or accepted); frozen → pending | completed | expired, and processing while more was

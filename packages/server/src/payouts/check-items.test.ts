@@ -3,7 +3,7 @@ import type { PayoutItemInput } from '@florin/contract/schemas';
 import { expect, test } from 'vitest';
 import { testAddresses } from '../chains/index.ts';
 import type { Db } from '../platform/db/index.ts';
-import type { FindOwnAddresses, Screen } from '../transfers/index.ts';
+import type { FindOwnAddresses, Screen } from '../transfers/recipients/index.ts';
 import { type CheckContext, checkItems } from './check-items.ts';
 import { PAYOUT_SETTINGS } from './settings.ts';
 import { checkLimits, totalsOf } from './states.ts';
@@ -111,7 +111,7 @@ test('an address of a program on Solana is refused unless the setting allows it'
 /** Found by trying: half of all byte strings are not on the curve. */
 async function programAddress(): Promise<string> {
   const { base58 } = await import('@scure/base');
-  const { checkAddress } = await import('../chains/index.ts');
+  const { checkAddress } = await import('../chains/addresses/index.ts');
   for (let i = 1; ; i++) {
     const address = base58.encode(new Uint8Array(32).fill(i));
     const strict = checkAddress('spl', address, { allowProgramOwned: false });

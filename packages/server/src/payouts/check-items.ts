@@ -1,8 +1,13 @@
 import { AMOUNT_LENGTH_MAX, type Asset, type Network, parseAmount } from '@florin/contract/money';
 import type { PayoutItemInput, ValidationError } from '@florin/contract/schemas';
 import type { Db } from '../platform/db/index.ts';
-import type { MerchantMode } from '../tenancy/index.ts';
-import { checkRecipient, type FindOwnAddresses, OWN_ADDRESS, type Screen } from '../transfers/index.ts';
+import type { MerchantMode } from '../tenancy/settings/index.ts';
+import {
+  checkRecipient,
+  type FindOwnAddresses,
+  OWN_ADDRESS,
+  type Screen,
+} from '../transfers/recipients/index.ts';
 import { type FeeRule, feeFor } from './settings.ts';
 import type { Sized } from './states.ts';
 

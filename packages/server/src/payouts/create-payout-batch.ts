@@ -1,6 +1,8 @@
 import { formatAmount, type Network } from '@florin/contract/money';
 import type { PayoutBatch, PayoutBatchInput } from '@florin/contract/schemas';
-import { bodyDigest, claimKey, newId, transact } from '../platform/db/index.ts';
+import { bodyDigest, claimKey } from '../platform/db/guards/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Answer, Caller } from '../platform/http/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';

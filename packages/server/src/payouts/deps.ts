@@ -1,8 +1,8 @@
 import type { ChainRegistry } from '../chains/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { type MerchantMode, readSettings } from '../tenancy/index.ts';
-import type { FindOwnAddresses, Screen } from '../transfers/index.ts';
+import { type MerchantMode, readSettings } from '../tenancy/settings/index.ts';
+import type { FindOwnAddresses, Screen } from '../transfers/recipients/index.ts';
 import { PAYOUT_SETTINGS } from './settings.ts';
 
 export interface PayoutDeps extends Platform {

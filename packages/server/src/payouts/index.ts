@@ -1,8 +1,4 @@
-export { countPendingApproval } from './approval-queries.ts';
-export { payoutAuthority, payoutStatement } from './authority.ts';
 export { payoutBatchRows, payoutItemRows } from './book-queries.ts';
-export { decideApproval } from './decide-approval.ts';
-export { decideLost, type LostVerdict } from './decide-lost.ts';
 export { payoutErrors } from './error-format.ts';
 export { payoutHandlers } from './jobs.ts';
 export { presentBatch } from './present.ts';

@@ -1,4 +1,4 @@
-import { checkAddress } from '../chains/index.ts';
+import { checkAddress } from '../chains/addresses/index.ts';
 import { post } from '../ledger/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import type { Job, JobHandler, JobOutcome, JobRun } from '../platform/jobs/index.ts';

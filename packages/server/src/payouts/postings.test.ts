@@ -2,7 +2,7 @@ import { NETWORKS } from '@florin/contract/money';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Posting } from '../ledger/index.ts';
-import { newId } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import {
   giveBackPostings,
   releaseBatchPostings,

@@ -1,8 +1,10 @@
 import { type Asset, formatAmount } from '@florin/contract/money';
 import type { PayoutBatchStatus, PayoutItemInput, PayoutItemStatus } from '@florin/contract/schemas';
 import { sql, type Updateable } from 'kysely';
+import { addWithin, takeBack } from '../platform/db/guards/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { addWithin, cursorOf, deferred, listed, readNewest, takeBack } from '../platform/db/index.ts';
+import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
+import { deferred, listed } from '../platform/db/statements/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import type { CheckedItem } from './check-items.ts';

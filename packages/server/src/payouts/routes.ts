@@ -13,15 +13,15 @@ import {
   PayoutItemPath,
   PayoutItemQuery,
 } from '@florin/contract/schemas';
-import { pageOf } from '../platform/db/index.ts';
+import { pageOf } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import { cursorIdOf } from '../tenancy/index.ts';
-import { signedApprovals } from '../transfers/index.ts';
-import { payoutStatement } from './authority.ts';
+import { signedApprovals } from '../transfers/approvals/index.ts';
+import { payoutStatement } from './approvals/authority.ts';
+import { decideApproval } from './approvals/decide-approval.ts';
 import { cancelPayoutBatch } from './cancel-payout-batch.ts';
 import { createPayoutBatch } from './create-payout-batch.ts';
-import { decideApproval } from './decide-approval.ts';
 import type { PayoutDeps } from './deps.ts';
 import { deletePayoutItem, updatePayoutItem } from './edit-payout-items.ts';
 import { PAYOUT_PATH } from './error-format.ts';

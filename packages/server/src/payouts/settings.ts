@@ -5,7 +5,7 @@ import {
   listSetting,
   moneyOrWordSetting,
   moneySetting,
-} from '../tenancy/index.ts';
+} from '../tenancy/settings/index.ts';
 
 const TOKENS = ASSETS.flatMap((asset) => NETWORKS.map((network) => `${asset}:${network}`));
 /** Circle ended USDC on Tron in 2025: the sandbox keeps it for tests. */

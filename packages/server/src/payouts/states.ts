@@ -1,5 +1,5 @@
 import type { PayoutBatchStatus, PayoutItemStatus, ValidationError } from '@florin/contract/schemas';
-import { Moves } from '../platform/db/index.ts';
+import { Moves } from '../platform/db/guards/index.ts';
 import { Fail } from '../platform/fail.ts';
 
 // A batch: draft → (needs_fix ⇄ submit) → pending_approval → pending → processing → completed | partially_completed |

@@ -2,7 +2,8 @@ import { recordEvent } from '../events/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
 import { encodeId } from '../tenancy/index.ts';
-import { type listDecided, lostChange } from '../transfers/index.ts';
+import { lostChange } from '../transfers/approvals/index.ts';
+import type { listDecided } from '../transfers/index.ts';
 import { presentItem } from './present.ts';
 import { type BatchRow, type ItemRow, updateItem } from './queries.ts';
 

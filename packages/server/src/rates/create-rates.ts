@@ -1,8 +1,8 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
-import { NIL_ID } from '../platform/db/index.ts';
+import { NIL_ID } from '../platform/db/ids/index.ts';
 import { createUrlReader, type UrlReaderOptions } from '../platform/outbound/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { readSettings } from '../tenancy/index.ts';
+import { readSettings } from '../tenancy/settings/index.ts';
 import { agree, type Limits, type SourceAnswer } from './agree.ts';
 import { FIXED_SOURCE, fixedSource } from './fixed-source.ts';
 import { HttpAnswers, httpSource } from './http-source.ts';

@@ -1,5 +1,5 @@
 import type { Asset, Network } from '@florin/contract/money';
-import type { MerchantMode } from '../tenancy/index.ts';
+import type { MerchantMode } from '../tenancy/settings/index.ts';
 import type { Rate } from './rate.ts';
 
 /** Coins in which networks take their fees. */

@@ -1,6 +1,6 @@
 import { isCurrency } from '@florin/contract/currencies';
 import { Fail } from '../platform/fail.ts';
-import { integerSetting, type MerchantMode, type Setting } from '../tenancy/index.ts';
+import { integerSetting, type MerchantMode, type Setting } from '../tenancy/settings/index.ts';
 import { FIXED_SOURCE } from './fixed-source.ts';
 import { isSource } from './source-text.ts';
 

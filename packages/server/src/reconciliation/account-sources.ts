@@ -1,11 +1,11 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { type RawBuilder, sql } from 'kysely';
 import type { Account, Balances } from '../ledger/index.ts';
-import { creditedRows, paymentRows } from '../payments/index.ts';
+import { creditedRows, paymentRows } from '../payments/books/index.ts';
 import { payoutBatchRows, payoutItemRows } from '../payouts/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import { refundRows } from '../refunds/index.ts';
-import { strayRows } from '../transfers/index.ts';
+import { strayRows } from '../transfers/books/index.ts';
 
 /** The expected balance of an account, or of one per network, from the rows of the modules that book in it. */
 interface AccountSources {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { invoiceRows } from '../invoices/index.ts';
-import { paymentRows } from '../payments/index.ts';
+import { paymentRows } from '../payments/books/index.ts';
 import { creditRows } from '../subscriptions/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { amounts, type Comparison } from './comparison.ts';

@@ -1,8 +1,9 @@
-import { isCauseBooked } from '../ledger/index.ts';
+import { isCauseBooked } from '../ledger/balances/index.ts';
+import { bodyDigest, claimKey } from '../platform/db/guards/index.ts';
+import { NIL_ID, newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { bodyDigest, claimKey, NIL_ID, newId } from '../platform/db/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
-import { castVote, type VoteCount } from '../stores/index.ts';
+import { castVote, type VoteCount } from '../stores/approvers/index.ts';
 import { encodeId, type MerchantTime, merchantTime } from '../tenancy/index.ts';
 import type { ChainComparison, MerchantNetwork } from './compare-with-chain.ts';
 import {

@@ -1,10 +1,13 @@
 import { ASSETS, type Asset, type Network } from '@florin/contract/money';
-import type { Chain, ChainRegistry } from '../chains/index.ts';
-import { type Balances, coinsOn, readBalances, sumOfEntries } from '../ledger/index.ts';
-import { type DepositBooks, readDepositBooks } from '../payments/index.ts';
+import type { ChainRegistry } from '../chains/index.ts';
+import type { Chain } from '../chains/port/index.ts';
+import { readBalances, sumOfEntries } from '../ledger/balances/index.ts';
+import { type Balances, coinsOn } from '../ledger/index.ts';
+import { type DepositBooks, readDepositBooks } from '../payments/books/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Merchant } from '../stores/index.ts';
-import { listUnsettled, readDeciding, sumPaidByTransfers } from '../transfers/index.ts';
+import { readDeciding } from '../transfers/attempts/index.ts';
+import { listUnsettled, sumPaidByTransfers } from '../transfers/books/index.ts';
 import { compareCoins, type DepositCoins } from './compare-coins.ts';
 import { type ExpectedCoins, expectedAtDeposits } from './deposit-coins.ts';
 

@@ -1,5 +1,6 @@
 import { formatTokens } from '@florin/contract/money';
-import { bodyDigest, claimKey, NIL_ID, newId } from '../platform/db/index.ts';
+import { bodyDigest, claimKey } from '../platform/db/guards/index.ts';
+import { NIL_ID, newId } from '../platform/db/ids/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { encodeId, merchantTime } from '../tenancy/index.ts';
 import type { MerchantNetwork } from './compare-with-chain.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { NIL_ID } from '../platform/db/ids/index.ts';
 import type { Db } from '../platform/db/index.ts';
-import { NIL_ID } from '../platform/db/index.ts';
 // Stored in the `setting` table, since it is one value per installation.
 import '../tenancy/index.ts';
 

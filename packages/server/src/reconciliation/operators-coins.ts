@@ -1,6 +1,8 @@
 import { type Asset, formatTokens } from '@florin/contract/money';
-import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
-import { lockBalance, post } from '../ledger/index.ts';
+import type { ChainRegistry } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
+import { lockBalance } from '../ledger/balances/index.ts';
+import { post } from '../ledger/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';

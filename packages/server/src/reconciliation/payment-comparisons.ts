@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { entryRows } from '../ledger/index.ts';
-import { creditedRows, paymentRows } from '../payments/index.ts';
+import { creditedRows, paymentRows } from '../payments/books/index.ts';
 import { refundRows } from '../refunds/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { amounts, type Comparison } from './comparison.ts';

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { transferRows } from '../transfers/index.ts';
+import { transferRows } from '../transfers/books/index.ts';
 import { amounts, type Comparison } from './comparison.ts';
 
 /**

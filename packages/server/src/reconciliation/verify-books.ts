@@ -1,6 +1,7 @@
 import { ASSETS, type Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
-import { type Account, type Balances, imbalance, readBalances, recomputeBalances } from '../ledger/index.ts';
+import { readBalances, recomputeBalances } from '../ledger/balances/index.ts';
+import { type Account, type Balances, imbalance } from '../ledger/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import { ACCOUNT_SOURCES, readSources } from './account-sources.ts';
 import { BILLING_COMPARISONS } from './billing-comparisons.ts';

@@ -1,6 +1,8 @@
 import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
-import { type ChainRegistry, ChainUnavailable } from '../chains/index.ts';
-import { type Account, type Balances, coinsOn, isOperatorAccount, readBalances } from '../ledger/index.ts';
+import type { ChainRegistry } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
+import { readBalances } from '../ledger/balances/index.ts';
+import { type Account, type Balances, coinsOn, isOperatorAccount } from '../ledger/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
 import { listMerchants } from '../stores/index.ts';

@@ -1,8 +1,8 @@
 import type { Network } from '@florin/contract/money';
 import type { Db } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import type { MerchantMode } from '../tenancy/index.ts';
-import { checkRecipient, OWN_ADDRESS } from '../transfers/index.ts';
+import type { MerchantMode } from '../tenancy/settings/index.ts';
+import { checkRecipient, OWN_ADDRESS } from '../transfers/recipients/index.ts';
 import type { RefundDeps } from './deps.ts';
 
 const invalidAddress = (message: string) => new Fail('invalid_request', { message, param: 'address' });

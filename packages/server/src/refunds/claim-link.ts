@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { decodeIdToken, encodeIdToken } from '../platform/db/index.ts';
+import { decodeIdToken, encodeIdToken } from '../platform/db/ids/index.ts';
 import type { Vault } from '../platform/secrets/index.ts';
 import { type Suspensions, suspendedFor } from '../stores/index.ts';
 import { awaitsClaim } from './present.ts';

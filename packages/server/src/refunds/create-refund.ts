@@ -1,22 +1,21 @@
 import type { RefundInput } from '@florin/contract/schemas';
 import { findPaymentId } from '../checkout/index.ts';
 import { BelowFloor, post } from '../ledger/index.ts';
-import {
-  findHeldTransfer,
-  lockPayment,
-  moveRefundable,
-  type PaymentView,
-  type TransferKey,
-} from '../payments/index.ts';
+import { moveRefundable, type TransferKey } from '../payments/books/index.ts';
+import { findHeldTransfer } from '../payments/deposits/index.ts';
+import { lockPayment, type PaymentView } from '../payments/reads/index.ts';
+import { bodyDigest, claimKey } from '../platform/db/guards/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { bodyDigest, claimKey, newId, transact } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { crashPoint, enqueue } from '../platform/jobs/index.ts';
 import { getMerchant, suspendedFor } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import { checkRecipient, signerPeople } from '../transfers/index.ts';
-import { addressColumns, nextJob, UNADDRESSED } from './approval.ts';
+import { signerPeople } from '../transfers/approvals/index.ts';
+import { checkRecipient } from '../transfers/recipients/index.ts';
+import { addressColumns, nextJob, UNADDRESSED } from './approvals/approval.ts';
 import { checkRefundAddress, provenWallet } from './check-address.ts';
 import { newClaimSecret } from './claim-link.ts';
 import { type RefundDeps, type RefundSettings, refundSettings } from './deps.ts';

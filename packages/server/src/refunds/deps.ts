@@ -2,8 +2,8 @@ import type { ChainRegistry } from '../chains/index.ts';
 import type { MerchantRef } from '../payments/index.ts';
 import { PAYOUT_SETTINGS } from '../payouts/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { readSettings } from '../tenancy/index.ts';
-import type { FindOwnAddresses, Screen } from '../transfers/index.ts';
+import { readSettings } from '../tenancy/settings/index.ts';
+import type { FindOwnAddresses, Screen } from '../transfers/recipients/index.ts';
 import { REFUND_SETTINGS } from './settings.ts';
 
 export interface RefundDeps extends Platform {

@@ -1,7 +1,7 @@
 import type { RefundFailure } from '@florin/contract/schemas';
 import { recordEvent, resourceOf } from '../events/index.ts';
 import { post } from '../ledger/index.ts';
-import { moveRefundable } from '../payments/index.ts';
+import { moveRefundable } from '../payments/books/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
 import { mailRefund } from './mail-refund.ts';

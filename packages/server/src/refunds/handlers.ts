@@ -1,6 +1,6 @@
 import type { JobHandler } from '../platform/jobs/index.ts';
+import { expireRefundApproval } from './approvals/decide-approval.ts';
 import { expireClaim } from './cancel-refund.ts';
-import { expireRefundApproval } from './decide-approval.ts';
 import type { RefundDeps } from './deps.ts';
 import { EXPIRE_CLAIM_JOB, EXPIRE_REFUND_APPROVAL_JOB, SEND_REFUND_JOB, SETTLE_REFUND_JOB } from './jobs.ts';
 import { sendRefund, settleRefund } from './send-refund.ts';

@@ -1,9 +1,5 @@
-export { countAwaitingApproval, findByOwnId, listAwaitingApproval } from './approval-queries.ts';
-export * as refundAuthorities from './authority.ts';
 export { refundRows } from './book-queries.ts';
 export { claimRefund } from './claim-refund.ts';
-export { decideRefund } from './decide-approval.ts';
-export { decideLostRefund, type LostRefundVerdict } from './decide-lost.ts';
 export type { RefundDeps } from './deps.ts';
 export { refundHandlers } from './handlers.ts';
 export { SEND_REFUND_JOB } from './jobs.ts';

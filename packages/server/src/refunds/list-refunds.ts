@@ -1,9 +1,10 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { REFUND_ID_PATTERN, type RefundQuery, type RefundStatus } from '@florin/contract/schemas';
 import { sql } from 'kysely';
-import { storedAddress, storedTxId } from '../chains/index.ts';
-import type { CreatedRange, Db } from '../platform/db/index.ts';
-import { createdRange, cursorOf, madeWithin, newestFirst } from '../platform/db/index.ts';
+import { storedAddress, storedTxId } from '../chains/addresses/index.ts';
+import type { Db } from '../platform/db/index.ts';
+import type { CreatedRange } from '../platform/db/lists/index.ts';
+import { createdRange, cursorOf, madeWithin, newestFirst } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { checkStoreFilter, type Owner } from '../tenancy/index.ts';
 import type { RefundRow } from './queries.ts';

@@ -2,7 +2,7 @@ import { formatTokens } from '@florin/contract/money';
 import { NETWORK_NAMES } from '@florin/pages';
 import { findPayerPage } from '../checkout/index.ts';
 import { type NewMail, queueMail } from '../mail/index.ts';
-import type { PaymentRow } from '../payments/index.ts';
+import type { PaymentRow } from '../payments/reads/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import type { Vault } from '../platform/secrets/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';

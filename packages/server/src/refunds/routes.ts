@@ -8,14 +8,14 @@ import {
   RefundPath,
   RefundQuery,
 } from '@florin/contract/schemas';
-import { pageOf } from '../platform/db/index.ts';
+import { pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
-import { signedApprovals } from '../transfers/index.ts';
-import { refundStatement } from './authority.ts';
+import { signedApprovals } from '../transfers/approvals/index.ts';
+import { refundStatement } from './approvals/authority.ts';
+import { decideRefund } from './approvals/decide-approval.ts';
 import { cancelRefund } from './cancel-refund.ts';
 import { CLAIM_PATH, claimToken } from './claim-link.ts';
 import { createRefund } from './create-refund.ts';
-import { decideRefund } from './decide-approval.ts';
 import type { RefundDeps } from './deps.ts';
 import { listRefunds, readRefundFilter } from './list-refunds.ts';
 import { awaitsClaim, presentRefund } from './present.ts';

@@ -6,16 +6,10 @@ import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
 import { type MerchantTime, merchantTime } from '../tenancy/index.ts';
-import {
-  checkRecipient,
-  isPaused,
-  isTurnedOn,
-  listDecided,
-  requestTransfers,
-  retryMs,
-} from '../transfers/index.ts';
-import { boundDigest } from './approval.ts';
-import { followLostRefund } from './decide-lost.ts';
+import { isPaused, isTurnedOn, listDecided, requestTransfers, retryMs } from '../transfers/index.ts';
+import { checkRecipient } from '../transfers/recipients/index.ts';
+import { boundDigest } from './approvals/approval.ts';
+import { followLostRefund } from './approvals/decide-lost.ts';
 import type { RefundDeps } from './deps.ts';
 import { endRefund, type Outcome } from './end-refund.ts';
 import { OWNER_TYPE } from './jobs.ts';

@@ -1,4 +1,4 @@
-import { integerSetting, moneyOrWordSetting, moneySetting } from '../tenancy/index.ts';
+import { integerSetting, moneyOrWordSetting, moneySetting } from '../tenancy/settings/index.ts';
 
 export const REFUND_SETTINGS = {
   delaySeconds: integerSetting({

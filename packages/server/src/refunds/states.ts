@@ -1,6 +1,6 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { PaymentStatus, RefundStatus } from '@florin/contract/schemas';
-import { Moves } from '../platform/db/index.ts';
+import { Moves } from '../platform/db/guards/index.ts';
 
 // A refund: pending → processing → succeeded | failed; pending → canceled | failed (its address was listed meanwhile).
 // Above a limit it stays `pending` until it is approved; approval needs its address.

@@ -1,6 +1,7 @@
 import { PUBLISH_JOB } from '../events/index.ts';
-import { WATCH_METHODS_JOB } from '../payment-methods/index.ts';
-import { EXPIRE_JOB, listScanJobs } from '../payments/index.ts';
+import { WATCH_METHODS_JOB } from '../payment-methods/mandates/index.ts';
+import { listScanJobs } from '../payments/deposits/index.ts';
+import { EXPIRE_JOB } from '../payments/index.ts';
 import { transact } from '../platform/db/index.ts';
 import {
   advanceClockJobs,
@@ -12,7 +13,8 @@ import {
 import { SEND_REFUND_JOB } from '../refunds/index.ts';
 import { getMerchant, moveClock } from '../stores/index.ts';
 import { DUE_JOB } from '../subscriptions/index.ts';
-import { AUDIT_JOB, SEND_JOB } from '../transfers/index.ts';
+import { AUDIT_JOB } from '../transfers/blocks/index.ts';
+import { SEND_JOB } from '../transfers/index.ts';
 import { DELIVER_JOB } from '../webhooks/index.ts';
 import type { SandboxDeps } from './fund.ts';
 

@@ -1,6 +1,6 @@
 import type { Subscription, SubscriptionAuthorizeInput } from '@florin/contract/schemas';
-import { giveSandboxMandate } from '../payment-methods/index.ts';
-import { quoteCharge } from '../payments/index.ts';
+import { giveSandboxMandate } from '../payment-methods/mandates/index.ts';
+import { quoteCharge } from '../payments/charges/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { getMerchant } from '../stores/index.ts';
 import {

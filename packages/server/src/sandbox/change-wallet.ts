@@ -1,11 +1,6 @@
 import type { PaymentMethod, PaymentMethodChangeInput } from '@florin/contract/schemas';
-import {
-  changeSandboxWallet,
-  getPaymentMethod,
-  type PaymentMethodDeps,
-  presentPaymentMethod,
-  readWallet,
-} from '../payment-methods/index.ts';
+import { getPaymentMethod, type PaymentMethodDeps, presentPaymentMethod } from '../payment-methods/index.ts';
+import { changeSandboxWallet, readWallet } from '../payment-methods/mandates/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { reachChain } from './reach-chain.ts';
 

@@ -1,11 +1,13 @@
 import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Balances, FundInput } from '@florin/contract/schemas';
 import type { Static } from 'typebox';
-import { ChainUnavailable } from '../chains/index.ts';
-import { coinsOn, post, presentBalances, readBalances } from '../ledger/index.ts';
-import { networkOf } from '../payments/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
+import { presentBalances, readBalances } from '../ledger/balances/index.ts';
+import { coinsOn, post } from '../ledger/index.ts';
+import { networkOf } from '../payments/deposits/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { newId, transact } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import type { RefundDeps } from '../refunds/index.ts';

@@ -7,7 +7,7 @@ import {
   type PageRequest,
   type PublicPage,
   pageHeaders,
-} from '../platform/http/index.ts';
+} from '../platform/http/pages/index.ts';
 
 /*
  * Pages of the sandbox that show its store without a key: they exist in the sandbox only and serve clients on this machine.

@@ -1,4 +1,4 @@
-import type { PublicPage } from '../platform/http/index.ts';
+import type { PublicPage } from '../platform/http/pages/index.ts';
 import type { SubscriptionDeps } from '../subscriptions/index.ts';
 import { type FrontOptions, frontPages } from './front/pages.ts';
 import type { SandboxDeps } from './fund.ts';

@@ -1,19 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Network } from '@florin/contract/money';
 import type { Payment, PaymentOption, SessionPayInput } from '@florin/contract/schemas';
-import { ChainUnavailable, checkAddress, type PaidTransfer, testAddresses } from '../chains/index.ts';
+import { checkAddress } from '../chains/addresses/index.ts';
+import { type PaidTransfer, testAddresses } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
 import { getSession } from '../checkout/index.ts';
-import {
-  chooseOption,
-  currentOption,
-  type MerchantRef,
-  type PaymentDeps,
-  type PaymentView,
-  proveWallet,
-  readPayment,
-  scanJob,
-  showPayment,
-} from '../payments/index.ts';
+import { scanJob } from '../payments/deposits/index.ts';
+import { chooseOption, type MerchantRef, type PaymentDeps, proveWallet } from '../payments/index.ts';
+import { currentOption, type PaymentView, readPayment, showPayment } from '../payments/reads/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';

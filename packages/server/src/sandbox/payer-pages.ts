@@ -1,17 +1,13 @@
 import { ASSETS, UNITS_PER_TOKEN } from '@florin/contract/money';
 import type { SessionPayInput } from '@florin/contract/schemas';
-import { type FoundPage, sessionForm } from '../checkout/index.ts';
-import {
-  chooseOption,
-  currentOption,
-  endPaymentNow,
-  type PaymentView,
-  readPayment,
-  scanJob,
-} from '../payments/index.ts';
+import { type FoundPage, sessionForm } from '../checkout/page/index.ts';
+import { scanJob } from '../payments/deposits/index.ts';
+import { chooseOption, endPaymentNow } from '../payments/index.ts';
+import { currentOption, type PaymentView, readPayment } from '../payments/reads/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
-import { formOf, type PublicPage, TokenBuckets } from '../platform/http/index.ts';
+import { TokenBuckets } from '../platform/http/index.ts';
+import { formOf, type PublicPage } from '../platform/http/pages/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { SandboxDeps } from './fund.ts';
 import { payAs, type Sent } from './pay-session.ts';

@@ -1,4 +1,4 @@
-import { ChainUnavailable } from '../chains/index.ts';
+import { ChainUnavailable } from '../chains/port/index.ts';
 import { Fail } from '../platform/fail.ts';
 
 /** Runs a call to a simulated chain for an API request. @throws Fail `service_unavailable` if it is unreachable */

@@ -1,9 +1,8 @@
 import { ASSETS, NETWORKS } from '@florin/contract/money';
 import { SCOPES } from '@florin/contract/scopes';
-import { readBalances } from '../ledger/index.ts';
+import { readBalances } from '../ledger/balances/index.ts';
 import {
   changeStore,
-  createKey,
   createMerchant,
   createStore,
   findMerchant,
@@ -11,6 +10,7 @@ import {
   listStores,
   type Merchant,
 } from '../stores/index.ts';
+import { createKey } from '../stores/keys/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
 import { fund, type SandboxDeps } from './fund.ts';
 

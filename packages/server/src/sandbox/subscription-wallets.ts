@@ -1,13 +1,13 @@
-import { languageOf, readOption } from '../checkout/index.ts';
+import { languageOf, readOption } from '../checkout/page/index.ts';
 import { Fail } from '../platform/fail.ts';
+import { TokenBuckets } from '../platform/http/index.ts';
 import {
   formOf,
   type PageAnswer,
   type PageRequest,
   type PublicPage,
   seeOther,
-  TokenBuckets,
-} from '../platform/http/index.ts';
+} from '../platform/http/pages/index.ts';
 import { type SubscriptionDeps, type SubscriptionForm, subscriptionForms } from '../subscriptions/index.ts';
 import { authorizeMandate } from './authorize-mandate.ts';
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { newId } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
-import type { MerchantMode } from '../tenancy/index.ts';
+import type { MerchantMode } from '../tenancy/settings/index.ts';
 import type { Merchant } from './queries.ts';
 
 const NAME_MAX = 200;

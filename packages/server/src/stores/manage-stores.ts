@@ -1,4 +1,4 @@
-import { newId } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { checkName } from './create-merchant.ts';
 import { getMerchant, getStore } from './queries.ts';

@@ -1,25 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPlatform } from '../../../../test/platform.ts';
-import { newId } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Platform } from '../platform/platform.ts';
-import { digestOf } from './credentials.ts';
-import {
-  addApprover,
-  changeStore,
-  createKey,
-  createMerchant,
-  createStore,
-  identifyApprover,
-  listApprovers,
-  listKeys,
-  listMerchants,
-  listStores,
-  removeApprover,
-  revokeKey,
-  rotateKey,
-} from './index.ts';
-import { secretContext } from './secrets.ts';
+import { addApprover, identifyApprover, listApprovers, removeApprover } from './approvers/index.ts';
+import { changeStore, createMerchant, createStore, listMerchants, listStores } from './index.ts';
+import { digestOf } from './keys/credentials.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from './keys/index.ts';
+import { secretContext } from './keys/secrets.ts';
 
 let platform: Platform;
 let close: () => Promise<void>;

@@ -1,10 +1,11 @@
 import type { Scope } from '@florin/contract/scopes';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { listed, prepared, readLoaderPerPool } from '../platform/db/index.ts';
+import { readLoaderPerPool } from '../platform/db/loaders/index.ts';
+import { listed, prepared } from '../platform/db/statements/index.ts';
 import { Fail } from '../platform/fail.ts';
-import type { MerchantMode } from '../tenancy/index.ts';
 import { decodeId, encodeId } from '../tenancy/index.ts';
+import type { MerchantMode } from '../tenancy/settings/index.ts';
 import './tables.ts';
 
 /** A merchant's suspensions, in seconds of its own clock. */

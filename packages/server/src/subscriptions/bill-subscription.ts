@@ -1,5 +1,5 @@
 import type { InvoiceRow } from '../invoices/index.ts';
-import { type DuePages, pollPages, type RetryAt } from '../payments/index.ts';
+import { type DuePages, pollPages, type RetryAt } from '../payments/invoice-pages/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';

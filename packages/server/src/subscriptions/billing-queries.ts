@@ -1,7 +1,7 @@
 import type { Insertable, Updateable } from 'kysely';
-import { listOpenInvoices } from '../invoices/index.ts';
+import { listOpenInvoices } from '../invoices/billing/index.ts';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { prepared, updateRows } from '../platform/db/index.ts';
+import { prepared, updateRows } from '../platform/db/statements/index.ts';
 import { invariant } from '../platform/fail.ts';
 import { SUBSCRIPTION } from './columns.ts';
 import type { SubscriptionFacts } from './decide/facts.ts';

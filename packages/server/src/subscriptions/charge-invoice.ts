@@ -1,29 +1,29 @@
-import { capsUsed, type InvoiceRow } from '../invoices/index.ts';
+import { capsUsed } from '../invoices/billing/index.ts';
+import type { InvoiceRow } from '../invoices/index.ts';
+import { type OrderedCharge, orderCharges } from '../payment-methods/charges/index.ts';
 import {
   declineCode,
   type MandateReading,
   mustWait,
-  type OrderedCharge,
-  orderCharges,
   type PaymentMethodRow,
-  readMandate,
   readPaymentMethod,
   walletOf,
   walletsLock,
 } from '../payment-methods/index.ts';
+import { readMandate } from '../payment-methods/mandates/index.ts';
 import {
   type ChargeQuote,
   insertCharges,
   type MadeCharge,
   type NewCharge,
   quoteCharge,
-} from '../payments/index.ts';
+} from '../payments/charges/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { pipeline } from '../platform/db/index.ts';
+import { pipeline } from '../platform/db/statements/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { crashPoint } from '../platform/jobs/index.ts';
 import type { Merchant } from '../stores/index.ts';
-import { openChargesOf } from '../transfers/index.ts';
+import { openChargesOf } from '../transfers/charges/index.ts';
 import type { Billing } from './billing.ts';
 import { type Attempt, type ChargeCheck, orderedCharge, tryCharge, windowAt } from './decide/charge.ts';
 import type { Draft } from './decide/draft.ts';

@@ -1,6 +1,7 @@
-import { type InvoiceRow, listOpenInvoices } from '../invoices/index.ts';
+import { listOpenInvoices } from '../invoices/billing/index.ts';
+import type { InvoiceRow } from '../invoices/index.ts';
 import type { ChargeNeeds } from '../payment-methods/index.ts';
-import { quoteCharge } from '../payments/index.ts';
+import { quoteCharge } from '../payments/charges/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { listOfMethods } from './billing-queries.ts';
 import { takeCredit } from './decide/proration.ts';

@@ -1,5 +1,5 @@
 import type { SubscriptionInput, SubscriptionItemInput } from '@florin/contract/schemas';
-import { newId } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { sumOf } from './rows.ts';
 import type { StoredItem } from './tables.ts';

@@ -1,4 +1,4 @@
-import { columnsOf } from '../platform/db/index.ts';
+import { columnsOf } from '../platform/db/statements/index.ts';
 import './tables.ts';
 
 export const SUBSCRIPTION = columnsOf('subscription', {

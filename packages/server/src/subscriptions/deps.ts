@@ -5,11 +5,12 @@ import {
   type PaymentContext,
   type PaymentDeps,
 } from '../payments/index.ts';
-import { newId } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { activeTrace, type Metrics } from '../platform/observability/index.ts';
 import { getMerchant, type Merchant, type Suspensions, suspendedFor } from '../stores/index.ts';
-import { merchantTime, readSettings } from '../tenancy/index.ts';
+import { merchantTime } from '../tenancy/index.ts';
+import { readSettings } from '../tenancy/settings/index.ts';
 import type { DecisionContext } from './decide/draft.ts';
 import type { BillingRules } from './decide/facts.ts';
 import { SUBSCRIPTION_SETTINGS } from './settings.ts';

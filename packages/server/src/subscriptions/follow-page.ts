@@ -1,7 +1,8 @@
 import { recordEvents } from '../events/index.ts';
-import { findInvoice, type InvoiceFacts } from '../invoices/index.ts';
+import type { InvoiceFacts } from '../invoices/decide/index.ts';
+import { findInvoice } from '../invoices/index.ts';
 import { findPaymentMethod } from '../payment-methods/index.ts';
-import { bookCharges, completeReleased } from '../payments/index.ts';
+import { bookCharges, completeReleased } from '../payments/charges/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { crashPoint, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';

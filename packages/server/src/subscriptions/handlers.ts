@@ -1,5 +1,6 @@
-import { CHARGE_DECIDED_JOB, METHOD_CHANGED_JOB } from '../payment-methods/index.ts';
-import { INVOICE_PAGE_CHANGED_JOB } from '../payments/index.ts';
+import { CHARGE_DECIDED_JOB } from '../payment-methods/charges/index.ts';
+import { METHOD_CHANGED_JOB } from '../payment-methods/mandates/index.ts';
+import { INVOICE_PAGE_CHANGED_JOB } from '../payments/invoice-pages/index.ts';
 import type { JobHandler } from '../platform/jobs/index.ts';
 import { billSubscription } from './bill-subscription.ts';
 import type { SubscriptionDeps } from './deps.ts';

@@ -4,7 +4,7 @@ import { readCustomer } from '../customers/index.ts';
 import { findInvoice } from '../invoices/index.ts';
 import { type NewMail, queueMail } from '../mail/index.ts';
 import { defaultPaymentMethods } from '../payment-methods/index.ts';
-import { readPayment } from '../payments/index.ts';
+import { readPayment } from '../payments/reads/index.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Job, JobOutcome, JobRun, JobSpec } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { decodeIdToken, encodeIdToken } from '../platform/db/index.ts';
+import { decodeIdToken, encodeIdToken } from '../platform/db/ids/index.ts';
 import type { SubscriptionRow } from './queries.ts';
 
 /** Path of the subscriptions' pages for payers. */

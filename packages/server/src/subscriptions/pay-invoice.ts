@@ -1,4 +1,5 @@
-import { getInvoice, type InvoiceRow, isLive } from '../invoices/index.ts';
+import { isLive } from '../invoices/decide/index.ts';
+import { getInvoice, type InvoiceRow } from '../invoices/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { getMerchant } from '../stores/index.ts';

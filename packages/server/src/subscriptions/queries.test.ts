@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
 import { explain } from '../../../../test/explain.ts';
-import { connect, type Db, NIL_ID, newId } from '../platform/db/index.ts';
+import { NIL_ID, newId } from '../platform/db/ids/index.ts';
+import { connect, type Db } from '../platform/db/index.ts';
 import type { Owner } from '../tenancy/index.ts';
 import { type SubscriptionFilter, subscriptionPage } from './queries.ts';
 

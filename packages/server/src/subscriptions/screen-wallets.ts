@@ -1,6 +1,6 @@
 import type { Network } from '@florin/contract/money';
-import { loaderPer, READ_OVERLAP_AFTER_MS } from '../platform/db/index.ts';
-import type { MerchantMode } from '../tenancy/index.ts';
+import { loaderPer, READ_OVERLAP_AFTER_MS } from '../platform/db/loaders/index.ts';
+import type { MerchantMode } from '../tenancy/settings/index.ts';
 import type { SubscriptionDeps } from './deps.ts';
 
 /** One batch per mode and network, because many charges become final at once. */

@@ -1,4 +1,4 @@
-import { integerSetting, listSetting } from '../tenancy/index.ts';
+import { integerSetting, listSetting } from '../tenancy/settings/index.ts';
 import { DUNNING_DAYS_DEFAULT } from './decide/dunning.ts';
 
 const DUNNING_DAYS_MAX = 60;

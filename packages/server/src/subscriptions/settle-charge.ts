@@ -1,7 +1,7 @@
 import { type Change, recordEvents } from '../events/index.ts';
-import { freeCap } from '../invoices/index.ts';
-import { type ChargeOutcome, chargeOutcome, readAfterCharges } from '../payment-methods/index.ts';
-import { bookCharges, endCharges } from '../payments/index.ts';
+import { freeCap } from '../invoices/billing/index.ts';
+import { type ChargeOutcome, chargeOutcome, readAfterCharges } from '../payment-methods/charges/index.ts';
+import { bookCharges, endCharges } from '../payments/charges/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { batchStep, crashPoint, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';

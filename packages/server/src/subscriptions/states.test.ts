@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InvoiceFacts } from '../invoices/index.ts';
+import type { InvoiceFacts } from '../invoices/decide/index.ts';
 import { decideCancel } from './decide/cancellation.ts';
 import { chargeFailed, chargeSucceeded, orderedCharge, tryCharge } from './decide/charge.ts';
 import { decideCreation } from './decide/creation.ts';

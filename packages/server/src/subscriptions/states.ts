@@ -1,5 +1,5 @@
 import type { SubscriptionStatus } from '@florin/contract/schemas';
-import { Moves } from '../platform/db/index.ts';
+import { Moves } from '../platform/db/guards/index.ts';
 
 // A subscription: incomplete → trialing | active | incomplete_expired | canceled; trialing → active | past_due |
 // canceled; active ⇄ past_due; active → canceled; past_due → canceled. `canceled` and `incomplete_expired` are final.

@@ -1,4 +1,4 @@
-import { type GivenMandate, saveMandate } from '../payment-methods/index.ts';
+import { type GivenMandate, saveMandate } from '../payment-methods/mandates/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Merchant } from '../stores/index.ts';

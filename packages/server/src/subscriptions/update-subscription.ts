@@ -1,5 +1,7 @@
 import type { InvoicePreview, SubscriptionUpdateInput } from '@florin/contract/schemas';
-import { factsOfInvoice, listCovering, presentInterval } from '../invoices/index.ts';
+import { listCovering } from '../invoices/billing/index.ts';
+import { factsOfInvoice } from '../invoices/decide/index.ts';
+import { presentInterval } from '../invoices/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';

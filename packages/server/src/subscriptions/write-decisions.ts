@@ -1,14 +1,11 @@
 import { type Change, recordEvents } from '../events/index.ts';
-import {
-  factsOfInvoice,
-  type InvoiceFacts,
-  type InvoiceRow,
-  openInvoicesLock,
-  type PageState,
-} from '../invoices/index.ts';
-import { type InvoicePageState, lockInvoicePages } from '../payments/index.ts';
+import { openInvoicesLock } from '../invoices/billing/index.ts';
+import { factsOfInvoice, type InvoiceFacts, type PageState } from '../invoices/decide/index.ts';
+import type { InvoiceRow } from '../invoices/index.ts';
+import type { InvoicePageState } from '../payments/index.ts';
+import { lockInvoicePages } from '../payments/invoice-pages/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { pipeline } from '../platform/db/index.ts';
+import { pipeline } from '../platform/db/statements/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { JobSpec } from '../platform/jobs/index.ts';
 import { crashPoint } from '../platform/jobs/index.ts';

@@ -1,17 +1,12 @@
 import { invoicePages } from '../checkout/index.ts';
 import { readCustomer } from '../customers/index.ts';
 import type { Change } from '../events/index.ts';
-import {
-  changingColumns,
-  type InvoiceChange,
-  type InvoiceFacts,
-  type InvoiceRow,
-  insertInvoices,
-  lastingColumns,
-  updateInvoices,
-} from '../invoices/index.ts';
+import { type InvoiceChange, insertInvoices, updateInvoices } from '../invoices/billing/index.ts';
+import { changingColumns, type InvoiceFacts, lastingColumns } from '../invoices/decide/index.ts';
+import type { InvoiceRow } from '../invoices/index.ts';
 import { defaultPaymentMethods } from '../payment-methods/index.ts';
-import { closeInvoicePage, type PaymentContext, repriceInvoicePage } from '../payments/index.ts';
+import type { PaymentContext } from '../payments/index.ts';
+import { closeInvoicePage, repriceInvoicePage } from '../payments/invoice-pages/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { SubscriptionRow } from './queries.ts';

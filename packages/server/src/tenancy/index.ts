@@ -1,16 +1,3 @@
 export { type MerchantTime, merchantTime } from './merchant-time.ts';
 export { checkStoreFilter, type Owner, ofStore } from './owner.ts';
 export { cursorIdOf, decodeId, encodeId, type IdKind } from './resource-ids.ts';
-export {
-  changeSetting,
-  clearSetting,
-  flagSetting,
-  integerSetting,
-  listSetting,
-  type MerchantMode,
-  moneyOrWordSetting,
-  moneySetting,
-  readSettings,
-  type Setting,
-  writeSetting,
-} from './settings.ts';

@@ -1,5 +1,5 @@
 import type { Platform } from '../platform/platform.ts';
-import type { MerchantMode } from './settings.ts';
+import type { MerchantMode } from './settings/settings.ts';
 
 /** The time of a change, and the merchant's mode. */
 export interface MerchantTime {

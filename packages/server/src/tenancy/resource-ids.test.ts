@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { madeAt, NIL_ID, newId } from '../platform/db/index.ts';
+import { madeAt, NIL_ID, newId } from '../platform/db/ids/index.ts';
 import { decodeId, encodeId, ID_PREFIXES, type IdKind } from './resource-ids.ts';
 
 const KINDS = Object.keys(ID_PREFIXES) as IdKind[];

@@ -1,4 +1,5 @@
-import { decodeUuid, encodeUuid, unknownCursor } from '../platform/db/index.ts';
+import { decodeUuid, encodeUuid } from '../platform/db/ids/index.ts';
+import { unknownCursor } from '../platform/db/lists/index.ts';
 
 /** The prefix of each kind of public id. */
 export const ID_PREFIXES = {

@@ -1,7 +1,7 @@
 import { ASSETS, type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import type { Db } from '../platform/db/index.ts';
-import { listSetting, type MerchantMode, moneySetting, readSettings } from '../tenancy/index.ts';
-import { isStopped } from './network-stops.ts';
+import { listSetting, type MerchantMode, moneySetting, readSettings } from '../tenancy/settings/index.ts';
+import { isStopped } from './blocks/network-stops.ts';
 
 const PAUSABLE = [
   ...NETWORKS,

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import type { KeyRef, SignedTx } from '../chains/index.ts';
+import type { KeyRef, SignedTx } from '../chains/port/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { deferred, listed, newId, prepared } from '../platform/db/index.ts';
-import { type ChargeOrder, storedCharge } from './charges.ts';
+import { deferred, listed, prepared } from '../platform/db/statements/index.ts';
+import { type ChargeOrder, storedCharge } from './charges/charges.ts';
 import { ATTEMPT_MOVES, type MemberVerdict, TRANSFER_MOVES, type Verdict } from './states.ts';
 import './tables.ts';
 

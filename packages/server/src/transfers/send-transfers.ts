@@ -1,5 +1,5 @@
-import { ChainUnavailable, SignerUnavailable, SigningHeld, SigningRefused } from '../chains/index.ts';
-import { loaderPer } from '../platform/db/index.ts';
+import { ChainUnavailable, SignerUnavailable, SigningHeld, SigningRefused } from '../chains/port/index.ts';
+import { loaderPer } from '../platform/db/loaders/index.ts';
 import {
   crashPoint,
   enqueue,
@@ -10,22 +10,22 @@ import {
 } from '../platform/jobs/index.ts';
 import { isLineDue } from '../platform/observability/index.ts';
 import { getMerchant, type Merchant } from '../stores/index.ts';
-import { findChargeBatchKey } from './charge-queries.ts';
-import { checkFinalBlocks } from './final-blocks.ts';
-import { HistoryChanged, recordRefusal } from './history.ts';
-import { isStopped } from './network-stops.ts';
+import type { WaitReason } from './attempts/readiness.ts';
+import { replaceStuck } from './attempts/replace-stuck.ts';
+import { reserveAttempts } from './attempts/reserve-attempts.ts';
+import { signReserved } from './attempts/sign-reserved.ts';
+import { type FinalityTimes, sendSigned, watchSent } from './attempts/watch-attempts.ts';
+import { checkFinalBlocks } from './blocks/final-blocks.ts';
+import { isStopped } from './blocks/network-stops.ts';
+import { findChargeBatchKey } from './charges/charge-queries.ts';
+import { failSuspendedCharges } from './charges/refuse-charges.ts';
+import { HistoryChanged, recordRefusal } from './history/history.ts';
 import { isPausedByOperator } from './pauses.ts';
-import { refuel } from './prepare-wallet.ts';
 import { type AttemptRow, readLiveAttempts, readTransfers, type TransferRow } from './queries.ts';
-import type { WaitReason } from './readiness.ts';
-import { failSuspendedCharges } from './refuse-charges.ts';
-import { replaceStuck } from './replace-stuck.ts';
-import { reserveAttempts } from './reserve-attempts.ts';
-import { isSweptByTank, reserveSweeps } from './reserve-sweeps.ts';
-import { signReserved } from './sign-reserved.ts';
 import { type BlockedBy, nextRun } from './states.ts';
-import { WalletBehind } from './wallet-queries.ts';
-import { type FinalityTimes, sendSigned, watchSent } from './watch-attempts.ts';
+import { refuel } from './wallets/prepare-wallet.ts';
+import { isSweptByTank, reserveSweeps } from './wallets/reserve-sweeps.ts';
+import { WalletBehind } from './wallets/wallet-queries.ts';
 import type { TransferDeps, Work } from './work.ts';
 
 /** Transfers wait for coins in the hot wallet; payload `{ network }`. `custody` handles it by ordering sweeps. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHARGE_FAULTS, type ChainCaps, type TxStatus } from '../chains/index.ts';
+import { CHARGE_FAULTS, type ChainCaps, type TxStatus } from '../chains/port/index.ts';
 import {
   type GroupState,
   judge,

@@ -1,5 +1,5 @@
-import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '../chains/index.ts';
-import { Moves } from '../platform/db/index.ts';
+import { CHARGE_FAULTS, type ChainCaps, type ChargeFault, type TxStatus } from '../chains/port/index.ts';
+import { Moves } from '../platform/db/guards/index.ts';
 
 // Send once. A transfer is `queued` until an attempt carries it (`sending`), and ends `succeeded` or `failed`; it goes
 // back to `queued` only when its attempt is provably over without having paid it. An attempt goes

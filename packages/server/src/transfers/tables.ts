@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import type { ColumnType, Generated } from 'kysely';
-import type { KeyRef } from '../chains/index.ts';
-import type { StoredCharge } from './charges.ts';
+import type { KeyRef } from '../chains/port/index.ts';
+import type { StoredCharge } from './charges/charges.ts';
 import type { AttemptStatus, TransferStatus } from './states.ts';
 
 /** A movement of the service itself as it is stored; amounts are decimal digits. */

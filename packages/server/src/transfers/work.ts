@@ -1,13 +1,14 @@
-import type { Chain, ChainRegistry } from '../chains/index.ts';
+import type { ChainRegistry } from '../chains/index.ts';
+import type { Chain } from '../chains/port/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { enqueue, type JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Rates } from '../rates/index.ts';
 import type { Merchant } from '../stores/index.ts';
-import type { FindAuthority } from './find-authority.ts';
-import type { FindOwnAddresses } from './own-addresses.ts';
+import type { FindAuthority } from './approvals/find-authority.ts';
 import type { TransferRow } from './queries.ts';
-import type { Screen } from './screen.ts';
+import type { FindOwnAddresses } from './recipients/own-addresses.ts';
+import type { Screen } from './recipients/screen.ts';
 
 export interface TransferDeps extends Platform {
   chains: ChainRegistry;

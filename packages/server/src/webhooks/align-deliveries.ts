@@ -1,5 +1,5 @@
+import { NIL_ID } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { NIL_ID } from '../platform/db/index.ts';
 import { enqueue, type Job, type JobOutcome, type JobRun } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { getMerchant } from '../stores/index.ts';

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../../../test/database.ts';
-import { connect, type Db, migrate, newId } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
+import { connect, type Db } from '../platform/db/index.ts';
+import { migrate } from '../platform/db/migrations/index.ts';
 import { type CountedRecord, recordCounted } from './queries.ts';
 
 const merchantId = newId();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BatchLoader, isRetryable, isUnavailable, transact } from '../platform/db/index.ts';
+import { isRetryable, isUnavailable, transact } from '../platform/db/index.ts';
+import { BatchLoader } from '../platform/db/loaders/index.ts';
 import { enqueue, Semaphore } from '../platform/jobs/index.ts';
 import { alignBatch } from './align-deliveries.ts';
 import type { WebhookDeps } from './deps.ts';

@@ -1,10 +1,11 @@
 import type { WebhookEndpoint, WebhookEndpointInput } from '@florin/contract/schemas';
-import { newId, transact } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { Fail } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
-import { lockStore } from '../stores/index.ts';
-import { readSettings } from '../tenancy/index.ts';
+import { lockStore } from '../stores/keys/index.ts';
+import { readSettings } from '../tenancy/settings/index.ts';
 import { normalUrl } from './check-endpoint.ts';
 import { countEndpoints, insertEndpoint } from './endpoint-queries.ts';
 import { presentEndpoint } from './present.ts';

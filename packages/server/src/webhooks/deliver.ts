@@ -7,10 +7,11 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from '@florin/contract/signing';
-import { BatchLoader } from '../platform/db/index.ts';
+import { BatchLoader } from '../platform/db/loaders/index.ts';
 import type { Job, JobOutcome, JobRun } from '../platform/jobs/index.ts';
 import { crashPoint, Semaphore } from '../platform/jobs/index.ts';
-import { getMerchant, macOf, readWebhookSecrets } from '../stores/index.ts';
+import { getMerchant } from '../stores/index.ts';
+import { macOf, readWebhookSecrets } from '../stores/keys/index.ts';
 import { encodeId } from '../tenancy/index.ts';
 import { AttemptRecorder } from './attempt-recorder.ts';
 import { DeliverySlots } from './delivery-slots.ts';

@@ -1,7 +1,7 @@
 import type { RecordedEventType } from '@florin/contract/schemas';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { cursorOf } from '../platform/db/index.ts';
+import { cursorOf } from '../platform/db/lists/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import type { EndpointRow, Owner } from './endpoint-queries.ts';

@@ -1,6 +1,6 @@
 import type { Updateable } from 'kysely';
 import type { Db, Tables, Tx } from '../platform/db/index.ts';
-import { cursorOf, readNewest } from '../platform/db/index.ts';
+import { cursorOf, readNewest } from '../platform/db/lists/index.ts';
 import { Fail } from '../platform/fail.ts';
 import { decodeId } from '../tenancy/index.ts';
 import { ENDPOINT_MOVES } from './states.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { RecordedEventType } from '@florin/contract/schemas';
-import type { MerchantMode } from '../tenancy/index.ts';
+import type { MerchantMode } from '../tenancy/settings/index.ts';
 import type { WebhookDeps } from './deps.ts';
 
 /** An event that is due for an endpoint. */

@@ -1,6 +1,8 @@
 import { lockStream, numberEvents, type PublishedEvent } from '../events/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { BatchLoader, newId, transact } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
+import { BatchLoader } from '../platform/db/loaders/index.ts';
 import { crashPoint, enqueue, type Job, type JobOutcome } from '../platform/jobs/index.ts';
 import { getMerchant } from '../stores/index.ts';
 import type { WebhookDeps } from './deps.ts';

@@ -1,7 +1,8 @@
 import type { RecordedEventType, WebhookEventChoice } from '@florin/contract/schemas';
 import { sql } from 'kysely';
+import { madeAt } from '../platform/db/ids/index.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { deferred, listed, madeAt, prepared } from '../platform/db/index.ts';
+import { deferred, listed, prepared } from '../platform/db/statements/index.ts';
 import { DELIVERY_MOVES, type Health, type NextState } from './states.ts';
 import './tables.ts';
 

@@ -1,6 +1,7 @@
 import type { RedeliverInput, Redelivery } from '@florin/contract/schemas';
+import { NIL_ID, newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { NIL_ID, newId, transact } from '../platform/db/index.ts';
+import { transact } from '../platform/db/index.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
 import type { Platform } from '../platform/platform.ts';

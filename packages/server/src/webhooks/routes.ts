@@ -13,7 +13,7 @@ import {
   WebhookEndpointPath,
   WebhookEndpointQuery,
 } from '@florin/contract/schemas';
-import { pageOf } from '../platform/db/index.ts';
+import { pageOf } from '../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route } from '../platform/http/index.ts';
 import type { Platform } from '../platform/platform.ts';
 import { cursorIdOf, decodeId } from '../tenancy/index.ts';

@@ -4,7 +4,7 @@ import {
   type RecordedEventType,
   type WebhookEventChoice,
 } from '@florin/contract/schemas';
-import { Moves } from '../platform/db/index.ts';
+import { Moves } from '../platform/db/guards/index.ts';
 import type { DeliveryStatus, EndpointStatus } from './tables.ts';
 
 // A delivery: pending → delivered | failed | exhausted; pending ↔ paused while its endpoint is disabled; a redelivery

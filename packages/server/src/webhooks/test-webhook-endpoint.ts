@@ -1,6 +1,7 @@
 import { type Delivery, TEST_EVENT_TYPE } from '@florin/contract/schemas';
 import { recordEvent } from '../events/index.ts';
-import { newId, transact } from '../platform/db/index.ts';
+import { newId } from '../platform/db/ids/index.ts';
+import { transact } from '../platform/db/index.ts';
 import { invariant } from '../platform/fail.ts';
 import type { Caller } from '../platform/http/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';

@@ -1,5 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import type { AddressCheck } from '../port.ts';
+import type { AddressCheck } from '../port/port.ts';
 import { checkErc20Address } from './erc20.ts';
 import { checkSplAddress } from './spl.ts';
 import { checkTrc20Address } from './trc20.ts';

@@ -1,4 +1,4 @@
-import type { AddressCheck, AddressFault } from '../port.ts';
+import type { AddressCheck, AddressFault } from '../port/port.ts';
 import { findReservedAccount } from './evm-account.ts';
 import { keccak256 } from './keccak.ts';
 import { isTokenContract } from './token-contracts.ts';

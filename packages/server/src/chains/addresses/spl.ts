@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
-import type { AddressCheck, AddressFault } from '../port.ts';
+import type { AddressCheck, AddressFault } from '../port/port.ts';
 import { isTokenContract } from './token-contracts.ts';
 
 const FORM = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
-import type { AddressCheck, AddressFault } from '../port.ts';
+import type { AddressCheck, AddressFault } from '../port/port.ts';
 import { ACCOUNT_BYTES, findReservedAccount } from './evm-account.ts';
 import { isTokenContract } from './token-contracts.ts';
 

@@ -1,4 +1,4 @@
-import { ChainUnavailable } from '../port-errors.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { type EvmNode, NodeError } from './node.ts';
 import { readBytes, toQuantity } from './node-answers.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/observability/index.ts';
 import { isLineDue } from '../../platform/observability/index.ts';
-import { ChainUnavailable } from '../port-errors.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import { type Header, readHeader } from './headers.ts';
 import { LogSpan } from './log-span.ts';

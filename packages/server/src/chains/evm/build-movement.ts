@@ -8,7 +8,7 @@ import {
 } from '@florin/signer/contracts';
 import type { Purpose } from '@florin/signer/protocol';
 import { type Address, bytesToHex, encodeFunctionData } from 'viem';
-import { type KeyRef, type Movement, UnbuildableTransfer } from '../port.ts';
+import { type KeyRef, type Movement, UnbuildableTransfer } from '../port/port.ts';
 import { plainCall, toAddress, tokenOf } from './build-transfer.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import { type GasUse, gasLimit } from './gas.ts';

@@ -1,6 +1,6 @@
 import type { Purpose } from '@florin/signer/protocol';
 import { type Address, encodeFunctionData, type Hex } from 'viem';
-import { DEPOSIT_INDEX_MAX, type SweepItem, UnbuildableTransfer } from '../port.ts';
+import { DEPOSIT_INDEX_MAX, type SweepItem, UnbuildableTransfer } from '../port/port.ts';
 import { Sweeper } from './artifacts.ts';
 import { plainCall, tokenOf } from './build-transfer.ts';
 import { delegationTo } from './contracts.ts';

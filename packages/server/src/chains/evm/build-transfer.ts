@@ -2,7 +2,7 @@ import { groupOf } from '@florin/signer/contracts';
 import type { Purpose } from '@florin/signer/protocol';
 import { type Address, bytesToHex, encodeFunctionData, type Hex } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
-import { type Authority, type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port.ts';
+import { type Authority, type TransferItem, type TransferSpec, UnbuildableTransfer } from '../port/port.ts';
 import { BatchPayout } from './artifacts.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import { type GasUse, gasLimit, mostThatFit } from './gas.ts';

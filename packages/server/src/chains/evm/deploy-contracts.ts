@@ -1,7 +1,7 @@
 import { DETERMINISTIC_DEPLOYER } from '@florin/signer/contracts';
 import { type Address, type Hex, size } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { UnbuildableTransfer } from '../port-errors.ts';
+import { UnbuildableTransfer } from '../port/port-errors.ts';
 import { toAddress } from './build-transfer.ts';
 import { type Fees, presentPrice, priceOf } from './fees.ts';
 import { expectedGas, type GasUse, gasLimit } from './gas.ts';
@@ -46,7 +46,7 @@ export interface SentDeployment {
   txId: Hex;
 }
 
-interface Place {
+interface NodeOfNetwork {
   node: EvmNode;
   network: EvmNetwork;
 }
@@ -76,7 +76,7 @@ export function openDeployer(text: string): PrivateKeyAccount {
  * @throws UnbuildableTransfer where it cannot be done now; FeeCeilingReached, ChainUnavailable
  */
 export async function quoteDeployments(
-  { node, network }: Place,
+  { node, network }: NodeOfNetwork,
   deployer: Address,
   contracts: readonly MissingContract[],
 ): Promise<DeploymentQuote> {
@@ -127,7 +127,7 @@ async function readSequence(reads: NodeReads, deployer: Address): Promise<number
  * @throws UnbuildableTransfer where a node refuses one; ChainUnavailable, after which it may have been sent
  */
 export async function sendDeployments(
-  { node, network }: Place,
+  { node, network }: NodeOfNetwork,
   account: PrivateKeyAccount,
   { sequence, fees, transactions }: DeploymentQuote,
 ): Promise<SentDeployment[]> {

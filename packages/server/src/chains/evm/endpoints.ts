@@ -1,7 +1,7 @@
 import type { Network } from '@florin/contract/money';
 import { isLineDue, type Logger } from '../../platform/observability/index.ts';
 import { createJsonPoster } from '../../platform/outbound/index.ts';
-import { ChainUnavailable } from '../port-errors.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { comparedText } from './compared.ts';
 import { RpcEndpoint } from './endpoint.ts';
 import type { EvmNetwork } from './network.ts';

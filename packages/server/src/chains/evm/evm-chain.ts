@@ -14,7 +14,7 @@ import {
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
-} from '../port.ts';
+} from '../port/port.ts';
 import { EvmReader, type ReaderOptions } from './reader.ts';
 import { EvmSender, NO_MANDATES } from './sender.ts';
 import type { TransactionSigner } from './signing.ts';

@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import fc from 'fast-check';
 import { HDKey, publicKeyToAddress } from 'viem/accounts';
 import { expect, test } from 'vitest';
-import { DEPOSIT_INDEX_MAX } from '../port.ts';
+import { DEPOSIT_INDEX_MAX } from '../port/port.ts';
 import { AccountAddresses } from './extended-key.ts';
 
 /** By viem's derivation and spelling. */

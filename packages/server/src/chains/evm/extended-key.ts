@@ -1,7 +1,7 @@
 import { HDKey } from 'viem/accounts';
 import { formatErc20Address } from '../addresses/erc20.ts';
 import { accountOfPublicKey } from '../addresses/evm-account.ts';
-import { DEPOSIT_INDEX_MAX } from '../port.ts';
+import { DEPOSIT_INDEX_MAX } from '../port/port.ts';
 
 /** Of `m/44'/60'/a'`. */
 const ACCOUNT_DEPTH = 3;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FeeCeilingReached, SigningHeld } from '../port-errors.ts';
+import { FeeCeilingReached, SigningHeld } from '../port/port-errors.ts';
 import { type FeeCeilings, type Fees, presentPrice, priceOf, replacementOf, TIP_MIN } from './fees.ts';
 
 const GWEI = 1_000_000_000n;

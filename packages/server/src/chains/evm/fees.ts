@@ -1,4 +1,4 @@
-import { FeeCeilingReached } from '../port-errors.ts';
+import { FeeCeilingReached } from '../port/port-errors.ts';
 import type { EvmNetwork } from './network.ts';
 
 /** What a transaction offers for each gas, in wei; the tip is part of the most. */

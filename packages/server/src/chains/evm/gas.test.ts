@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UnbuildableTransfer } from '../port-errors.ts';
+import { UnbuildableTransfer } from '../port/port-errors.ts';
 import { expectedGas, type GasUse, gasLimit, mostThatFit, TX_GAS_MAX } from './gas.ts';
 
 const counts = fc.nat(300);

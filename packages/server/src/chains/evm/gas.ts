@@ -1,4 +1,4 @@
-import { UnbuildableTransfer } from '../port-errors.ts';
+import { UnbuildableTransfer } from '../port/port-errors.ts';
 
 /** No transaction may have more (EIP-7825). */
 export const TX_GAS_MAX = 16_777_216n;

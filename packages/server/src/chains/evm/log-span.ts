@@ -1,4 +1,4 @@
-import { ChainUnavailable } from '../port-errors.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { NodeError } from './node.ts';
 import { EndpointFailed } from './rpc.ts';
 

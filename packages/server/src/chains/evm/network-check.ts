@@ -1,7 +1,7 @@
 import { ASSETS } from '@florin/contract/money';
 import type { Logger } from '../../platform/observability/index.ts';
 import { createJsonPoster } from '../../platform/outbound/index.ts';
-import { ChainUnavailable } from '../port-errors.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { RpcEndpoint } from './endpoint.ts';
 import type { EvmNetwork } from './network.ts';
 import { type EvmNode, NodeError, type NodeRequest } from './node.ts';

@@ -1,5 +1,5 @@
 import { type Address, getAddress, type Hex } from 'viem';
-import { ChainUnavailable } from '../port-errors.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { type FeeHistory, HISTORY_BLOCKS, TIP_PERCENTILE } from './fees.ts';
 import { type EvmNode, NodeError } from './node.ts';
 

@@ -1,8 +1,8 @@
 import type { Asset } from '@florin/contract/money';
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import { checkErc20Address } from '../addresses/erc20.ts';
-import { ChainUnavailable } from '../port-errors.ts';
-import type { Precheck, PrecheckedItem } from '../port-precheck.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
+import type { Precheck, PrecheckedItem } from '../port/port-precheck.ts';
 import { toAddress, tokenOf } from './build-transfer.ts';
 import { TOKEN_ABI } from './contracts.ts';
 import type { EvmNetwork } from './network.ts';

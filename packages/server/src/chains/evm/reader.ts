@@ -12,8 +12,8 @@ import type {
   ScanAnswer,
   ScanQuery,
   ValidateOptions,
-} from '../port.ts';
-import { ChainUnavailable } from '../port-errors.ts';
+} from '../port/port.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { readBalances } from './balances.ts';
 import type { BlockFeed } from './blocks.ts';
 import { writeCursor } from './cursor.ts';

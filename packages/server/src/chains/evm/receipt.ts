@@ -1,5 +1,5 @@
 import { type Address, type Hex, parseEventLogs } from 'viem';
-import type { TxStatus } from '../port.ts';
+import type { TxStatus } from '../port/port.ts';
 import { BatchPayout, Sweeper } from './artifacts.ts';
 import type { Content } from './content.ts';
 import { TOKEN_ABI } from './contracts.ts';

@@ -7,7 +7,7 @@ import type {
   SignRequest,
   Threshold,
 } from '@florin/signer/protocol';
-import { SignerUnavailable } from '../port-errors.ts';
+import { SignerUnavailable } from '../port/port-errors.ts';
 import type {
   ApprovalRule,
   ApprovalRules,
@@ -15,7 +15,7 @@ import type {
   HolderJournal,
   JournalHead,
   WalletHolder,
-} from '../wallet-holder.ts';
+} from '../port/wallet-holder.ts';
 import type { TransactionSigner } from './signing.ts';
 
 /** A changed policy needs a new start of the signer. */

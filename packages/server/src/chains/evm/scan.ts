@@ -1,5 +1,5 @@
-import type { ChainTransfer, Head, ScanAnswer, ScanQuery } from '../port.ts';
-import { ChainUnavailable } from '../port-errors.ts';
+import type { ChainTransfer, Head, ScanAnswer, ScanQuery } from '../port/port.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import type { BlockFeed } from './blocks.ts';
 import { firstBlockAfter, isAfter, type Position, readCursor, writeCursor } from './cursor.ts';
 import type { Header } from './headers.ts';

@@ -1,4 +1,4 @@
-import type { Broadcast, SignedTx } from '../port.ts';
+import type { Broadcast, SignedTx } from '../port/port.ts';
 import { contentOf, countItems } from './content.ts';
 import type { EvmNetwork } from './network.ts';
 import { type EvmNode, NodeError } from './node.ts';

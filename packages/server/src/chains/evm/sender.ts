@@ -15,7 +15,7 @@ import {
   type TransferSpec,
   type TxStatus,
   UnbuildableTransfer,
-} from '../port.ts';
+} from '../port/port.ts';
 import {
   buildMovementCall,
   deploymentOf,

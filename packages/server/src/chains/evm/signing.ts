@@ -1,8 +1,8 @@
 import type { Purpose, Refusal, RefusalAnswer, SignAnswer, SignRequest } from '@florin/signer/protocol';
 import type { Address } from 'viem';
 import { recoverAuthorizationAddress } from 'viem/utils';
-import { type HoldReason, SignerUnavailable, SigningHeld } from '../port-errors.ts';
-import { SigningRefused, type SigningRequest } from '../wallet-holder.ts';
+import { type HoldReason, SignerUnavailable, SigningHeld } from '../port/port-errors.ts';
+import { SigningRefused, type SigningRequest } from '../port/wallet-holder.ts';
 import type { EvmNetwork } from './network.ts';
 import {
   type Authorization,

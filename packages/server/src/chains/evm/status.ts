@@ -1,5 +1,5 @@
-import type { Head, SignedTx, TxStatus } from '../port.ts';
-import { ChainUnavailable } from '../port-errors.ts';
+import type { Head, SignedTx, TxStatus } from '../port/port.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { contentOf } from './content.ts';
 import { type NodeReads, readQuantity, readRecord, toQuantity } from './node-answers.ts';
 import { itemOutcomes, type Receipt, readReceipt } from './receipt.ts';

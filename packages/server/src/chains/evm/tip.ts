@@ -1,4 +1,4 @@
-import { ChainUnavailable } from '../port-errors.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import { type Header, readHeader } from './headers.ts';
 import type { EvmNode } from './node.ts';
 import { toQuantity } from './node-answers.ts';

@@ -6,7 +6,7 @@ import {
   sweeperDeployment,
 } from '@florin/signer/contracts';
 import { bytesToHex, type Hex } from 'viem';
-import { ChainUnavailable } from '../port-errors.ts';
+import { ChainUnavailable } from '../port/port-errors.ts';
 import type { EvmNetwork } from './network.ts';
 import { type EvmNode, NodeError } from './node.ts';
 import { readBytes } from './node-answers.ts';

@@ -30,8 +30,8 @@ import {
   type TxStatus,
   UnbuildableTransfer,
   type ValidateOptions,
-} from '../port.ts';
-import { SigningRefused, type SigningRequest } from '../wallet-holder.ts';
+} from '../port/port.ts';
+import { SigningRefused, type SigningRequest } from '../port/wallet-holder.ts';
 import { admit } from './admit.ts';
 import { balancesAt } from './balances.ts';
 import { BatchedCalls, type ChainView } from './batched-calls.ts';

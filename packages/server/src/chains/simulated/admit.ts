@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/index.ts';
-import type { Broadcast, SignedTx } from '../port.ts';
+import type { Broadcast, SignedTx } from '../port/port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { readBody, type TransferBody } from './envelope.ts';
 import { isExpired, sequenceKey } from './execute.ts';

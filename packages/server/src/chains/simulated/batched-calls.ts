@@ -1,7 +1,7 @@
 import { networkNamed } from '@florin/contract/money';
 import type { Db } from '../../platform/db/index.ts';
-import { BatchLoader, READ_OVERLAP_AFTER_MS } from '../../platform/db/index.ts';
-import type { Broadcast, Mandate, MandateState, SignedTx } from '../port.ts';
+import { BatchLoader, READ_OVERLAP_AFTER_MS } from '../../platform/db/loaders/index.ts';
+import type { Broadcast, Mandate, MandateState, SignedTx } from '../port/port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { AFTER_EVERYTHING, type ChainRow, type ChainSnapshot, findChain } from './chain-queries.ts';
 import { rememberSigned, type ToSign } from './holder.ts';

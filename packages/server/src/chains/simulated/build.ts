@@ -8,7 +8,7 @@ import {
   type SignedTx,
   type TransferSpec,
   UnbuildableTransfer,
-} from '../port.ts';
+} from '../port/port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { readBody, seal, type TransferBody } from './envelope.ts';
 import { mandateIdOf } from './mandates.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { prepared } from '../../platform/db/index.ts';
+import { prepared } from '../../platform/db/statements/index.ts';
 import { FIRST_HEIGHT } from './block-clock.ts';
 import type { ChainId } from './tables.ts';
 

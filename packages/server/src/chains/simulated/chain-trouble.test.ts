@@ -2,7 +2,7 @@ import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestChain, type TestChain, type TestOrder } from '../../../../../test/chains/open-test-chain.ts';
 import { Fail } from '../../platform/fail.ts';
-import { ChainUnavailable, type SignedTx } from '../port.ts';
+import { ChainUnavailable, type SignedTx } from '../port/port.ts';
 import type { NodeFault } from './node-faults.ts';
 import type { SimulatedChain } from './simulated-chain.ts';
 

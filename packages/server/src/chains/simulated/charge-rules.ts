@@ -1,5 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import type { ChargeFault, Mandate, MandatePeriod } from '../port.ts';
+import type { ChargeFault, Mandate, MandatePeriod } from '../port/port.ts';
 import { NETWORK_RULES } from './rules.ts';
 
 /** The part of a transaction's body that makes it a charge, as JSON. */

@@ -2,7 +2,7 @@ import type { Asset, Network } from '@florin/contract/money';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { base58 } from '@scure/base';
 import { keccak256 } from '../addresses/keccak.ts';
-import type { SignedTx } from '../port.ts';
+import type { SignedTx } from '../port/port.ts';
 import type { ChargeBody } from './charge-rules.ts';
 import { isSignedBy, type SimulatedWallet, signMessage } from './wallet.ts';
 

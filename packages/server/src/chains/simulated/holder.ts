@@ -1,9 +1,10 @@
 import { placeAttempt } from '@florin/signer/numbering';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { deferred, listed, prepared, transact } from '../../platform/db/index.ts';
-import type { SignedTx } from '../port.ts';
-import type { HeldFor, SigningRequest, WalletHolder } from '../wallet-holder.ts';
+import { transact } from '../../platform/db/index.ts';
+import { deferred, listed, prepared } from '../../platform/db/statements/index.ts';
+import type { SignedTx } from '../port/port.ts';
+import type { HeldFor, SigningRequest, WalletHolder } from '../port/wallet-holder.ts';
 import { readSealed } from './envelope.ts';
 import type { ChainId } from './tables.ts';
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/index.ts';
-import type { Mandate, MandateState } from '../port.ts';
+import type { Mandate, MandateState } from '../port/port.ts';
 import { balancesAt } from './balances.ts';
 import { balanceKey } from './execute.ts';
 import { spenderOf } from './mandates.ts';

@@ -2,7 +2,7 @@ import type { Network } from '@florin/contract/money';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58 } from '@scure/base';
 import { keccak256 } from '../addresses/keccak.ts';
-import type { Mandate, MandateRequest, MandateSetup } from '../port.ts';
+import type { Mandate, MandateRequest, MandateSetup } from '../port/port.ts';
 import { NETWORK_RULES } from './rules.ts';
 import type { ChainId } from './tables.ts';
 import { walletOf, walletOfLabel } from './wallet.ts';

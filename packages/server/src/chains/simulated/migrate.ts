@@ -1,4 +1,4 @@
-import { migrate } from '../../platform/db/index.ts';
+import { migrate } from '../../platform/db/migrations/index.ts';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.ts';
 
 const FOLDER = new URL('migrations/simchain/', PACKAGE_FOLDER);

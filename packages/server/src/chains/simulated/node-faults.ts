@@ -1,4 +1,4 @@
-import type { Broadcast } from '../port.ts';
+import type { Broadcast } from '../port/port.ts';
 
 /**
  * Ways in which a node lies or fails during a broadcast; each answers one broadcast. Their comments name first what happens

@@ -1,7 +1,7 @@
 import type { Asset, Network } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { listed } from '../../platform/db/index.ts';
+import { listed } from '../../platform/db/statements/index.ts';
 import type { WindowUse } from './charge-rules.ts';
 import { balanceKey } from './execute.ts';
 import { NETWORK_RULES } from './rules.ts';

@@ -1,5 +1,5 @@
 import type { Network } from '@florin/contract/money';
-import type { ChainCaps, FeeEstimate, FeeKind } from '../port.ts';
+import type { ChainCaps, FeeEstimate, FeeKind } from '../port/port.ts';
 
 /** The rules of the network that the simulated chain imitates. */
 export interface NetworkRules {

@@ -3,7 +3,7 @@ import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestChain, type TestChain } from '../../../../../test/chains/open-test-chain.ts';
 import { formatErc20Address } from '../addresses/erc20.ts';
-import { type ChainTransfer, UnbuildableTransfer } from '../port.ts';
+import { type ChainTransfer, UnbuildableTransfer } from '../port/port.ts';
 import type { PaidTransfer } from './receive.ts';
 import type { SimulatedChain } from './simulated-chain.ts';
 import { faucetAddress, testAddresses } from './test-addresses.ts';

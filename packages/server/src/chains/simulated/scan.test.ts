@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { type Asset, NETWORKS, type Network } from '@florin/contract/money';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nextSigning } from '../../../../../test/chains/next-signing.ts';
 import { openTestChain, type TestChain } from '../../../../../test/chains/open-test-chain.ts';
 import { scaled } from '../../../../../test/scale.ts';
-import { nextSigning } from '../next-signing.ts';
-import { type ChainTransfer, ChainUnavailable } from '../port.ts';
+import { type ChainTransfer, ChainUnavailable } from '../port/port.ts';
 import type { PaidTransfer } from './receive.ts';
 import type { SimulatedChain, SimulatedTransfer } from './simulated-chain.ts';
 

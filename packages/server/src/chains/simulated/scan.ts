@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
-import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port.ts';
+import type { ChainTransfer, ScanAnswer, ScanQuery } from '../port/port.ts';
 import type { BlockClock } from './block-clock.ts';
 import type { TransferPosition } from './chain-queries.ts';
 import type { ChainId } from './tables.ts';

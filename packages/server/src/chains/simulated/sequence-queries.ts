@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { listed } from '../../platform/db/index.ts';
+import { listed } from '../../platform/db/statements/index.ts';
 import type { ChainId } from './tables.ts';
 
 export async function findNextSequence(db: Db, id: ChainId, address: string): Promise<bigint> {

@@ -1,7 +1,7 @@
 import { NETWORKS, type Network } from '@florin/contract/money';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestChain, type TestChain, type TestOrder } from '../../../../../test/chains/open-test-chain.ts';
-import type { SignedTx } from '../port.ts';
+import type { SignedTx } from '../port/port.ts';
 import { readBody } from './envelope.ts';
 import type { SimulatedChain } from './simulated-chain.ts';
 import { faucetAddress, STUCK_SECONDS, testAddresses } from './test-addresses.ts';

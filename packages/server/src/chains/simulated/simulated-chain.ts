@@ -1,8 +1,8 @@
 import type { Asset } from '@florin/contract/money';
-import { newId } from '../../platform/db/index.ts';
+import { newId } from '../../platform/db/ids/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import { checkAddress } from '../addresses/check.ts';
-import { type Head, type Mandate, type MandateSetup, UnbuildableTransfer } from '../port.ts';
+import { type Head, type Mandate, type MandateSetup, UnbuildableTransfer } from '../port/port.ts';
 import { SimulatedAdapter, type SimulatedChainOptions } from './adapter.ts';
 import { updateChain } from './chain-queries.ts';
 import { addFork } from './forks.ts';

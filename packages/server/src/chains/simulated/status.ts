@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/index.ts';
-import type { SignedTx, TxStatus } from '../port.ts';
+import type { SignedTx, TxStatus } from '../port/port.ts';
 import type { BlockClock } from './block-clock.ts';
 import { readBody } from './envelope.ts';
 import { NETWORK_RULES } from './rules.ts';

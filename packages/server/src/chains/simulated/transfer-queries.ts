@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { listed } from '../../platform/db/index.ts';
+import { listed } from '../../platform/db/statements/index.ts';
 import type { Movement } from './execute.ts';
 import type { ChainId } from './tables.ts';
 

@@ -8,7 +8,7 @@ import { accountOfPublicKey } from '../addresses/evm-account.ts';
 import { keccak256 } from '../addresses/keccak.ts';
 import { formatSplAddress, parseSplAddress } from '../addresses/spl.ts';
 import { formatTrc20Address } from '../addresses/trc20.ts';
-import type { KeyRef } from '../port.ts';
+import type { KeyRef } from '../port/port.ts';
 
 /** A key of the simulated world, derived from public names: never use it for anything of value. */
 export interface SimulatedWallet {

@@ -1,6 +1,8 @@
 import type { PaymentLinkInput } from '@florin/contract/schemas';
 import type { PaymentDeps } from '../../payments/index.ts';
-import { bodyDigest, claimKey, newId, transact } from '../../platform/db/index.ts';
+import { bodyDigest, claimKey } from '../../platform/db/guards/index.ts';
+import { newId } from '../../platform/db/ids/index.ts';
+import { transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import type { Caller } from '../../platform/http/index.ts';
 import { encodeId, merchantTime } from '../../tenancy/index.ts';

@@ -1,4 +1,4 @@
-import { decodeIdToken, encodeIdToken } from '../../platform/db/index.ts';
+import { decodeIdToken, encodeIdToken } from '../../platform/db/ids/index.ts';
 
 /**
  * The token in a link's URL: merchant and link id, so that one primary-key lookup finds the row. It has no secret, since it

@@ -1,6 +1,6 @@
 import type { PaymentDeps } from '../../payments/index.ts';
 import { getMerchant, getStore } from '../../stores/index.ts';
-import type { MerchantMode } from '../../tenancy/index.ts';
+import type { MerchantMode } from '../../tenancy/settings/index.ts';
 import { parseLinkToken } from './link-token.ts';
 import { findLink, type LinkRow } from './queries.ts';
 

@@ -8,7 +8,7 @@ import {
   type PageRequest,
   type PublicPage,
   seeOther,
-} from '../../platform/http/index.ts';
+} from '../../platform/http/pages/index.ts';
 import { noticeAnswer, payerAnswer } from '../page/answer.ts';
 import { languageOf, queryOf } from '../page/language.ts';
 import { LinkLimits } from './limits.ts';

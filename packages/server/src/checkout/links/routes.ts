@@ -7,7 +7,7 @@ import {
   PaymentLinkQuery,
 } from '@florin/contract/schemas';
 import type { PaymentDeps } from '../../payments/index.ts';
-import { pageOf } from '../../platform/db/index.ts';
+import { pageOf } from '../../platform/db/lists/index.ts';
 import { defineList, defineRoute, type Route } from '../../platform/http/index.ts';
 import { createPaymentLink } from './create-payment-link.ts';
 import { presentLink } from './present.ts';

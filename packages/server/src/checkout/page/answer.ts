@@ -1,5 +1,5 @@
 import { type NoticeCode, type PageView, renderPage } from '@florin/pages';
-import { htmlAnswer, type PageAnswer, type PageRequest } from '../../platform/http/index.ts';
+import { htmlAnswer, type PageAnswer, type PageRequest } from '../../platform/http/pages/index.ts';
 import { languageOf } from './language.ts';
 
 /** Pages of payers are found by their address alone, and need nothing of the device. */

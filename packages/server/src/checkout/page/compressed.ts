@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { PageAnswer, PageRequest } from '../../platform/http/index.ts';
+import type { PageAnswer, PageRequest } from '../../platform/http/pages/index.ts';
 
 /** A smaller body fits into one packet anyway. */
 const COMPRESS_MIN_BYTES = 1_024;

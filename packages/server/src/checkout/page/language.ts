@@ -1,5 +1,5 @@
 import { isPageLanguage, PAGE_LANGUAGES, type PageLanguage } from '@florin/pages';
-import type { PageRequest } from '../../platform/http/index.ts';
+import type { PageRequest } from '../../platform/http/pages/index.ts';
 
 const ACCEPTED_MAX = 20;
 /** Far more than our pages write: URLSearchParams takes a square of the number of parameters that have no value. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { newId } from '../../platform/db/index.ts';
+import { newId } from '../../platform/db/ids/index.ts';
 import { isPageSecret, newPageSecret, pageToken, parsePageToken } from '../page-token.ts';
 import { acceptsGzip } from './compressed.ts';
 import { languageOf } from './language.ts';

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/index.ts';
-import { listed, prepared } from '../../platform/db/index.ts';
+import { listed, prepared } from '../../platform/db/statements/index.ts';
 import '../tables.ts';
 
 const selectSession = (db: Db, merchantId: string, sessionId: string) =>

@@ -1,7 +1,8 @@
 import type { Network } from '@florin/contract/money';
 import type { CheckoutView, PageLanguage } from '@florin/pages';
 import type { NetworkFacts } from '../../chains/index.ts';
-import { type PaymentDeps, readPayerPayment } from '../../payments/index.ts';
+import type { PaymentDeps } from '../../payments/index.ts';
+import { readPayerPayment } from '../../payments/reads/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
 import { type FoundPage, findPage } from './find-page.ts';
 import { checkoutView } from './view.ts';

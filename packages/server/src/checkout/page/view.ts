@@ -14,7 +14,12 @@ import {
   timeText,
 } from '@florin/pages';
 import type { NetworkFacts } from '../../chains/index.ts';
-import { currentOption, type OptionRow, type PayerPayment, type PaymentView } from '../../payments/index.ts';
+import {
+  currentOption,
+  type OptionRow,
+  type PayerPayment,
+  type PaymentView,
+} from '../../payments/reads/index.ts';
 import type { FoundPage } from './find-page.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from '../../../../../test/database.ts';
 import { connect, type Db } from './db.ts';
-import { deferred, pipeline, prepared } from './statement.ts';
+import { deferred, pipeline, prepared } from './statements/statement.ts';
 import { afterCommit, CommitUnknown, transact } from './transact.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;

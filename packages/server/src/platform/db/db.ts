@@ -25,7 +25,7 @@ export interface ConnectOptions {
    * itself.
    */
   poolSize: number;
-  /** `off` only for writes that a later synchronous commit makes durable (see `stores/nonces.ts`). */
+  /** `off` only for writes that a later synchronous commit makes durable (see `stores/keys/nonces.ts`). */
   synchronousCommit?: 'on' | 'off';
   /** Milliseconds to wait for a row lock before the request fails as retryable (8,000). */
   lockTimeoutMs?: number | undefined;
@@ -35,7 +35,7 @@ export interface ConnectOptions {
    * sums over whole tables.
    */
   statementMs?: number | undefined;
-  /** The role that every connection takes: see `platform/db/service-role.ts`. */
+  /** The role that every connection takes: see `platform/db/migrations/service-role.ts`. */
   role?: string | undefined;
   onError?: (error: Error) => void;
 }

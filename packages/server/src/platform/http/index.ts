@@ -1,15 +1,11 @@
 export { Condition } from './condition.ts';
 export type { ErrorFormat } from './error-body.ts';
 export { EVENT_STREAM, type OpenStream } from './event-stream.ts';
-export { formOf } from './form.ts';
-export { htmlAnswer, pageHeaders, seeOther } from './html.ts';
 export { JsonRefused, parseStrictJson } from './json.ts';
 export { defineList } from './list.ts';
 export { openApiDocument } from './openapi.ts';
-export { isLocal, type PageAnswer, type PageRequest, type PublicPage } from './page.ts';
 export type { Authenticated, Authentication, RawRequest, RequestHead } from './pipeline.ts';
 export { checkPlainText } from './plain-text.ts';
-export { type PluginFile, readPluginFile, uncompressed } from './plugin-file.ts';
 export { TokenBuckets } from './rate-limit.ts';
 export { type Answer, type Caller, defineRoute, type Route, type SliceRequest } from './route.ts';
 export { createHttpServer } from './server.ts';

@@ -1,4 +1,4 @@
-import { newId } from '../db/ids.ts';
+import { newId } from '../db/ids/ids.ts';
 import { redact } from '../secrets/redact.ts';
 
 const CALLERS_FORM = /^[A-Za-z0-9_-]{8,64}$/;

@@ -21,7 +21,7 @@ import { EVENT_STREAM, EventStreams, type OpenStream } from './event-stream.ts';
 import { inRequest } from './in-request.ts';
 import { prefersHtml } from './media-type.ts';
 import { type HttpObserver, observeAnswers, routeOf, UNMATCHED } from './observe.ts';
-import { addPage, bodyLimitsOf, type PageAnswer, type PublicPage, routerPath } from './page.ts';
+import { addPage, bodyLimitsOf, type PageAnswer, type PublicPage, routerPath } from './pages/page.ts';
 import { Pipeline, type PipelineOptions, type RawRequest } from './pipeline.ts';
 import { announcesBody, BODYLESS_METHODS, decodable } from './raw-request.ts';
 import { newRequestId, readRequestId } from './request-id.ts';

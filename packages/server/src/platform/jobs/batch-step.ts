@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { loaderPer } from '../db/batch-loader.ts';
 import type { Db, Tx } from '../db/db.ts';
+import { loaderPer } from '../db/loaders/batch-loader.ts';
 import { CommitUnknown } from '../db/transact.ts';
 import { invariant } from '../fail.ts';
 import type { JobRun } from './job.ts';

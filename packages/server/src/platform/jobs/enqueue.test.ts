@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import { openSession } from '../db/db.ts';
-import { newId } from '../db/ids.ts';
+import { newId } from '../db/ids/ids.ts';
 import { transact } from '../db/transact.ts';
 import { enqueue, jobHealth } from './index.ts';
 

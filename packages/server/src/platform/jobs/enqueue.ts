@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../db/db.ts';
-import { newId } from '../db/ids.ts';
-import { listed } from '../db/rows.ts';
-import { deferred } from '../db/statement.ts';
+import { newId } from '../db/ids/ids.ts';
+import { listed } from '../db/statements/rows.ts';
+import { deferred } from '../db/statements/statement.ts';
 import { activeTrace } from '../observability/tracing.ts';
 import { notifyWorkers } from './worker-notifier.ts';
 

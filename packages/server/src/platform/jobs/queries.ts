@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../db/db.ts';
-import { listed } from '../db/rows.ts';
-import { prepared } from '../db/statement.ts';
+import { listed } from '../db/statements/rows.ts';
+import { prepared } from '../db/statements/statement.ts';
 import type { Release } from './decisions.ts';
 import { RUN_AGAIN } from './decisions.ts';
 import type { ClaimedJob, Lease } from './job.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { gate, MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import { newId } from '../db/ids.ts';
+import { newId } from '../db/ids/ids.ts';
 import { type ClaimedJob, type JobRun, newFence } from './job.ts';
 import { ActiveRun } from './run.ts';
 

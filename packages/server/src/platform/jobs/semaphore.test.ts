@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatchLoader } from '../db/batch-loader.ts';
+import { BatchLoader } from '../db/loaders/batch-loader.ts';
 import { Semaphore } from './semaphore.ts';
 
 test('at most as many as there are permits hold it, lower ranks go first, and a second release does nothing', async () => {

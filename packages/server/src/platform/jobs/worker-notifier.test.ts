@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
 import { connect, type Db, openSession } from '../db/db.ts';
-import { newId } from '../db/ids.ts';
+import { newId } from '../db/ids/ids.ts';
 import { transact } from '../db/transact.ts';
 import { advanceClockJobs, enqueue } from './index.ts';
 import { type JobNotice, notifyWorkers, WorkerNotifier } from './worker-notifier.ts';

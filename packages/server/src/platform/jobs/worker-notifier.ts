@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 import type { Db, Tx } from '../db/db.ts';
-import { prepared } from '../db/statement.ts';
+import { prepared } from '../db/statements/statement.ts';
 import { afterCommit } from '../db/transact.ts';
 
 /** The channel of LISTEN and NOTIFY for workers. */

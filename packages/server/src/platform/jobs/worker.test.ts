@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { gate, MERCHANT, openWorkbench, type Workbench } from '../../../../../test/jobs/workbench.ts';
-import { newId } from '../db/ids.ts';
+import { newId } from '../db/ids/ids.ts';
 import { createLogger } from '../observability/log.ts';
 import { type JobHandler, startWorker } from './index.ts';
 import { DUE_MERCHANTS_MAX } from './queries.ts';

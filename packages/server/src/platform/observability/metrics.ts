@@ -82,7 +82,7 @@ export class Metrics {
     this.#requests.observe({ method: known, route, status: String(status) }, seconds);
   }
 
-  /** @param reason one of a closed set, see `stores/authenticate.ts` */
+  /** @param reason one of a closed set, see `stores/keys/authenticate.ts` */
   refused(reason: string): void {
     this.#refusals.inc({ reason });
   }

@@ -5,7 +5,7 @@ const MASK = '[redacted]';
  * positions. Therefore names and addresses are found by their separators.
  */
 
-/** Our own keys, secrets and tokens: see `stores/credentials.ts`. */
+/** Our own keys, secrets and tokens: see `stores/keys/credentials.ts`. */
 const OWN = /\b(?:fl[sa]?|whsec)_(?:test_|live_)?[1-9A-HJ-NP-Za-km-z]{20,}/g;
 const CREDENTIALS = /\b(Bearer|Basic)\s+[^\s"'\\,]+/gi;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;

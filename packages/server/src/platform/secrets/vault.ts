@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Db } from '../db/db.ts';
-import { uuidBytes, uuidOf } from '../db/ids.ts';
+import { uuidBytes, uuidOf } from '../db/ids/ids.ts';
 
 declare module '../db/db.ts' {
   interface Tables {

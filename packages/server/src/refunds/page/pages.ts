@@ -1,5 +1,5 @@
 import type { AddressFault } from '@florin/pages';
-import { languageOf, payerPages } from '../../checkout/index.ts';
+import { languageOf, payerPages } from '../../checkout/page/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import {
   formOf,
@@ -7,10 +7,10 @@ import {
   type PageRequest,
   type PublicPage,
   seeOther,
-} from '../../platform/http/index.ts';
+} from '../../platform/http/pages/index.ts';
 import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
-import { checkRecipient } from '../../transfers/index.ts';
+import { checkRecipient } from '../../transfers/recipients/index.ts';
 import { checkRefundAddress } from '../check-address.ts';
 import { CLAIM_PATH, claimSecondsLeft, isClaimSecret, parseClaimToken } from '../claim-link.ts';
 import { claimRefund } from '../claim-refund.ts';

@@ -3,14 +3,14 @@ import { type FrontEvent, type FrontNetwork, NETWORK_NAMES, renderList, renderPa
 import { openSessionPage } from '../../checkout/index.ts';
 import { listEvents } from '../../events/index.ts';
 import type { PaymentDeps } from '../../payments/index.ts';
+import { TokenBuckets } from '../../platform/http/index.ts';
 import {
   htmlAnswer,
   isLocal,
   type PublicPage,
   pageHeaders,
   seeOther,
-  TokenBuckets,
-} from '../../platform/http/index.ts';
+} from '../../platform/http/pages/index.ts';
 import { getMerchant } from '../../stores/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import { INBOX_PATH } from '../inbox/pages.ts';

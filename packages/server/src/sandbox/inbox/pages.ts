@@ -1,6 +1,6 @@
 import { type InboxList, renderList, renderPage } from '@florin/pages';
 import { listEvents } from '../../events/index.ts';
-import { htmlAnswer, type PublicPage } from '../../platform/http/index.ts';
+import { htmlAnswer, type PublicPage } from '../../platform/http/pages/index.ts';
 import type { Platform } from '../../platform/platform.ts';
 import { listDeliveriesOf, listEndpoints } from '../../webhooks/index.ts';
 import { LIVE_SCRIPT, listAnswer, refuseForeign, refuseOthers, type SandboxOwner } from '../local-pages.ts';

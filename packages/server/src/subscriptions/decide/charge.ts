@@ -1,4 +1,4 @@
-import { type CapUse, type InvoiceFacts, isBusy, isPageInvoice } from '../../invoices/index.ts';
+import { type CapUse, type InvoiceFacts, isBusy, isPageInvoice } from '../../invoices/decide/index.ts';
 import type { Draft } from './draft.ts';
 import {
   dunningOffsets,

@@ -1,4 +1,4 @@
-import { type InvoiceFacts, isBusy, isLive, isPageInvoice } from '../../invoices/index.ts';
+import { type InvoiceFacts, isBusy, isLive, isPageInvoice } from '../../invoices/decide/index.ts';
 import { isFinal, isRunning } from '../states.ts';
 import { markPastDue, pagePaid } from './charge.ts';
 import { type DecisionContext, Draft } from './draft.ts';

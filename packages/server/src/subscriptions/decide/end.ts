@@ -1,4 +1,4 @@
-import { voidInvoice } from '../../invoices/index.ts';
+import { voidInvoice } from '../../invoices/decide/index.ts';
 import type { Draft } from './draft.ts';
 
 type PageEvent = 'payment.cancelled' | 'payment.expired';

@@ -1,5 +1,5 @@
 import type { BillingInterval, SubscriptionStatus } from '@florin/contract/schemas';
-import type { InvoiceFacts } from '../../invoices/index.ts';
+import type { InvoiceFacts } from '../../invoices/decide/index.ts';
 import type { Ranges } from './billed-ranges.ts';
 
 /** Inputs and outputs of decisions about a subscription. Times are Unix seconds of the merchant's clock. */

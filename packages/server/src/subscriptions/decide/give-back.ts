@@ -1,4 +1,4 @@
-import { isBusy } from '../../invoices/index.ts';
+import { isBusy } from '../../invoices/decide/index.ts';
 import { creditFrom, restoreCredit } from './credit.ts';
 import type { Draft } from './draft.ts';
 import { invoicePaid } from './pay.ts';

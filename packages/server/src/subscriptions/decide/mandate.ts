@@ -1,4 +1,4 @@
-import { isLive } from '../../invoices/index.ts';
+import { isLive } from '../../invoices/decide/index.ts';
 import { startTrial } from './creation.ts';
 import { type DecisionContext, Draft } from './draft.ts';
 import type { Decision, Facts } from './facts.ts';

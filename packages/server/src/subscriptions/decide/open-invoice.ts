@@ -1,5 +1,5 @@
 import type { BillingReason } from '@florin/contract/schemas';
-import { type InvoiceFacts, voidInvoice } from '../../invoices/index.ts';
+import { type InvoiceFacts, voidInvoice } from '../../invoices/decide/index.ts';
 import { rangesTo } from './billed-ranges.ts';
 import type { Draft } from './draft.ts';
 import { FIRST_PAYMENT_SECONDS } from './dunning.ts';

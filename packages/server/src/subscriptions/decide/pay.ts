@@ -1,4 +1,4 @@
-import { isOverdue, paidInvoice } from '../../invoices/index.ts';
+import { isOverdue, paidInvoice } from '../../invoices/decide/index.ts';
 import { creditFrom } from './credit.ts';
 import type { Draft } from './draft.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hold, type Step, World } from '../../../../../test/subscriptions/simulated-billing.ts';
-import type { InvoiceFacts } from '../../invoices/index.ts';
+import type { InvoiceFacts } from '../../invoices/decide/index.ts';
 import { isFinal } from '../states.ts';
 import type { Creation } from './creation.ts';
 

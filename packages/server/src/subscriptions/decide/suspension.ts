@@ -1,4 +1,4 @@
-import { type InvoiceFacts, isPageInvoice } from '../../invoices/index.ts';
+import { type InvoiceFacts, isPageInvoice } from '../../invoices/decide/index.ts';
 
 /** A merchant's suspensions at the time of a decision. */
 export interface Suspension {

@@ -1,5 +1,5 @@
 import type { Asset } from '@florin/contract/money';
-import { quoteCharge } from '../../payments/index.ts';
+import { quoteCharge } from '../../payments/charges/index.ts';
 import type { StoreCaller, SubscriptionDeps } from '../deps.ts';
 import type { SubscriptionRow } from '../queries.ts';
 

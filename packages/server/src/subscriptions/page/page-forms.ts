@@ -1,7 +1,7 @@
 import type { Asset } from '@florin/contract/money';
 import { Fail } from '../../platform/fail.ts';
-import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/index.ts';
-import { formOf } from '../../platform/http/index.ts';
+import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/pages/index.ts';
+import { formOf } from '../../platform/http/pages/index.ts';
 import { encodeId } from '../../tenancy/index.ts';
 import type { StoreCaller, SubscriptionDeps } from '../deps.ts';
 import { SUBSCRIBE_PATH } from '../page-token.ts';

@@ -1,4 +1,4 @@
-import type { PublicPage } from '../../platform/http/index.ts';
+import type { PublicPage } from '../../platform/http/pages/index.ts';
 import type { SubscriptionDeps } from '../deps.ts';
 import { portalPages } from './portal-pages.ts';
 import { subscribePages } from './subscribe-pages.ts';

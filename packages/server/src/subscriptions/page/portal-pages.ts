@@ -1,5 +1,5 @@
 import type { PortalCancelView, PortalSubscription, PortalView } from '@florin/pages';
-import { languageOf, payerPages } from '../../checkout/index.ts';
+import { languageOf, payerPages } from '../../checkout/page/index.ts';
 import { Fail } from '../../platform/fail.ts';
 import {
   formOf,
@@ -7,7 +7,7 @@ import {
   type PageRequest,
   type PublicPage,
   seeOther,
-} from '../../platform/http/index.ts';
+} from '../../platform/http/pages/index.ts';
 import { cancelSubscription } from '../cancel-subscription.ts';
 import type { SubscriptionDeps } from '../deps.ts';
 import { payInvoice } from '../pay-invoice.ts';

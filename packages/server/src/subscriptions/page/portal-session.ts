@@ -3,10 +3,12 @@ import type { PortalSession, PortalSessionInput } from '@florin/contract/schemas
 import type { Selectable } from 'kysely';
 import { normalPageUrls } from '../../checkout/index.ts';
 import { checkExternalId, findCustomerId } from '../../customers/index.ts';
+import { decodeIdToken, encodeIdToken, newId } from '../../platform/db/ids/index.ts';
 import type { Db, Tables } from '../../platform/db/index.ts';
-import { decodeIdToken, encodeIdToken, newId, transact } from '../../platform/db/index.ts';
+import { transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
-import { merchantTime, readSettings } from '../../tenancy/index.ts';
+import { merchantTime } from '../../tenancy/index.ts';
+import { readSettings } from '../../tenancy/settings/index.ts';
 import type { StoreCaller, SubscriptionDeps } from '../deps.ts';
 import { SUBSCRIPTION_SETTINGS } from '../settings.ts';
 import { findPageOwner, type PageOwner } from './queries.ts';

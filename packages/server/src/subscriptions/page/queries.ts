@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/index.ts';
-import type { MerchantMode } from '../../tenancy/index.ts';
+import type { MerchantMode } from '../../tenancy/settings/index.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import '../tables.ts';
 

@@ -1,7 +1,8 @@
 import { formatTokens } from '@florin/contract/money';
 import { NETWORK_NAMES, type PageLanguage, periodText, type ReceiptView, timeText } from '@florin/pages';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
-import { currentOption, type PaymentDeps, type PaymentView, readPayment } from '../../payments/index.ts';
+import type { PaymentDeps } from '../../payments/index.ts';
+import { currentOption, type PaymentView, readPayment } from '../../payments/reads/index.ts';
 import { decodeId } from '../../tenancy/index.ts';
 import type { Portal } from './portal-session.ts';
 import { findSubscriptionRow } from './queries.ts';

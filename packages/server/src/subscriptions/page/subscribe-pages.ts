@@ -1,11 +1,7 @@
-import { languageOf, payerPages } from '../../checkout/index.ts';
+import { languageOf, payerPages } from '../../checkout/page/index.ts';
 import type { PaymentDeps } from '../../payments/index.ts';
-import {
-  type PageAnswer,
-  type PageRequest,
-  type PublicPage,
-  TokenBuckets,
-} from '../../platform/http/index.ts';
+import { TokenBuckets } from '../../platform/http/index.ts';
+import type { PageAnswer, PageRequest, PublicPage } from '../../platform/http/pages/index.ts';
 import { SUBSCRIBE_PATH } from '../page-token.ts';
 import { findSubscribePage, type SubscribePage } from './find-subscribe-page.ts';
 import { readSubscribeView } from './subscribe-view.ts';

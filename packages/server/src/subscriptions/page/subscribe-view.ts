@@ -13,7 +13,8 @@ import {
 } from '@florin/pages';
 import { invoicePages, offeredOptions } from '../../checkout/index.ts';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
-import { type PaymentDeps, paymentSettings, readPayment } from '../../payments/index.ts';
+import { type PaymentDeps, paymentSettings } from '../../payments/index.ts';
+import { readPayment } from '../../payments/reads/index.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import type { StoredItem } from '../tables.ts';
 import type { SubscribePage } from './find-subscribe-page.ts';

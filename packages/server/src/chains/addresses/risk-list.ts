@@ -1,0 +1,68 @@
+import type { Network } from '@florin/contract/money';
+import type { Db } from '../../platform/db/index.ts';
+import { prepared } from '../../platform/db/statements/index.ts';
+
+declare module '../../platform/db/db.ts' {
+  interface Tables {
+    risk_address: { network: Network; address: string; reason: string; created_at_ms: bigint | number };
+  }
+}
+
+/*
+ * Addresses that this installation neither pays nor accepts money from, in canonical form (`AddressCheck.canonical`). An
+ * error of the database propagates: without the list no address passes.
+ */
+
+export interface RiskAddress {
+  network: Network;
+  address: string;
+  reason: string;
+}
+
+/** The addresses (canonical form) that are listed on that network. */
+export async function isListed(db: Db, network: Network, addresses: readonly string[]): Promise<Set<string>> {
+  if (addresses.length === 0) return new Set();
+  const { rows } = await prepared<{ address: string }>`
+    select address from risk_address
+    where network = ${network} and address = any(${[...new Set(addresses)]}::text[])`.execute(db);
+  return new Set(rows.map((row) => row.address));
+}
+
+/** Lists an address; one that is listed gets the new reason. `nowMs`: real time. */
+export async function addRiskAddress(db: Db, entry: RiskAddress, nowMs: number): Promise<void> {
+  await db
+    .insertInto('risk_address')
+    .values({ ...entry, created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.columns(['network', 'address']).doUpdateSet({ reason: entry.reason }))
+    .execute();
+}
+
+/** @returns whether it was listed */
+export async function removeRiskAddress(db: Db, network: Network, address: string): Promise<boolean> {
+  const result = await db
+    .deleteFrom('risk_address')
+    .where('network', '=', network)
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return result.numDeletedRows > 0n;
+}
+
+/** A page of the list, ordered by network and address; `after` is the last entry of the page before. */
+export function listRiskAddresses(
+  db: Db,
+  page: { limit: number; after?: { network: Network; address: string } },
+): Promise<RiskAddress[]> {
+  const { after } = page;
+  return db
+    .selectFrom('risk_address')
+    .select(['network', 'address', 'reason'])
+    .$if(after !== undefined, (query) =>
+      query.where((eb) =>
+        eb(eb.refTuple('network', 'address'), '>', eb.tuple(after?.network ?? 'erc20', after?.address ?? '')),
+      ),
+    )
+    .orderBy('network')
+    .orderBy('address')
+    .limit(page.limit)
+    .execute();
+}

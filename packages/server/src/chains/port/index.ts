@@ -1,0 +1,31 @@
+export type {
+  AddressCheck,
+  Authority,
+  Chain,
+  ChainCaps,
+  ChainTransfer,
+  ChargeFault,
+  ChargeSpec,
+  Confirmations,
+  Head,
+  KeyRef,
+  Mandate,
+  MandatePeriod,
+  MandateState,
+  Movement,
+  Precheck,
+  ScanAnswer,
+  SignedApproval,
+  SignedTx,
+  TxStatus,
+  WatchSet,
+} from './port.ts';
+export {
+  AddressPoolEmpty,
+  CHARGE_FAULTS,
+  ChainUnavailable,
+  SignerUnavailable,
+  SigningHeld,
+  UnbuildableTransfer,
+} from './port.ts';
+export { type ApprovalRule, SigningRefused } from './wallet-holder.ts';

@@ -1,0 +1,10 @@
+export {
+  capsUsed,
+  freeCap,
+  type InvoiceChange,
+  insertInvoices,
+  listCovering,
+  listOpenInvoices,
+  openInvoicesLock,
+  updateInvoices,
+} from './billing-queries.ts';

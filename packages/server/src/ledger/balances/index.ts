@@ -1,0 +1,3 @@
+export { ledgerImbalance } from './health.ts';
+export { presentBalances } from './present.ts';
+export { isCauseBooked, lockBalance, readBalances, recomputeBalances, sumOfEntries } from './queries.ts';

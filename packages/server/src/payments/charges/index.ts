@@ -1,0 +1,10 @@
+export {
+  bookCharges,
+  type ChargeQuote,
+  completeReleased,
+  endCharges,
+  insertCharges,
+  type MadeCharge,
+  type NewCharge,
+  quoteCharge,
+} from './charges.ts';

@@ -1,0 +1,1 @@
+export { readRateAtCreation } from './quote.ts';

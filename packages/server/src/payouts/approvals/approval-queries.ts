@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db/index.ts';
+
+import '../tables.ts';
+
+/**
+ * Sum that a merchant has submitted without approval after a time of its clock, over all tokens. Canceled batches do not
+ * count; failed items do, as in the quota.
+ */
+export async function sumUnapproved(tx: Tx, merchantId: string, after: number): Promise<bigint> {
+  const { rows } = await sql<{ amount: string }>`
+    select coalesce(sum(requested_amount), 0)::text as amount from payout_batch
+    where merchant_id = ${merchantId} and submitted_at > ${after}
+      and required_approvals = 0 and status <> 'canceled'`.execute(tx);
+  return BigInt(rows[0]?.amount ?? 0);
+}
+
+/** Sum of what was accepted without signatures for a signer that wants some, and is not decided yet, over all merchants. */
+export async function sumUnsigned(tx: Tx): Promise<bigint> {
+  const { rows } = await sql<{ amount: string }>`
+    select coalesce(sum(requested_amount), 0)::text as amount from payout_batch
+    where required_signatures = 0 and status in ('pending_approval', 'pending', 'processing')`.execute(tx);
+  return BigInt(rows[0]?.amount ?? 0);
+}
+
+/** Number of batches that wait for approval, over all merchants. */
+export async function countPendingApproval(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`
+    select count(*) as count from payout_batch where status = 'pending_approval'`.execute(db);
+  return Number(rows[0]?.count ?? 0);
+}

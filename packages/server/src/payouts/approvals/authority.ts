@@ -1,0 +1,30 @@
+import type { Authority } from '../../chains/port/index.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { type FindAuthority, readApprovals, signedApprovals } from '../../transfers/approvals/index.ts';
+import { OWNER_TYPE, orderOf } from '../jobs.ts';
+import { batchNotFound, findBatch, readItems } from '../queries.ts';
+
+/** A batch as its signer compares it: all items in their places, and its approvals. */
+export const payoutAuthority: FindAuthority = async (db: Db, merchantId, { ownerType, groupId }) => {
+  if (ownerType !== OWNER_TYPE) return undefined;
+  const batch = await findBatch(db, merchantId, groupId);
+  if (batch === undefined) return undefined;
+  const items = await readItems(db, merchantId, groupId);
+  const named = { kind: 'payout', id: groupId } as const;
+  return {
+    ...named,
+    merchantId,
+    asset: batch.currency,
+    items: items
+      .map((item) => orderOf(batch, item))
+      .map(({ place, address: to, amount, memo }) => ({ place, to, amount, memo })),
+    approvals: await readApprovals(db, merchantId, named),
+  } satisfies Authority;
+};
+
+/** What approvers sign of a batch. @throws Fail `resource_not_found` */
+export async function payoutStatement(db: Db, merchantId: string, batchId: string) {
+  const authority = await payoutAuthority(db, merchantId, { ownerType: OWNER_TYPE, groupId: batchId });
+  if (authority === undefined) throw batchNotFound();
+  return signedApprovals.subjectOf(authority);
+}

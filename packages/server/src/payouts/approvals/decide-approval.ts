@@ -1,0 +1,107 @@
+import type { PayoutBatch } from '@florin/contract/schemas';
+import { type Tx, transact } from '../../platform/db/index.ts';
+import { Fail, invariant } from '../../platform/fail.ts';
+import { enqueue } from '../../platform/jobs/index.ts';
+import { castVote } from '../../stores/approvers/index.ts';
+import { type MerchantTime, merchantTime } from '../../tenancy/index.ts';
+import { signedApprovals } from '../../transfers/approvals/index.ts';
+import { closeUnsentBatch } from '../cancel-payout-batch.ts';
+import { changeBatch } from '../change-batch.ts';
+import type { Actor, PayoutDeps } from '../deps.ts';
+import { boundDigest } from '../items-digest.ts';
+import { OWNER_TYPE, PROCESS_JOB } from '../jobs.ts';
+import { presentBatch } from '../present.ts';
+import { type BatchRow, lockBatch, readItems } from '../queries.ts';
+import { mayDecide } from '../states.ts';
+import { payoutAuthority } from './authority.ts';
+
+export interface Approval {
+  batchId: string;
+  approverId: string;
+  decision: 'approved' | 'rejected';
+  /** By the approver's key, for the signer of live money. */
+  signed?: signedApprovals.SignedBy | undefined;
+}
+
+/** The signer may still wait for signatures. */
+const SENDING: ReadonlySet<BatchRow['status']> = new Set(['pending', 'processing']);
+
+function checkWaits(batch: BatchRow): void {
+  if (batch.status !== 'pending_approval') {
+    throw new Fail(
+      'invalid_request',
+      `The batch is ${batch.status}; only a batch that is pending_approval is decided.`,
+    );
+  }
+}
+
+function checkMayDecide(batch: BatchRow, approval: Approval): void {
+  if (!mayDecide(batch.owners, approval.approverId)) {
+    throw new Fail(
+      'forbidden',
+      'An approver cannot decide on a batch that a key of theirs created, edited or submitted.',
+    );
+  }
+}
+
+/**
+ * Counts the vote of a registered approver on a batch. Enough approvals make it `pending`; one rejection ends it and
+ * releases the money. A signature is checked and kept for the signer; one that comes after the votes, as the signer still
+ * waits for it, is kept alone.
+ *
+ * @throws Fail `forbidden` for the owner of a key that created, edited or submitted it, and for a removed approver;
+ * `invalid_request` in every other state, for an approver who has voted before, and with param `signature`, `approver` or
+ * `valid_until` where a signature is wrong or missing
+ */
+export async function decideApproval(
+  deps: PayoutDeps,
+  actor: Actor,
+  approval: Approval,
+): Promise<PayoutBatch> {
+  const time = merchantTime(deps, actor);
+  const { signed } = approval;
+  const by = signed && (await signedApprovals.findPolicyApprover(deps.chains, actor, signed));
+  const batch = await transact(deps.db, async (tx) => {
+    const locked = await lockBatch(tx, actor.merchantId, approval.batchId);
+    const isLate = signed !== undefined && SENDING.has(locked.status);
+    if (!isLate) checkWaits(locked);
+    checkMayDecide(locked, approval);
+    if (signed !== undefined && by !== undefined)
+      await signedApprovals.keepSignature(tx, await authorityOf(tx, locked), { ...signed, by }, time);
+    return isLate ? locked : await vote(tx, locked, approval, time);
+  });
+  return presentBatch(batch);
+}
+
+async function vote(
+  tx: Tx,
+  locked: BatchRow,
+  { approverId, decision }: Approval,
+  time: MerchantTime,
+): Promise<BatchRow> {
+  // The vote is bound to the digest of the items.
+  const digest = boundDigest(locked, await readItems(tx, locked.merchant_id, locked.batch_id));
+  const subject = `${locked.batch_id} ${digest.toString('hex')}`;
+  const cast = { action: 'payouts.approval', subject, approverId, decision };
+  const { required_approvals: required, required_signatures: signatures } = locked;
+  const { isDone, agreed } = await castVote(tx, locked.merchant_id, { ...cast, required }, time.seconds);
+  if (decision === 'rejected') return await closeUnsentBatch(tx, locked, 'rejected', time);
+  const counts = { wanted: signatures ?? 0, left: required - agreed };
+  const what = { merchantId: locked.merchant_id, kind: 'payout', id: locked.batch_id } as const;
+  await signedApprovals.checkSignaturesLeft(tx, what, counts, time.seconds);
+  if (!isDone) return locked;
+  const job = {
+    merchantId: locked.merchant_id,
+    kind: PROCESS_JOB,
+    uniqueKey: locked.batch_id,
+    dueAtMs: time.realMs,
+  };
+  await enqueue(tx, [{ ...job, followsClock: true, payload: { batchId: locked.batch_id } }]);
+  return await changeBatch(tx, locked, { status: 'pending' }, time);
+}
+
+async function authorityOf(tx: Tx, { merchant_id: merchantId, batch_id: groupId }: BatchRow) {
+  const authority = await payoutAuthority(tx, merchantId, { ownerType: OWNER_TYPE, groupId });
+  invariant(authority, 'a batch that is locked can be read');
+  return authority;
+}

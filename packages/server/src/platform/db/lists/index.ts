@@ -1,0 +1,10 @@
+export {
+  type CreatedRange,
+  createdRange,
+  cursorOf,
+  madeWithin,
+  newestFirst,
+  pageOf,
+  readNewest,
+  unknownCursor,
+} from './list-page.ts';

@@ -1,0 +1,31 @@
+import type { Authority } from '../../chains/port/index.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import { type FindAuthority, readApprovals, signedApprovals } from '../../transfers/approvals/index.ts';
+import { checkRecipient } from '../../transfers/recipients/index.ts';
+import { OWNER_TYPE } from '../jobs.ts';
+import { findRefund } from '../queries.ts';
+
+/** A refund as its signer compares it: one item in place 0, and its approvals. */
+export const refundAuthority: FindAuthority = async (db: Db, merchantId, { ownerType, groupId }) => {
+  if (ownerType !== OWNER_TYPE) return undefined;
+  const refund = await findRefund(db, merchantId, groupId);
+  if (refund === undefined || refund.address === null) return undefined;
+  const { canonical: to } = checkRecipient(refund.network, refund.address, { allowProgramOwned: true });
+  const named = { kind: 'refund', id: groupId } as const;
+  return {
+    ...named,
+    merchantId,
+    asset: refund.currency,
+    items: [{ place: 0, to, amount: refund.amount, memo: null }],
+    approvals: await readApprovals(db, merchantId, named),
+  } satisfies Authority;
+};
+
+/** What approvers sign of a refund. @throws Fail `invalid_request` while it has no address */
+export async function refundStatement(db: Db, merchantId: string, refundId: string) {
+  const authority = await refundAuthority(db, merchantId, { ownerType: OWNER_TYPE, groupId: refundId });
+  if (authority === undefined)
+    throw new Fail('invalid_request', 'Its payer has not named the address yet: there is nothing to sign.');
+  return signedApprovals.subjectOf(authority);
+}

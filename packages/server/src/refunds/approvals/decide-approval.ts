@@ -1,0 +1,120 @@
+import type { MerchantRef } from '../../payments/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { transact } from '../../platform/db/index.ts';
+import { Fail, invariant } from '../../platform/fail.ts';
+import { crashPoint, enqueue, type Job, type JobOutcome, type JobRun } from '../../platform/jobs/index.ts';
+import { castVote } from '../../stores/approvers/index.ts';
+import { getMerchant } from '../../stores/index.ts';
+import { type MerchantTime, merchantTime } from '../../tenancy/index.ts';
+import { signedApprovals } from '../../transfers/approvals/index.ts';
+import { type RefundDeps, refundSettings } from '../deps.ts';
+import { endRefund } from '../end-refund.ts';
+import { OWNER_TYPE, sendJob } from '../jobs.ts';
+import { type LockedRefund, lockRefund, type RefundRow, updateRefund } from '../queries.ts';
+import { afterVerdict, awaitsApproval, delayLeft, maySend, type RefundVerdict } from '../states.ts';
+import { boundDigest } from './approval.ts';
+import { refundAuthority } from './authority.ts';
+
+export interface RefundApproval {
+  refundId: string;
+  approverId: string;
+  verdict: RefundVerdict;
+  /** By the approver's key, for the signer of live money. */
+  signed?: signedApprovals.SignedBy | undefined;
+}
+
+export interface DecidedRefund {
+  refund: RefundRow;
+  /** The number of approvals so far. */
+  approvals: number;
+}
+
+function checkMayDecide(refund: RefundRow, approverId: string): void {
+  if (refund.created_by_owner === approverId)
+    throw new Fail('forbidden', 'Approvers cannot decide on a refund that their own API key created.');
+}
+
+function checkWaits(refund: RefundRow): void {
+  if (!awaitsApproval(refund))
+    throw new Fail('invalid_request', `The refund is ${refund.status} and does not wait for approval.`);
+}
+
+/** Approved or in need of none, and not paid: the signer may still wait for signatures. */
+const isUnderWay = (refund: RefundRow) => maySend(refund) || refund.status === 'processing';
+
+/**
+ * Records a registered approver's verdict on a refund. Enough approvals let it be sent; one rejection cancels it and
+ * releases the money. A signature is checked and kept for the signer; one that comes after the approvals is kept alone.
+ *
+ * @throws Fail `forbidden` for the owner of the key that created it; `invalid_request` if it does not wait for approval, or
+ * the approver has decided before, and with param `signature`, `approver` or `valid_until` where a signature is wrong or
+ * missing
+ */
+export async function decideRefund(
+  deps: RefundDeps,
+  merchant: MerchantRef,
+  approval: RefundApproval,
+): Promise<DecidedRefund> {
+  const { delaySeconds } = await refundSettings(deps, merchant);
+  const time = merchantTime(deps, merchant);
+  const { signed } = approval;
+  const by = signed && (await signedApprovals.findPolicyApprover(deps.chains, merchant, signed));
+  const decided = await transact(deps.db, async (tx) => {
+    const locked = await lockRefund(tx, merchant.merchantId, approval.refundId);
+    const { refund } = locked;
+    const isLate = signed !== undefined && isUnderWay(refund);
+    if (!isLate) checkWaits(refund);
+    checkMayDecide(refund, approval.approverId);
+    if (signed !== undefined && by !== undefined)
+      await signedApprovals.keepSignature(tx, await authorityOf(tx, refund), { ...signed, by }, time);
+    if (isLate) return { refund, approvals: refund.required_approvals };
+    const after = await decideLocked(tx, locked, approval, { delaySeconds, time });
+    crashPoint('refund-approval.before-commit');
+    return after;
+  });
+  crashPoint('refund-approval.after-commit');
+  return decided;
+}
+
+async function decideLocked(
+  tx: Tx,
+  locked: LockedRefund,
+  { refundId, approverId, verdict }: RefundApproval,
+  { delaySeconds, time }: { delaySeconds: number; time: MerchantTime },
+): Promise<DecidedRefund> {
+  const { refund } = locked;
+  const { merchant_id: merchantId, required_approvals: required, addressed_at: addressedAt } = refund;
+  // An approval is bound to its exact amount and address.
+  const subject = `${refundId} ${boundDigest(refund).toString('hex')}`;
+  const vote = { action: 'refunds.approval', subject, approverId, decision: verdict, required };
+  const { agreed } = await castVote(tx, merchantId, vote, time.seconds);
+  crashPoint('refund-approval.voted');
+  const next = afterVerdict(verdict, { agreed, required });
+  if (next === 'canceled')
+    return { refund: await endRefund(tx, locked, { status: 'canceled' }, time), approvals: 0 };
+  const counts = { wanted: refund.required_signatures ?? 0, left: required - agreed };
+  const what = { merchantId, kind: 'refund', id: refundId } as const;
+  await signedApprovals.checkSignaturesLeft(tx, what, counts, time.seconds);
+  if (next === 'waits') return { refund, approvals: agreed };
+  const approved = await updateRefund(tx, refund, { approved_at: time.seconds });
+  const left = delayLeft(delaySeconds, time.seconds - Number(addressedAt));
+  await enqueue(tx, [sendJob(refund, time, left)]);
+  return { refund: approved, approvals: agreed };
+}
+
+async function authorityOf(tx: Tx, { merchant_id: merchantId, refund_id: groupId }: RefundRow) {
+  const authority = await refundAuthority(tx, merchantId, { ownerType: OWNER_TYPE, groupId });
+  invariant(authority, 'a refund that is decided has an address');
+  return authority;
+}
+
+/** Handles `EXPIRE_REFUND_APPROVAL_JOB`: cancels a refund that nobody approved in time and releases its money. */
+export async function expireRefundApproval(deps: RefundDeps, job: Job, run: JobRun): Promise<JobOutcome> {
+  const merchant = await getMerchant(deps.db, job.merchantId);
+  await run.step(async (tx) => {
+    const locked = await lockRefund(tx, job.merchantId, String(job.payload.refundId));
+    if (!awaitsApproval(locked.refund)) return;
+    await endRefund(tx, locked, { status: 'canceled' }, merchantTime(deps, merchant));
+  });
+  return 'done';
+}

@@ -1,0 +1,4 @@
+export { countAwaitingApproval, findByOwnId, listAwaitingApproval } from './approval-queries.ts';
+export * as refundAuthorities from './authority.ts';
+export { decideRefund } from './decide-approval.ts';
+export { decideLostRefund, type LostRefundVerdict } from './decide-lost.ts';

@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import { lockApprovers } from '../queries.ts';
+import '../tables.ts';
+
+// Four eyes: a decision is carried out once two registered approvers have cast the same vote on the same subject. Votes of
+// a merchant are serialised (its approvers' rows are locked), so of two concurrent votes exactly one sees the other and
+// carries the decision out. Count and effect commit together. Votes of removed approvers do not count.
+
+/** How many must agree by default. */
+const REQUIRED = 2;
+
+export interface Vote {
+  /** The kind of decision, such as `payments.seizure`. */
+  action: string;
+  /**
+   * The subject, with every value that the approvers must agree on (amount, reference): votes on subjects that differ in
+   * one character do not add up.
+   */
+  subject: string;
+  approverId: string;
+  decision: string;
+  /** How many must agree; 2 by default. */
+  required?: number;
+}
+
+export interface VoteCount {
+  /** The number of equal votes on this subject, this one included. */
+  agreed: number;
+  required: number;
+  /** True: enough agree, and the caller must carry the decision out in this transaction. */
+  isDone: boolean;
+}
+
+/**
+ * Records an approver's vote. The caller has identified the approver (`identifyApprover`), and checks in the same
+ * transaction that the subject is still undecided.
+ *
+ * @throws Fail `invalid_request` where the approver has voted on this subject before; `forbidden` for a removed approver
+ */
+export async function castVote(
+  tx: Tx,
+  merchantId: string,
+  vote: Vote,
+  nowSeconds: number,
+): Promise<VoteCount> {
+  const { action, subject, approverId, decision, required = REQUIRED } = vote;
+  const present = (await lockApprovers(tx, merchantId)).filter((approver) => approver.removed_at === null);
+  const ids = present.map((approver) => approver.approver_id);
+  if (!ids.includes(approverId)) throw new Fail('forbidden', 'This approver was removed.');
+  const { rows } = await sql`
+    insert into vote (merchant_id, action, subject, approver_id, decision, created_at)
+    values (${merchantId}, ${action}, ${subject}, ${approverId}, ${decision}, ${nowSeconds})
+    on conflict (merchant_id, action, subject, approver_id) do nothing
+    returning 1`.execute(tx);
+  if (rows.length === 0) throw new Fail('invalid_request', 'You have decided on this before.');
+  const { votes } = await tx
+    .selectFrom('vote')
+    .select((e) => e.fn.countAll<bigint>().as('votes'))
+    .where('merchant_id', '=', merchantId)
+    .where('action', '=', action)
+    .where('subject', '=', subject)
+    .where('decision', '=', decision)
+    .where('approver_id', 'in', ids)
+    .executeTakeFirstOrThrow();
+  const agreed = Number(votes);
+  return { agreed, required, isDone: agreed >= required };
+}

@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import { newId } from '../../platform/db/ids/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { type AttemptRow, closeAttempts, type TransferRow, writeOutcomes } from '../queries.ts';
+import type { MemberVerdict } from '../states.ts';
+import { lockWallet, takeOrdinal } from '../wallets/wallet-queries.ts';
+import { notifyOwners, type Work } from '../work.ts';
+
+/** Writes transfers that fail or go back to the queue without a transaction. */
+export async function writeUnsent(
+  tx: Tx,
+  work: Work,
+  verdicts: readonly MemberVerdict[],
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  const outcomes = verdicts.map((verdict) => ({ ...verdict, txId: null }));
+  await writeOutcomes(tx, work.merchant.merchantId, outcomes, work.nowSeconds);
+  const over = new Set(verdicts.filter((verdict) => verdict.to !== 'queued').map((v) => v.transferId));
+  await notifyOwners(
+    tx,
+    work,
+    transfers.filter((transfer) => over.has(transfer.transfer_id)),
+  );
+}
+
+/** Locks the wallet of an attempt. Lock order: wallets before attempts, as an adoption of the history does. */
+export async function lockWalletOf(tx: Tx, { network, sender }: AttemptRow): Promise<void> {
+  await lockWallet(tx, { network, sender, chainNext: null });
+}
+
+/**
+ * Fails an attempt that has no stored bytes. The holder may have signed it all the same and signs nothing else under its
+ * id, so its sequence goes to another attempt, which pays nobody.
+ */
+export async function abandonAttempt(
+  tx: Tx,
+  work: Work,
+  { attempt, verdicts, detail }: { attempt: AttemptRow; verdicts: readonly MemberVerdict[]; detail: string },
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  const { merchantId } = work.merchant;
+  const verdict = { attempt: 'failed' as const, members: [] };
+  const closing = { attempt, verdict, detail, height: null, fee: null, signed: null, paidBy: new Map() };
+  const [closed] = await closeAttempts(tx, merchantId, [closing], work.nowSeconds);
+  if (closed === undefined) return;
+  await writeUnsent(tx, work, verdicts, transfers);
+  if (attempt.sequence !== null) await passOnSequence(tx, attempt, { detail, nowSeconds: work.nowSeconds });
+}
+
+async function passOnSequence(
+  tx: Tx,
+  attempt: AttemptRow,
+  { detail, nowSeconds }: { detail: string; nowSeconds: number },
+): Promise<void> {
+  const { merchant_id: merchantId, attempt_id: givenUp, network, sender, sequence } = attempt;
+  const attemptId = newId();
+  const { ordinal, previous } = await takeOrdinal(tx, attempt, attemptId);
+  await sql`
+    update transfer_attempt set sequence = null
+    where merchant_id = ${merchantId} and attempt_id = ${givenUp}`.execute(tx);
+  await tx
+    .insertInto('transfer_attempt')
+    .values({
+      merchant_id: merchantId,
+      attempt_id: attemptId,
+      group_id: attempt.group_id,
+      network,
+      currency: attempt.currency,
+      key_ref: attempt.key_ref,
+      sender,
+      sequence,
+      ordinal,
+      previous_id: previous,
+      status: 'reserved',
+      // An attempt whose item is itself only uses its sequence up.
+      item_ids: [attemptId],
+      detail,
+      created_at: nowSeconds,
+    })
+    .execute();
+  await sql`
+    update wallet_sequence set attempt_id = ${attemptId}
+    where network = ${network} and sender = ${sender} and sequence = ${sequence}`.execute(tx);
+}

@@ -1,0 +1,80 @@
+import type { Authority, SignedTx } from '../../chains/port/index.ts';
+import { readSignerJournal } from '../approvals/signer-journal.ts';
+import { chargeOf } from '../charges/charges.ts';
+import type { AttemptRow, TransferRow } from '../queries.ts';
+import { attemptsBefore } from '../wallets/wallet-queries.ts';
+import type { Work } from '../work.ts';
+import { movementOf, paysNobody } from './movements.ts';
+
+/**
+ * Builds and signs an attempt.
+ *
+ * @param transfers those of its group
+ * @throws UnbuildableTransfer, SigningRefused, SigningHeld, ChainUnavailable
+ */
+export async function buildAttempt(
+  { deps, merchant, chain, isCharge }: Work,
+  { attempt, history, replaces }: { attempt: AttemptRow; history: string; replaces?: SignedTx | undefined },
+  transfers: readonly TransferRow[],
+): Promise<SignedTx> {
+  const { attempt_id: attemptId, group_id: groupId, key_ref: keyRef, sequence, ordinal } = attempt;
+  if (ordinal === null) throw new Error('an attempt that is signed has an ordinal');
+  const before = (from: bigint | null) => attemptsBefore(deps.db, { ...attempt, ordinal }, from);
+  const journal = await readSignerJournal(deps.db, merchant);
+  const signing = { history, attemptId, ordinal, previous: attempt.previous_id, before, journal };
+  const version = replaces === undefined ? {} : { replaces };
+  const by = { keyRef, signing, ...version };
+  if (paysNobody(attempt))
+    return await chain.buildMovement({ ...by, movement: movementOf(attempt), sequence: String(sequence) });
+  const numbered = sequence === null ? by : { ...by, sequence: String(sequence) };
+  const members = membersOf(attempt, transfers);
+  if (isCharge) return await chain.buildCharge({ ...numbered, ...chargeOfMembers(members) });
+  if (keyRef === 'tank')
+    return await chain.buildSweep({ ...by, items: members.map(sweepItemOf), sequence: String(sequence) });
+  const items = members.map(itemOf);
+  const authority = await authorityOf({ deps, merchant }, members);
+  const allowed = authority === undefined ? {} : { authority };
+  return await chain.buildTransfer({ ...numbered, ...allowed, asset: attempt.currency, groupId, items });
+}
+
+/** A signer asks for it; the keys of a sandbox merchant lie with its simulated chains, which ask for nothing. */
+async function authorityOf(
+  { deps, merchant }: Pick<Work, 'deps' | 'merchant'>,
+  [first]: readonly TransferRow[],
+): Promise<Authority | undefined> {
+  if (merchant.mode === 'sandbox' || first === undefined) return undefined;
+  const { owner_type: ownerType, group_id: groupId } = first;
+  return await deps.findAuthority(deps.db, merchant.merchantId, { ownerType, groupId });
+}
+
+function membersOf(attempt: AttemptRow, transfers: readonly TransferRow[]): TransferRow[] {
+  const byId = new Map(transfers.map((transfer) => [transfer.transfer_id, transfer]));
+  return attempt.item_ids.map((id) => {
+    const transfer = byId.get(id);
+    if (transfer === undefined) throw new Error('an attempt has a transfer that is not in its group');
+    return transfer;
+  });
+}
+
+const itemOf = ({ transfer_id: itemId, place, address: to, amount, memo }: TransferRow) => ({
+  itemId,
+  place,
+  to,
+  amount,
+  ...(memo === null ? {} : { memo }),
+});
+
+const DEPOSIT_KEY = 'deposit:';
+
+const sweepItemOf = ({ transfer_id: itemId, key_ref: keyRef, currency: asset, amount }: TransferRow) => ({
+  itemId,
+  index: Number(keyRef.slice(DEPOSIT_KEY.length)),
+  asset,
+  amount,
+});
+
+function chargeOfMembers([transfer, ...others]: readonly TransferRow[]) {
+  if (transfer?.charge == null || others.length > 0)
+    throw new Error('a charge must be alone in its transaction');
+  return { ...chargeOf(transfer.charge), chargeId: transfer.transfer_id, amount: transfer.amount };
+}

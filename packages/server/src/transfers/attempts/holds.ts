@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import type { SigningHeld } from '../../chains/port/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { enqueue } from '../../platform/jobs/index.ts';
+import type { AttemptRow, TransferRow } from '../queries.ts';
+import { SEND_JOB } from '../send-job.ts';
+import { holdSeconds } from '../states.ts';
+import { ofWallet } from '../wallets/wallet-queries.ts';
+import type { Work } from '../work.ts';
+import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
+import { isFill, paysNobody } from './movements.ts';
+
+// A signer that wants people to act signs nothing, and the attempt keeps its sequence: asked again, it may sign. But as soon
+// as another transaction of the wallet has a later sequence, that one waits too. The attempt then gives its sequence to an
+// empty payment, and its transfers wait without one, for longer each time, or until somebody releases them.
+
+/** An attempt that the signer holds. */
+export interface HeldAttempt {
+  attempt: AttemptRow;
+  held: SigningHeld;
+}
+
+/** Lets held attempts give up their sequences where others wait behind them. */
+export async function stepAside(
+  tx: Tx,
+  work: Work,
+  list: readonly HeldAttempt[],
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  for (const { attempt, held } of list) {
+    if (attempt.sequence === null || isFill(attempt)) continue;
+    await lockWalletOf(tx, attempt);
+    if (!(await isAnyBehind(tx, attempt))) continue;
+    const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
+    const verdicts = transferIds.map((transferId) => ({ transferId, to: 'queued', alone: false }) as const);
+    await abandonAttempt(tx, work, { attempt, verdicts, detail: held.message }, transfers);
+    await hold(tx, work, { attempt, held, transfers });
+  }
+}
+
+/** Only signed ones wait: a reserved one may be held as well. Behind the gas tank's, those of any merchant. */
+async function isAnyBehind(
+  tx: Tx,
+  { merchant_id, network, sender, sequence, key_ref }: AttemptRow,
+): Promise<boolean> {
+  const { rows } = await sql<{ is_behind: boolean }>`
+    select exists (
+      select from transfer_attempt
+      where ${ofWallet({ merchant_id, network, sender, key_ref })} and sequence > ${sequence}
+        and status in ('signed', 'sent')
+    ) as is_behind`.execute(tx);
+  return rows[0]?.is_behind ?? true;
+}
+
+async function hold(
+  tx: Tx,
+  { nowSeconds }: Work,
+  { attempt, held, transfers }: HeldAttempt & { transfers: readonly TransferRow[] },
+): Promise<void> {
+  const own = transfers.filter((transfer) => transfer.group_id === attempt.group_id);
+  const since = Math.min(...own.map((transfer) => Number(transfer.created_at)), nowSeconds);
+  const until = nowSeconds + holdSeconds(nowSeconds - since);
+  await sql`
+    insert into transfer_hold (merchant_id, group_id, reason, held_at, until)
+    values (${attempt.merchant_id}, ${attempt.group_id}, ${held.reason}, ${nowSeconds}, ${until})
+    on conflict (merchant_id, group_id) do update set reason = excluded.reason, held_at = excluded.held_at,
+      until = excluded.until`.execute(tx);
+}
+
+/** Ends the wait of a group, and tries it again. */
+export async function releaseHold(tx: Tx, merchantId: string, groupId: string, nowMs: number): Promise<void> {
+  await sql`delete from transfer_hold where merchant_id = ${merchantId} and group_id = ${groupId}`.execute(
+    tx,
+  );
+  const { rows } = await sql<{ is_open: boolean }>`
+    select exists (
+      select from transfer where merchant_id = ${merchantId} and group_id = ${groupId} and status in ('queued', 'sending')
+    ) as is_open`.execute(tx);
+  if (rows[0]?.is_open !== true) return;
+  const job = { merchantId, kind: SEND_JOB, uniqueKey: groupId, dueAtMs: nowMs, payload: { groupId } };
+  await enqueue(tx, [{ ...job, followsClock: true }]);
+}

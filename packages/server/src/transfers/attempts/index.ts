@@ -1,0 +1,1 @@
+export { readDeciding } from './versions.ts';

@@ -1,0 +1,143 @@
+import type { Asset } from '@florin/contract/money';
+import { sql } from 'kysely';
+import type { KeyRef, Movement } from '../../chains/port/index.ts';
+import { newId } from '../../platform/db/ids/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import type { AttemptRow } from '../queries.ts';
+import type { StoredMovement } from '../tables.ts';
+import { lockWallet, takeNumbers, type Wallet } from '../wallets/wallet-queries.ts';
+import type { MovementsUnderWay } from './readiness.ts';
+
+// What the service moves for itself (ether for a hot wallet, an allowance, a contract) is an attempt without transfers: it
+// takes a sequence, is stored, sent and watched like a payment, in the group that needs it.
+
+/** An attempt that pays nobody: its item is itself. */
+export const paysNobody = (attempt: Pick<AttemptRow, 'item_ids' | 'attempt_id'>) =>
+  attempt.item_ids[0] === attempt.attempt_id;
+
+/** An attempt that only uses up the sequence of an abandoned one. */
+export const isFill = (attempt: Pick<AttemptRow, 'item_ids' | 'attempt_id' | 'movement'>) =>
+  paysNobody(attempt) && attempt.movement === null;
+
+/** The movement of an attempt that pays nobody. */
+export function movementOf({ movement }: Pick<AttemptRow, 'movement'>): Movement {
+  if (movement === null) return { kind: 'fill' };
+  return 'amount' in movement ? { ...movement, amount: BigInt(movement.amount) } : movement;
+}
+
+const storedMovement = (movement: Exclude<Movement, { kind: 'fill' }>): StoredMovement =>
+  'amount' in movement ? { ...movement, amount: String(movement.amount) } : movement;
+
+export interface MovementOrder {
+  merchantId: string;
+  groupId: string;
+  /** Of the group: an attempt has one. */
+  currency: Asset;
+  keyRef: KeyRef;
+  wallet: Wallet;
+  movement: Exclude<Movement, { kind: 'fill' }>;
+}
+
+/** Reserves an attempt for a movement, under the lock of its wallet. */
+export async function reserveMovement(
+  tx: Tx,
+  { merchantId, groupId, currency, keyRef, wallet, movement }: MovementOrder,
+  nowSeconds: number,
+): Promise<void> {
+  const next = await lockWallet(tx, wallet);
+  const attemptId = newId();
+  const [numbers] = await takeNumbers(tx, wallet, { next, attemptIds: [attemptId] });
+  if (numbers === undefined) throw new Error('an attempt takes numbers');
+  await tx
+    .insertInto('transfer_attempt')
+    .values({
+      merchant_id: merchantId,
+      attempt_id: attemptId,
+      group_id: groupId,
+      network: wallet.network,
+      currency,
+      key_ref: keyRef,
+      sender: wallet.sender,
+      sequence: numbers.sequence,
+      ordinal: numbers.ordinal,
+      previous_id: numbers.previous,
+      status: 'reserved',
+      item_ids: [attemptId],
+      movement: JSON.stringify(storedMovement(movement)),
+      created_at: nowSeconds,
+    })
+    .execute();
+}
+
+/**
+ * What is on its way from and to a merchant's wallet: transactions whose sequence the chain had not used when it was read
+ * before everything else.
+ */
+export async function readUnderWay(
+  tx: Tx,
+  { merchantId, currency, hot, tank }: UnderWayQuery,
+): Promise<MovementsUnderWay> {
+  const { rows } = await sql<{
+    fees: string;
+    unpriced: string;
+    outgoing: string;
+    approving: boolean;
+    gas: string;
+  }>`
+    with live as materialized (
+      select * from transfer_attempt
+      where merchant_id = ${merchantId} and network = ${hot.network} and status in ('reserved', 'signed', 'sent')
+        and (sender = ${hot.sender} and sequence >= ${hot.chainNext} or sender = ${tank.sender} and sequence >= ${tank.chainNext})
+    ), own as (select * from live where sender = ${hot.sender})
+    select
+      (select coalesce(sum(fee_limit), 0)::text from own) as fees,
+      (select count(*)::text from own where fee_limit is null) as unpriced,
+      (select coalesce(sum(t.amount), 0)::text from own cross join unnest(own.item_ids) as item (id)
+        join transfer t on t.merchant_id = ${merchantId} and t.transfer_id = item.id
+        where own.currency = ${currency}) as outgoing,
+      exists (select from own where movement ->> 'kind' = 'approve' and movement ->> 'asset' = ${currency}) as approving,
+      (select coalesce(sum((movement ->> 'amount')::numeric), 0)::text from live where movement ->> 'kind' = 'gas') as gas`.execute(
+    tx,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('a sum has a row');
+  return {
+    fees: BigInt(row.fees),
+    unpriced: BigInt(row.unpriced),
+    outgoing: BigInt(row.outgoing),
+    isApproving: row.approving,
+    gas: BigInt(row.gas),
+  };
+}
+
+export interface UnderWayQuery {
+  merchantId: string;
+  currency: Asset;
+  hot: Wallet;
+  tank: Wallet;
+}
+
+/** Whether a contract of the merchant is on its way to the chain. */
+export async function isDeploying(tx: Tx, merchantId: string, tank: Wallet): Promise<boolean> {
+  const { rows } = await sql`
+    select from transfer_attempt
+    where merchant_id = ${merchantId} and network = ${tank.network} and sender = ${tank.sender}
+      and sequence >= ${tank.chainNext} and status in ('reserved', 'signed', 'sent')
+      and movement ->> 'kind' = 'deploy' limit 1`.execute(tx);
+  return rows.length > 0;
+}
+
+/**
+ * The most that transactions of the gas tank can still cost and give away, for all merchants.
+ *
+ * @param dearest what one without a price is counted as
+ */
+export async function sumTankSpending(tx: Tx, tank: Wallet, dearest: bigint): Promise<bigint> {
+  const { rows } = await sql<{ spending: string }>`
+    select coalesce(sum(coalesce(fee_limit, ${String(dearest)}::numeric) + coalesce((movement ->> 'amount')::numeric, 0)), 0)::text
+      as spending
+    from transfer_attempt
+    where key_ref = 'tank' and network = ${tank.network} and sender = ${tank.sender}
+      and status in ('reserved', 'signed', 'sent') and sequence >= ${tank.chainNext}`.execute(tx);
+  return BigInt(rows[0]?.spending ?? 0);
+}

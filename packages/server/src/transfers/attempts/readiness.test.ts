@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import type { Precheck } from '../../chains/port/index.ts';
+import { nextPaymentStep, nextSweepStep, type PaymentNeeds } from './readiness.ts';
+
+const READY: Precheck = {
+  refused: null,
+  unpayable: new Set(),
+  fees: [100n],
+  native: 1_000n,
+  allowance: 1_000_000n,
+  isDelegateMissing: false,
+  movementFees: { gas: 10n, approve: 30n, deploy: 400n },
+  tank: { address: '0x', native: 1_000_000n, nextSequence: 0n },
+};
+const NOTHING = { fees: 0n, unpriced: 0n, outgoing: 0n, isApproving: false, gas: 0n };
+
+function payment(precheck: Partial<Precheck> = {}, others: Partial<PaymentNeeds> = {}) {
+  return nextPaymentStep({
+    asset: 'USDC',
+    amount: 500n,
+    precheck: { ...READY, ...precheck },
+    underWay: NOTHING,
+    tankSpending: 0n,
+    limits: { gasCeiling: 5_000n, allowance: 2_000n },
+    ...others,
+  });
+}
+const wait = (reason: string) => ({ do: 'wait', reason });
+
+test('with ether and an allowance payments are sent', () => {
+  expect(payment()).toEqual({ do: 'send' });
+  expect(payment({ allowance: null })).toEqual({ do: 'send' });
+  expect(payment({ native: 100n })).toEqual({ do: 'send' });
+});
+
+test('J6: a token that refuses everything is waited for, whatever else is missing', () => {
+  expect(payment({ refused: 'token_paused', native: 0n, allowance: 0n })).toEqual(wait('token_paused'));
+});
+
+test('what other transactions of the wallet may take is not there any more', () => {
+  const taking = (fees: bigint, unpriced = 0n) =>
+    payment({ native: 300n }, { underWay: { ...NOTHING, fees, unpriced } });
+  expect(taking(200n)).toEqual({ do: 'send' });
+  expect(taking(201n)).toMatchObject({ movement: { kind: 'gas' } });
+  expect(taking(0n, 2n)).toEqual({ do: 'send' });
+  expect(taking(0n, 3n)).toMatchObject({ movement: { kind: 'gas' } });
+  const drawing = (outgoing: bigint) => payment({ allowance: 900n }, { underWay: { ...NOTHING, outgoing } });
+  expect(drawing(400n)).toEqual({ do: 'send' });
+  expect(drawing(401n)).toMatchObject({ movement: { kind: 'approve' } });
+});
+
+test('the tank gives what is missing and a quarter more, never above the ceiling', () => {
+  const gas = (amount: bigint) => ({ do: 'move', by: 'tank', movement: { kind: 'gas', amount } });
+  expect(payment({ native: 0n })).toEqual(gas(125n));
+  expect(payment({ native: 60n })).toEqual(gas(50n));
+  const limits = { gasCeiling: 110n, allowance: 0n };
+  expect(payment({ native: 0n }, { limits })).toEqual(gas(110n));
+  expect(payment({ native: 5n }, { limits })).toEqual(gas(105n));
+  expect(payment({ native: 0n }, { limits: { ...limits, gasCeiling: 99n } })).toEqual(wait('gas_ceiling'));
+  const underWay = { ...NOTHING, gas: 100n };
+  expect(payment({ native: 0n }, { underWay })).toEqual(wait('wait_gas'));
+  expect(payment({ native: 0n }, { underWay: { ...underWay, gas: 60n } })).toEqual(gas(50n));
+});
+
+test('a tank that cannot give it, with what it owes already, is waited for', () => {
+  const tank = (native: bigint) => ({ ...READY.tank, native });
+  expect(payment({ native: 0n, tank: tank(135n) })).toMatchObject({ do: 'move' });
+  expect(payment({ native: 0n, tank: tank(134n) })).toEqual(wait('tank_low'));
+  expect(payment({ native: 0n, tank: tank(200n) }, { tankSpending: 66n })).toEqual(wait('tank_low'));
+});
+
+test('an allowance is renewed to the usual amount, or to what the payment needs', () => {
+  const approve = (amount: bigint, asset = 'USDC') => ({
+    do: 'move',
+    by: 'hot',
+    movement: { kind: 'approve', asset, amount },
+  });
+  expect(payment({ allowance: 499n })).toEqual(approve(2_000n));
+  expect(payment({ allowance: 0n }, { amount: 7_000n })).toEqual(approve(7_000n));
+  expect(payment({ allowance: 499n }, { asset: 'USDT' })).toEqual(approve(0n, 'USDT'));
+  expect(payment({ allowance: 0n }, { asset: 'USDT' })).toEqual(approve(2_000n, 'USDT'));
+  // Ether for the approval as well, for USDT twice.
+  expect(payment({ allowance: 0n, native: 129n })).toMatchObject({ movement: { kind: 'gas' } });
+  expect(payment({ allowance: 0n, native: 130n })).toEqual(approve(2_000n));
+  expect(payment({ allowance: 1n, native: 159n }, { asset: 'USDT' })).toMatchObject({
+    movement: { kind: 'gas' },
+  });
+});
+
+test('behind an approval nothing is sent, even what its own allowance would cover', () => {
+  expect(payment({}, { underWay: { ...NOTHING, isApproving: true } })).toEqual(wait('wait_approval'));
+});
+
+test('sweeps want the merchant’s contract first, and a tank that can pay for all of them', () => {
+  const sweep = (precheck: Partial<Precheck>, isDeploying = false, tankSpending = 0n) =>
+    nextSweepStep({ precheck: { ...READY, ...precheck }, isDeploying, tankSpending });
+  const tank = (native: bigint) => ({ ...READY.tank, native });
+  expect(sweep({})).toEqual({ do: 'send' });
+  expect(sweep({ refused: 'sender_blacklisted' })).toEqual(wait('sender_blacklisted'));
+  expect(sweep({ isDelegateMissing: true })).toMatchObject({ by: 'tank', movement: { kind: 'deploy' } });
+  expect(sweep({ isDelegateMissing: true }, true)).toEqual(wait('wait_deploy'));
+  expect(sweep({ isDelegateMissing: true, tank: tank(399n) })).toEqual(wait('tank_low'));
+  expect(sweep({ fees: [60n, 60n], tank: tank(120n) })).toEqual({ do: 'send' });
+  expect(sweep({ fees: [60n, 60n], tank: tank(120n) }, false, 1n)).toEqual(wait('tank_low'));
+});

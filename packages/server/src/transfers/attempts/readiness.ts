@@ -1,0 +1,104 @@
+import type { Asset } from '@florin/contract/money';
+import type { Movement, Precheck } from '../../chains/port/index.ts';
+
+// What a wallet must have before a payment takes a sequence: ether for the fees, an allowance for the payout contract, the
+// contract for sweeps. Each is brought by a movement of ours that has to be in a block first. Pure: amounts in, step out.
+// Everything on its way is counted as if it took what it may and brought nothing: being wrong costs a wait.
+
+/** On their way: not in a block when the chain was read. */
+export interface MovementsUnderWay {
+  /** The most that the wallet's transactions can cost, and how many of them have no price yet. */
+  fees: bigint;
+  unpriced: bigint;
+  /** What they take of the token. */
+  outgoing: bigint;
+  isApproving: boolean;
+  /** Ether for the wallet. */
+  gas: bigint;
+}
+
+/** What the operator allows. */
+export interface ReadinessLimits {
+  /** The most ether that a hot wallet may be given, in wei. */
+  gasCeiling: bigint;
+  /** What the payout contract may pull, unless a payment needs more. */
+  allowance: bigint;
+}
+
+/** Why nothing is sent: `wait…` passes by itself, the others need a person. */
+export type WaitReason =
+  | 'wait_approval'
+  | 'wait_gas'
+  | 'wait_deploy'
+  | 'gas_ceiling'
+  | 'tank_low'
+  | NonNullable<Precheck['refused']>;
+
+export type Step =
+  | { do: 'send' }
+  | { do: 'move'; by: 'hot' | 'tank'; movement: Exclude<Movement, { kind: 'fill' }> }
+  | { do: 'wait'; reason: WaitReason };
+
+export interface PaymentNeeds {
+  asset: Asset;
+  /** Of all transactions together. */
+  amount: bigint;
+  precheck: Precheck;
+  underWay: MovementsUnderWay;
+  /** What the gas tank's transactions can still cost. */
+  tankSpending: bigint;
+  limits: ReadinessLimits;
+}
+
+const sum = (list: readonly bigint[]) => list.reduce((total, one) => total + one, 0n);
+const wait = (reason: WaitReason): Step => ({ do: 'wait', reason });
+
+/** The next step towards payments from a hot wallet. */
+export function nextPaymentStep(needs: PaymentNeeds): Step {
+  const { asset, amount, precheck, underWay, limits } = needs;
+  if (precheck.refused !== null) return wait(precheck.refused);
+  // An approval replaces the allowance: payments behind one would find another than the one that was read.
+  if (underWay.isApproving) return wait('wait_approval');
+  const { allowance, fees, movementFees } = precheck;
+  const isShort = allowance !== null && allowance - underWay.outgoing < amount;
+  // USDT goes from one allowance to another by way of 0.
+  const isByZero = isShort && asset === 'USDT' && allowance > 0n;
+  const approvals = isShort ? (isByZero ? 2n : 1n) : 0n;
+  const dearest = fees.reduce((most, fee) => (fee > most ? fee : most), movementFees.approve);
+  const needed = underWay.fees + underWay.unpriced * dearest + sum(fees) + approvals * movementFees.approve;
+  if (precheck.native < needed) return gasStep(needs, needed);
+  if (!isShort) return { do: 'send' };
+  const wanted = amount > limits.allowance ? amount : limits.allowance;
+  return { do: 'move', by: 'hot', movement: { kind: 'approve', asset, amount: isByZero ? 0n : wanted } };
+}
+
+/** A quarter above what is missing, as fees rise while it is on its way. */
+const GAS_MARGIN = 4n;
+
+function gasStep({ precheck, underWay, tankSpending, limits }: PaymentNeeds, needed: bigint): Step {
+  const { native, tank, movementFees } = precheck;
+  const missing = needed - native - underWay.gas;
+  if (missing <= 0n) return wait('wait_gas');
+  const room = limits.gasCeiling - native - underWay.gas;
+  if (missing > room) return wait('gas_ceiling');
+  const wanted = missing + missing / GAS_MARGIN;
+  const amount = wanted < room ? wanted : room;
+  if (tank.native - tankSpending < amount + movementFees.gas) return wait('tank_low');
+  return { do: 'move', by: 'tank', movement: { kind: 'gas', amount } };
+}
+
+export interface SweepNeeds extends Pick<PaymentNeeds, 'precheck' | 'tankSpending'> {
+  isDeploying: boolean;
+}
+
+/** The next step towards sweeps, which the gas tank sends. */
+export function nextSweepStep({ precheck, isDeploying, tankSpending }: SweepNeeds): Step {
+  if (precheck.refused !== null) return wait(precheck.refused);
+  const left = precheck.tank.native - tankSpending;
+  if (precheck.isDelegateMissing) {
+    if (isDeploying) return wait('wait_deploy');
+    if (left < precheck.movementFees.deploy) return wait('tank_low');
+    return { do: 'move', by: 'tank', movement: { kind: 'deploy', contract: 'sweep_delegate' } };
+  }
+  return left < sum(precheck.fees) ? wait('tank_low') : { do: 'send' };
+}

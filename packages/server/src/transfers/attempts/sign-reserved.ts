@@ -1,0 +1,96 @@
+import { type SignedTx, SigningHeld, UnbuildableTransfer } from '../../chains/port/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { crashPoint } from '../../platform/jobs/index.ts';
+import { keepSignerJournal } from '../approvals/signer-journal.ts';
+import { assertSameHistory } from '../history/history.ts';
+import {
+  type AttemptRow,
+  readLiveAttempts,
+  readTransfers,
+  storeSigned,
+  type TransferRow,
+} from '../queries.ts';
+import { judgeUnbuildable } from '../states.ts';
+import { callForEach, type Work } from '../work.ts';
+import { abandonAttempt, lockWalletOf } from './abandon-attempt.ts';
+import { buildAttempt } from './build-attempt.ts';
+import { type HeldAttempt, stepAside } from './holds.ts';
+import { isFill, paysNobody } from './movements.ts';
+
+/** Wallets are locked in one order: the hot wallet, then the gas tank. */
+const byWallet = (a: AttemptRow, b: AttemptRow) =>
+  a.key_ref < b.key_ref ? -1 : Number(a.key_ref > b.key_ref);
+
+type Built =
+  | { attempt: AttemptRow; signed: SignedTx }
+  | { attempt: AttemptRow; fault: UnbuildableTransfer }
+  | HeldAttempt;
+
+/**
+ * Builds and signs the reserved attempts, and stores their bytes before they are sent.
+ *
+ * @returns why the signer holds some of them, where it does
+ * @throws HistoryChanged, SigningRefused, SignerUnavailable
+ */
+export async function signReserved(work: Work): Promise<SigningHeld | undefined> {
+  const { deps, run, merchant, groupIds } = work;
+  // A copy that has been detected must not request signatures: each would take a number of the original.
+  work.history.name ??= await assertSameHistory(deps.db);
+  const history = work.history.name;
+  // Read after the history: an adoption writes its name and new numbers in one commit, and to the holder an old number
+  // under the new name would be another attempt.
+  const live = await readLiveAttempts(deps.db, merchant.merchantId, groupIds);
+  const transfers = await readTransfers(deps.db, merchant.merchantId, groupIds);
+  // Recipients are not screened again: the holder may have given the bytes out to a process that died, or to the original
+  // of this database. Another attempt would then pay the rest of a batch twice.
+  const reserved = live.filter(({ status }) => status === 'reserved').toSorted(byWallet);
+  const built = await callForEach(work, reserved, (attempt) => build(work, { attempt, history }, transfers));
+  const held = built.filter((one) => 'held' in one);
+  crashPoint('build.after');
+  await run.step(async (tx) => {
+    await assertSameHistory(tx);
+    for (const one of built) if ('fault' in one) await abandonUnbuildable(tx, work, one, transfers);
+    const signed = built.flatMap((one) =>
+      'signed' in one ? [{ attemptId: one.attempt.attempt_id, signed: one.signed }] : [],
+    );
+    await storeSigned(tx, merchant.merchantId, signed);
+    await stepAside(tx, work, held, transfers);
+    crashPoint('store.before-commit');
+  });
+  crashPoint('store.after-commit');
+  await keepSignerJournal(deps.db, deps.chains, merchant);
+  return held[0]?.held;
+}
+
+async function build(
+  work: Work,
+  { attempt, history }: { attempt: AttemptRow; history: string },
+  transfers: readonly TransferRow[],
+): Promise<Built> {
+  try {
+    return { attempt, signed: await buildAttempt(work, { attempt, history }, transfers) };
+  } catch (error) {
+    if (error instanceof SigningHeld) return { attempt, held: error };
+    // A fill that cannot be built is a bug and fails the job. So does a transaction of a deposit address, which has no gas.
+    const isUnfillable = isFill(attempt) || attempt.key_ref.startsWith('deposit:');
+    if (!(error instanceof UnbuildableTransfer) || isUnfillable) throw error;
+    const { attempt_id: attemptId, group_id: groupId } = attempt;
+    const fields = { attempt_id: attemptId, group_id: groupId, err: error };
+    work.deps.log.error(fields, 'a transaction cannot be built');
+    return { attempt, fault: error };
+  }
+}
+
+async function abandonUnbuildable(
+  tx: Tx,
+  work: Work,
+  { attempt, fault }: { attempt: AttemptRow; fault: UnbuildableTransfer },
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  const { isCharge } = work;
+  const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
+  const members = transferIds.map((transferId) => ({ transferId, isCharge }));
+  const verdicts = judgeUnbuildable(members, fault.message);
+  await lockWalletOf(tx, attempt);
+  await abandonAttempt(tx, work, { attempt, verdicts, detail: fault.message }, transfers);
+}

@@ -1,0 +1,167 @@
+import { ChainUnavailable, type SignedTx } from '../../chains/port/index.ts';
+import { crashPoint, enqueue } from '../../platform/jobs/index.ts';
+import { dollarsOf } from '../../rates/index.ts';
+import { auditJob } from '../blocks/audit-job.ts';
+import { checkFinalBlocks } from '../blocks/final-blocks.ts';
+import { findPayers, unbookStrays } from '../history/paid-before.ts';
+import {
+  type AttemptOutcome,
+  type AttemptRow,
+  closeAttempts,
+  markSent,
+  readTransfers,
+  signedOf,
+} from '../queries.ts';
+import { judge } from '../states.ts';
+import { callForEach, notifyOwners, type Work } from '../work.ts';
+import { paysNobody } from './movements.ts';
+import { adoptVersion, readDeciding, readVersions } from './versions.ts';
+
+/** When sent attempts should be final (Unix seconds of the merchant's clock), by their ids. */
+export type FinalityTimes = ReadonlyMap<string, number>;
+
+const finalityTimesOf = (
+  attempts: readonly AttemptRow[],
+  results: readonly { finalAt?: number | undefined }[],
+): FinalityTimes =>
+  new Map(
+    attempts.flatMap(({ attempt_id: id }, i): [string, number][] => {
+      const finalAt = results[i]?.finalAt;
+      return finalAt === undefined ? [] : [[id, finalAt]];
+    }),
+  );
+
+/** Sends stored bytes. Whatever the node answers, even nothing, they may be on the network: the chain decides. */
+export async function sendSigned(work: Work, signed: readonly AttemptRow[]): Promise<FinalityTimes> {
+  const answers = await callForEach(work, signed, (attempt) => broadcast(work, signedOf(attempt)));
+  const ids = signed.map((attempt) => attempt.attempt_id);
+  crashPoint('mark.before');
+  await work.run.step((tx) => markSent(tx, work.merchant.merchantId, ids, work.nowSeconds));
+  crashPoint('mark.after-commit');
+  const unavailable = answers.find((answer) => answer.unavailable !== undefined)?.unavailable;
+  if (unavailable !== undefined) throw unavailable;
+  return finalityTimesOf(signed, answers);
+}
+
+/** A node's answer to a broadcast: unavailable, or when the transaction should be final. */
+interface BroadcastResult {
+  unavailable?: ChainUnavailable;
+  finalAt?: number | undefined;
+}
+
+/** Sends stored bytes once. */
+export async function broadcast(work: Work, signed: SignedTx): Promise<BroadcastResult> {
+  try {
+    crashPoint('broadcast.before');
+    const answer = await work.chain.broadcast(signed);
+    crashPoint('broadcast.after');
+    if (answer.result !== 'rejected') return { finalAt: answer.finalAt };
+    const fields = { tx_id: signed.txId, code: answer.code };
+    work.deps.log.warn(fields, 'a node rejected a transaction; the chain decides');
+    return {};
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return { unavailable: error };
+    throw error;
+  }
+}
+
+export interface Watched {
+  finality: FinalityTimes;
+  /** Attempts of which no version is in a block. */
+  waiting: AttemptRow[];
+}
+
+/** Reads the status of sent attempts, sends unseen ones again, and writes the outcomes of decided ones. */
+export async function watchSent(work: Work, sent: readonly AttemptRow[]): Promise<Watched> {
+  const versions = await readVersions(work.deps.db, sent);
+  const polled = await callForEach(work, sent, (attempt) =>
+    pollStatus(work, attempt, versions.get(attempt.attempt_id) ?? []),
+  );
+  crashPoint('watch.looked');
+  const outcomes = polled.flatMap(({ outcome }) => outcome ?? []);
+  if (outcomes.length > 0) {
+    // The block that decides an attempt is recorded before its outcome, so that later audits compare it.
+    const { finalHeight } = await work.chain.head();
+    await checkFinalBlocks(work.deps, work.merchant, { network: work.chain.network, newest: finalHeight });
+    await recordOutcomes(work, await withDollars(work, outcomes));
+  }
+  const waiting = sent.filter((_, i) => polled[i]?.isWaiting === true);
+  return { finality: finalityTimesOf(sent, polled), waiting };
+}
+
+/** Adds what the fees of real money are worth now; a price that is missing holds nothing up. */
+async function withDollars(
+  { deps, merchant, chain }: Work,
+  outcomes: readonly AttemptOutcome[],
+): Promise<readonly AttemptOutcome[]> {
+  const price = merchant.mode === 'live' ? await deps.rates.priceOfCoin(chain.network) : undefined;
+  if (price === undefined) return outcomes;
+  return outcomes.map((one) => ({
+    ...one,
+    feeDollars: one.fee === null ? undefined : dollarsOf(one.fee, price),
+  }));
+}
+
+interface PollResult {
+  /** Undefined while it is not decided. */
+  outcome: AttemptOutcome | undefined;
+  finalAt: number | undefined;
+  isWaiting: boolean;
+}
+
+async function pollStatus(
+  work: Work,
+  attempt: AttemptRow,
+  versions: readonly SignedTx[],
+): Promise<PollResult> {
+  const { signed, status, newest } = await readDeciding(work.chain, versions);
+  const isWaiting = status.state === 'unknown' || status.state === 'pending';
+  const isUnseen = isWaiting && newest.status.state === 'unknown';
+  const again = isUnseen ? await broadcast(work, newest.signed) : undefined;
+  const { isCharge } = work;
+  const transferIds = paysNobody(attempt) ? [] : attempt.item_ids;
+  const members = transferIds.map((transferId) => ({ transferId, isCharge }));
+  const verdict = judge(status, members, work.chain.caps);
+  const outcome = verdict && {
+    attempt,
+    verdict,
+    detail: status.reason ?? null,
+    height: status.height ?? null,
+    fee: status.fee ?? null,
+    signed,
+    paidBy: await findPayers(work.deps.db, work.chain, attempt, status),
+  };
+  return { outcome, finalAt: status.finalAt ?? again?.finalAt, isWaiting };
+}
+
+async function recordOutcomes(work: Work, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const { run, merchant, groupIds, nowSeconds } = work;
+  await run.step(async (tx) => {
+    await unbookStrays(
+      tx,
+      outcomes.flatMap(({ paidBy }) => [...paidBy]),
+      nowSeconds,
+    );
+    for (const { attempt, signed } of outcomes) if (signed !== null) await adoptVersion(tx, attempt, signed);
+    const closed = await closeAttempts(tx, merchant.merchantId, outcomes, nowSeconds);
+    const over = new Set(
+      closed.flatMap(({ verdict }) =>
+        verdict.members.filter((member) => member.to !== 'queued').map((member) => member.transferId),
+      ),
+    );
+    crashPoint('decide.closed');
+    if (over.size > 0) {
+      const transfers = await readTransfers(tx, merchant.merchantId, groupIds);
+      await notifyOwners(
+        tx,
+        work,
+        transfers.filter((transfer) => over.has(transfer.transfer_id)),
+      );
+    }
+    // Last: it locks one row for all groups of the network, which wait for each other from here to the commit.
+    const { deps, chain } = work;
+    await enqueue(tx, [auditJob(merchant.merchantId, chain.network, deps.clock.nowMs())]);
+    crashPoint('decide.before-commit');
+  });
+  crashPoint('decide.after-commit');
+}

@@ -1,0 +1,3 @@
+export { strayRows, transferRows } from './book-queries.ts';
+export { sumFees } from './fees.ts';
+export { listUnsettled, sumPaidByTransfers } from './unsettled.ts';

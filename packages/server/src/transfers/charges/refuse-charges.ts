@@ -1,0 +1,88 @@
+import type { Tx } from '../../platform/db/index.ts';
+import { enqueue } from '../../platform/jobs/index.ts';
+import type { Merchant } from '../../stores/index.ts';
+import { lockQueued, type TransferRow, writeOutcomes } from '../queries.ts';
+import type { TransferFailure } from '../states.ts';
+import { decidedJob, type Work } from '../work.ts';
+import { type ChargedWallet, lockQueuedCharges } from './charge-queries.ts';
+
+// Charges that fail without a transaction. A charge that may be on the chain continues, and the chain decides it.
+
+interface Refusal {
+  code: TransferFailure;
+  message: string;
+}
+
+const REVOKED: Refusal = {
+  code: 'mandate_revoked',
+  message: 'The mandate was revoked before the charge was sent. Nothing was paid.',
+};
+/** Not the payer's failure: the invoice is charged again later, at the rate of that time. */
+const SUSPENDED: Refusal = {
+  code: 'network_unavailable',
+  message: 'The merchant was suspended before the charge was sent. Nothing was paid.',
+};
+
+/** Fails the queued charges of a mandate, in the transaction that revokes it. */
+export async function refuseCharges(
+  tx: Tx,
+  merchantId: string,
+  mandate: ChargedWallet & { mandateId: string },
+  now: { seconds: number; realMs: number },
+): Promise<void> {
+  await failQueued(tx, await lockQueuedCharges(tx, merchantId, mandate), REVOKED, now);
+}
+
+/** Whether a queued charge was ordered before or during a suspension of its merchant. */
+function isSuspended(
+  { created_at: orderedAt }: TransferRow,
+  { status, resumedAt }: Pick<Merchant, 'status' | 'resumedAt'>,
+): boolean {
+  return status === 'suspended' || (resumedAt !== null && Number(orderedAt) < resumedAt);
+}
+
+/**
+ * Fails queued charges of a merchant that is suspended, or was since they were ordered: their price is outdated.
+ *
+ * @returns the other transfers
+ */
+export async function failSuspendedCharges(
+  { deps, run, merchant, groupIds, nowSeconds }: Work,
+  transfers: readonly TransferRow[],
+): Promise<readonly TransferRow[]> {
+  const isToEnd = (one: TransferRow) => one.status === 'queued' && isSuspended(one, merchant);
+  if (!transfers.some(isToEnd)) return transfers;
+  await run.step(async (tx) => {
+    const queued = (await lockQueued(tx, merchant.merchantId, groupIds, nowSeconds)).filter(isToEnd);
+    await failQueued(tx, queued, SUSPENDED, { seconds: nowSeconds, realMs: deps.clock.nowMs() });
+  });
+  return transfers.filter((one) => !isToEnd(one));
+}
+
+async function failQueued(
+  tx: Tx,
+  queued: readonly TransferRow[],
+  refusal: Refusal,
+  now: { seconds: number; realMs: number },
+): Promise<void> {
+  const [first] = queued;
+  if (first === undefined) return;
+  const { merchant_id: merchantId } = first;
+  const outcomes = queued.map(({ transfer_id: transferId }) => ({
+    transferId,
+    to: 'failed' as const,
+    ...refusal,
+    txId: null,
+  }));
+  await writeOutcomes(tx, merchantId, outcomes, now.seconds);
+  await enqueue(
+    tx,
+    queued.map(({ owner_type: ownerType, group_id: groupId }) => ({
+      merchantId,
+      kind: decidedJob(ownerType),
+      uniqueKey: groupId,
+      dueAtMs: now.realMs,
+      payload: { groupId },
+    })),
+  );
+}

@@ -1,0 +1,25 @@
+import type { Network } from '@florin/contract/money';
+import type { Merchant } from '../../stores/index.ts';
+import { HOT_KEY_REF } from '../queries.ts';
+import { raiseSequence } from '../wallets/wallet-queries.ts';
+import type { TransferDeps } from '../work.ts';
+
+/**
+ * Raises a wallet's next sequence to the chain's, for a wallet that was used elsewhere or a database that is an old copy.
+ * An operator calls it after comparing the books with the chain; waiting transfers continue at once.
+ *
+ * @returns false when the chain is not ahead
+ * @throws ChainUnavailable
+ */
+export async function adoptSequence(
+  deps: TransferDeps,
+  merchant: Merchant,
+  network: Network,
+): Promise<boolean> {
+  const chain = deps.chains.of(merchant, network);
+  const sender = await chain.sender(HOT_KEY_REF);
+  const chainNext = await chain.nextSequence(sender);
+  return (
+    chainNext !== null && (await raiseSequence(deps.db, { network, sender, chainNext: BigInt(chainNext) }))
+  );
+}

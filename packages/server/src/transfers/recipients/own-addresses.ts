@@ -1,0 +1,19 @@
+import type { Network } from '@florin/contract/money';
+import type { ChainOwner } from '../../chains/index.ts';
+import type { Db } from '../../platform/db/index.ts';
+
+/**
+ * Which of the addresses (canonical) are the merchant's own: its hot wallet, every deposit address that was given out, and
+ * wallets that the installation shares. Coins sent there stay with us while the books have them as paid. Another merchant's
+ * addresses are not included: paying that merchant's checkout is a payment like any other.
+ *
+ * Modules above this one know deposit addresses, so `app.ts` injects the function.
+ */
+export type FindOwnAddresses = (
+  db: Db,
+  merchant: ChainOwner,
+  request: { network: Network; addresses: readonly string[] },
+) => Promise<ReadonlySet<string>>;
+
+/** The refusal's message, for people. */
+export const OWN_ADDRESS = 'This is a wallet of your own or of this service: the money would not leave it.';

@@ -1,0 +1,3 @@
+export { cancelQueued, listQueuedFromDeposits, sumPendingFromDeposit } from './deposit-queries.ts';
+export { listTanks, storeTank } from './gas-tank.ts';
+export { orderTopUp } from './top-up.ts';

@@ -1,0 +1,136 @@
+import { type Precheck, UnbuildableTransfer } from '../../chains/port/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { readSettings } from '../../tenancy/settings/index.ts';
+import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { nextPaymentStep, type Step, type WaitReason } from '../attempts/readiness.ts';
+import { assertSameHistory } from '../history/history.ts';
+import { TRANSFER_SETTINGS } from '../pauses.ts';
+import { type AttemptRow, HOT_KEY_REF, TANK_KEY_REF, type TransferRow } from '../queries.ts';
+import { planAttempts } from '../states.ts';
+import type { Work } from '../work.ts';
+import { lockWallet, type Wallet } from './wallet-queries.ts';
+
+/** What the chain says of payments before they take a sequence. */
+export interface Beforehand {
+  /** Null where the network wants nothing. */
+  precheck: Precheck | null;
+  /** Why none of them can be built, whatever is done. */
+  fault?: string;
+}
+
+/** Read after the sequences of the wallets, and before any lock. @throws FeeCeilingReached, ChainUnavailable */
+export async function precheckPayments(
+  { chain, isCharge }: Work,
+  queued: readonly TransferRow[],
+): Promise<Beforehand> {
+  const [first] = queued;
+  if (first === undefined || isCharge) return { precheck: null };
+  const transactions = planAttempts(queued, chain.caps.maxItemsPerTx).map((members) => members.map(itemOf));
+  try {
+    return { precheck: await chain.precheck({ kind: 'transfers', asset: first.currency, transactions }) };
+  } catch (error) {
+    if (!(error instanceof UnbuildableTransfer)) throw error;
+    return { precheck: null, fault: error.message };
+  }
+}
+
+const itemOf = ({ transfer_id: itemId, place, address: to, amount }: TransferRow) => ({
+  itemId,
+  place,
+  to,
+  amount,
+});
+
+/**
+ * Reserves the movement that has to come before these payments, under the wallet's lock.
+ *
+ * @returns what they wait for; undefined where they can be sent
+ */
+export async function prepareWallet(
+  tx: Tx,
+  work: Work,
+  { wallet, precheck, groups }: { wallet: Wallet; precheck: Precheck; groups: readonly TransferRow[][] },
+): Promise<WaitReason | undefined> {
+  const [first] = groups.flat();
+  if (first === undefined) return undefined;
+  const amount = groups.flat().reduce((total, transfer) => total + transfer.amount, 0n);
+  // Some of the planned transactions may have fallen away: the dearest ones stand for those that are left.
+  const fees = dearestOf(precheck.fees, groups.length);
+  return await takeStep(tx, work, { wallet, precheck: { ...precheck, fees }, amount, of: first });
+}
+
+/**
+ * Orders ether for sent payments of the hot wallet whose fees have risen above what it holds: no node takes them before.
+ *
+ * @param waiting sent attempts of which no version is in a block
+ * @throws HistoryChanged, FeeCeilingReached, ChainUnavailable
+ */
+export async function refuel(work: Work, waiting: readonly AttemptRow[]): Promise<void> {
+  const { chain, run } = work;
+  const paying = waiting.filter(({ key_ref: keyRef }) => keyRef === HOT_KEY_REF);
+  const [first] = paying;
+  if (first === undefined || chain.caps.sweepsPerTx === 0) return;
+  const { sender, network, currency: asset } = first;
+  const limit = paying.reduce((total, { fee_limit: most }) => total + BigInt(most ?? 0), 0n);
+  if ((await chain.nativeBalance(sender)) >= limit) return;
+  const wallet = { network, sender, chainNext: BigInt((await chain.nextSequence(sender)) ?? 0) };
+  const precheck = await chain.precheck({ kind: 'transfers', asset, transactions: [] });
+  if (precheck === null) return;
+  await run.step(async (tx) => {
+    await assertSameHistory(tx);
+    await lockWallet(tx, wallet);
+    await takeStep(tx, work, { wallet, precheck, amount: 0n, of: first });
+  });
+}
+
+interface Stepping {
+  wallet: Wallet;
+  precheck: Precheck;
+  amount: bigint;
+  /** The group that needs it, the token, and the key of the wallet. */
+  of: Pick<TransferRow, 'network' | 'currency' | 'group_id' | 'key_ref'>;
+}
+
+async function takeStep(
+  tx: Tx,
+  work: Work,
+  { wallet, precheck, amount, of }: Stepping,
+): Promise<WaitReason | undefined> {
+  const { merchantId } = work.merchant;
+  const { network, currency: asset, group_id: groupId } = of;
+  const tank = tankOf(network, precheck);
+  const { gasCeiling, allowance } = await readSettings(tx, work.merchant, TRANSFER_SETTINGS);
+  const needs = {
+    asset,
+    amount,
+    precheck,
+    underWay: await readUnderWay(tx, { merchantId, currency: asset, hot: wallet, tank }),
+    limits: { gasCeiling: gasCeiling * WEI_PER_UNIT, allowance },
+  };
+  let step: Step = nextPaymentStep({ ...needs, tankSpending: 0n });
+  if (step.do === 'move' && step.by === 'tank') {
+    await lockWallet(tx, tank);
+    const tankSpending = await sumTankSpending(tx, tank, precheck.movementFees.deploy);
+    step = nextPaymentStep({ ...needs, tankSpending });
+  }
+  if (step.do === 'send') return undefined;
+  if (step.do === 'wait') return step.reason;
+  const { by, movement } = step;
+  const mover = by === 'tank' ? { keyRef: TANK_KEY_REF, wallet: tank } : { keyRef: of.key_ref, wallet };
+  const order = { merchantId, groupId, currency: asset, movement, ...mover };
+  await reserveMovement(tx, order, work.nowSeconds);
+  return movement.kind === 'gas' ? 'wait_gas' : 'wait_approval';
+}
+
+/** The setting is an amount of ether with six decimals. */
+const WEI_PER_UNIT = 10n ** 12n;
+
+export const tankOf = (network: TransferRow['network'], { tank }: Precheck): Wallet => ({
+  network,
+  sender: tank.address,
+  chainNext: tank.nextSequence,
+});
+
+function dearestOf(fees: readonly bigint[], count: number): bigint[] {
+  return fees.toSorted((a, b) => (a < b ? 1 : -1)).slice(0, count);
+}

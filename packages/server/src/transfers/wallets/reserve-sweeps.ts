@@ -1,0 +1,61 @@
+import type { Chain } from '../../chains/port/index.ts';
+import { newId } from '../../platform/db/ids/index.ts';
+import { crashPoint } from '../../platform/jobs/index.ts';
+import { isDeploying, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { nextSweepStep } from '../attempts/readiness.ts';
+import { numberAttempts, type Reserved } from '../attempts/reserve-attempts.ts';
+import { assertSameHistory } from '../history/history.ts';
+import { insertAttempts, lockQueued, TANK_KEY_REF, type TransferRow } from '../queries.ts';
+import { planAttempts } from '../states.ts';
+import type { Work } from '../work.ts';
+import { tankOf } from './prepare-wallet.ts';
+import { lockWallet } from './wallet-queries.ts';
+
+/** Whether these transfers leave from deposit addresses that another wallet empties. */
+export const isSweptByTank = ({ caps }: Chain, { key_ref: keyRef }: TransferRow) =>
+  caps.sweepsPerTx > 0 && keyRef.startsWith('deposit:');
+
+/**
+ * Makes attempts for queued sweeps, many deposit addresses in each, which the gas tank sends. Whether the addresses hold the
+ * coins was read when the sweeps were ordered; one that no longer does fails alone.
+ *
+ * @throws WalletBehind, HistoryChanged, FeeCeilingReached
+ */
+export async function reserveSweeps(work: Work, queued: readonly TransferRow[]): Promise<Reserved> {
+  const { chain, run, merchant, groupIds, nowSeconds } = work;
+  const [first] = queued;
+  if (first === undefined) return { reached: 'all' };
+  const { network, currency, group_id: groupId } = first;
+  const { merchantId } = merchant;
+  const sizes = planAttempts(queued, chain.caps.sweepsPerTx).map((members) => members.length);
+  const precheck = await chain.precheck({ kind: 'sweeps', asset: currency, transactions: sizes });
+  if (precheck === null) throw new Error('a network with sweeps of many has a gas tank');
+  const tank = tankOf(network, precheck);
+  crashPoint('reserve.before');
+  return await run.step(async (tx): Promise<Reserved> => {
+    work.history.name = await assertSameHistory(tx);
+    const locked = await lockQueued(tx, merchantId, groupIds, nowSeconds);
+    if (locked.length === 0) return { reached: 'held' };
+    const next = await lockWallet(tx, tank);
+    const step = nextSweepStep({
+      precheck,
+      isDeploying: await isDeploying(tx, merchantId, tank),
+      tankSpending: await sumTankSpending(tx, tank, precheck.movementFees.deploy),
+    });
+    if (step.do === 'wait') return { reached: 'held', waiting: step.reason };
+    if (step.do === 'move') {
+      const { movement } = step;
+      const order = { merchantId, groupId, currency, keyRef: TANK_KEY_REF, wallet: tank, movement };
+      await reserveMovement(tx, order, nowSeconds);
+      return { reached: 'held', waiting: 'wait_deploy' };
+    }
+    const attempts = planAttempts(locked, chain.caps.sweepsPerTx).map((members) => ({
+      attemptId: newId(),
+      members,
+      sentBy: TANK_KEY_REF,
+    }));
+    await insertAttempts(tx, await numberAttempts(tx, tank, { next, attempts }), nowSeconds);
+    crashPoint('reserve.before-commit');
+    return { reached: locked.length < queued.length ? 'held' : 'all' };
+  });
+}

@@ -1,0 +1,63 @@
+import type { Network } from '@florin/contract/money';
+import { newId } from '../../platform/db/ids/index.ts';
+import { transact } from '../../platform/db/index.ts';
+import { Fail } from '../../platform/fail.ts';
+import { enqueue } from '../../platform/jobs/index.ts';
+import type { Merchant } from '../../stores/index.ts';
+import { merchantTime } from '../../tenancy/index.ts';
+import { readSettings } from '../../tenancy/settings/index.ts';
+import { reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { assertSameHistory } from '../history/history.ts';
+import { TRANSFER_SETTINGS } from '../pauses.ts';
+import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
+import { SEND_JOB } from '../send-job.ts';
+import type { TransferDeps } from '../work.ts';
+import { lockWallet } from './wallet-queries.ts';
+
+/** Room for the fee of the top-up to rise. */
+const FEE_FACTOR = 4n;
+const WEI_PER_UNIT = 10n ** 12n;
+const refuse = (message: string) => new Fail('invalid_request', { message, param: 'amount' });
+
+/**
+ * Orders ether for a merchant's hot wallet out of the gas tank, as an operator wants it.
+ *
+ * @param amount in wei
+ * @returns the id of its group
+ * @throws Fail `invalid_request` above `transfers.gas_ceiling`, or where the tank does not hold it
+ */
+export async function orderTopUp(
+  deps: TransferDeps,
+  merchant: Merchant,
+  { network, amount }: { network: Network; amount: bigint },
+): Promise<string> {
+  const { merchantId } = merchant;
+  const chain = deps.chains.of(merchant, network);
+  const sender = await chain.sender(TANK_KEY_REF);
+  const chainNext = await chain.nextSequence(sender);
+  if (chainNext === null || chain.caps.sweepsPerTx === 0)
+    throw refuse(`No gas tank fills wallets on ${network}.`);
+  const held = await chain.nativeBalance(sender);
+  const hot = await chain.nativeBalance(await chain.sender(HOT_KEY_REF));
+  const { native: fee } = await chain.estimateFee('gas', 1);
+  const wallet = { network, sender, chainNext: BigInt(chainNext) };
+  const groupId = newId();
+  const { seconds, realMs } = merchantTime(deps, merchant);
+  await transact(deps.db, async (tx) => {
+    await assertSameHistory(tx);
+    const { gasCeiling } = await readSettings(tx, merchant, TRANSFER_SETTINGS);
+    if (hot + amount > gasCeiling * WEI_PER_UNIT)
+      throw refuse('The wallet would hold more than transfers.gas_ceiling allows. Nothing was ordered.');
+    await lockWallet(tx, wallet);
+    const spending = await sumTankSpending(tx, wallet, fee * FEE_FACTOR);
+    if (held - spending < amount + fee * FEE_FACTOR)
+      throw refuse('The gas tank does not hold so much. Nothing was ordered.');
+    const movement = { kind: 'gas', amount } as const;
+    // An attempt has a token; ether has none, so it is the first one.
+    const order = { merchantId, groupId, currency: 'USDT', keyRef: TANK_KEY_REF, wallet, movement } as const;
+    await reserveMovement(tx, order, seconds);
+    const job = { merchantId, kind: SEND_JOB, uniqueKey: groupId, dueAtMs: realMs, payload: { groupId } };
+    await enqueue(tx, [{ ...job, followsClock: true }]);
+  });
+  return groupId;
+}
