@@ -25,9 +25,10 @@ const PACKAGES: Record<string, string[]> = {
   contract: [],
   sdk: ['contract'],
   cli: ['contract', 'sdk', 'server', 'signer'],
-  server: ['contract', 'pages', 'embedded-postgres', 'signer'],
+  server: ['contract', 'pages', 'embedded-postgres', 'signer', 'site'],
   signer: [],
   pages: ['contract'],
+  site: ['contract'],
   console: ['contract'],
   'embedded-postgres': [],
 };

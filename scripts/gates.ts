@@ -16,6 +16,7 @@ function typeStep(name: string, project: string): Step {
 export const GATES = [
   typeStep('types (tsc)', 'tsconfig.json'),
   typeStep('types of the payer page (tsc)', 'packages/pages/tsconfig.json'),
+  typeStep('types of the docs (tsc)', 'packages/site/tsconfig.json'),
   programStep('format and lint (biome)', 'biome', ['ci', '--colors=off', '.']),
   programStep('boundaries, promises, sizes (oxlint)', 'oxlint', []),
   programStep('unused code (knip)', 'knip', ['--no-progress', '--no-config-hints']),

@@ -95,8 +95,10 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
     outputOptions: { comments: false, plugins: [asAscii] },
     deps: { alwaysBundle: [/.*/], neverBundle: UNBUNDLED },
   });
-  const pages = [path.join(ROOT, 'packages/pages/src/build.ts'), path.join(folder, 'pages')];
-  if (!(await execute(process.execPath, pages)).ok) throw new Error('the pages cannot be built');
+  for (const made of ['pages', 'site']) {
+    const build = [path.join(ROOT, 'packages', made, 'src/build.ts'), path.join(folder, made)];
+    if (!(await execute(process.execPath, build)).ok) throw new Error(`the ${made} cannot be built`);
+  }
   cpSync(path.join(ROOT, 'packages/server/migrations'), path.join(folder, 'migrations'), { recursive: true });
   mkdirSync(path.join(folder, 'served'), { recursive: true });
   const { gzip } = await readPluginFile(REFERENCE_SCRIPT);
@@ -114,7 +116,7 @@ export async function makeFlorin(published = PUBLISHED): Promise<string> {
     engines,
     bin: { florin: './bin/florin.js' },
     exports: {},
-    files: ['bin', 'lib', 'migrations', 'pages', 'served'],
+    files: ['bin', 'lib', 'migrations', 'pages', 'served', 'site'],
     dependencies: pick(manifestOf('server').dependencies, (name) => UNBUNDLED.includes(name)),
     optionalDependencies: {
       ...postgres,

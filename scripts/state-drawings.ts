@@ -25,7 +25,7 @@ const DRAWN: Readonly<Record<string, { moves: Moves<string>; first: readonly str
   'webhook endpoint': { moves: ENDPOINT_MOVES, first: ['enabled'] },
   'payment method': { moves: METHOD_MOVES, first: ['active', 'inactive'] },
 };
-export const PAGES = ['payouts', 'checkout', 'refunds', 'subscriptions', 'webhooks'].map((name) =>
+export const PAGES = ['concepts', 'payouts', 'checkout', 'refunds', 'subscriptions', 'webhooks'].map((name) =>
   path.join(ROOT, 'docs', `${name}.md`),
 );
 const BLOCK = /<!-- states: ([a-z ]{1,40}) -->\n[^<]*<!-- \/states -->/g;

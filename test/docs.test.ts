@@ -111,7 +111,7 @@ describe('signing for the reference page', () => {
   });
 
   test('a process that was given no key neither shows nor signs anything', async () => {
-    const bare = await fetch(`${service.baseUrl}/docs`);
+    const bare = await fetch(`${service.baseUrl}/docs/api`);
     expect(await bare.text()).toContain('"apiKey":null');
     const origin = service.baseUrl;
     const reply = await fetch(`${service.baseUrl}/docs/sign`, {
@@ -125,16 +125,18 @@ describe('signing for the reference page', () => {
 
 describe('the reference page', () => {
   test('it shows the API key to this machine only, and the secret to nobody', async () => {
-    expect((await call('/docs')).text).toContain(merchant.apiKey);
-    expect((await call('/docs', { host: 'evil.example' })).text).not.toContain(merchant.apiKey);
-    expect((await call('/docs', { 'x-forwarded-for': '203.0.113.9' })).text).not.toContain(merchant.apiKey);
-    for (const path of ['/docs', '/docs/setup.js', '/llms.txt', '/openapi.json', '/docs/errors']) {
+    expect((await call('/docs/api')).text).toContain(merchant.apiKey);
+    expect((await call('/docs/api', { host: 'evil.example' })).text).not.toContain(merchant.apiKey);
+    expect((await call('/docs/api', { 'x-forwarded-for': '203.0.113.9' })).text).not.toContain(
+      merchant.apiKey,
+    );
+    for (const path of ['/docs/api', '/docs/setup.js', '/llms.txt', '/openapi.json', '/docs/errors']) {
       expect((await call(path)).text).not.toContain(merchant.secretKey);
     }
   });
 
   test('its policy allows no other origin and no script of the page itself', async () => {
-    const policy = String((await call('/docs')).headers['content-security-policy']);
+    const policy = String((await call('/docs/api')).headers['content-security-policy']);
     expect(policy).toMatch(
       /default-src 'none'.*script-src 'self'.*connect-src 'self'.*frame-ancestors 'none'/,
     );
@@ -172,9 +174,51 @@ describe('the pages about errors', () => {
   });
 });
 
-test('/llms.txt names every call', async () => {
+describe('the documentation site', () => {
+  const get = (path: string, headers: Record<string, string> = {}) => call(path, headers);
+
+  test('its policy allows no other origin, no script and no style of the page itself', async () => {
+    const policy = String((await get('/docs')).headers['content-security-policy']);
+    expect(policy).toMatch(/default-src 'none'.*style-src 'self'.*script-src 'self'.*connect-src 'self'/);
+    expect(policy).not.toMatch(/https?:|\*|unsafe/);
+    const { text } = await get('/docs/payouts');
+    expect(text).not.toMatch(/<script(?! (src|type="module" src)=)|<style| style=|\son\w+=/);
+  });
+
+  test('a page comes compressed, and is not sent twice', async () => {
+    const plain = await get('/docs/payouts');
+    expect(plain.text).toContain('<h1 id="payout-batches">Payout batches</h1>');
+    const packed = await fetch(`${url}/docs/payouts`);
+    expect(packed.headers.get('content-encoding')).toBe('gzip');
+    expect(await packed.text()).toBe(plain.text);
+    const again = await get('/docs/payouts', { 'if-none-match': String(plain.headers.etag) });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+
+  test('style and scripts are kept for good, under names of their content', async () => {
+    const assets = [...(await get('/docs')).text.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)];
+    expect(assets).toHaveLength(3);
+    for (const [, asset = ''] of assets) {
+      const file = await get(asset);
+      expect([file.status, file.headers['cache-control']]).toEqual([200, expect.stringMatching('immutable')]);
+    }
+  });
+
+  test('nothing but its own files is served', async () => {
+    expect((await get('/docs/')).status).toBe(200);
+    const paths = ['/docs/nothing', '/docs/site.json', '/docs/%2e%2e%2fsite.json'];
+    for (const path of [...paths, '/docs/docs~payouts', '/docs/constructor', '/docs/errors/nothing']) {
+      expect((await get(path)).status, path).toBe(404);
+    }
+  });
+});
+
+test('/llms.txt names every call and leads to every page of the menu', async () => {
   const { status, text } = await call('/llms.txt');
   expect(status).toBe(200);
+  const pages = [...text.matchAll(/\]\((http[^)]+)\)/g)].map(([, link = '']) => link);
+  expect(pages.length).toBeGreaterThan(20);
+  for (const page of pages) expect((await fetch(page)).status, page).toBe(200);
   const { paths } = JSON.parse((await call('/openapi.json')).text) as { paths: Record<string, object> };
   for (const [path, methods] of Object.entries(paths)) {
     for (const method of Object.keys(methods)) expect(text).toContain(`${method.toUpperCase()} ${path}`);

@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium())('the API reference in a browser', () => {
 
   for (const colorScheme of ['light', 'dark'] as const) {
     test(`the pages are readable in ${colorScheme}, without script too`, async () => {
-      const [reference, faults] = await open('/docs', { colorScheme });
+      const [reference, faults] = await open('/docs/api', { colorScheme });
       await reference.getByRole('heading', { name: 'Florin' }).waitFor();
       await keep(reference, `docs-${colorScheme}`);
       const [index, indexFaults] = await open('/docs/errors', { colorScheme, javaScriptEnabled: false });

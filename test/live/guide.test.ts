@@ -12,7 +12,7 @@ import { WORDS } from '../signer/signer-process.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const GUIDE = readFileSync(path.join(ROOT, 'docs/live.md'), 'utf8');
-const BLOCKS = [...GUIDE.matchAll(/^```\n([\s\S]*?)^```$/gm)].map(([, lines = '']) => lines);
+const BLOCKS = [...GUIDE.matchAll(/^```sh[^\n]*\n([\s\S]*?)^```$/gm)].map(([, lines = '']) => lines);
 const LONG = { timeout: 300_000, interval: 1_000 };
 
 /** The only block of the guide with these words. */

@@ -84,7 +84,17 @@ describe.skipIf(!canInstall)('the service as it is published', () => {
   test('holds no source, no test and nothing of this checkout', async () => {
     expect(files.filter((file) => /\.(ts|tsx|map)$|\.test\./.test(file))).toEqual([]);
     expect(new Set(files.map((file) => file.split('/')[0]))).toEqual(
-      new Set(['LICENSE', 'README.md', 'bin', 'lib', 'migrations', 'package.json', 'pages', 'served']),
+      new Set([
+        'LICENSE',
+        'README.md',
+        'bin',
+        'lib',
+        'migrations',
+        'package.json',
+        'pages',
+        'served',
+        'site',
+      ]),
     );
     const code = files.filter((file) => file.endsWith('.js'));
     const texts = code.map((file) => readFileSync(path.join(folder, 'florin', file), 'utf8'));
@@ -101,6 +111,7 @@ describe.skipIf(!canInstall)('the service as it is published', () => {
     for (const [url, text] of [
       [first.page, '19.99'],
       [`${first.baseUrl}/docs/reference.js`, 'scalar'],
+      [`${first.baseUrl}/docs/payouts`, 'Payout batches'],
       [`${first.baseUrl}/openapi.json`, '"openapi"'],
     ])
       expect(await (await fetch(url)).text()).toContain(text);

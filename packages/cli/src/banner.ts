@@ -35,7 +35,7 @@ Florin is running: a sandbox with simulated money.
 
   Browser      ${baseUrl}/
   Address      ${baseUrl}/api/v1
-  Reference    ${baseUrl}/docs (as OpenAPI: ${baseUrl}/openapi.json)
+  Docs         ${baseUrl}/docs (API reference: ${baseUrl}/docs/api)
   Webhooks     ${baseUrl}/sandbox/webhooks
   API key      ${credentials.api_key}
   Secret key   in ${credentialsFile}, with all that a client needs

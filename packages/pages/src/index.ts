@@ -7,7 +7,6 @@ export { builtPages, type PageFile } from './built-pages.ts';
 export type { RenderedPage } from './renderer.ts';
 export * from './views/checkout.ts';
 export type * from './views/claim.ts';
-export type * from './views/errors.ts';
 export type * from './views/front.ts';
 export type * from './views/inbox.ts';
 export type { PageView } from './views/index.ts';

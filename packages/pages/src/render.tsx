@@ -2,7 +2,6 @@ import { renderToString } from 'preact-render-to-string';
 import { checkoutSheet } from './checkout/checkout-sheet.tsx';
 import { claimCheckSheet, claimFormSheet, claimOutcomeSheet } from './claim/claim-sheets.tsx';
 import { renderSheet, renderWide } from './design/shell.tsx';
-import { errorListPage, errorPage } from './errors/error-pages.tsx';
 import { FrontList, frontPage, servicePage } from './front/front-page.tsx';
 import { InboxList } from './inbox/inbox-list.tsx';
 import { inboxPage } from './inbox/inbox-page.tsx';
@@ -48,10 +47,6 @@ export const render: Renderer['render'] = (view, scripts) => {
       return renderWide(servicePage(view));
     case 'inbox':
       return renderWide(inboxPage(view, scripts.live));
-    case 'error':
-      return renderWide(errorPage(view));
-    case 'error_list':
-      return renderWide(errorListPage(view));
   }
 };
 

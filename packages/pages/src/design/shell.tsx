@@ -129,26 +129,20 @@ export function renderSheet({ language, title, body, script }: Sheet): RenderedP
 /** A page for developers, in English. */
 export interface WidePage {
   title: string;
-  nav?: VNode;
   body: VNode;
   script?: PageScript | undefined;
   /** It may send forms to its own origin. */
   hasForm?: boolean;
 }
 
-export function renderWide({ title, nav, body, script, hasForm = false }: WidePage): RenderedPage {
+export function renderWide({ title, body, script, hasForm = false }: WidePage): RenderedPage {
   return {
     html: htmlOf({
       language: 'en',
       title: `${title} – Florin`,
       style: WIDE_STYLE,
       script,
-      children: (
-        <>
-          {nav}
-          <main>{body}</main>
-        </>
-      ),
+      children: <main>{body}</main>,
     }),
     policy: {
       'style-src': WIDE_STYLE.source,

@@ -41,7 +41,7 @@ function Running({ view: { version, merchant, networks } }: { view: FrontView })
         [
           t('documentation'),
           <>
-            <a href="/docs">{t('reference')}</a> · <a href="/docs/errors">{t('errors')}</a> ·{' '}
+            <a href="/docs">{t('docs')}</a> · <a href="/docs/api">{t('reference')}</a> ·{' '}
             <a href="/openapi.json">OpenAPI</a>
           </>,
         ],
@@ -114,7 +114,7 @@ export function servicePage(_view: ServiceView): WidePage {
         <h1>Florin</h1>
         <p>{t('service_text')}</p>
         <p>
-          <a href="/docs">{t('reference')}</a> · <a href="/docs/errors">{t('errors')}</a> ·{' '}
+          <a href="/docs">{t('docs')}</a> · <a href="/docs/api">{t('reference')}</a> ·{' '}
           <a href="/openapi.json">OpenAPI</a>
         </p>
       </>

@@ -1,6 +1,5 @@
 import type { CheckoutPageView } from './checkout.ts';
 import type { ClaimCheckView, ClaimFormView, ClaimOutcomeView } from './claim.ts';
-import type { ErrorListView, ErrorView } from './errors.ts';
 import type { FrontView, ServiceView } from './front.ts';
 import type { InboxView } from './inbox.ts';
 import type { LinkPosterView, LinkView } from './link.ts';
@@ -24,6 +23,4 @@ export type PageView =
   | TroubleView
   | FrontView
   | ServiceView
-  | InboxView
-  | ErrorView
-  | ErrorListView;
+  | InboxView;

@@ -1,10 +1,10 @@
 import type { Clock } from '../platform/db/index.ts';
 import type { Route } from '../platform/http/index.ts';
 import type { PublicPage } from '../platform/http/pages/index.ts';
-import { errorPages } from './error-pages.ts';
 import { llmsPage } from './llms.ts';
 import { referencePages } from './reference-page.ts';
 import { signPage, type TryOutKey } from './sign.ts';
+import { sitePages } from './site-pages.ts';
 
 export { servicePage } from './service-page.ts';
 export type { TryOutKey } from './sign.ts';
@@ -18,8 +18,8 @@ export interface DocsOptions {
   tryOutKey?: TryOutKey | undefined;
 }
 
-/** The documentation pages: the API reference, a page for each error code, `/llms.txt`. */
+/** The documentation: the site, the API reference, `/llms.txt`. */
 export function docsPages({ routes, publicUrl, clock, tryOutKey }: DocsOptions): PublicPage[] {
   const signing = tryOutKey === undefined ? [] : [signPage(tryOutKey, clock)];
-  return [...referencePages(tryOutKey), ...signing, ...errorPages(), llmsPage(routes, publicUrl)];
+  return [...referencePages(tryOutKey), ...signing, ...sitePages(), llmsPage(routes, publicUrl)];
 }

@@ -1,3 +1,4 @@
+import { NAVIGATION, urlOf } from '@florin/site';
 import type { Route } from '../platform/http/index.ts';
 import type { PublicPage } from '../platform/http/pages/index.ts';
 
@@ -17,6 +18,11 @@ export function llmsPage(routes: readonly Route[], publicUrl: () => string): Pub
   };
 }
 
+const guidesAt = (url: string) =>
+  NAVIGATION.flatMap(({ title: section, pages }) =>
+    pages.map(({ name, title }) => `- [${section}: ${title}](${url}${urlOf(name)})`),
+  ).join('\n');
+
 function describe(url: string, calls: string): string {
   return `# Florin
 
@@ -26,8 +32,8 @@ function describe(url: string, calls: string): string {
 ## Documents
 
 - [OpenAPI 3.1 document](${url}/openapi.json): every call, field and answer
-- [API reference](${url}/docs): the same for people
-- [Error codes](${url}/docs/errors): each with its cause and what to do
+- [API reference](${url}/docs/api): the same for people
+${guidesAt(url)}
 
 ## Signing
 

@@ -25,7 +25,7 @@ interface PageSettings {
 /** The API reference: the page, its script (Scalar, from its package) and the setup script. */
 export function referencePages(key: TryOutKey | undefined): PublicPage[] {
   return [
-    { path: '/docs', handle: async (request) => page({ apiKey: keyFor(request, key) }) },
+    { path: '/docs/api', handle: async (request) => page({ apiKey: keyFor(request, key) }) },
     {
       path: '/docs/setup.js',
       handle: async () => ({ status: 200, type: SCRIPT_TYPE, headers: pageHeaders({}), body: SETUP_SCRIPT }),
@@ -95,8 +95,8 @@ function page(settings: PageSettings) {
 </head>
 <body>
 <noscript>
-<p>This page needs JavaScript. The same is in the <a href="/openapi.json">OpenAPI document</a>; there is also a page of
-<a href="/docs/errors">error codes</a> and a <a href="/llms.txt">short text</a>.</p>
+<p>This page needs JavaScript. The same is in the <a href="/openapi.json">OpenAPI document</a>; there is also the
+<a href="/docs">documentation</a> and a <a href="/llms.txt">short text</a>.</p>
 </noscript>
 <div id="reference"></div>
 <script id="settings" type="application/json">${JSON.stringify(settings).replaceAll('<', '\\u003c')}</script>

@@ -202,7 +202,9 @@ function limitUploadTime(app: FastifyInstance, bodyMs: number): void {
  * An unknown path may contain anything, even a misplaced secret, and the parameter of a page's path opens the page.
  */
 const hidesPath = (request: FastifyRequest) =>
-  request.is404 || (routeOf(request).includes('{') && !request.originalUrl.startsWith('/api/'));
+  request.is404 ||
+  request.routeOptions.url?.endsWith('*') ||
+  (routeOf(request).includes('{') && !request.originalUrl.startsWith('/api/'));
 
 function logRequests(app: FastifyInstance, log: Logger): void {
   app.addHook('onResponse', async (request, reply) => {

@@ -1,0 +1,91 @@
+// Builds the documentation site into the folder that is named, else where the service looks for it.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build, type Rolldown } from 'vite';
+import { folderOf, MANIFEST, ROOT, type SiteFile } from './built-site.ts';
+import { brokenLinks } from './links.ts';
+import { BASE, menuFaults } from './navigation.ts';
+import { renderPages, siteDocuments } from './pages.ts';
+import { searchIndex } from './search-index.ts';
+
+// Whatever the caller runs as: what browsers load is made for use.
+process.env.NODE_ENV = 'production';
+// The generator takes the folder of its process for that of the project.
+process.chdir(ROOT);
+
+const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+async function scriptOf(entry: string): Promise<string> {
+  const output = (await build({
+    root: ROOT,
+    configFile: false,
+    envFile: false,
+    logLevel: 'error',
+    publicDir: false,
+    build: {
+      write: false,
+      target: 'baseline-widely-available',
+      modulePreload: false,
+      rolldownOptions: { input: path.join(import.meta.dirname, 'client', entry) },
+    },
+  })) as Rolldown.RolldownOutput;
+  const [script, ...others] = output.output;
+  if (others.length > 0) throw new Error(`${entry} is more than one file`);
+  return script.code;
+}
+
+const styleOf = () =>
+  ['packages/pages/src/design/tokens.css', 'packages/site/src/design/site.css']
+    .map((file) => readFileSync(path.join(ROOT, file), 'utf8'))
+    .join('');
+
+const TYPES = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+};
+
+const files = new Map<string, { text: string; type: string; isImmutable: boolean }>();
+
+/** @returns the address of a file that is named by its content */
+function addAsset(name: string, extension: 'css' | 'js', text: string): string {
+  const url = `${BASE}/assets/${name}-${shortHash(text)}.${extension}`;
+  files.set(url, { text, type: TYPES[extension], isImmutable: true });
+  return url;
+}
+
+function refuse(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(`the documentation has faults:\n${faults.join('\n')}`);
+}
+
+const pages = await renderPages({
+  style: addAsset('site', 'css', styleOf()),
+  theme: addAsset('theme', 'js', await scriptOf('theme.ts')),
+  script: addAsset('site', 'js', await scriptOf('site.ts')),
+});
+refuse(menuFaults(siteDocuments().map(({ name }) => name)));
+refuse(brokenLinks(pages, new Set(files.keys())));
+for (const [url, text] of pages) files.set(url, { text, type: TYPES.html, isImmutable: false });
+files.set(`${BASE}/search.json`, { text: searchIndex(pages), type: TYPES.json, isImmutable: false });
+
+const folder = process.argv[2] ?? folderOf();
+// Whoever looks meanwhile sees nothing or all of it; of two who build at once one is too late.
+const making = `${folder}.${process.pid}`;
+mkdirSync(making, { recursive: true });
+const manifest: Record<string, SiteFile> = {};
+for (const [url, { text, type, isImmutable }] of files) {
+  const file = url.slice(1).replaceAll('/', '~');
+  manifest[url] = { file, type, version: shortHash(text), isImmutable };
+  writeFileSync(path.join(making, file), text);
+  writeFileSync(path.join(making, `${file}.gz`), gzipSync(text, { level: 9 }));
+}
+writeFileSync(path.join(making, MANIFEST), JSON.stringify(manifest));
+try {
+  renameSync(making, folder);
+} catch (error) {
+  rmSync(making, { recursive: true });
+  if (!existsSync(folder)) throw error;
+}
