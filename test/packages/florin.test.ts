@@ -82,7 +82,7 @@ describe.skipIf(!canInstall)('the service as it is published', () => {
   });
 
   test('holds no source, no test and nothing of this checkout', async () => {
-    expect(files.filter((file) => /\.(ts|tsx|map)$|\.test\./.test(file))).toEqual([]);
+    expect(files.filter((file) => /\.(ts|tsx|map)$|\.test\.[jt]s/.test(file))).toEqual([]);
     expect(new Set(files.map((file) => file.split('/')[0]))).toEqual(
       new Set([
         'LICENSE',

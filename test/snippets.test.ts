@@ -1,0 +1,233 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const FLORIN = path.join(ROOT, 'packages/cli/bin/florin.js');
+const NO_RUN = 'no-run: ';
+const LONG = { timeout: 300_000 };
+
+/** A block of code in the docs. Its first line is ```` ```LANGUAGE [run] [FILE] [no-run: REASON] ````. */
+interface Snippet {
+  /** Page and line, for people. */
+  at: string;
+  language: string;
+  /** Its name among the files that the page writes. */
+  file: string | undefined;
+  runs: boolean;
+  /** Why it cannot run. */
+  reason: string | undefined;
+  text: string;
+}
+
+const PAGES = globSync('docs/{,recipes/}*.md', { cwd: ROOT }).toSorted();
+
+function snippetsOf(page: string): Snippet[] {
+  const text = readFileSync(path.join(ROOT, page), 'utf8');
+  return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map((match) => {
+    const [, info = '', code = ''] = match;
+    const [what = '', reason] = info.split(NO_RUN, 2);
+    const [language = '', ...words] = what.trim().split(/\s+/);
+    const line = text.slice(0, match.index).split('\n').length;
+    return {
+      at: `${page}:${line}`,
+      language,
+      file: words.find((word) => word.includes('.')),
+      runs: reason === undefined && (language === 'sh' || words.includes('run')),
+      reason,
+      text: code,
+    };
+  });
+}
+
+const SNIPPETS = PAGES.flatMap(snippetsOf);
+const of = (language: string) => SNIPPETS.filter((snippet) => snippet.language === language);
+
+test('each block says what it holds, and one that cannot run says why', () => {
+  for (const { at, language, reason } of SNIPPETS) {
+    expect(['sh', 'ts', 'json', 'html', 'text', 'mermaid'], at).toContain(language);
+    if (reason === undefined) continue;
+    expect(reason.length, at).toBeGreaterThan(10);
+    console.log(`not run: ${at} (${reason})`);
+  }
+  expect(SNIPPETS.filter(({ runs }) => runs).length).toBeGreaterThan(15);
+});
+
+test('blocks of JSON can be read', () => {
+  expect(of('json').length).toBeGreaterThan(2);
+  for (const { at, text } of of('json')) expect(() => JSON.parse(text), at).not.toThrow();
+});
+
+/** What the pieces of code in the docs take as given. */
+const GIVEN = `import type { Florin as Client, SequenceStore, SubscriptionItemInput } from '@florin/sdk';
+import type { KeyObject } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+declare global {
+  const florin: Client;
+  const id: string;
+  const items: SubscriptionItemInput[];
+  const session: { id: string };
+  const secret: string;
+  const privateKey: KeyObject;
+  const pool: Pool;
+  const postgresStore: (pool: Pool) => SequenceStore<PoolClient>;
+  const webhooks: typeof import('@florin/sdk').webhooks;
+  const signApproval: typeof import('@florin/sdk').signApproval;
+  const lastSeen: () => Promise<string>;
+  const remember: (id: string) => Promise<void>;
+  const handle: (event: { id: string }) => Promise<void>;
+}
+`;
+const SETTINGS = {
+  compilerOptions: {
+    target: 'es2024',
+    lib: ['es2024', 'esnext.disposable'],
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    erasableSyntaxOnly: true,
+  },
+};
+
+test('all TypeScript is sound by the types of the SDK', LONG, async () => {
+  const folder = path.join(ROOT, 'node_modules/.cache/snippets');
+  rmSync(folder, { recursive: true, force: true });
+  const places = new Map<string, string>();
+  for (const [at, { file, text, at: where }] of of('ts').entries()) {
+    const place = path.join(String(at), file ?? 'piece.ts');
+    places.set(place, where);
+    mkdirSync(path.dirname(path.join(folder, place)), { recursive: true });
+    writeFileSync(path.join(folder, place), `${text}\nexport {};\n`);
+  }
+  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(path.join(folder, 'given.d.ts'), GIVEN);
+  writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(SETTINGS));
+  const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
+  const { stdout } = await promisify(execFile)(tsc, ['-p', folder, '--pretty', 'false'], {
+    cwd: folder,
+  }).catch((error: { stdout: string }) => error);
+  const faults = stdout.replaceAll(/^[^\s(]+/gm, (place) => places.get(place) ?? place);
+  expect(faults).toBe('');
+  expect(places.size).toBeGreaterThan(20);
+});
+
+/** Commands of a block, with the options that it gives them: `payouts create` and `--submit`. */
+function commandsIn(text: string): [command: string, options: string[]][] {
+  const lines = text.replaceAll(/ {2,}#.*$/gm, '').split('\n');
+  const calls = lines.flatMap((line) => [
+    ...line.matchAll(/(?:^|[ ($"])florin ((?:[a-z][a-z-]* ?)+)([^|)]*)/g),
+  ]);
+  return calls.map(([, words = '', rest = '']) => [words.trim(), rest.match(/(?<= |^)--[a-z-]+/g) ?? []]);
+}
+
+test('commands of blocks that cannot run are there, with every option', LONG, async () => {
+  const wanted = new Map<string, Set<string>>();
+  for (const { reason, text } of of('sh')) {
+    if (reason === undefined) continue;
+    for (const [command, options] of commandsIn(text)) {
+      wanted.set(command, new Set([...(wanted.get(command) ?? []), ...options]));
+    }
+  }
+  expect(wanted.size).toBeGreaterThan(20);
+  for (const [command, options] of wanted) {
+    const words = [...command.split(' '), '--help'];
+    const { stdout } = await promisify(execFile)(process.execPath, [FLORIN, ...words], { cwd: tmpdir() });
+    // The help of another command is that of a word which is none.
+    const [group = '', action = ''] = words;
+    expect(stdout, command).toContain(`Usage: florin ${group}`);
+    if (action !== '--help') expect(stdout, command).toContain(action);
+    for (const option of options) expect(stdout, `florin ${command}`).toContain(option);
+  }
+});
+
+describe('blocks that run, on a sandbox', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'florin-snippets-'));
+  const bin = path.join(folder, 'bin');
+  const variables = path.join(folder, 'variables');
+  let sandbox: ChildProcess;
+  let keys: Record<string, string> = {};
+
+  const command = (name: string, line: string) => {
+    writeFileSync(path.join(bin, name), `#!/bin/sh\n${line}\n`);
+    chmodSync(path.join(bin, name), 0o755);
+  };
+
+  beforeAll(async () => {
+    mkdirSync(bin);
+    command('florin', `exec "${process.execPath}" "${FLORIN}" "$@"`);
+    command('npx', `shift; exec "${process.execPath}" "${FLORIN}" "$@"`);
+    command('node', `exec "${process.execPath}" "$@"`);
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+    writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(variables, '');
+    const words = [FLORIN, 'start', '--json', '--port', '0', '--data-dir', path.join(folder, '.florin')];
+    sandbox = spawn(process.execPath, words, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    if (sandbox.stdout === null) throw new Error('the sandbox has no output');
+    const [ready] = await once(createInterface(sandbox.stdout), 'line');
+    keys = JSON.parse(readFileSync(JSON.parse(String(ready)).credentials_file, 'utf8'));
+  }, 120_000);
+  afterAll(async () => {
+    const ended = once(sandbox, 'exit');
+    sandbox.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }, 120_000);
+
+  /** In one terminal: what a block sets, the next one has. */
+  async function expectRuns(lines: string): Promise<void> {
+    const { base_url = '', api_key = '', secret_key = '' } = keys;
+    const child = spawn('bash', ['-ec', `set -a; . ${variables}; ${lines}\nexport -p > ${variables}`], {
+      cwd: folder,
+      env: {
+        PATH: `${bin}:${process.env.PATH}`,
+        HOME: folder,
+        BASE_URL: base_url,
+        API_KEY: api_key,
+        SECRET_KEY: secret_key,
+        FLORIN_BASE_URL: base_url,
+        FLORIN_API_KEY: api_key,
+        FLORIN_SECRET_KEY: secret_key,
+      },
+    });
+    const output: string[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (piece: Buffer) => output.push(piece.toString()));
+    child.stdin.end();
+    const [code] = await once(child, 'close');
+    expect(code, `${lines}\n${output.join('')}`).toBe(0);
+    expect(output.join('')).not.toMatch(/"errorCode":|"error":\{/);
+  }
+
+  for (const page of PAGES) {
+    const blocks = snippetsOf(page).filter(({ runs }) => runs);
+    if (blocks.length === 0) continue;
+    test(`${page} runs`, LONG, async () => {
+      for (const { at, language, file, text } of blocks) {
+        console.log(`runs: ${at}`);
+        if (language === 'sh') await expectRuns(text);
+        else {
+          const name = file ?? 'piece.ts';
+          writeFileSync(path.join(folder, name), text);
+          await expectRuns(`node ${name}`);
+        }
+      }
+    });
+  }
+});
