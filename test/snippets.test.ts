@@ -10,16 +10,19 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { Florin } from '@florin/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const FLORIN = path.join(ROOT, 'packages/cli/bin/florin.js');
 const NO_RUN = 'no-run: ';
 const LONG = { timeout: 300_000 };
+const POLL = { timeout: 120_000, interval: 200 };
 
 /** A block of code in the docs. Its first line is ```` ```LANGUAGE [run] [FILE] [no-run: REASON] ````. */
 interface Snippet {
@@ -52,6 +55,32 @@ function snippetsOf(page: string): Snippet[] {
       text: code,
     };
   });
+}
+
+/** Calls the route handlers as Next.js does. */
+const CALL_ROUTES = `
+import assert from 'node:assert/strict';
+import { webhooks } from '@florin/sdk';
+import { POST as pay } from './app/orders/[order]/pay/route.ts';
+import { POST as hear } from './app/webhooks/route.ts';
+
+const answer = await pay(new Request('http://shop.example/orders/N-1/pay'), { params: Promise.resolve({ order: 'N-1' }) });
+assert.equal(answer.status, 303);
+assert.ok(answer.headers.get('location').startsWith(process.env.FLORIN_BASE_URL + '/checkout/'));
+const body = JSON.stringify({ id: 'evt_1', type: 'payment.completed', sequence: 1, data: { object: { id: 'pay_1', metadata: {} } } });
+const headers = webhooks.generateTestHeaders(body, process.env.FLORIN_SECRET_KEY);
+const heard = await hear(new Request('http://shop.example/webhooks', { method: 'POST', headers, body }));
+assert.equal(heard.status, 200);
+`;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address.port;
 }
 
 const SNIPPETS = PAGES.flatMap(snippetsOf);
@@ -190,11 +219,12 @@ describe('blocks that run, on a sandbox', () => {
     rmSync(folder, { recursive: true, force: true });
   }, 120_000);
 
-  /** In one terminal: what a block sets, the next one has. */
-  async function expectRuns(lines: string): Promise<void> {
+  /** A program in the folder of the pages' files, with the keys of the sandbox. */
+  function started(program: string, words: string[], more: Record<string, string> = {}) {
     const { base_url = '', api_key = '', secret_key = '' } = keys;
-    const child = spawn('bash', ['-ec', `set -a; . ${variables}; ${lines}\nexport -p > ${variables}`], {
+    const child = spawn(program, words, {
       cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: `${bin}:${process.env.PATH}`,
         HOME: folder,
@@ -204,15 +234,22 @@ describe('blocks that run, on a sandbox', () => {
         FLORIN_BASE_URL: base_url,
         FLORIN_API_KEY: api_key,
         FLORIN_SECRET_KEY: secret_key,
+        ...more,
       },
     });
-    const output: string[] = [];
+    const pieces: string[] = [];
     for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (piece: Buffer) => output.push(piece.toString()));
-    child.stdin.end();
+      stream.on('data', (piece: Buffer) => pieces.push(piece.toString()));
+    return { child, output: () => pieces.join('') };
+  }
+
+  /** In one terminal: what a block sets, the next one has. */
+  async function expectRuns(lines: string): Promise<void> {
+    const words = ['-ec', `set -a; . ${variables}; ${lines}\nexport -p > ${variables}`];
+    const { child, output } = started('bash', words);
     const [code] = await once(child, 'close');
-    expect(code, `${lines}\n${output.join('')}`).toBe(0);
-    expect(output.join('')).not.toMatch(/"errorCode":|"error":\{/);
+    expect(code, `${lines}\n${output()}`).toBe(0);
+    expect(output()).not.toMatch(/"errorCode":|"error":\{/);
   }
 
   for (const page of PAGES) {
@@ -230,4 +267,53 @@ describe('blocks that run, on a sandbox', () => {
       }
     });
   }
+
+  /** Writes the named files of a page. */
+  function writeFiles(page: string): void {
+    for (const { file, text } of snippetsOf(page)) {
+      if (file === undefined) continue;
+      mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+      writeFileSync(path.join(folder, file), text);
+    }
+  }
+
+  test('the shop in Express leads to a page, and delivers when that is paid', LONG, async () => {
+    writeFiles('docs/recipes/payment-express.md');
+    const port = String(await freePort());
+    const shop = started(process.execPath, ['shop.ts'], { PORT: port });
+    const listener = started(path.join(bin, 'florin'), [
+      'listen',
+      '--forward-to',
+      `http://127.0.0.1:${port}/webhooks`,
+    ]);
+    try {
+      const pay = () =>
+        fetch(`http://127.0.0.1:${port}/orders/S-1/pay`, { method: 'POST', redirect: 'manual' }).catch(
+          () => undefined,
+        );
+      await expect.poll(async () => (await pay())?.status, POLL).toBe(303);
+      expect((await pay())?.headers.get('location')).toMatch(`${keys.base_url}/checkout/`);
+      const { base_url: baseUrl = '', api_key: apiKey = '', secret_key: secretKey = '' } = keys;
+      const florin = new Florin({ baseUrl, apiKey, secretKey });
+      const { data: sessions } = await florin.checkout.sessions.list({ order_id: 'S-1' });
+      expect(sessions).toHaveLength(1);
+      const [session] = sessions;
+      await florin.testHelpers.checkout.sessions.pay(session?.id ?? '', { currency: 'USDT', network: 'spl' });
+      await expect.poll(() => `${shop.output()}${listener.output()}`, POLL).toContain('paid: order S-1');
+    } finally {
+      await Promise.all(
+        [shop, listener].map(async ({ child }) => {
+          const ended = once(child, 'exit');
+          child.kill('SIGKILL');
+          await ended;
+        }),
+      );
+    }
+  });
+
+  test('the routes for Next.js lead to a page, and take a signed webhook', LONG, async () => {
+    writeFiles('docs/recipes/payment-nextjs.md');
+    writeFileSync(path.join(folder, 'next.ts'), CALL_ROUTES);
+    await expectRuns('node next.ts');
+  });
 });

@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium())('the documentation site in a browser', () => {
       .getByRole('navigation', { name: 'Documentation' })
       .getByRole('link', { name: 'Payouts' })
       .click();
-    await page.getByRole('img', { name: /^States: begins as draft; draft to needs_fix/ }).waitFor();
+    await page.getByRole('img', { name: /^begins as draft; draft to needs_fix/ }).waitFor();
     await keep(page, 'site-without-script');
     expect(faults).toEqual([]);
     await page.context().close();

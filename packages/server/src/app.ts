@@ -314,7 +314,7 @@ export function describeApi(routes: readonly Route[], serverUrl: string): object
     description: [
       'Payments in USDT and USDC on Ethereum, Tron and Solana: signed JSON requests, payout batches, ledger.',
       'Every request is signed: HMAC-SHA256 of `<timestamp>.<nonce>.<raw body>` with the secret key.',
-      `Every error code has [a page](${serverUrl}/docs/errors) with its cause and what to do.`,
+      `Every error code has [a page](${serverUrl}/docs/errors) with its cause and what to do. [Guides and recipes](${serverUrl}/docs) say how calls go together.`,
     ].join('\n\n'),
     serverUrl,
     errorFormats: ERROR_FORMATS,

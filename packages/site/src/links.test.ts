@@ -53,8 +53,8 @@ test('the search has a page by its sections', () => {
 
 test('a drawing shows every state and move, in words as well; what it cannot read is refused', () => {
   const source = 'stateDiagram-v2\n  [*] --> open\n  open --> paid\n  paid --> [*]\n';
-  const svg = drawStates(source, 'one');
-  expect(svg).toContain('aria-label="States: begins as open; open to paid; paid is an end."');
+  const svg = drawStates(source, 'bill', 'one');
+  expect(svg).toContain('aria-label="begins as open; open to paid; paid is an end."');
   expect(svg.match(/<rect/g)).toHaveLength(2);
   expect(svg.match(/marker-end/g)).toHaveLength(3);
   expect(svg).not.toMatch(/NaN|undefined| style=/);

@@ -74,6 +74,9 @@ function codeOf(text: string, language: string): string {
   return `<pre tabindex="0"><code>${code}</code></pre>\n`;
 }
 
+/** The comment before a drawing. */
+const STATES_OF = /^<!-- states: ([a-z ]+) -->/;
+
 const languageIn = (info: string) => info.trim().split(/\s/, 1)[0] ?? '';
 
 /** Whatever the parser has to know of the site. */
@@ -117,7 +120,10 @@ export function markdown(names: Names): MarkdownIt {
   rules.fence = (tokens, at) => {
     const { content = '', info = '' } = tokens[at] ?? {};
     const language = languageIn(info);
-    return language === 'mermaid' ? drawStates(content, `states-${at}`) : codeOf(content, language);
+    if (language !== 'mermaid') return codeOf(content, language);
+    const [, what] = STATES_OF.exec(tokens[at - 1]?.content ?? '') ?? [];
+    if (what === undefined) throw new Error('a drawing stands after the comment that names what it draws');
+    return drawStates(content, what, `states-${at}`);
   };
   rules.html_block = (tokens, at) => {
     const { content = '' } = tokens[at] ?? {};

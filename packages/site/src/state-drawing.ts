@@ -74,8 +74,11 @@ function spanOf(places: readonly number[]): { from: number; length: number } {
 const worded = ([from, to]: Arrow) =>
   from === START ? `begins as ${to}` : to === END ? `${from} is an end` : `${from} to ${to}`;
 
-/** A drawing of states as SVG, which needs no script; its label says the same in words. `id` is its own on the page. */
-export function drawStates(source: string, id: string): string {
+/**
+ * A drawing of the states of something, such as `payment`, as SVG, which needs no script; its label says the same in words.
+ * `id` is its own on the page.
+ */
+export function drawStates(source: string, what: string, id: string): string {
   const arrows = arrowsOf(source);
   const graph = new Graph();
   graph.setGraph({ rankdir: 'TB', nodesep: 28, ranksep: 40 });
@@ -92,5 +95,5 @@ export function drawStates(source: string, id: string): string {
   const all: Point[] = [...corners, ...bends.flat()];
   const x = spanOf(all.map((point) => point.x));
   const y = spanOf(all.map((point) => point.y));
-  return `<figure class="states"><svg role="img" aria-label="${escapeHtml(`States: ${arrows.map(worded).join('; ')}.`)}" viewBox="${x.from} ${y.from} ${x.length} ${y.length}" width="${x.length}" height="${y.length}"><defs><marker id="${id}-tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>${lines.join('')}${states.join('')}</svg></figure>\n`;
+  return `<figure class="states"><figcaption>States of ${escapeHtml(/^[aeiou]/.test(what) ? `an ${what}` : `a ${what}`)}</figcaption><svg role="img" aria-label="${escapeHtml(`${arrows.map(worded).join('; ')}.`)}" viewBox="${x.from} ${y.from} ${x.length} ${y.length}" width="${x.length}" height="${y.length}"><defs><marker id="${id}-tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>${lines.join('')}${states.join('')}</svg></figure>\n`;
 }
