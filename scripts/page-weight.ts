@@ -16,6 +16,16 @@ const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 const VIEW: Omit<CheckoutView, 'language'> = {
   state: 'pay',
   storeName: 'A shop with a name of usual length',
+  brand: {
+    logo: {
+      path: `brand/mer_01hzy3v9k2e7q8r5t6w1x4a0bc/store_01hzy3v9k2e7q8r5t6w1x4a0bc/${'0'.repeat(32)}`,
+      width: 120,
+      height: 40,
+    },
+    accent: '#b3261e',
+    support: { href: 'mailto:help@shop.example', text: 'help@shop.example' },
+    terms: 'https://shop.example/terms',
+  },
   description: 'A description that says in a line what is paid for',
   orderId: 'A-2026-000017',
   period: null,
@@ -26,14 +36,16 @@ const VIEW: Omit<CheckoutView, 'language'> = {
     (['erc20', 'trc20', 'spl'] as const).map((hint) => ({
       value: `${token}:${hint}`,
       token,
+      network: hint,
       networkName: 'Ethereum',
       hint,
-      isChosen: hint === 'spl',
+      amount: '≈ 1234.56 USDT',
     })),
   ),
   canChoose: true,
   due: {
     token: 'USDT',
+    network: 'erc20',
     networkName: 'Ethereum',
     amount: '1234.56',
     address: ADDRESS,
@@ -46,7 +58,7 @@ const VIEW: Omit<CheckoutView, 'language'> = {
   secondsLeft: 1_800,
   secondsTotal: 1_800,
   rateSecondsLeft: 900,
-  receipt: null,
+  details: null,
   returnUrl: 'https://shop.example/cart',
 };
 
@@ -77,7 +89,13 @@ export const pageWeightStep: Step = {
     const weights: { page: string; bytes: number; script: number }[] = [];
     for (const language of PAGE_LANGUAGES) {
       const view = { ...VIEW, language };
-      const { html } = await renderPage({ page: 'checkout', view, token: 'x'.repeat(66) });
+      const { html } = await renderPage({
+        page: 'checkout',
+        view,
+        token: 'x'.repeat(66),
+        choosing: null,
+        isAutoReturn: false,
+      });
       weights.push({ page: language, bytes: gzipSync(html).length + script, script });
     }
     const live = files.get(scripts.live.name)?.gzip.length ?? 0;

@@ -843,9 +843,33 @@ create table public.store (
   webhook_key_id uuid,
   previous_webhook_key_id uuid,
   previous_webhook_key_until_ms bigint,
+  accent text,
+  support text,
+  terms_url text,
+  logo_id text,
+  logo_width integer,
+  logo_height integer,
   constraint store_pkey PRIMARY KEY (merchant_id, store_id),
+  constraint store_accent_check CHECK ((accent ~ '^#[0-9a-f]{6}$'::text)),
   constraint store_channel_type_check CHECK ((channel_type = ANY (ARRAY['api'::text, 'hosted'::text]))),
-  constraint store_review_status_check CHECK ((review_status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text])))
+  constraint store_logo_height_check CHECK (((logo_height >= 1) AND (logo_height <= 40))),
+  constraint store_logo_size CHECK ((((logo_id IS NULL) = (logo_width IS NULL)) AND ((logo_id IS NULL) = (logo_height IS NULL)))),
+  constraint store_logo_width_check CHECK (((logo_width >= 1) AND (logo_width <= 160))),
+  constraint store_review_status_check CHECK ((review_status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text]))),
+  constraint store_support_check CHECK (((support ~ '^(https://|mailto:)'::text) AND (length(support) <= 520))),
+  constraint store_terms_url_check CHECK (((terms_url ~ '^https://'::text) AND (length(terms_url) <= 500)))
+);
+
+create table public.store_logo (
+  merchant_id uuid not null,
+  store_id uuid not null,
+  logo_id text not null,
+  type text not null,
+  body bytea not null,
+  constraint store_logo_pkey PRIMARY KEY (merchant_id, store_id),
+  constraint store_logo_body_check CHECK ((length(body) <= 300000)),
+  constraint store_logo_logo_id_check CHECK ((logo_id ~ '^[0-9a-f]{32}$'::text)),
+  constraint store_logo_type_check CHECK ((type = ANY (ARRAY['image/png'::text, 'image/svg+xml'::text])))
 );
 
 create table public.subscription (

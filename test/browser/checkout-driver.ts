@@ -24,9 +24,14 @@ export function driver(browser: () => Browser) {
   mkdirSync(SCREENSHOTS, { recursive: true });
   console.log(`screenshots of the payer's page: ${SCREENSHOTS}`);
 
-  const open = async (url: string, options: BrowserContextOptions = {}): Promise<Payer> => {
+  /** @param more.initScript runs before the page's own */
+  const open = async (
+    url: string,
+    { initScript, ...options }: BrowserContextOptions & { initScript?: string } = {},
+  ): Promise<Payer> => {
     const context = await browser().newContext({ viewport: PHONE, locale: 'en-US', ...options });
     const page = await context.newPage();
+    if (initScript !== undefined) await page.addInitScript(initScript);
     const faults: string[] = [];
     const { origin: own } = new URL(url);
     page.on('request', (request) => {

@@ -51,17 +51,24 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
   const note = (page: Page, text: string) =>
     page.locator('.note').filter({ hasText: text }).waitFor({ timeout: TIMEOUT_MS });
   const play = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-  /** Chooses the token and network that a label names. */
+  /** Taps a token, then a network. */
   async function choose(page: Page, name = 'USDT on Tron'): Promise<void> {
-    await page.getByRole('radio', { name }).check();
-    await page.getByRole('button', { name: 'Continue' }).click();
+    const [token = '', network = ''] = name.split(' on ');
+    // A price in a token is paid in it alone: only the network is asked for.
+    const heads = page.getByRole('heading', { level: 1 });
+    await expect.poll(() => heads.textContent(), { timeout: TIMEOUT_MS }).toMatch(/How would you|On which/);
+    if (await page.getByText('How would you like').isVisible())
+      await page.getByRole('link', { name: token }).click();
+    await page.getByRole('button', { name: network }).click();
     await heading(page, 'Send');
   }
 
   test('paid: chosen, scanned or copied, confirmed live, with a receipt and the way back', async () => {
     const { made, payment, chain } = await session({}, still);
     const { page, faults } = await open(made.url);
-    await heading(page, 'Pay $24.99');
+    await heading(page, 'How would you like to pay?');
+    await page.getByText('$24.99').first().waitFor();
+    await page.getByRole('link', { name: 'USDT' }).getByText('≈\u00a024.99\u00a0USDT').waitFor();
     await keep(page, '1-choose');
     await expectAccessible(page);
     await choose(page);
@@ -73,7 +80,7 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     const wide = await open(made.url, { viewport: { width: 1280, height: 900 } });
     await keep(wide.page, '2-pay-wide');
     await wide.page.context().close();
-    await page.getByText('Scan the code or copy the address').waitFor();
+    await page.getByText('Copy amount and address into your wallet').waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const { address } = await payment(made.payment_id);
     await page.getByRole('button', { name: 'Copy the address' }).click();
@@ -89,7 +96,7 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     await page.getByText('Confirmations: 2 of 3').waitFor();
     await chain('trc20', { mine: 1 });
     await heading(page, 'Paid. Thank you!');
-    await page.getByText('24.99\u00a0USDT').waitFor();
+    await page.getByText('24.99\u00a0USDT').first().waitFor();
     await keep(page, '4-paid');
     await expectAccessible(page);
     expect(await page.getByRole('link', { name: 'Back to Papelería Ñandú' }).getAttribute('href')).toBe(
@@ -98,6 +105,48 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     expect(await page.title()).toBe('Paid – Papelería Ñandú');
     expect(await page.getByText('Test panel').count()).toBe(0);
     expect(faults).toEqual([]);
+  }, 120_000);
+
+  test('Back goes back a step at a time, with and without script', async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const { made } = await session();
+      const { page, faults } = await open(made.url, { javaScriptEnabled });
+      await choose(page);
+      await page.goBack();
+      await heading(page, 'On which network?');
+      if (javaScriptEnabled) {
+        await page.goBack();
+        await heading(page, 'How would you like to pay?');
+        await page.goForward();
+        await heading(page, 'On which network?');
+      }
+      await page.getByRole('button', { name: 'Solana' }).click();
+      await page.getByText('USDT on Solana').first().waitFor();
+      await page.getByRole('link', { name: 'Change' }).click();
+      await heading(page, 'How would you like to pay?');
+      await page.goBack();
+      await heading(page, 'Send');
+      expect(faults).toEqual([]);
+      await page.context().close();
+    }
+  }, 120_000);
+
+  test('an address that asks for it leads back to the store once paid, unless the payer stays', async () => {
+    const back = `${service.baseUrl}/health/live`;
+    for (const stays of [true, false]) {
+      const { made } = await session({ success_url: back.replace('127.0.0.1', 'localhost') });
+      const { page } = await open(`${made.url}?return=auto`);
+      await choose(page);
+      await play(page, 'Pay with the test wallet');
+      await heading(page, 'Paid. Thank you!');
+      if (stays) {
+        await keep(page, '20-auto-return');
+        await page.getByRole('button', { name: 'Stay on this page' }).click();
+        expect(page.url()).not.toContain('return=auto');
+        await page.getByText('Back to Papelería Ñandú in').waitFor({ state: 'detached' });
+      } else await page.waitForURL(/health\/live/, { timeout: TIMEOUT_MS });
+      await page.context().close();
+    }
   }, 120_000);
 
   test('one click of the simulated wallet pays', async () => {
@@ -202,8 +251,10 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
     await page.getByText(address ?? 'none', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
     await keep(page, '13-without-script');
-    await page.getByRole('link', { name: 'Pay another way' }).click();
+    await page.getByRole('link', { name: 'Change' }).click();
     await choose(page, 'USDC on Ethereum');
+    // Nothing but the page itself asks again while it waits.
+    expect(await page.content()).toContain('http-equiv="refresh"');
     await play(page, 'Pay exactly');
     await expect
       .poll(async () => (await payment(made.payment_id)).status, { timeout: TIMEOUT_MS })
@@ -215,12 +266,16 @@ describe.skipIf(!hasChromium())("the payer's page in a browser", () => {
   test('by keyboard alone, in Spanish; and Arabic is mirrored', async () => {
     const { made } = await session();
     const { page, faults } = await open(made.url, { locale: 'es-ES' });
-    await heading(page, 'Pagar 24,99');
+    await heading(page, '¿Cómo quiere pagar?');
     await page.keyboard.press('Tab');
-    await page.keyboard.press('ArrowDown');
-    expect(await page.evaluate('document.activeElement.value')).toBe('USDT:trc20');
+    expect(await page.evaluate('document.activeElement.textContent')).toMatch(/^USDT/);
     await keep(page, '14-spanish');
+    await page.keyboard.press('Enter');
+    await heading(page, '¿En qué red?');
+    // The heading has the focus, and no ring: what comes next is the cheapest network.
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
     await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.value')).toBe('USDT:spl');
     await page.keyboard.press('Enter');
     await heading(page, 'Envíe');
     const arabic = await open(`${made.url}?lang=ar`);

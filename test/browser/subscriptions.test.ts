@@ -65,13 +65,13 @@ describe.skipIf(!hasChromium())('the pages of subscriptions in a browser', () =>
     const { url, id, read } = await subscribed({ items: [item(2_499)] });
     const { page, faults } = await open(url);
     await page.getByRole('link', { name: 'Pay only this period' }).click();
-    await heading(page, 'Pay $24.99');
+    await heading(page, 'How would you like to pay?');
     await page.getByText('Notebooks, every month another one').waitFor();
     await page.getByText(/^For /).waitFor();
     await keep(page, 'subscribe-3-invoice');
     await expectAccessible(page);
-    await page.getByRole('radio', { name: 'USDT on Tron' }).check();
-    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('link', { name: 'USDT' }).click();
+    await page.getByRole('button', { name: 'Tron' }).click();
     await heading(page, 'Send');
     expect(await page.getByText('Time to pay').count()).toBe(0);
     await keep(page, 'subscribe-4-invoice-pay');

@@ -1,6 +1,12 @@
 import ar from '../locales/ar.json';
+import de from '../locales/de.json';
 import en from '../locales/en.json';
 import es from '../locales/es.json';
+import fr from '../locales/fr.json';
+import ja from '../locales/ja.json';
+import ptBr from '../locales/pt-BR.json';
+import tr from '../locales/tr.json';
+import zhHans from '../locales/zh-Hans.json';
 import { type Catalogue, type Section, type Texts, type Translate, translator } from './texts.ts';
 import type { PageLanguage } from './views/languages.ts';
 
@@ -10,7 +16,17 @@ export const ENGLISH_ONLY = ['front', 'inbox', 'live'] as const;
 type Translated = Omit<Catalogue, (typeof ENGLISH_ONLY)[number]>;
 
 const withEnglish = (own: Translated): Catalogue => ({ ...en, ...own });
-const CATALOGUES: Record<PageLanguage, Catalogue> = { en, es: withEnglish(es), ar: withEnglish(ar) };
+const CATALOGUES: Record<PageLanguage, Catalogue> = {
+  en,
+  es: withEnglish(es),
+  ar: withEnglish(ar),
+  de: withEnglish(de),
+  fr: withEnglish(fr),
+  'pt-BR': withEnglish(ptBr),
+  'zh-Hans': withEnglish(zhHans),
+  ja: withEnglish(ja),
+  tr: withEnglish(tr),
+};
 
 /** A section of the language's catalogue; English where the section has no translations. */
 export function textsOf<S extends Section>(section: S, language: PageLanguage): Texts<S> {

@@ -13,7 +13,7 @@ export type { PageView } from './views/index.ts';
 export * from './views/languages.ts';
 export type * from './views/link.ts';
 export type { MailView, RenderedMail } from './views/mail.ts';
-export type * from './views/payer-page.ts';
+export * from './views/payer-page.ts';
 export type * from './views/subscription.ts';
 export type * from './views/trouble.ts';
 export * from './written.ts';

@@ -1,22 +1,32 @@
 import { translatorOf } from './catalogues.ts';
-import { Sign, StoreHead } from './design/parts.tsx';
+import { Contact, Sign } from './design/parts.tsx';
 import type { Sheet } from './design/shell.tsx';
-import type { NoticeView } from './views/payer-page.ts';
+import { NO_BRAND, type NoticeView } from './views/payer-page.ts';
 
-export function noticeSheet({ language, code, storeName }: NoticeView): Sheet {
+/** Without a head: a message stands at any depth of addresses, from which no logo is found. */
+export function noticeSheet({ language, code, store }: NoticeView): Sheet {
   const t = translatorOf('notice', language);
-  const store = storeName ?? '';
-  const title = t(`${code}_title`, { store });
+  const name = store?.storeName ?? '';
+  const title = t(`${code}_title`, { store: name });
   return {
     language,
     title,
+    ...(store === null ? {} : { store }),
     body: (
       <>
-        {storeName === null ? null : <StoreHead storeName={storeName} test={undefined} />}
+        {store === null ? null : (
+          <p class="store" dir="auto">
+            {name}
+          </p>
+        )}
         <section class="card center">
           <Sign tone="warn" icon="exclamation" />
           <h1>{title}</h1>
-          <p>{t(`${code}_text`, { store })}</p>
+          <p>{t(`${code}_text`, { store: name })}</p>
+          <Contact
+            brand={store?.brand ?? NO_BRAND}
+            label={translatorOf('shell', language)('contact', { store: name })}
+          />
         </section>
       </>
     ),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { translatorOf } from './catalogues.ts';
-import { type CheckoutView, type PageView, renderList, renderPage } from './index.ts';
+import { type CheckoutView, type PageView, renderList, renderPage, type StoreBrand } from './index.ts';
 import { withElements } from './texts.ts';
 import { PAGE_LANGUAGES, type PageLanguage } from './views/languages.ts';
 
@@ -10,9 +10,17 @@ const HOSTILE = `</title></script><script>alert(1)</script><!-- " onload="x`;
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 const QR = { size: 1, path: 'M0 0h1v1h-1z' };
 
+const BRAND: StoreBrand = {
+  logo: { path: 'brand/store_1/abc', width: 40, height: 40 },
+  accent: '#ff0000',
+  support: { href: 'https://shop.example/?"><script>alert(1)</script>', text: HOSTILE },
+  terms: 'https://shop.example/terms',
+};
+
 const CHECKOUT: Omit<CheckoutView, 'language'> = {
   state: 'pay',
   storeName: HOSTILE,
+  brand: BRAND,
   description: HOSTILE,
   orderId: HOSTILE,
   period: null,
@@ -23,6 +31,7 @@ const CHECKOUT: Omit<CheckoutView, 'language'> = {
   canChoose: true,
   due: {
     token: 'USDT',
+    network: 'trc20',
     networkName: 'Tron',
     amount: '1.00',
     address: ADDRESS,
@@ -35,13 +44,13 @@ const CHECKOUT: Omit<CheckoutView, 'language'> = {
   secondsLeft: 60,
   secondsTotal: 60,
   rateSecondsLeft: null,
-  receipt: null,
+  details: null,
   returnUrl: 'https://shop.example/',
 };
 
 /** A view of each page that payers see without script. */
 function plainViews(language: PageLanguage): PageView[] {
-  const store = { language, storeName: HOSTILE, isTest: true };
+  const store = { language, storeName: HOSTILE, brand: BRAND, isTest: true };
   const claim = { ...store, amount: '1.00 USDT', network: 'trc20' } as const;
   const items = [{ product: HOSTILE, quantity: 2 }];
   const recurring = { price: '$1.00', interval: 'month' } as const;
@@ -109,7 +118,7 @@ function plainViews(language: PageLanguage): PageView[] {
       items,
       payment: { received: '1 USDT', networkName: 'Tron', txIds: ['0x1'] },
     },
-    { page: 'notice', language, code: 'link_closed', storeName: HOSTILE },
+    { page: 'notice', language, code: 'link_closed', store: { storeName: HOSTILE, brand: BRAND } },
     { page: 'trouble', language, kind: 'refused', detail: HOSTILE, requestId: HOSTILE },
   ];
 }
@@ -133,16 +142,37 @@ test('the policy allows the style of the page by its hash, and no other', async 
     page: 'notice',
     language: 'en',
     code: 'link_busy',
-    storeName: null,
+    store: null,
   });
   const [, css = ''] = /<style>(.*)<\/style>/s.exec(html) ?? [];
   expect(css).toContain('--accent');
   expect(policy['style-src']).toBe(`'sha256-${createHash('sha256').update(css).digest('base64')}'`);
 });
 
+test("a store's colour is a style of its own, allowed by its hash; its logo is found from each depth of addresses", async () => {
+  const depths = { link: '../', link_poster: '../../', claim: '../../', portal: '../', receipt: '../../../' };
+  for (const view of plainViews('en')) {
+    const { html, policy } = await renderPage(view);
+    const styles = [...html.matchAll(/<style>(.*?)<\/style>/gs)].map(([, css = '']) => css);
+    if (view.page === 'trouble') continue;
+    expect(styles.at(-1)).toContain('--accent:light-dark(#');
+    for (const css of styles)
+      expect(policy['style-src']).toContain(`'sha256-${createHash('sha256').update(css).digest('base64')}'`);
+    const root = Object.entries(depths).find(([page]) => page === view.page)?.[1];
+    if (root !== undefined) expect(html).toContain(`src="${root}brand/store_1/abc"`);
+    expect(html).toContain('https://shop.example/terms');
+  }
+});
+
 test('the data that the checkout page starts from cannot end its script element', async () => {
   const view = { ...CHECKOUT, language: 'en' } as const;
-  const { html, policy } = await renderPage({ page: 'checkout', view, token: 'T' });
+  const { html, policy } = await renderPage({
+    page: 'checkout',
+    view,
+    token: 'T',
+    choosing: null,
+    isAutoReturn: false,
+  });
   expect(html).not.toContain('<script>alert');
   const [, json = ''] = /id="data">(.*?)<\/script>/.exec(html) ?? [];
   expect(JSON.parse(json)).toMatchObject({ view, token: 'T' });

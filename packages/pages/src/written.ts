@@ -1,12 +1,33 @@
-import type { Network } from '@florin/contract/money';
+import { formatPrice } from '@florin/contract/currencies';
+import { ASSETS, formatTokens, type Network } from '@florin/contract/money';
 import type { PageLanguage } from './views/languages.ts';
 
-// How pages of payers write times, days, periods and names of networks.
+// How pages of payers write prices, times, days, periods and names of networks: one rule for each, in every language.
 
 export const NETWORK_NAMES: Record<Network, string> = { erc20: 'Ethereum', trc20: 'Tron', spl: 'Solana' };
 
 /** Digits of the West in every language: a wallet takes no others, and payers compare. */
 export const localeOf = (language: PageLanguage) => `${language}-u-nu-latn`;
+
+/** As a wallet takes it, in every language: what is read is what is copied. */
+export const tokensText = (units: bigint, token: string) => `${formatTokens(units)}\u00a0${token}`;
+
+/** `Intl` puts them beside Arabic prices, where they turn `24.99 US$` around within the isolate that each price has. */
+const DIRECTION_MARKS = /[\u061c\u200e\u200f]/g;
+
+/** A price: of money in the manner of the language, of a token as a wallet takes it. */
+export function priceText(amount: bigint, currency: string, language: PageLanguage): string {
+  if (ASSETS.some((asset) => asset === currency)) return tokensText(amount, currency);
+  return formatPrice(amount, currency, localeOf(language)).replaceAll(DIRECTION_MARKS, '');
+}
+
+/** What one unit of a token costs: with more digits than a price of the currency has. */
+export function rateText(rate: string, currency: string, language: PageLanguage): string {
+  if (ASSETS.some((asset) => asset === currency)) return `${rate}\u00a0${currency}`;
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: 8 };
+  const format = new Intl.NumberFormat(localeOf(language), { style: 'currency', currency, ...digits });
+  return format.format(rate as `${number}`).replaceAll(DIRECTION_MARKS, '');
+}
 
 /** In UTC and saying so: the server does not know where the payer is. */
 export function timeText(seconds: number, language: PageLanguage): string {

@@ -1,9 +1,23 @@
-import { wrongUsage } from '../failure.ts';
+import { readFileSync } from 'node:fs';
+import { attempt, wrongUsage } from '../failure.ts';
 import { operator } from '../operations.ts';
 import { choice, flag, overlap, preset, text } from '../options.ts';
 import { resource } from '../resource.ts';
 
 const operation = operator();
+const remove = flag('--remove', 'take it away');
+const same = (text: string) => text;
+
+/** What a store is given, or null where it is taken away. */
+function givenOrNull<T>(
+  name: string,
+  given: string | undefined,
+  isRemoved: true | undefined,
+  read: (text: string) => T,
+): T | null {
+  if ((given === undefined) === (isRemoved === undefined)) throw wrongUsage(`Give a ${name}, or --remove.`);
+  return given === undefined ? null : read(given);
+}
 
 export const addStores = resource({
   name: 'stores',
@@ -36,6 +50,59 @@ export const addStores = resource({
         return { store, verdict: approve ? ('approved' as const) : ('rejected' as const) };
       },
       run: ({ stores }, { store, verdict }) => stores.review(store, verdict),
+    }),
+    operation('rename <store> <name>', 'Change the name that payers see', ({ stores }, { store, name }) =>
+      stores.rename(store, name),
+    ),
+    operation(
+      'logo <store> [file]',
+      'Set the logo of the pages and mails for payers: a PNG or SVG of up to 100 kB',
+      {
+        examples: ['florin stores logo store_01… logo.svg', 'florin stores logo store_01… --remove'],
+        options: { remove },
+        read: ({ store, file, remove }) => ({
+          store,
+          logo: givenOrNull('file', file, remove, (name) =>
+            attempt('file', `${name} cannot be read`, () => readFileSync(name)),
+          ),
+        }),
+        run: ({ stores }, { store, logo }) => stores.setLogo(store, logo),
+      },
+    ),
+    operation(
+      'accent <store> [colour]',
+      'Set the colour of buttons and links; where it could not be read, pages make it darker or lighter',
+      {
+        examples: ['florin stores accent store_01… "#0a58ca"', 'florin stores accent store_01… --remove'],
+        options: { remove },
+        read: ({ store, colour, remove }) => ({ store, accent: givenOrNull('colour', colour, remove, same) }),
+        run: ({ stores }, { store, accent }) => stores.setAccent(store, accent),
+      },
+    ),
+    operation(
+      'support <store> [address]',
+      'Set where payers reach the store: a mail address, or an https link',
+      {
+        examples: [
+          'florin stores support store_01… help@shop.example',
+          'florin stores support store_01… --remove',
+        ],
+        options: { remove },
+        read: ({ store, address, remove }) => ({
+          store,
+          support: givenOrNull('address', address, remove, same),
+        }),
+        run: ({ stores }, { store, support }) => stores.setSupport(store, support),
+      },
+    ),
+    operation('terms <store> [link]', "Set the https link to the store's terms", {
+      examples: [
+        'florin stores terms store_01… https://shop.example/terms',
+        'florin stores terms store_01… --remove',
+      ],
+      options: { remove },
+      read: ({ store, link, remove }) => ({ store, terms: givenOrNull('link', link, remove, same) }),
+      run: ({ stores }, { store, terms }) => stores.setTerms(store, terms),
     }),
     operation('enable <store>', 'Switch a store on', ({ stores }, { store }) => stores.enable(store)),
     operation(

@@ -1,9 +1,9 @@
 import { hydrate, type TargetedSubmitEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { translator } from '../texts.ts';
-import type { CheckoutView } from '../views/checkout.ts';
+import { type CheckoutView, type Choosing, choosingOf } from '../views/checkout.ts';
 import { CheckoutPage } from './checkout-page.tsx';
-import type { Page } from './context.ts';
+import { linkTo, type Page } from './context.ts';
 import { follow, readState, sendForm } from './live.ts';
 import { wordsOf } from './notices.tsx';
 import type { PageData } from './page-data.ts';
@@ -67,11 +67,36 @@ function useView({ view: first, token }: PageData) {
   return { ...shown, offer, isOffline };
 }
 
+/** The step of choosing, which the page's address names: Back and Forward of the browser move between them. */
+function useSteps({ choosing: first, isAutoReturn }: PageData, view: CheckoutView) {
+  const [choosing, setChoosing] = useState(first);
+  useEffect(() => {
+    // The first step has an address, too: once a token is chosen Back finds it there.
+    if (first === null && view.state === 'choose')
+      history.replaceState(null, '', linkTo({ view, isAutoReturn }, { token: null }));
+    const onMove = () => setChoosing(choosingOf(location.search));
+    addEventListener('popstate', onMove);
+    return () => removeEventListener('popstate', onMove);
+  }, []);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    // What was tapped is gone: readers and keyboards go on at the heading of the new step.
+    if (!isFirst.current) document.querySelector('h1')?.focus();
+    isFirst.current = false;
+  }, [choosing]);
+  const go = (to: Choosing | null) => {
+    if (to === null && choosingOf(location.search) === null) return;
+    history.pushState(null, '', linkTo({ view, isAutoReturn }, to));
+    setChoosing(to);
+  };
+  return { choosing, go };
+}
+
 function App({ data }: { data: PageData }) {
-  const { token, texts, testText } = data;
+  const { token, texts, testText, contactText } = data;
   const { view, since, offer, isOffline } = useView(data);
   const [isLive, setLive] = useState(false);
-  const [isChoosing, choose] = useState(data.view.state === 'choose' && data.view.due !== null);
+  const { choosing, go } = useSteps(data, view);
   const [isBusy, setBusy] = useState(false);
   const [isTampered, setTampered] = useState(false);
   const [failure, setFailure] = useState('');
@@ -86,7 +111,7 @@ function App({ data }: { data: PageData }) {
     setFailure('');
     try {
       await offer(sendForm(form.getAttribute('action') ?? location.href, fields));
-      choose(false);
+      go(null);
     } catch (error) {
       setFailure(t('panel_failed', { reason: error instanceof Error ? error.message : String(error) }));
     } finally {
@@ -97,12 +122,14 @@ function App({ data }: { data: PageData }) {
     view,
     token,
     testText,
+    contactText,
     t,
     since,
     isLive,
-    isChoosing,
+    choosing,
+    isAutoReturn: data.isAutoReturn,
     isBusy,
-    choose,
+    go,
     submit: (event) => void submit(event),
     say,
     onTampered: () => setTampered(true),

@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact';
 import type { Translate } from '../texts.ts';
-import type { CheckoutView } from '../views/checkout.ts';
+import type { CheckoutView, Choosing } from '../views/checkout.ts';
 
 /** What every part of the page works with. In the server nothing is live yet. */
 export interface Page {
@@ -8,17 +8,34 @@ export interface Page {
   token: string;
   /** Said above the page of a sandbox merchant. */
   testText: string;
+  /** Stands before the store's contact. */
+  contactText: string;
   t: Translate<'checkout'>;
   /** Milliseconds of the browser's counter at which the view came; 0 in the server. */
   since: number;
   /** The script runs: buttons that need it are shown. */
   isLive: boolean;
   /** Another option is being chosen. */
-  isChoosing: boolean;
+  choosing: Choosing | null;
+  /** Once paid the page leads back to the store by itself. */
+  isAutoReturn: boolean;
   /** A form is on its way. */
   isBusy: boolean;
-  choose: (isChoosing: boolean) => void;
+  /** Shows a step of choosing, or none, as an entry of the browser's history. */
+  go: (choosing: Choosing | null) => void;
   submit: (event: TargetedSubmitEvent<HTMLFormElement>) => void;
   say: (text: string) => void;
   onTampered: () => void;
+}
+
+/** The page's own address with a step of choosing; what else it says stays. */
+export function linkTo(
+  { view, isAutoReturn }: Pick<Page, 'view' | 'isAutoReturn'>,
+  choosing: Choosing | null,
+): string {
+  const query = new URLSearchParams({ lang: view.language });
+  if (isAutoReturn) query.set('return', 'auto');
+  if (choosing?.token != null) query.set('token', choosing.token);
+  else if (choosing !== null) query.set('choose', '1');
+  return `?${query}`;
 }

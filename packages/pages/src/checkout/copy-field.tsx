@@ -46,8 +46,8 @@ export function CopyField({ page, name, value, shown = value, kind }: Field) {
       </bdi>
       <button
         type="button"
-        hidden={!isLive}
-        class={isCopied ? 'done' : ''}
+        // Its room is kept before the script runs, so that nothing moves then.
+        class={[isLive ? '' : 'later', isCopied ? 'done' : ''].join(' ').trim()}
         aria-label={t(kind === 'address' ? 'copy_address' : 'copy_amount')}
         onClick={() => void copy()}
       >

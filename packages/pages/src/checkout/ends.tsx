@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'preact';
-import { Exact, Note, type Row, Rows, Sign } from '../design/parts.tsx';
-import type { PageState } from '../views/checkout.ts';
-import { Subject } from './choose.tsx';
+import { NetworkGlyph } from '../design/glyphs.tsx';
+import { Contact, Exact, Note, type Row, Rows, Sign } from '../design/parts.tsx';
+import type { PageState, PageTransaction } from '../views/checkout.ts';
 import { Confirmations } from './confirmations.tsx';
 import type { Page } from './context.ts';
 import { Notices } from './notices.tsx';
@@ -19,50 +19,82 @@ const SIGNS: Record<EndState, ComponentProps<typeof Sign>> = {
   suspended: { tone: 'warn', icon: 'pause' },
 };
 
-function Receipt({ page: { view, t } }: { page: Page }) {
-  if (view.receipt === null) return null;
-  const { received, networkName, paidAt, txIds } = view.receipt;
-  const rows: Row[] = [
-    [t('receipt_price'), view.price],
-    [t('receipt_received'), received],
-    [t('network'), networkName],
-    [t('receipt_time'), paidAt],
-    ...(view.orderId === null ? [] : [[t('receipt_order'), view.orderId] as const]),
-    ...txIds.map((id): Row => [t('receipt_transaction'), <Exact key={id} text={id} />]),
-  ];
+/** Where nothing has to be asked, unless a notice says to. */
+const CALM = new Set<EndState>(['confirming', 'closing', 'paid']);
+
+function Transaction({
+  page: { t },
+  transaction: { id, url },
+}: {
+  page: Page;
+  transaction: PageTransaction;
+}) {
   return (
     <>
-      <Rows rows={rows} />
-      <p class="quiet small">{t('receipt_keep')}</p>
+      <Exact text={id} />
+      {url === null ? null : (
+        <>
+          {' '}
+          <a class="small" href={url} target="_blank" rel="noreferrer">
+            {t('explorer')}
+          </a>
+        </>
+      )}
     </>
   );
+}
+
+/** Amount, network, address and transactions of what was chosen. */
+function Details({ page }: { page: Page }) {
+  const { view, t } = page;
+  if (view.details === null) return null;
+  const { asked, received, network, networkName, address, transactions, paidAt } = view.details;
+  const rows: Row[] = [
+    ...(view.price === asked ? [] : [[t('receipt_price'), view.price] as const]),
+    ...(received === asked ? [] : [[t('amount'), asked] as const]),
+    ...(received === null ? [] : [[t('receipt_received'), received] as const]),
+    [
+      t('network'),
+      <span key="network" class="with-glyph">
+        <NetworkGlyph network={network} />
+        {networkName}
+      </span>,
+    ],
+    ...(paidAt === null ? [] : [[t('receipt_time'), paidAt] as const]),
+    ...(view.orderId === null ? [] : [[t('receipt_order'), view.orderId] as const]),
+    [t('receipt_address'), <Exact key="address" text={address} />],
+    ...transactions.map(
+      (one): Row => [t('receipt_transaction'), <Transaction key={one.id} page={page} transaction={one} />],
+    ),
+  ];
+  return <Rows rows={rows} />;
 }
 
 /** Where the payer has nothing to send: on the way, or over. */
 export function End({ page, state }: { page: Page; state: EndState }) {
   const { view, t } = page;
   const store = view.storeName;
+  const isTold = view.notices.some(({ code }) => code === 'late' || code === 'incomplete');
   return (
     <>
       <Sign {...SIGNS[state]} />
       <div class="center">
         <h1 tabIndex={-1}>{t(`${state}_heading`)}</h1>
         <p class="quiet">{t(`${state}_text`, { store })}</p>
+        {CALM.has(state) && view.notices.length === 0 ? null : (
+          <Contact brand={view.brand} label={page.contactText} />
+        )}
       </div>
       {state === 'confirming' ? <Confirmations page={page} /> : null}
       <Notices page={page} />
-      {state === 'expired' && !view.notices.some(({ code }) => code === 'late' || code === 'incomplete') ? (
+      <Details page={page} />
+      {state === 'paid' ? <p class="quiet small">{t('receipt_keep')}</p> : null}
+      {state === 'expired' && !isTold ? (
         <Note tone="plain" title={t('expired_sent_heading')}>
           {t('expired_sent_text', { store })}
         </Note>
       ) : null}
-      {state === 'paid' ? (
-        <Receipt page={page} />
-      ) : (
-        <div class="center">
-          <Subject page={page} />
-        </div>
-      )}
+      {state === 'expired' ? <p class="small">{t('expired_next', { store })}</p> : null}
     </>
   );
 }

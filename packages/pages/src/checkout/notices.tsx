@@ -7,9 +7,9 @@ const TONES: Record<PageNotice['code'], Tone> = {
   overpaid: 'good',
   wrong_token: 'warn',
   unlisted: 'warn',
-  late: 'good',
+  late: 'warn',
   incomplete: 'warn',
-  not_needed: 'good',
+  not_needed: 'warn',
   vanished: 'warn',
   no_rate: 'warn',
 };

@@ -1,6 +1,7 @@
-import { Hidden, Note, Qr } from '../design/parts.tsx';
+import { NetworkGlyph, TokenGlyph } from '../design/glyphs.tsx';
+import { Contact, Hidden, Note, Qr } from '../design/parts.tsx';
 import type { PageDue } from '../views/checkout.ts';
-import { Subject } from './choose.tsx';
+import { StepLink } from './choose.tsx';
 import { Confirmations } from './confirmations.tsx';
 import type { Page } from './context.ts';
 import { CopyField } from './copy-field.tsx';
@@ -10,16 +11,17 @@ import { callOf } from './live.ts';
 import { Notices } from './notices.tsx';
 import { walletsOf } from './wallets.ts';
 
+/** The wallet's link, below its warning, and the same as a code for the wallet of another device. */
 function Rich({ page, rich }: { page: Page; rich: NonNullable<PageDue['rich']> }) {
   const { t } = page;
   return (
-    <details>
+    <details class="gap">
       <summary>{t('rich_summary')}</summary>
       <Note tone="warn">{t('rich_warning')}</Note>
-      <Qr code={rich.qr} label={t('rich_summary')} />
-      <a class="button plain" href={rich.uri}>
+      <a class="button plain gap" href={rich.uri}>
         {t('rich_open')}
       </a>
+      <Qr code={rich.qr} label={t('rich_summary')} />
     </details>
   );
 }
@@ -45,55 +47,75 @@ function Wallets({ page }: { page: Page }) {
   );
 }
 
-export function Pay({ page, due }: { page: Page; due: PageDue }) {
-  const { view, t, choose, onTampered } = page;
+/** What is sent, and where: copied first, as a phone cannot scan its own screen. */
+function Where({ page, due }: { page: Page; due: PageDue }) {
+  const { t, onTampered } = page;
   const box = useGuard(due, onTampered);
-  const amount = `${due.amount}\u00a0${due.token}`;
-  const isRest = view.notices.some(({ code }) => code === 'underpaid');
-  const another = (event: Event) => {
-    event.preventDefault();
-    choose(true);
-  };
   return (
-    <>
-      <h1 tabIndex={-1}>{t(isRest ? 'rest_heading' : 'pay_heading', { amount })}</h1>
-      {due.rate === null ? null : (
-        <p class="quiet small">
-          <bdi>{view.price}</bdi> · <bdi dir="ltr">{due.rate}</bdi>
-        </p>
-      )}
-      <Subject page={page} />
-      <Notices page={page} />
-      <Confirmations page={page} />
-      <div ref={box}>
+    <div ref={box} class="where">
+      <CopyField
+        page={page}
+        kind="amount"
+        name={t('amount')}
+        value={due.amount}
+        shown={`${due.amount}\u00a0${due.token}`}
+      />
+      <CopyField
+        page={page}
+        kind="address"
+        name={t('address', { network: due.networkName })}
+        value={due.address}
+      />
+      <p class="small quiet">{t('only_this', { token: due.token, network: due.networkName })}</p>
+      <Wallets page={page} />
+      {due.rich === null ? null : <Rich page={page} rich={due.rich} />}
+      <div class="scan">
         <div data-exact="code">
           <Qr code={due.qr} label={t('qr_label')} />
         </div>
-        <p class="small center">{t('scan_or_copy')}</p>
-        <CopyField page={page} kind="amount" name={t('amount')} value={due.amount} shown={amount} />
-        <CopyField
-          page={page}
-          kind="address"
-          name={t('address', { network: due.networkName })}
-          value={due.address}
-        />
+        <p class="small quiet center">{t('scan_or_copy')}</p>
       </div>
-      <Note tone="warn">{t('only_this', { token: due.token, network: due.networkName })}</Note>
+    </div>
+  );
+}
+
+export function Pay({ page, due }: { page: Page; due: PageDue }) {
+  const { view, t } = page;
+  const amount = `${due.amount}\u00a0${due.token}`;
+  const isRest = view.notices.some(({ code }) => code === 'underpaid');
+  return (
+    <>
+      <h1 tabIndex={-1}>{t(isRest ? 'rest_heading' : 'pay_heading', { amount })}</h1>
+      <p class="chip">
+        <TokenGlyph token={due.token} />
+        <NetworkGlyph network={due.network} />
+        <span>{t('option', { token: due.token, network: due.networkName })}</span>
+        {view.canChoose ? (
+          <StepLink page={page} to={{ token: null }}>
+            {t('another_way')}
+          </StepLink>
+        ) : null}
+      </p>
+      <Notices page={page} />
+      {view.notices.some(({ code }) => code === 'wrong_token') ? (
+        <Contact brand={view.brand} label={page.contactText} />
+      ) : null}
+      <Confirmations page={page} />
+      <Where page={page} due={due} />
       <Countdown page={page} />
-      <Wallets page={page} />
-      <p class="quiet small">{t('exchange')}</p>
       <p class="center small">
         <span class="dot pulse" aria-hidden="true" />
         {t('waiting')}
       </p>
-      {due.rich === null ? null : <Rich page={page} rich={due.rich} />}
-      {view.canChoose ? (
-        <p class="center">
-          <a href={`?lang=${view.language}&choose=1`} onClick={another}>
-            {t('another_way')}
-          </a>
-        </p>
-      ) : null}
+      <p class="quiet small">
+        {due.rate === null ? null : (
+          <>
+            <bdi>{view.price}</bdi> · <bdi dir="ltr">{due.rate}</bdi>
+            <br />
+          </>
+        )}
+        {t('exchange')}
+      </p>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'preact';
 import { textsOf, translatorOf } from '../catalogues.ts';
-import { Exact, Hidden, Note, type Row, Rows, Sign } from '../design/parts.tsx';
+import { Contact, Exact, Hidden, Note, type Row, Rows, Sign } from '../design/parts.tsx';
 import type { Sheet } from '../design/shell.tsx';
 import { storeSheet } from '../design/store-sheet.tsx';
 import { type TextKey, withElements } from '../texts.ts';
@@ -15,6 +15,9 @@ import type {
 const ADDRESS_LENGTH_MAX = 256;
 /** Network and standard, as wallets and exchanges write them. */
 const NETWORK_LABELS = { erc20: 'Ethereum (ERC-20)', trc20: 'Tron (TRC-20)', spl: 'Solana (SPL)' };
+
+/** Its pages are at `/refunds/claim/{token}`. */
+const CLAIM_ROOT = '../../';
 
 type ClaimView = ClaimFormView | ClaimCheckView | ClaimOutcomeView;
 
@@ -96,6 +99,7 @@ export function claimFormSheet(view: ClaimFormView): Sheet {
         <button type="submit">{t('continue')}</button>
       </form>
     </section>,
+    CLAIM_ROOT,
   );
 }
 
@@ -126,6 +130,7 @@ export function claimCheckSheet(view: ClaimCheckView): Sheet {
         {t('back')}
       </a>
     </section>,
+    CLAIM_ROOT,
   );
 }
 
@@ -150,7 +155,15 @@ export function claimOutcomeSheet(view: ClaimOutcomeView): Sheet {
       <p class="center">
         <Filled view={view} text={`${outcome}_text`} />
       </p>
-      {isLost ? null : <Details view={view} address={address} txId={txId} />}
+      {isLost ? (
+        <Contact
+          brand={view.brand}
+          label={translatorOf('shell', language)('contact', { store: view.storeName })}
+        />
+      ) : (
+        <Details view={view} address={address} txId={txId} />
+      )}
     </section>,
+    CLAIM_ROOT,
   );
 }

@@ -10,11 +10,13 @@ export function documentOf(props: {
   language: PageLanguage;
   title: string;
   css: string;
+  /** Values that replace some of the style sheet. */
+  accentCss?: string | undefined;
   /** More of the head. */
   head?: VNode;
   children: ComponentChildren;
 }): string {
-  const { language, title, css, head, children } = props;
+  const { language, title, css, accentCss, head, children } = props;
   const html = renderToString(
     <html lang={language} dir={directionOf(language)}>
       <head>
@@ -24,6 +26,7 @@ export function documentOf(props: {
         <title>{title}</title>
         {head}
         <style dangerouslySetInnerHTML={raw(css)} />
+        {accentCss === undefined ? null : <style dangerouslySetInnerHTML={raw(accentCss)} />}
       </head>
       <body>{children}</body>
     </html>,

@@ -1,21 +1,31 @@
 import type { ComponentChildren } from 'preact';
 import type { QrCode } from '../views/checkout.ts';
+import type { StoreBrand, StoreFace } from '../views/payer-page.ts';
 
-/** The head of a page: whose it is. `test`: the line that says that no real money moves. */
-export function StoreHead({ storeName, test }: { storeName: string; test: string | undefined }) {
+/** The head of a page: whose it is. @param root the way from the page's address to the service's own */
+export function StoreHead({ store, root }: { store: StoreFace; root: string }) {
+  const { storeName, brand } = store;
   const [first = ''] = Array.from(storeName.trim());
   return (
-    <>
-      {test === undefined ? null : <p class="test">{test}</p>}
-      <div class="top">
+    <div class="top">
+      {brand.logo === null ? (
         <span class="mark" aria-hidden="true">
           {first.toUpperCase()}
         </span>
-        <span class="store" dir="auto">
-          {storeName}
-        </span>
-      </div>
-    </>
+      ) : (
+        // The name stands beside it.
+        <img
+          class="logo"
+          src={root + brand.logo.path}
+          alt=""
+          width={brand.logo.width}
+          height={brand.logo.height}
+        />
+      )}
+      <span class="store" dir="auto">
+        {storeName}
+      </span>
+    </div>
   );
 }
 
@@ -27,6 +37,15 @@ const ICONS = {
   minus: 'M7 12h10',
   pause: 'M9 7v10M15 7v10',
 };
+
+/** At the end of a row that leads on; it points the way that the language is read. */
+export function Chevron() {
+  return (
+    <svg class="chevron" viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M9 5l7 7-7 7" />
+    </svg>
+  );
+}
 
 /** `wait` moves where readers allow it. */
 export type Tone = 'good' | 'wait' | 'warn' | 'bad';
@@ -131,6 +150,19 @@ export function RadioOption(props: {
         {children}
       </span>
     </label>
+  );
+}
+
+/** Where the store is reached, below a text that says to contact it. */
+export function Contact({ brand: { support }, label }: { brand: StoreBrand; label: string }) {
+  if (support === null) return null;
+  return (
+    <p class="contact">
+      {label}{' '}
+      <a href={support.href} rel="noreferrer">
+        <bdi>{support.text}</bdi>
+      </a>
+    </p>
   );
 }
 

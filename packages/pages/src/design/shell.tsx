@@ -3,6 +3,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import { translatorOf } from '../catalogues.ts';
 import type { RenderedPage } from '../renderer.ts';
 import { directionOf, LANGUAGE_NAMES, PAGE_LANGUAGES, type PageLanguage } from '../views/languages.ts';
+import type { StoreFace } from '../views/payer-page.ts';
+import { ACCENT, accentCss } from './accent.ts';
 import base from './base.css?inline';
 import { documentOf, raw } from './document.tsx';
 import sheet from './sheet.css?inline';
@@ -22,6 +24,12 @@ function styleOf(...parts: string[]): Style {
 
 const SHEET_STYLE = styleOf(tokens, base, sheet);
 const WIDE_STYLE = styleOf(tokens, base, wide);
+
+/** The style of a store's colour, after that of all pages. */
+function accentStyleOf(store: StoreFace | undefined): Style | undefined {
+  const accent = store?.brand.accent ?? null;
+  return accent === null || !ACCENT.test(accent) ? undefined : styleOf(accentCss(accent));
+}
 
 /** A script of our own origin, and the data that it starts from. */
 interface PageScript {
@@ -49,16 +57,28 @@ interface DocumentProps {
   language: PageLanguage;
   title: string;
   style: Style;
+  accent?: Style | undefined;
   script: PageScript | undefined;
+  reloadSeconds?: number | undefined;
   children: ComponentChildren;
 }
 
-function htmlOf({ language, title, style, script, children }: DocumentProps): string {
+function htmlOf({ language, title, style, accent, script, reloadSeconds, children }: DocumentProps): string {
   return documentOf({
     language,
     title,
     css: style.css,
-    head: <link rel="icon" href="data:," />,
+    accentCss: accent?.css,
+    head: (
+      <>
+        <link rel="icon" href="data:," />
+        {reloadSeconds === undefined ? null : (
+          <noscript>
+            <meta http-equiv="refresh" content={String(reloadSeconds)} />
+          </noscript>
+        )}
+      </>
+    ),
     children: (
       <>
         {children}
@@ -74,13 +94,20 @@ export interface Sheet {
   title: string;
   /** Of the page's `main`, made of the classes of sheet.css. */
   body: VNode;
+  /** Whose page it is: its colour, and at the foot its terms and where it is reached. */
+  store?: StoreFace;
+  /** Two columns on a wide screen: what is paid for, and paying. */
+  isSplit?: boolean;
+  /** Without script the page is loaded again after so long. */
+  reloadSeconds?: number;
   script?: PageScript;
 }
 
-function Languages({ language }: { language: PageLanguage }) {
+function Foot({ language, store }: { language: PageLanguage; store: StoreFace | undefined }) {
   const t = translatorOf('shell', language);
   return (
     <footer class="foot">
+      {store === undefined ? null : <StoreLinks store={store} language={language} />}
       <nav aria-label={t('language')}>
         {PAGE_LANGUAGES.map((other) => (
           <a
@@ -99,24 +126,62 @@ function Languages({ language }: { language: PageLanguage }) {
   );
 }
 
+function StoreLinks({ store: { storeName, brand }, language }: { store: StoreFace; language: PageLanguage }) {
+  const t = translatorOf('shell', language);
+  const { support, terms } = brand;
+  return (
+    <>
+      {support === null ? null : (
+        <p>
+          {t('contact', { store: storeName })}{' '}
+          <a href={support.href} rel="noreferrer">
+            <bdi>{support.text}</bdi>
+          </a>
+        </p>
+      )}
+      {terms === null ? null : (
+        <p>
+          <a href={terms} rel="noreferrer" target="_blank">
+            {t('terms', { store: storeName })}
+          </a>
+        </p>
+      )}
+    </>
+  );
+}
+
 /** The page may send forms to its own origin, and a script may call that. */
-export function renderSheet({ language, title, body, script }: Sheet): RenderedPage {
+export function renderSheet({
+  language,
+  title,
+  body,
+  store,
+  isSplit,
+  reloadSeconds,
+  script,
+}: Sheet): RenderedPage {
+  const accent = accentStyleOf(store);
   return {
     html: htmlOf({
       language,
       title,
       style: SHEET_STYLE,
+      accent,
       script,
+      reloadSeconds,
       children: (
-        <div class="sheet">
+        <div class={isSplit ? 'sheet split' : 'sheet'}>
           <main id="page">{body}</main>
-          <Languages language={language} />
+          <Foot language={language} store={store} />
         </div>
       ),
     }),
     policy: {
-      'style-src': SHEET_STYLE.source,
-      'img-src': 'data:',
+      'style-src': [SHEET_STYLE, ...(accent === undefined ? [] : [accent])]
+        .map(({ source }) => source)
+        .join(' '),
+      // The icon, and the store's logo.
+      'img-src': "data: 'self'",
       'form-action': "'self'",
       ...(script === undefined ? {} : SCRIPT_POLICY),
       // Browsers refuse text that a script takes for HTML.

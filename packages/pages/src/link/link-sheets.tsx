@@ -94,5 +94,6 @@ export function linkPosterSheet(view: LinkPosterView): Sheet {
         {url}
       </p>
     </section>,
+    '../../',
   );
 }

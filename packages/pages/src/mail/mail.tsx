@@ -1,6 +1,8 @@
 import { translatorOf } from '../catalogues.ts';
+import { ACCENT, accentColours } from '../design/accent.ts';
 import { documentOf } from '../design/document.tsx';
 import { MAIL_ROWS, type MailView, type RenderedMail } from '../views/mail.ts';
+import { NO_BRAND } from '../views/payer-page.ts';
 import css from './mail.css?inline';
 
 interface Parts {
@@ -10,10 +12,13 @@ interface Parts {
   rows: readonly (readonly [name: string, value: string])[];
   button: { label: string; url: string } | undefined;
   foot: string;
+  logo: string | undefined;
+  support: { href: string; text: string } | null;
+  terms: { label: string; url: string } | undefined;
 }
 
 function partsOf(view: MailView, publicUrl: string): Parts {
-  const { kind, language, storeName, isTest, rows, link } = view;
+  const { kind, language, storeName, brand = NO_BRAND, isTest, rows, link } = view;
   const t = translatorOf('mail', language);
   const values = { ...view.values, store: storeName };
   return {
@@ -27,6 +32,12 @@ function partsOf(view: MailView, publicUrl: string): Parts {
     button:
       link === null ? undefined : { label: t(`button_${link.to}`), url: new URL(link.path, publicUrl).href },
     foot: t('foot', values),
+    logo: brand.logo === null ? undefined : `${publicUrl}/${brand.logo.path}`,
+    support: brand.support,
+    terms:
+      brand.terms === null
+        ? undefined
+        : { label: translatorOf('shell', language)('terms', values), url: brand.terms },
   };
 }
 
@@ -36,26 +47,41 @@ export function renderMail(view: MailView, publicUrl: string): RenderedMail {
   return { subject: parts.subject, text: textOf(parts), html: htmlOf(view, parts) };
 }
 
-function textOf({ test, text, rows, button, foot }: Parts): string {
+function textOf({ test, text, rows, button, foot, support, terms }: Parts): string {
   const blocks = [
     ...(test === undefined ? [] : [test]),
     text,
     ...(rows.length === 0 ? [] : [rows.map(([name, value]) => `${name}: ${value}`).join('\n')]),
     ...(button === undefined ? [] : [`${button.label}:\n${button.url}`]),
-    foot,
+    [
+      foot,
+      ...(support === null ? [] : [support.text]),
+      ...(terms === undefined ? [] : [`${terms.label}: ${terms.url}`]),
+    ].join('\n'),
   ];
   return `${blocks.join('\n\n')}\n`;
 }
 
-function htmlOf({ language, storeName }: MailView, parts: Parts): string {
-  const { subject, test, text, rows, button, foot } = parts;
+/** Mail programs know no variables, so the colour is written where it is used. */
+function accentCssOf(accent: string | null): string | undefined {
+  if (accent === null || !ACCENT.test(accent)) return undefined;
+  const { light, dark } = accentColours(accent);
+  const button = ({ accent: ground, onAccent }: typeof light) =>
+    `.button{background:${ground};color:${onAccent}}`;
+  return `${button(light)}@media (prefers-color-scheme:dark){${button(dark)}}`;
+}
+
+function htmlOf({ language, storeName, brand = NO_BRAND }: MailView, parts: Parts): string {
+  const { subject, test, text, rows, button, foot, logo, support, terms } = parts;
   return documentOf({
     language,
     title: subject,
     css,
+    accentCss: accentCssOf(brand.accent),
     children: (
       <div class="mail">
         {test === undefined ? null : <p class="test">{test}</p>}
+        {logo === undefined ? null : <img class="logo" src={logo} alt="" height={40} />}
         <p class="store">
           <bdi>{storeName}</bdi>
         </p>
@@ -80,7 +106,20 @@ function htmlOf({ language, storeName }: MailView, parts: Parts): string {
             </a>
           </p>
         )}
-        <p class="quiet">{foot}</p>
+        <p class="quiet">
+          {foot}
+          {support === null ? null : (
+            <>
+              {' '}
+              <a href={support.href}>{support.text}</a>
+            </>
+          )}
+        </p>
+        {terms === undefined ? null : (
+          <p class="quiet">
+            <a href={terms.url}>{terms.label}</a>
+          </p>
+        )}
       </div>
     ),
   });

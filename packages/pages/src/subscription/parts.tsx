@@ -24,22 +24,26 @@ export function ItemText({ item, t }: { item: SubscribedItem; t: T }) {
 export function WalletForm(props: {
   language: PageLanguage;
   options: readonly WalletOption[];
+  /** The token and network that the payer uses already. */
+  known?: Pick<WalletOption, 'token' | 'networkName'> | null;
   /** Path of the form, without the language. */
   action: string;
   fields?: Readonly<Record<string, string>>;
 }) {
-  const { language, options, action, fields = {} } = props;
+  const { language, options, known = null, action, fields = {} } = props;
+  const onNetwork = options.filter(({ networkName }) => networkName === known?.networkName);
+  const preset = onNetwork.find(({ token }) => token === known?.token) ?? onNetwork[0] ?? options[0];
   const t = translatorOf('subscription', language);
   return (
     <form method="post" action={`${action}?lang=${language}`}>
       <Hidden fields={fields} />
       <fieldset>
         <legend>{t('wallet_choose')}</legend>
-        {options.map(({ value, token, networkName }, i) => (
+        {options.map(({ value, token, networkName }) => (
           <RadioOption
             key={value}
             value={value}
-            isChosen={i === 0}
+            isChosen={value === preset?.value}
             title={t('option', { token, network: networkName })}
           />
         ))}

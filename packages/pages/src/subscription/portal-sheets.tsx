@@ -60,15 +60,16 @@ export function portalCancelSheet(view: PortalCancelView): Sheet {
         <b>{items.map((item) => itemText(item, t)).join(' · ')}</b>
       </p>
       <p>{t('cancel_text', { date: lastsUntil })}</p>
-      <form method="post" action={self}>
-        <Hidden fields={{ action: 'cancel', subscription: id, sure: 'yes' }} />
-        <p>
-          <button type="submit">{t('cancel_yes')}</button>
-        </p>
-      </form>
-      <a class="button plain" href={self}>
+      {/* The button that stands out is the one that changes nothing. */}
+      <a class="button gap" href={self}>
         {t('cancel_no')}
       </a>
+      <form method="post" action={self}>
+        <Hidden fields={{ action: 'cancel', subscription: id, sure: 'yes' }} />
+        <button type="submit" class="plain danger">
+          {t('cancel_yes')}
+        </button>
+      </form>
     </section>,
   );
 }
@@ -103,5 +104,6 @@ export function receiptSheet(view: ReceiptView): Sheet {
         <a href={`../../${token}?lang=${language}`}>{t('back')}</a>
       </p>
     </section>,
+    '../../../',
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'preact';
 import { translatorOf } from '../catalogues.ts';
-import { LeaveLink, Note, Price, type Row, Rows, Sign } from '../design/parts.tsx';
+import { Contact, LeaveLink, Note, Price, type Row, Rows, Sign } from '../design/parts.tsx';
 import type { Sheet } from '../design/shell.tsx';
 import { storeSheet } from '../design/store-sheet.tsx';
 import type { SubscribeState, SubscribeView } from '../views/subscription.ts';
@@ -45,6 +45,7 @@ function Wallet({ view, t }: Props) {
   return (
     <>
       <p>{t(`wallet_${interval}`, { store, cap })}</p>
+      <p class="quiet small">{t('cap_reason')}</p>
       <WalletForm language={language} options={options} action={`${token}/wallet`} />
     </>
   );
@@ -102,6 +103,9 @@ function Outcome({ view, t, state }: Props & { state: keyof typeof SIGNS }) {
       <Sign {...SIGNS[state]} />
       <h1 class="center">{t(`${state}_title`)}</h1>
       <p class="center">{t(`${state}_text`, { store })}</p>
+      {state === 'review' ? (
+        <Contact brand={view.brand} label={translatorOf('shell', language)('contact', { store })} />
+      ) : null}
       {state === 'done' ? <Rows rows={rows} /> : null}
       {state === 'confirming' ? (
         <a class="button plain" href={`?lang=${language}`}>

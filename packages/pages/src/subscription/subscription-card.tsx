@@ -65,6 +65,7 @@ function Changes({ view, own, t }: Props) {
           <WalletForm
             language={language}
             options={options}
+            known={wallet}
             action={`${token}/wallet`}
             fields={{ subscription: id }}
           />

@@ -1,4 +1,6 @@
+import type { Network } from '@florin/contract/money';
 import type { PageLanguage } from './languages.ts';
+import type { StoreBrand } from './payer-page.ts';
 
 /** State of a payment from its payer's point of view. */
 export const PAGE_STATES = [
@@ -25,14 +27,17 @@ export interface QrCode {
 export interface PageOption {
   value: string;
   token: string;
+  network: Network;
   networkName: string;
   hint: 'test' | 'erc20' | 'trc20' | 'spl';
-  isChosen: boolean;
+  /** What would have to be sent now, as text; null while there is no rate. */
+  amount: string | null;
 }
 
 /** The payment due now. Address, amount and code come from one read of the database. */
 export interface PageDue {
   token: string;
+  network: Network;
   networkName: string;
   /** As a wallet takes it: decimal digits with a point, whatever the language. */
   amount: string;
@@ -56,13 +61,22 @@ export type PageNotice =
   | { code: 'vanished' }
   | { code: 'no_rate' };
 
-export interface PageReceipt {
-  /** What was received, for people. */
-  received: string;
+/** A transaction, and its page at the network's explorer; null: the network's configuration names none. */
+export interface PageTransaction {
+  id: string;
+  url: string | null;
+}
+
+/** What is known of the chosen token and network while nothing is to be sent. Amounts are text for people. */
+export interface PageDetails {
+  /** What was to be sent. */
+  asked: string;
+  received: string | null;
+  network: Network;
   networkName: string;
-  paidAt: string;
-  /** Transactions that paid it. */
-  txIds: string[];
+  address: string;
+  transactions: PageTransaction[];
+  paidAt: string | null;
 }
 
 /** Everything that the checkout page shows, decided by the server; the page only renders it. */
@@ -70,6 +84,7 @@ export interface CheckoutView {
   language: PageLanguage;
   state: PageState;
   storeName: string;
+  brand: StoreBrand;
   description: string | null;
   orderId: string | null;
   /** The period of an invoice, as text. */
@@ -81,7 +96,7 @@ export interface CheckoutView {
   /** The network is simulated, and so is the payer's wallet. */
   isSimulated: boolean;
   options: PageOption[];
-  /** Another option may still be chosen. */
+  /** Another option may still be chosen. Options are sorted by what the network usually takes as its fee. */
   canChoose: boolean;
   due: PageDue | null;
   confirmations: { count: number; needed: number; amount: string } | null;
@@ -91,7 +106,7 @@ export interface CheckoutView {
   /** The total time to pay. */
   secondsTotal: number | null;
   rateSecondsLeft: number | null;
-  receipt: PageReceipt | null;
+  details: PageDetails | null;
   returnUrl: string | null;
 }
 
@@ -100,4 +115,22 @@ export interface CheckoutPageView {
   page: 'checkout';
   view: CheckoutView;
   token: string;
+  choosing: Choosing | null;
+  /** Once paid the page leads back to the store by itself. */
+  isAutoReturn: boolean;
 }
+
+/** The payer chooses anew: first a token, then one of its networks. */
+export interface Choosing {
+  token: string | null;
+}
+
+/** The step of choosing that the query of the page's address names, so that a browser's Back leads to the step before. */
+export function choosingOf(query: string): Choosing | null {
+  const params = new URLSearchParams(query);
+  const token = params.get('token');
+  return token !== null || params.get('choose') === '1' ? { token } : null;
+}
+
+/** Whether the page's address says that it leads back by itself. */
+export const isAutoReturn = (query: string) => new URLSearchParams(query).get('return') === 'auto';

@@ -1,5 +1,6 @@
 import type { MailKind } from '@florin/contract/schemas';
 import type { PageLanguage } from './languages.ts';
+import type { StoreBrand } from './payer-page.ts';
 
 /** Named values below a mail's text, in this order; each has a name in the catalogue's `mail`. */
 export const MAIL_ROWS = ['amount', 'description', 'order', 'network', 'address', 'transaction'] as const;
@@ -10,6 +11,8 @@ export interface MailView {
   kind: MailKind;
   language: PageLanguage;
   storeName: string;
+  /** Absent in mails that were made before stores had one. */
+  brand?: StoreBrand;
   /** Coins without value: the mail says that no real money moves. */
   isTest: boolean;
   /** Values of the texts: `{amount}` and others. */

@@ -1,9 +1,29 @@
 import type { PageLanguage } from './languages.ts';
 
-/** What every page of a store shows. */
-export interface StorePage {
-  language: PageLanguage;
+/** How a store presents itself. */
+export interface StoreBrand {
+  /** Its logo, by a path below the service's own address; null: the first letter of its name. */
+  logo: { path: string; width: number; height: number } | null;
+  /** `#rrggbb`; null: the pages' own colour. */
+  accent: string | null;
+  /** Where payers reach the store, an https or mailto address, and what is shown of it. */
+  support: { href: string; text: string } | null;
+  /** A link to its terms. */
+  terms: string | null;
+}
+
+/** Of a store that has set nothing. */
+export const NO_BRAND: StoreBrand = { logo: null, accent: null, support: null, terms: null };
+
+/** A store, as its pages show it. */
+export interface StoreFace {
   storeName: string;
+  brand: StoreBrand;
+}
+
+/** What every page of a store shows. */
+export interface StorePage extends StoreFace {
+  language: PageLanguage;
   /** Coins without value: the page says that no real money moves. */
   isTest: boolean;
 }
@@ -30,10 +50,10 @@ export type NoticeCode =
   | 'subscription_suspended'
   | 'portal_over';
 
-/** A page with a message only. `storeName` is null where the address names no store. */
+/** A page with a message only. `store` is null where the address names no store. */
 export interface NoticeView {
   page: 'notice';
   language: PageLanguage;
   code: NoticeCode;
-  storeName: string | null;
+  store: StoreFace | null;
 }

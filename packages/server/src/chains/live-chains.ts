@@ -18,6 +18,8 @@ export interface NetworkFacts {
   chainId: number | null;
   /** Contracts (mints on spl); an asset that is absent is not taken on this network. */
   tokens: Readonly<Partial<Record<Asset, string>>>;
+  /** Link with `{tx_id}` to a transaction's page at the network's explorer; null: there is none. */
+  transactionUrl: string | null;
 }
 
 /** Networks with real money. All merchants share each of them; what is a merchant's own are the keys of its account. */

@@ -62,7 +62,7 @@ export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOpt
   const facts: ChainRegistry['facts'] = ({ mode }, network) =>
     mode === 'live'
       ? live?.chains.facts(network)
-      : { isTest: true, chainId: null, tokens: TOKEN_CONTRACTS[network] };
+      : { isTest: true, chainId: null, tokens: TOKEN_CONTRACTS[network], transactionUrl: null };
   return {
     sandbox,
     facts,

@@ -4,6 +4,7 @@ import { newId } from '../platform/db/ids/index.ts';
 import type { Tx } from '../platform/db/index.ts';
 import { listed, prepared } from '../platform/db/statements/index.ts';
 import { enqueue } from '../platform/jobs/index.ts';
+import { brandOf } from '../stores/branding/index.ts';
 import { getStore } from '../stores/index.ts';
 import type { MerchantTime } from '../tenancy/index.ts';
 import { readSettings } from '../tenancy/settings/index.ts';
@@ -44,10 +45,19 @@ export async function queueMail(tx: Tx, owner: MailOwner, time: MerchantTime, ma
   const { notify, off } = await readSettings(tx, merchant, MAIL_SETTINGS);
   const recipients = isForMerchant(mail.kind) ? notify : mail.to === undefined ? [] : [mail.to];
   if (off.includes(mail.kind) || recipients.length === 0) return;
-  const { name: storeName } = await getStore(tx, merchantId, storeId);
+  const store = await getStore(tx, merchantId, storeId);
   const language = pageLanguageOf(mail.language);
   const { kind, about, cause = about, values, rows, link } = mail;
-  const view = { kind, language, storeName, isTest: !time.livemode, values, rows, link };
+  const view = {
+    kind,
+    language,
+    storeName: store.name,
+    brand: brandOf(store),
+    isTest: !time.livemode,
+    values,
+    rows,
+    link,
+  };
   const fresh = recipients.map((recipient) => ({ mailId: newId(), recipient }));
   const made = await prepared<{ mail_id: string }>`
     insert into mail (merchant_id, mail_id, kind, cause, about, recipient, language, view, status, created_at)

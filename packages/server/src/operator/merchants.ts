@@ -3,6 +3,7 @@ import { NIL_ID } from '../platform/db/ids/index.ts';
 import { isoOf } from '../platform/db/index.ts';
 import { Fail, invariant } from '../platform/fail.ts';
 import * as storeApprovers from '../stores/approvers/index.ts';
+import * as branding from '../stores/branding/index.ts';
 import * as stores from '../stores/index.ts';
 import * as storeKeys from '../stores/keys/index.ts';
 import { encodeId } from '../tenancy/index.ts';
@@ -46,6 +47,10 @@ const showStore = (store: StoreRow) => ({
   channel_type: store.channel_type,
   review_status: store.review_status,
   enabled: store.enabled,
+  accent: store.accent,
+  support: store.support,
+  terms: store.terms_url,
+  logo: branding.brandOf(store).logo?.path ?? null,
   created_at: seconds(store.created_at),
 });
 
@@ -77,6 +82,11 @@ export function storeCommands(app: App) {
     await stores.changeStore(app, key, change);
     return await show(key);
   };
+  const changeBrand = async (store: string, change: branding.BrandChange) => {
+    const key = await locate(store);
+    await branding.changeBrand(app, key, change);
+    return await show(key);
+  };
   return {
     create: async (input: { merchant?: string | undefined; name: string; channelType: 'api' | 'hosted' }) => {
       const { merchantId } = await merchantBy(app, input.merchant);
@@ -94,6 +104,12 @@ export function storeCommands(app: App) {
       await change({ reviewStatus })(store),
     enable: change({ enabled: true }),
     disable: change({ enabled: false }),
+    /** How the store presents itself to payers; null takes a value away. */
+    rename: (store: string, name: string) => changeBrand(store, { name }),
+    setLogo: (store: string, logo: Buffer | null) => changeBrand(store, { logo }),
+    setAccent: (store: string, accent: string | null) => changeBrand(store, { accent }),
+    setSupport: (store: string, support: string | null) => changeBrand(store, { support }),
+    setTerms: (store: string, terms: string | null) => changeBrand(store, { terms }),
     /** The key whose secret signs the store's webhooks. */
     webhookKey: async (store: string) => await showWebhookKey(await locate(store)),
     setWebhookKey: async (store: string, key: string, overlapSeconds: number) => {

@@ -23,11 +23,26 @@ declare module '../platform/db/db.ts' {
       channel_type: 'api' | 'hosted';
       review_status: Generated<'pending' | 'approved' | 'rejected'>;
       enabled: Generated<boolean>;
+      /** What payers see of it; see branding/brand.ts. */
+      accent: Generated<string | null>;
+      support: Generated<string | null>;
+      terms_url: Generated<string | null>;
+      logo_id: Generated<string | null>;
+      /** As pages show it, in pixels. */
+      logo_width: Generated<number | null>;
+      logo_height: Generated<number | null>;
       /** The key whose secret signs the store's webhooks; during an overlap the previous one's secret signs. */
       webhook_key_id: Generated<string | null>;
       previous_webhook_key_id: Generated<string | null>;
       previous_webhook_key_until_ms: Generated<Int8 | null>;
       created_at: Int8;
+    };
+    store_logo: {
+      merchant_id: string;
+      store_id: string;
+      logo_id: string;
+      type: 'image/png' | 'image/svg+xml';
+      body: Buffer;
     };
     approver: {
       merchant_id: string;

@@ -1,4 +1,4 @@
-import { type PageLanguage, pageLanguageOf } from '@florin/pages';
+import { type PageLanguage, pageLanguageOf, priceText } from '@florin/pages';
 import { invoicePages } from '../checkout/index.ts';
 import { readCustomer } from '../customers/index.ts';
 import { findInvoice } from '../invoices/index.ts';
@@ -10,7 +10,6 @@ import type { Job, JobOutcome, JobRun, JobSpec } from '../platform/jobs/index.ts
 import { getMerchant } from '../stores/index.ts';
 import { encodeId, merchantTime } from '../tenancy/index.ts';
 import type { SubscriptionDeps } from './deps.ts';
-import { priceText } from './page/subscribe-view.ts';
 import { SUBSCRIBE_PATH, subscribeToken } from './page-token.ts';
 import { findSubscription, type SubscriptionRow } from './queries.ts';
 

@@ -80,13 +80,13 @@ export class LiveEthereum implements LiveChains, AccountSource {
 
   facts(network: Network): NetworkFacts | undefined {
     if (network !== 'erc20') return undefined;
-    const { isTest, chainId, tokens } = this.#options.network;
+    const { isTest, chainId, tokens, explorer } = this.#options.network;
     const addresses: Partial<Record<Asset, string>> = {};
     for (const asset of ASSETS) {
       const address = tokens[asset]?.address;
       if (address !== undefined) addresses[asset] = address;
     }
-    return { isTest, chainId, tokens: addresses };
+    return { isTest, chainId, tokens: addresses, transactionUrl: explorer?.transaction ?? null };
   }
 
   async readTank(network: Network): Promise<Tank | undefined> {

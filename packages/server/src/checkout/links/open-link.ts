@@ -1,4 +1,6 @@
+import type { StoreBrand } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
+import { brandOf } from '../../stores/branding/index.ts';
 import { getMerchant, getStore } from '../../stores/index.ts';
 import type { MerchantMode } from '../../tenancy/settings/index.ts';
 import { parseLinkToken } from './link-token.ts';
@@ -9,6 +11,7 @@ export interface OpenedLink {
   link: LinkRow;
   owner: { merchantId: string; storeId: string; mode: MerchantMode; clockOffset: number };
   storeName: string;
+  brand: StoreBrand;
   /** Its payments have no value. */
   isTest: boolean;
   /** Whether it can be paid: the link is active, its store enabled, its merchant not suspended. */
@@ -31,6 +34,7 @@ export async function openLink(
     link,
     owner: { merchantId, storeId, mode: merchant.mode, clockOffset: merchant.clockOffset },
     storeName: store.name,
+    brand: brandOf(store),
     isTest: chains.isTest(merchant),
     isPayable: link.active && isOpen,
   };

@@ -65,14 +65,14 @@ async function withLink(
   if (!limits.mayView(request.remoteAddress)) return await busyPage(request);
   const opened = await openLink(deps, request.params.token ?? '');
   if (opened === undefined) return await noticeAnswer(request, 'link_missing', { status: 404 });
-  const { isPayable, storeName } = opened;
-  if (!isPayable) return await noticeAnswer(request, 'link_closed', { status: 410, storeName });
+  const { isPayable } = opened;
+  if (!isPayable) return await noticeAnswer(request, 'link_closed', { status: 410, store: opened });
   try {
     return await answer(opened);
   } catch (error) {
     if (!(error instanceof Fail) || error.code !== 'service_unavailable') throw error;
     deps.log.warn({ err: error }, 'a payment link cannot be paid');
-    return await noticeAnswer(request, 'link_unavailable', { status: 503, storeName });
+    return await noticeAnswer(request, 'link_unavailable', { status: 503, store: opened });
   }
 }
 

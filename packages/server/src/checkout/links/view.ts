@@ -1,10 +1,10 @@
-import { exponentOf, formatPrice } from '@florin/contract/currencies';
+import { exponentOf } from '@florin/contract/currencies';
 import {
   type AmountFault,
   type LinkPosterView,
   type LinkView,
-  localeOf,
   type PageLanguage,
+  priceText,
 } from '@florin/pages';
 import { qrCodeOf } from '../page/qr-code.ts';
 import type { OpenedLink } from './open-link.ts';
@@ -26,14 +26,15 @@ function exampleOf(currency: string): string {
   return `12.${'5'.padEnd(exponent > 4 ? USUAL_DECIMALS : exponent, '0')}`;
 }
 
-function subjectOf(language: PageLanguage, { link, storeName, isTest }: OpenedLink) {
+function subjectOf(language: PageLanguage, { link, storeName, brand, isTest }: OpenedLink) {
   const { amount, currency, description } = link;
   return {
     language,
     storeName,
+    brand,
     isTest,
     description,
-    price: amount === null ? null : formatPrice(amount, currency, localeOf(language)),
+    price: amount === null ? null : priceText(amount, currency, language),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type NoticeCode, type PageView, renderPage } from '@florin/pages';
+import { type NoticeCode, type PageView, renderPage, type StoreFace } from '@florin/pages';
 import { htmlAnswer, type PageAnswer, type PageRequest } from '../../platform/http/pages/index.ts';
 import { languageOf } from './language.ts';
 
@@ -25,7 +25,7 @@ export async function payerAnswer(
 export async function noticeAnswer(
   request: PageRequest,
   code: NoticeCode,
-  { storeName = null, ...options }: AnswerOptions & { status: number; storeName?: string | null },
+  { store = null, ...options }: AnswerOptions & { status: number; store?: StoreFace | null },
 ): Promise<PageAnswer> {
-  return await payerAnswer({ page: 'notice', language: languageOf(request), code, storeName }, options);
+  return await payerAnswer({ page: 'notice', language: languageOf(request), code, store }, options);
 }

@@ -1,4 +1,4 @@
-import { isPageLanguage, PAGE_LANGUAGES, type PageLanguage } from '@florin/pages';
+import { languageOfTag, PAGE_LANGUAGES, type PageLanguage } from '@florin/pages';
 import type { PageRequest } from '../../platform/http/pages/index.ts';
 
 const ACCEPTED_MAX = 20;
@@ -6,17 +6,19 @@ const ACCEPTED_MAX = 20;
 const QUERY_LENGTH_MAX = 2_048;
 
 /** A query parameter of a page's URL. */
-export function queryOf({ url }: Pick<PageRequest, 'url'>, name: string): string | undefined {
-  const query = url.split('?', 2)[1]?.slice(0, QUERY_LENGTH_MAX);
-  return new URLSearchParams(query).get(name) ?? undefined;
+export function queryOf(request: Pick<PageRequest, 'url'>, name: string): string | undefined {
+  return new URLSearchParams(searchOf(request)).get(name) ?? undefined;
 }
+
+/** The query of a page's URL, as much of it as our pages write. */
+export const searchOf = ({ url }: Pick<PageRequest, 'url'>): string =>
+  url.split('?', 2)[1]?.slice(0, QUERY_LENGTH_MAX) ?? '';
 
 /** The payer's language: from `?lang=`, else from Accept-Language, else English. */
 export function languageOf(request: Pick<PageRequest, 'url' | 'headers'>): PageLanguage {
   const chosen = queryOf(request, 'lang');
   const wanted = [...(chosen === undefined ? [] : [chosen]), ...accepted(request.headers['accept-language'])];
-  const tags = wanted.map((tag) => tag.toLowerCase().split('-')[0] ?? '');
-  return tags.find(isPageLanguage) ?? PAGE_LANGUAGES[0];
+  return wanted.map(languageOfTag).find((language) => language !== undefined) ?? PAGE_LANGUAGES[0];
 }
 
 /** Tags of an Accept-Language header, highest quality first. */

@@ -1,3 +1,4 @@
+import { PAGE_LANGUAGES } from '@florin/pages';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newId } from '../../platform/db/ids/index.ts';
@@ -24,7 +25,7 @@ test('parsers of tokens, languages and encodings never throw', () => {
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       expect(parsePageToken(text)).toBeUndefined();
       const headers = { 'accept-language': text, 'accept-encoding': text };
-      expect(['en', 'es', 'ar']).toContain(languageOf({ url: `/checkout/x?lang=${text}`, headers }));
+      expect(PAGE_LANGUAGES).toContain(languageOf({ url: `/checkout/x?lang=${text}`, headers }));
       expect(typeof acceptsGzip({ headers })).toBe('boolean');
     }),
   );
@@ -45,7 +46,7 @@ test('rich links call the token’s contract with the exact address and amount',
     '0x5FbDB2315678afecb367f032d93F642f64180aa3',
     'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
   ];
-  const local = { isTest: true, chainId: 31_337, tokens: { USDT } };
+  const local = { isTest: true, chainId: 31_337, tokens: { USDT }, transactionUrl: null };
   const onEthereum = { ...pay, network: 'erc20', address } as const;
   expect(richLinkOf(local, onEthereum)).toBe(
     `ethereum:${USDT}@31337/transfer?address=${address}&uint256=12500000`,
@@ -53,7 +54,7 @@ test('rich links call the token’s contract with the exact address and amount',
   // No token of the same name elsewhere takes the place of one that the network does not have.
   expect(richLinkOf({ ...local, tokens: {} }, onEthereum)).toBeNull();
   expect(richLinkOf(undefined, onEthereum)).toBeNull();
-  const solana = { isTest: false, chainId: null, tokens: { USDT: MINT } };
+  const solana = { isTest: false, chainId: null, tokens: { USDT: MINT }, transactionUrl: null };
   expect(richLinkOf(solana, { ...pay, network: 'spl', address: 'So1' })).toBe(
     `solana:So1?amount=12.50&spl-token=${MINT}`,
   );

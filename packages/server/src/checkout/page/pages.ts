@@ -1,5 +1,5 @@
 import type { PaymentOption } from '@florin/contract/schemas';
-import { builtPages, type CheckoutView } from '@florin/pages';
+import { builtPages, type CheckoutView, choosingOf, isAutoReturn } from '@florin/pages';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { chooseOption, parseOption } from '../../payments/index.ts';
 import { isUnavailable } from '../../platform/db/index.ts';
@@ -10,7 +10,7 @@ import { formOf, pageHeaders, seeOther } from '../../platform/http/pages/index.t
 import { noticeAnswer, payerAnswer } from './answer.ts';
 import { acceptsGzip, compressed } from './compressed.ts';
 import { type FoundPage, findPage } from './find-page.ts';
-import { languageOf, queryOf } from './language.ts';
+import { languageOf, searchOf } from './language.ts';
 import { LivePages } from './live-pages.ts';
 import { readPage } from './read-page.ts';
 
@@ -110,11 +110,18 @@ export const sessionForm = (
 
 async function htmlOf(deps: PaymentDeps, page: FoundPage, request: PageRequest): Promise<PageAnswer> {
   const language = languageOf(request);
-  const read = await readPage(deps, page, language);
-  if (read === undefined) return await notFoundPage(request);
-  const wantsChoice = queryOf(request, 'choose') === '1' && read.canChoose;
-  const view: CheckoutView = wantsChoice ? { ...read, state: 'choose' } : read;
-  return compressed(request, await payerAnswer({ page: 'checkout', view, token: page.token }));
+  const view = await readPage(deps, page, language);
+  if (view === undefined) return await notFoundPage(request);
+  const query = searchOf(request);
+  const choosing = view.canChoose ? choosingOf(query) : null;
+  const shown = {
+    page: 'checkout',
+    view,
+    token: page.token,
+    choosing,
+    isAutoReturn: isAutoReturn(query),
+  } as const;
+  return compressed(request, await payerAnswer(shown));
 }
 
 /** The same answer for every invalid token. */
@@ -143,7 +150,8 @@ async function answerForm(deps: PaymentDeps, page: FoundPage, request: PageReque
   const language = languageOf(request);
   if (wantsJson(request)) return jsonAnswer(request, await readPage(deps, page, language));
   const up = request.url.split('?')[0]?.endsWith(page.token) ? '' : '../';
-  return seeOther(`${up}${page.token}?lang=${language}`, pageHeaders({}));
+  const kept = isAutoReturn(searchOf(request)) ? '&return=auto' : '';
+  return seeOther(`${up}${page.token}?lang=${language}${kept}`, pageHeaders({}));
 }
 
 const wantsJson = ({ headers }: PageRequest): boolean => headers.accept === 'application/json';

@@ -11,6 +11,7 @@ const selectSession = (db: Db, merchantId: string, sessionId: string) =>
     )
     .selectAll('s')
     .select(['m.mode', 'm.clock_offset', 'm.status as merchant_status', 'o.name as store_name'])
+    .select(['o.accent', 'o.support', 'o.terms_url', 'o.logo_id', 'o.logo_width', 'o.logo_height'])
     .where('s.merchant_id', '=', merchantId)
     .where('s.session_id', '=', sessionId);
 

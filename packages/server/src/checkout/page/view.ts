@@ -1,17 +1,18 @@
-import { formatPrice } from '@florin/contract/currencies';
-import { formatTokens, type Network } from '@florin/contract/money';
+import { type Asset, formatTokens, type Network } from '@florin/contract/money';
 import {
   type CheckoutView,
-  localeOf,
   NETWORK_NAMES,
+  type PageDetails,
   type PageDue,
   type PageLanguage,
   type PageNotice,
   type PageOption,
-  type PageReceipt,
   type PageState,
   periodText,
+  priceText,
+  rateText,
   timeText,
+  tokensText as tokens,
 } from '@florin/pages';
 import type { NetworkFacts } from '../../chains/index.ts';
 import {
@@ -20,6 +21,7 @@ import {
   type PayerPayment,
   type PaymentView,
 } from '../../payments/reads/index.ts';
+import { brandOf } from '../../stores/branding/index.ts';
 import type { FoundPage } from './find-page.ts';
 import { qrCodeOf } from './qr-code.ts';
 import { richLinkOf } from './rich-link.ts';
@@ -34,10 +36,10 @@ interface PageInput extends PayerPayment {
   nowSeconds: number;
   /** The networks of the session's options that this installation has a node for. */
   networks: ReadonlyMap<Network, NetworkFacts>;
+  /** What would have to be sent in each token now, while one can be chosen. */
+  amounts: ReadonlyMap<Asset, bigint>;
   isTest: boolean;
 }
-
-const tokens = (units: bigint, token: string) => `${formatTokens(units)}\u00a0${token}`;
 
 /** Counted money, seen or final, without vanished transfers. */
 interface Counted {
@@ -88,17 +90,26 @@ function stateShown(input: PageInput, counted: Counted, secondsLeft: number | nu
 const isOnlySeized = ({ transactions }: PaymentView) =>
   transactions.some((t) => t.kind === 'seized' && t.status === 'seen');
 
-function optionsOf({ page, view, networks }: PageInput): PageOption[] {
-  const current = currentOption(view);
+/** Networks by what they usually take as a fee from the payer, lowest first. */
+const BY_FEE: readonly Network[] = ['spl', 'trc20', 'erc20'];
+
+function optionsOf({ page, view, networks, amounts }: PageInput): PageOption[] {
+  const amountOf = (token: Asset) => {
+    const amount = amounts.get(token);
+    if (amount === undefined) return null;
+    return view.payment.currency === token ? tokens(amount, token) : `≈\u00a0${tokens(amount, token)}`;
+  };
   const payable = page.session.options.filter(
     ({ currency, network }) => networks.get(network)?.tokens[currency] !== undefined,
   );
-  return payable.map(({ currency, network }) => ({
+  const sorted = payable.toSorted((a, b) => BY_FEE.indexOf(a.network) - BY_FEE.indexOf(b.network));
+  return sorted.map(({ currency, network }) => ({
     value: `${currency}:${network}`,
     token: currency,
+    network,
     networkName: NETWORK_NAMES[network],
     hint: page.merchant.mode === 'sandbox' ? 'test' : network,
-    isChosen: current?.currency === currency && current.network === network,
+    amount: amountOf(currency),
   }));
 }
 
@@ -117,6 +128,7 @@ function dueOf(
       : null;
   return {
     token: currency,
+    network,
     networkName: NETWORK_NAMES[network],
     amount: decimal,
     address,
@@ -127,14 +139,6 @@ function dueOf(
         ? null
         : `1\u00a0${currency} = ${rateText(option.exchange_rate, view.payment.currency, language)}`,
   };
-}
-
-/** A rate has more digits than a price of its currency. */
-function rateText(rate: string, currency: string, language: PageLanguage): string {
-  if (currency === 'USDT' || currency === 'USDC') return `${rate}\u00a0${currency}`;
-  const digits = { minimumFractionDigits: 2, maximumFractionDigits: 8 };
-  const format = new Intl.NumberFormat(localeOf(language), { style: 'currency', currency, ...digits });
-  return format.format(rate as `${number}`);
 }
 
 function noticesOf(input: PageInput, { sent, missing }: Counted, state: PageState): PageNotice[] {
@@ -178,18 +182,27 @@ function confirmationsOf({ shown }: PageInput, { sent }: Counted): CheckoutView[
   };
 }
 
-function receiptOf({ view, language }: PageInput, { sent }: Counted): PageReceipt | null {
+/** What was chosen and what came, while nothing is to be sent. */
+function detailsOf({ view, language, networks }: PageInput, { sent }: Counted): PageDetails | null {
   const { payment, transactions } = view;
   const option = currentOption(view);
-  if (payment.completed_at === null || option === undefined) return null;
-  const counted = transactions.filter((t) => t.kind === 'counted' && t.status === 'final');
+  if (option === undefined) return null;
+  const { currency, network } = option;
+  const ids = new Set(transactions.filter((t) => t.status !== 'gone').map((t) => t.tx_id));
+  const link = networks.get(network)?.transactionUrl ?? null;
   return {
-    received: tokens(sent, option.currency),
-    networkName: NETWORK_NAMES[option.network],
-    paidAt: timeText(Number(payment.completed_at), language),
-    txIds: [...new Set(counted.map((t) => t.tx_id))],
+    asked: tokens(option.pay_amount, currency),
+    received: sent > 0n ? tokens(sent, currency) : null,
+    network,
+    networkName: NETWORK_NAMES[network],
+    address: option.address,
+    // Only what came to this option's network is looked up at its explorer.
+    transactions: [...ids].map((id) => ({ id, url: link === null ? null : explorerUrl(link, id) })),
+    paidAt: payment.completed_at === null ? null : timeText(Number(payment.completed_at), language),
   };
 }
+
+const explorerUrl = (link: string, txId: string) => link.replace('{tx_id}', encodeURIComponent(txId));
 
 function periodOf(
   { period_start: start, period_end: end }: FoundPage['session'],
@@ -215,10 +228,11 @@ export function checkoutView(input: PageInput): CheckoutView {
     language,
     state,
     storeName: session.store_name,
+    brand: brandOf(session),
     description: session.description,
     orderId: session.order_id,
     period: periodOf(session, language),
-    price: formatPrice(payment.amount, payment.currency, localeOf(language)),
+    price: priceText(payment.amount, payment.currency, language),
     isTest: input.isTest,
     isSimulated: merchant.mode === 'sandbox',
     options: optionsOf(input),
@@ -232,7 +246,7 @@ export function checkoutView(input: PageInput): CheckoutView {
       isPayable && payment.currency !== option.currency && !isQuoteHeld
         ? Math.max(0, Number(option.quote_ends_at) - nowSeconds)
         : null,
-    receipt: state === 'paid' ? receiptOf(input, counted) : null,
+    details: isOpen ? null : detailsOf(input, counted),
     returnUrl: returnUrlOf(state, session),
   };
 }

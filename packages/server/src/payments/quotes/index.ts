@@ -1,1 +1,1 @@
-export { readRateAtCreation } from './quote.ts';
+export { findRate, readRateAtCreation } from './quote.ts';

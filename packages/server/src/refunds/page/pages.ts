@@ -8,6 +8,7 @@ import {
   type PublicPage,
   seeOther,
 } from '../../platform/http/pages/index.ts';
+import { brandOf } from '../../stores/branding/index.ts';
 import { getMerchant, getStore, type Merchant } from '../../stores/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
 import { checkRecipient } from '../../transfers/recipients/index.ts';
@@ -36,9 +37,8 @@ export function claimPages(deps: RefundDeps): PublicPage[] {
     const claim = await findClaim(deps, request);
     // The same for a link that never was one and for one whose secret is wrong.
     if (claim === undefined) return await payerPages.noticeAnswer(request, 'claim_missing', { status: 404 });
-    const { storeName } = claim;
     if (claim.isOpen && claim.merchant.status === 'suspended')
-      return await payerPages.noticeAnswer(request, 'claim_suspended', { status: 403, storeName });
+      return await payerPages.noticeAnswer(request, 'claim_suspended', { status: 403, store: claim });
     return await show(claim);
   };
   return [
@@ -72,6 +72,7 @@ async function findClaim(deps: RefundDeps, request: PageRequest): Promise<Claim 
     merchant,
     language: languageOf(request),
     storeName: store.name,
+    brand: brandOf(store),
     isTest: deps.chains.isTest(merchant),
     refund,
     isOpen: claimSecondsLeft(refund, merchant, seconds) > 0,

@@ -6,6 +6,7 @@ import type {
   ClaimOutcome,
   ClaimOutcomeView,
   PageLanguage,
+  StoreBrand,
 } from '@florin/pages';
 import { awaitsClaim } from '../present.ts';
 import type { RefundRow } from '../queries.ts';
@@ -15,13 +16,14 @@ import { awaitsApproval } from '../states.ts';
 export interface OpenedClaim {
   language: PageLanguage;
   storeName: string;
+  brand: StoreBrand;
   isTest: boolean;
   refund: RefundRow;
 }
 
-function pageOf({ language, storeName, isTest, refund }: OpenedClaim) {
+function pageOf({ language, storeName, brand, isTest, refund }: OpenedClaim) {
   const { amount, currency, network } = refund;
-  return { language, storeName, isTest, amount: `${formatTokens(amount)} ${currency}`, network };
+  return { language, storeName, brand, isTest, amount: `${formatTokens(amount)} ${currency}`, network };
 }
 
 /** The form for the address; after a fault, with what was typed. */

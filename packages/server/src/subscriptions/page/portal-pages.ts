@@ -27,9 +27,8 @@ export function portalPages(deps: SubscriptionDeps): PublicPage[] {
   const withPortal = async (request: PageRequest, show: (portal: Portal) => Promise<PageAnswer>) => {
     const portal = await findPortal(deps, request.params.token ?? '');
     if (portal === undefined) return await missingPage(request);
-    const { storeName } = portal;
     if (portal.isOver)
-      return await payerPages.noticeAnswer(request, 'portal_over', { status: 410, storeName });
+      return await payerPages.noticeAnswer(request, 'portal_over', { status: 410, store: portal });
     return (await limit(request, portal.session.portal_session_id)) ?? (await show(portal));
   };
   return [
@@ -83,11 +82,11 @@ const refusedPage = (view: PortalView, refused: Refusal, status = 400): Promise<
   payerPages.payerAnswer({ ...view, refused }, { status });
 
 function cancelView(
-  { language, storeName, isTest, token }: PortalView,
+  { language, storeName, brand, isTest, token }: PortalView,
   { id, items }: PortalSubscription,
   lastsUntil: string,
 ): PortalCancelView {
-  return { page: 'portal_cancel', language, storeName, isTest, token, id, items, lastsUntil };
+  return { page: 'portal_cancel', language, storeName, brand, isTest, token, id, items, lastsUntil };
 }
 
 const refusalOf = (error: Fail): Refusal =>

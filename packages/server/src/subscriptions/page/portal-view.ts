@@ -4,6 +4,7 @@ import {
   type PageLanguage,
   type PortalSubscription,
   type PortalView,
+  priceText,
 } from '@florin/pages';
 import { invoicePages } from '../../checkout/index.ts';
 import { type InvoiceRow, listInvoices } from '../../invoices/index.ts';
@@ -15,7 +16,7 @@ import { type SubscriptionRow, subscriptionPage } from '../queries.ts';
 import { factsOfSubscription } from '../rows.ts';
 import { isFinal } from '../states.ts';
 import type { Portal } from './portal-session.ts';
-import { declineOf, itemsOf, priceText, walletOptions } from './subscribe-view.ts';
+import { declineOf, itemsOf, walletOptions } from './subscribe-view.ts';
 
 const SUBSCRIPTIONS_MAX = 100;
 const INVOICES_MAX = 100;
@@ -29,7 +30,7 @@ export async function readPortalView(
   portal: Portal,
   language: PageLanguage,
 ): Promise<PortalView> {
-  const { caller, session, merchant, storeName, token } = portal;
+  const { caller, session, merchant, storeName, brand, token } = portal;
   const { customer, customer_id: customerId, return_url: returnUrl } = session;
   const rows = await subscriptionPage(deps.db, caller, { customer, limit: SUBSCRIPTIONS_MAX }).execute();
   const invoices = await listInvoices(deps.db, caller, { customerId, limit: INVOICES_MAX });
@@ -43,7 +44,7 @@ export async function readPortalView(
   const { isSuspended } = merchant;
   const isTest = deps.chains.isTest(merchant);
   const isSimulated = merchant.mode === 'sandbox';
-  const common = { page: 'portal', language, storeName, isTest, isSimulated, token } as const;
+  const common = { page: 'portal', language, storeName, brand, isTest, isSimulated, token } as const;
   return { ...common, returnUrl, isSuspended, subscriptions, refused: null };
 }
 

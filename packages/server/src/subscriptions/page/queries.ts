@@ -1,4 +1,6 @@
+import type { StoreBrand } from '@florin/pages';
 import type { Db } from '../../platform/db/index.ts';
+import { brandOf } from '../../stores/branding/index.ts';
 import type { MerchantMode } from '../../tenancy/settings/index.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import '../tables.ts';
@@ -8,6 +10,7 @@ export interface PageOwner {
   merchant: { merchantId: string; mode: MerchantMode; clockOffset: number; isSuspended: boolean };
   storeId: string;
   storeName: string;
+  brand: StoreBrand;
 }
 
 export async function findPageOwner(
@@ -18,6 +21,16 @@ export async function findPageOwner(
     .selectFrom('merchant as m')
     .innerJoin('store as s', 's.merchant_id', 'm.merchant_id')
     .select(['m.mode', 'm.clock_offset', 'm.status', 's.name'])
+    .select([
+      's.merchant_id',
+      's.store_id',
+      's.accent',
+      's.support',
+      's.terms_url',
+      's.logo_id',
+      's.logo_width',
+      's.logo_height',
+    ])
     .where('m.merchant_id', '=', merchantId)
     .where('s.store_id', '=', storeId)
     .executeTakeFirst();
@@ -25,7 +38,7 @@ export async function findPageOwner(
   const { mode, clock_offset, status } = row;
   const isSuspended = status === 'suspended';
   const merchant = { merchantId, mode, clockOffset: Number(clock_offset), isSuspended };
-  return { merchant, storeId, storeName: row.name };
+  return { merchant, storeId, storeName: row.name, brand: brandOf(row) };
 }
 
 export async function findSubscriptionRow(

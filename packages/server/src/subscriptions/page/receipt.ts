@@ -1,12 +1,19 @@
 import { formatTokens } from '@florin/contract/money';
-import { NETWORK_NAMES, type PageLanguage, periodText, type ReceiptView, timeText } from '@florin/pages';
+import {
+  NETWORK_NAMES,
+  type PageLanguage,
+  periodText,
+  priceText,
+  type ReceiptView,
+  timeText,
+} from '@florin/pages';
 import { findInvoice, type InvoiceRow } from '../../invoices/index.ts';
 import type { PaymentDeps } from '../../payments/index.ts';
 import { currentOption, type PaymentView, readPayment } from '../../payments/reads/index.ts';
 import { decodeId } from '../../tenancy/index.ts';
 import type { Portal } from './portal-session.ts';
 import { findSubscriptionRow } from './queries.ts';
-import { itemsOf, priceText } from './subscribe-view.ts';
+import { itemsOf } from './subscribe-view.ts';
 
 /** The receipt of a paid invoice of the portal's own customer; undefined for any other invoice. */
 export async function readReceipt(
@@ -14,7 +21,7 @@ export async function readReceipt(
   portal: Portal,
   { id, language }: { id: string; language: PageLanguage },
 ): Promise<ReceiptView | undefined> {
-  const { merchant, session, storeId, storeName, token } = portal;
+  const { merchant, session, storeId, storeName, brand, token } = portal;
   const invoiceId = decodeId('invoice', id);
   const invoice = invoiceId === undefined ? undefined : await findInvoice(db, merchant.merchantId, invoiceId);
   if (invoice?.status !== 'paid') return undefined;
@@ -27,6 +34,7 @@ export async function readReceipt(
     page: 'receipt',
     language,
     storeName,
+    brand,
     isTest: chains.isTest(merchant),
     token,
     invoiceId: id,

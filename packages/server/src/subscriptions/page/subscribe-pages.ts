@@ -46,10 +46,10 @@ export function subscribePages(deps: PaymentDeps): PublicPage[] {
 }
 
 async function show(deps: PaymentDeps, page: SubscribePage, request: PageRequest): Promise<PageAnswer> {
-  const { merchant, storeName } = page;
+  const { merchant } = page;
   const view = await readSubscribeView(deps, page, languageOf(request));
   if (merchant.isSuspended && view.state === 'choose')
-    return await payerPages.noticeAnswer(request, 'subscription_suspended', { status: 403, storeName });
+    return await payerPages.noticeAnswer(request, 'subscription_suspended', { status: 403, store: page });
   return await payerPages.payerAnswer(view, {
     headers: view.state === 'confirming' ? { refresh: RELOAD_SECONDS } : {},
   });

@@ -1,12 +1,11 @@
-import { formatPrice } from '@florin/contract/currencies';
 import type { PaymentOption } from '@florin/contract/schemas';
 import {
   type Decline,
   dayText,
-  localeOf,
   NETWORK_NAMES,
   type PageLanguage,
   periodText,
+  priceText,
   type SubscribedItem,
   type SubscribeView,
   type WalletOption,
@@ -20,9 +19,6 @@ import type { StoredItem } from '../tables.ts';
 import type { SubscribePage } from './find-subscribe-page.ts';
 import { CAP_FACTOR } from './mandate-cap.ts';
 import { subscribeState } from './subscribe-state.ts';
-
-export const priceText = (amount: bigint, currency: string, language: PageLanguage) =>
-  formatPrice(amount, currency, localeOf(language));
 
 /** The subscribed items. */
 export const itemsOf = (items: readonly StoredItem[]): SubscribedItem[] =>
@@ -65,7 +61,7 @@ export async function readSubscribeView(
   page: SubscribePage,
   language: PageLanguage,
 ): Promise<SubscribeView> {
-  const { subscription, merchant, storeName, token } = page;
+  const { subscription, merchant, storeName, brand, token } = page;
   const { merchant_id: merchantId, currency, amount, interval } = subscription;
   const invoice = await openInvoiceOf(deps, subscription);
   const session =
@@ -89,6 +85,7 @@ export async function readSubscribeView(
     language,
     state,
     storeName,
+    brand,
     isTest: deps.chains.isTest(merchant),
     isSimulated: merchant.mode === 'sandbox',
     price: priceText(amount, currency, language),

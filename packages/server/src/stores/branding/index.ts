@@ -1,0 +1,1 @@
+export { type BrandChange, brandOf, changeBrand, findLogo, LOGO_PATH } from './brand.ts';
