@@ -56,14 +56,18 @@ export function driver(browser: () => Browser) {
   return { open, keep };
 }
 
+/** What axe finds that keeps people out of a page as it is shown. */
+export async function graveFaults(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const grave = violations.filter(({ impact }) => GRAVE.has(impact ?? ''));
+  return grave.map(({ id, nodes }) => `${id}: ${nodes.map((n) => n.html).join(' ')}`);
+}
+
 /** What axe finds that keeps people out, in light and in dark; and that nothing is wider than a small phone. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const grave = violations.filter(({ impact }) => GRAVE.has(impact ?? ''));
-    const found = grave.map(({ id, nodes }) => `${colorScheme} ${id}: ${nodes.map((n) => n.html).join(' ')}`);
-    expect(found).toEqual([]);
+    expect(await graveFaults(page), colorScheme).toEqual([]);
   }
   await page.emulateMedia({ colorScheme: 'light' });
   const before = page.viewportSize() ?? PHONE;

@@ -44,7 +44,7 @@ test('a page that the menu lacks, and one that only the menu has, are named', ()
 
 test('the search has a page by its sections', () => {
   const html =
-    '<main id="content">\n<h1 id="t">A &amp; B</h1>\n<p>one</p><h2 id="x">Part <code>c</code></h2><p>two</p></main>';
+    '<article>\n<h1 id="t">A &amp; B</h1>\n<p>one</p><h2 id="x">Part <code>c</code></h2><p>two</p></article>';
   expect(sectionsOf('/docs/t', html)).toMatchObject([
     { id: '/docs/t', title: 'A & B', heading: '', text: 'one' },
     { id: '/docs/t#x', title: 'A & B', heading: 'Part c', text: 'two' },

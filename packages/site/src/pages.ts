@@ -38,6 +38,22 @@ function dataOf({ name, source, text }: Document, parser: MarkdownIt): PageData 
   };
 }
 
+interface Neighbour {
+  title: string;
+  url: string;
+}
+
+/** The pages before and after one in the menu; none for a page that is not in it. */
+function besides(name: string): { before?: Neighbour | undefined; after?: Neighbour | undefined } {
+  const all = NAVIGATION.flatMap(({ pages }) => pages);
+  const at = all.findIndex((page) => page.name === name);
+  if (at < 0) return {};
+  const [before, after] = [all[at - 1], all[at + 1]].map(
+    (page) => page && { title: page.title, url: urlOf(page.name) },
+  );
+  return { before, after };
+}
+
 const menu = () =>
   NAVIGATION.map(({ title, pages }) => ({
     title,
@@ -73,7 +89,7 @@ export async function renderPages(assets: Assets): Promise<Map<string, string>> 
       config.addGlobalData('errors', errors);
       for (const document of all) {
         // Code in the docs has braces: nothing in them is a template.
-        const data = { ...dataOf(document, parser), templateEngineOverride: 'md' };
+        const data = { ...dataOf(document, parser), ...besides(document.name), templateEngineOverride: 'md' };
         config.addTemplate(`${document.name}.md`, document.text, data);
       }
     },

@@ -6,10 +6,10 @@ const EXCERPT = 140;
 
 /** The sections of a page, each from a heading to the next one. */
 export function sectionsOf(url: string, html: string): Section[] {
-  const main = between(html, '<main id="content">', '</main>');
-  const [before = '', ...parts] = main.split(/(?=<h[1-3][ >])/);
-  if (before.trim() !== '') throw new Error(`${url} does not begin with its title`);
-  const title = textOf(between(main, '<h1', '</h1>').replace(/^[^>]*>/, ''));
+  const article = between(html, '<article>', '</article>');
+  const [before = '', ...parts] = article.split(/(?=<h[1-3][ >])/);
+  if (before.trim() !== '' || parts.length === 0) throw new Error(`${url} does not begin with its title`);
+  const title = textOf(between(article, '<h1', '</h1>').replace(/^[^>]*>/, ''));
   return parts.map((part, at) => {
     const [heading = '', body = ''] = part.split(/(?<=<\/h[1-3]>)/, 2);
     const anchor = between(heading, ' id="', '">');
