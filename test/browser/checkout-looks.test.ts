@@ -229,10 +229,13 @@ describe.skipIf(!hasChromium())("how the payer's page looks", () => {
     for (let i = 0; i < 5; i++) {
       await page.goto(made.url);
       await page.getByRole('button', { name: 'Copy the address' }).waitFor();
-      paints.push(Math.round(await page.evaluate<number>('window.seen.largest')));
+      const largest = () => page.evaluate<number>('window.seen.largest');
+      // The browser tells of a paint some time after it.
+      await expect.poll(largest, { timeout: TIMEOUT_MS }).toBeGreaterThan(0);
+      paints.push(Math.round(await largest()));
     }
     console.log(`largest contentful paint with a processor 4 times slower: ${paints.join(', ')} ms`);
-    expect(Math.min(...paints)).toBeGreaterThan(0);
+    expect(paints).toHaveLength(5);
     await page.context().close();
   }, 240_000);
 

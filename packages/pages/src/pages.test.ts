@@ -179,6 +179,50 @@ test('the data that the checkout page starts from cannot end its script element'
   expect(policy['script-src']).toBe("'self'");
 });
 
+test('an ending names what was paid, and links each transaction to the explorer that its network has', async () => {
+  const details = {
+    asked: '1.00 USDT',
+    received: '0.40 USDT',
+    network: 'erc20',
+    networkName: 'Ethereum',
+    address: ADDRESS,
+    transactions: [
+      { id: '0xaa', url: 'https://etherscan.io/tx/0xaa' },
+      { id: '0xbb', url: null },
+    ],
+    paidAt: null,
+  } as const;
+  const transactions = [...details.transactions];
+  for (const state of ['confirming', 'expired', 'canceled', 'paid'] as const) {
+    const view = {
+      ...CHECKOUT,
+      language: 'en',
+      state,
+      due: null,
+      details: { ...details, transactions },
+    } as const;
+    const page = { page: 'checkout', view, token: 'T', choosing: null, isAutoReturn: false } as const;
+    const { html } = await renderPage(page);
+    for (const text of ['1.00 USDT', '0.40 USDT', 'Ethereum', ADDRESS, '0xaa', '0xbb'])
+      expect(html, state).toContain(text);
+    expect([...html.matchAll(/href="(https:\/\/etherscan[^"]+)"/g)].map(([, href]) => href)).toEqual([
+      'https://etherscan.io/tx/0xaa',
+    ]);
+  }
+});
+
+test('a page that waits loads itself again where there is no script, and one that is being read does not', async () => {
+  const reloads = async (state: CheckoutView['state']) => {
+    const view = { ...CHECKOUT, language: 'en', state } as const;
+    const page = { page: 'checkout', view, token: 'T', choosing: null, isAutoReturn: false } as const;
+    return (await renderPage(page)).html.includes('<noscript><meta http-equiv="refresh"');
+  };
+  for (const state of ['pay', 'confirming', 'closing', 'frozen'] as const)
+    expect(await reloads(state), state).toBe(true);
+  for (const state of ['choose', 'paid', 'expired', 'canceled'] as const)
+    expect(await reloads(state), state).toBe(false);
+});
+
 test("the inbox's blocks change their version with their content", async () => {
   const event = {
     id: 'evt_1',
