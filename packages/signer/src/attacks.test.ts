@@ -154,6 +154,33 @@ test('G3: items without people go out up to the limits, in however many batches'
   expect(bench.outcome(request({ ordinal: 3, bytes: payBytes(small(3)), purpose: small(3) }))).toBe('signed');
 });
 
+test('G3: items that people approved go elsewhere without them only up to the same limit', () => {
+  const bench = new Bench((policy) =>
+    Object.assign(policy.payouts, { approve_above: '100', unapproved_per_day: '250' }),
+  );
+  const places = [0, 1, 2];
+  const batch = approved(payment({ items: places.map((place) => itemAt(place, '100000000')) }));
+  expect(bench.outcome(request({ bytes: payBytes(batch), purpose: batch }))).toBe('signed');
+  // Whoever holds its bytes back asks for the same places, of another recipient each.
+  const stolen = places.map((place, i) => {
+    const items = places.map((at) => ({ ...itemAt(at, at === place ? '99999000' : '1'), to: EVE }));
+    const purpose = payment({ items, places: [place] });
+    return bench.outcome(request({ ordinal: i + 1, bytes: payBytes(purpose), purpose }));
+  });
+  expect(stolen).toEqual(['signed', 'signed', 'limit']);
+  expect(bench.memory.unapproved('payout').total(bench.now)).toBe(199_998_000n);
+  // What may leave in all was counted with the batch.
+  expect(bench.memory.hour('payout').total(bench.now)).toBe(300_000_000n);
+});
+
+test('an item that nobody can be paid by stops itself alone', () => {
+  const lost = { ...itemAt(1), to: BATCH_PAYOUT };
+  const batch = approved(payment({ items: [itemAt(0), lost, itemAt(2)] }));
+  expect(outcomeOf(batch)).toBe('purpose');
+  expect(outcomeOf({ ...batch, places: [1] })).toBe('purpose');
+  expect(outcomeOf({ ...batch, places: [0, 2] })).toBe('signed');
+});
+
 test('G3: the same batch with more in it each time counts what it exceeds', () => {
   const bench = new Bench((policy) =>
     Object.assign(policy.payouts, { approve_above: '1000', per_hour: '1000' }),

@@ -12,6 +12,11 @@ export interface PaymentEntry {
   approved: boolean;
   /** Units that count to the limits: items that were signed before count what they exceed that by. */
   counted: string;
+  /**
+   * Where it is not approved: units that count to what goes out without people. An approved signature for the same item
+   * does not lower them, as this one may name another recipient. Entries of earlier versions have `counted` alone.
+   */
+  unapproved?: string;
   /** Units of items that may be paid a second time. */
   resent: string;
 }

@@ -271,7 +271,7 @@ function admitPayment(
   const { memory, policy, now } = knowledge;
   const { kind, merchant, id, asset } = purpose;
   const rules = kind === 'payout' ? policy.payouts : policy.refunds;
-  let [counted, resent] = [0n, 0n];
+  let [counted, resent, unapproved] = [0n, 0n, 0n];
   for (const { place, amount: text } of items) {
     const amount = BigInt(text);
     if (amount > rules.perTransfer)
@@ -280,8 +280,9 @@ function admitPayment(
     // The contract pays a place once, whatever is signed for it.
     const isSafe = before !== undefined && via !== null && before.via === via;
     if (before !== undefined && !isSafe) resent += amount;
-    if (!isSafe) counted += amount;
-    else if (amount > before.amount) counted += amount - before.amount;
+    counted += excess(amount, isSafe ? before.amount : 0n);
+    // An approved item that is signed once more without people may go to somebody else.
+    unapproved += excess(amount, isSafe ? before.unapproved : 0n);
   }
   if (resent > 0n && memory.day(`${kind} resent`).total(now) + resent > rules.resendPerDay)
     throw new Refused(
@@ -290,7 +291,7 @@ function admitPayment(
         'allow a second one.',
     );
   const approved = checkApprovals(purpose, rules, knowledge);
-  checkLimits({ kind, merchant, counted, approved }, rules, knowledge);
+  checkLimits({ kind, merchant, counted, unapproved: approved ? undefined : unapproved }, rules, knowledge);
   return {
     kind,
     merchant,
@@ -300,9 +301,12 @@ function admitPayment(
     via,
     approved,
     counted: String(counted),
+    ...(approved ? {} : { unapproved: String(unapproved) }),
     resent: String(resent),
   };
 }
+
+const excess = (amount: bigint, before: bigint) => (amount > before ? amount - before : 0n);
 
 function checkApprovals(
   purpose: NonNullable<Movement['payment']>['purpose'],
@@ -330,20 +334,25 @@ function checkLimits(
     kind,
     merchant,
     counted,
-    approved,
-  }: Pick<PaymentEntry, 'kind' | 'merchant' | 'approved'> & { counted: bigint },
+    unapproved,
+  }: Pick<PaymentEntry, 'kind' | 'merchant'> & { counted: bigint; unapproved: bigint | undefined },
   rules: PaymentRules,
   { memory, now }: Knowledge,
 ): void {
-  const limits: [name: string, used: bigint, most: bigint][] = [
-    ['per_hour', memory.hour(kind).total(now), rules.perHour],
-    ['per_day', memory.day(kind).total(now), rules.perDay],
-    ['per_merchant_day', memory.day(`${kind} ${merchant}`).total(now), rules.perMerchantDay],
+  const limits: [name: string, used: bigint, most: bigint, added: bigint][] = [
+    ['per_hour', memory.hour(kind).total(now), rules.perHour, counted],
+    ['per_day', memory.day(kind).total(now), rules.perDay, counted],
+    ['per_merchant_day', memory.day(`${kind} ${merchant}`).total(now), rules.perMerchantDay, counted],
   ];
-  if (!approved)
-    limits.push(['unapproved_per_day', memory.unapproved(kind).total(now), rules.unapprovedPerDay]);
-  for (const [name, used, most] of limits)
-    if (used + counted > most)
+  if (unapproved !== undefined)
+    limits.push([
+      'unapproved_per_day',
+      memory.unapproved(kind).total(now),
+      rules.unapprovedPerDay,
+      unapproved,
+    ]);
+  for (const [name, used, most, added] of limits)
+    if (used + added > most)
       throw new Refused(
         'limit',
         `${name} of the policy for ${kind}s is ${most} units, of which ${used} are used.`,

@@ -58,6 +58,8 @@ export interface SignedItem {
   via: string | null;
   /** The most units that any signature by this way names, since it was the last way. */
   amount: bigint;
+  /** As `amount`, of signatures without people: to other recipients than those that people have approved, perhaps. */
+  unapproved: bigint;
 }
 
 interface KnownNumbers extends Numbering {
@@ -189,15 +191,21 @@ export class Memory {
     for (const [place, text] of items) {
       const key = `${sender} ${id} ${place}`;
       const amount = BigInt(text);
-      const before = this.#items.get(key);
+      const known = this.#items.get(key);
       // What a transfer of its own may move does not lower what the contract may.
-      const most = before?.via === via && before.amount > amount ? before.amount : amount;
-      this.#items.set(key, { via, amount: most });
+      const before = known?.via === via ? known : { amount: 0n, unapproved: 0n };
+      this.#items.set(key, {
+        via,
+        amount: larger(before.amount, amount),
+        unapproved: larger(before.unapproved, approved ? 0n : amount),
+      });
     }
     const counted = BigInt(payment.counted);
     this.hour(kind).add(at, counted);
-    for (const name of [kind, `${kind} ${merchant}`, ...(approved ? [] : [`${kind} unapproved`])])
-      this.day(name).add(at, counted);
+    for (const name of [kind, `${kind} ${merchant}`]) this.day(name).add(at, counted);
+    if (!approved) this.unapproved(kind).add(at, BigInt(payment.unapproved ?? payment.counted));
     this.day(`${kind} resent`).add(at, BigInt(payment.resent));
   }
 }
+
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);

@@ -124,22 +124,23 @@ function matchPayment(facts: Facts, purpose: Payment): Movement {
   return { payment: { purpose, items, via: null } };
 }
 
-/** The items of the places that this transaction pays, in their order; all items of the group are checked. */
+/**
+ * The items of the places that this transaction pays, in their order. An item that nobody can be paid by stops itself alone:
+ * the others of its group are paid by other transactions.
+ */
 function paidItems({ rules }: Facts, { items, places }: Payment, token: string): PurposeItem[] {
-  const all = items.map((item, i) => {
-    const to = readAddress(item.to);
-    if (item.place !== i) throw differs(`item ${i} has the place ${item.place}`);
-    if (to === undefined) throw differs(`the address of place ${i} has a wrong checksum`);
-    if (to === ZERO_ADDRESS || to === token || to === rules.batchPayout)
-      throw differs(`place ${i} pays ${to}, where coins would be lost`);
-    if (item.amount === '0') throw differs(`place ${i} pays nothing`);
-    return { ...item, to };
-  });
+  for (const [i, { place }] of items.entries())
+    if (place !== i) throw differs(`item ${i} has the place ${place}`);
   if (new Set(places).size < places.length) throw differs('it names a place twice');
   return places.map((place) => {
-    const item = all[place];
+    const item = items[place];
     if (item === undefined) throw differs(`there is no item ${place}`);
-    return item;
+    const to = readAddress(item.to);
+    if (to === undefined) throw differs(`the address of place ${place} has a wrong checksum`);
+    if (to === ZERO_ADDRESS || to === token || to === rules.batchPayout)
+      throw differs(`place ${place} pays ${to}, where coins would be lost`);
+    if (item.amount === '0') throw differs(`place ${place} pays nothing`);
+    return { ...item, to };
   });
 }
 
