@@ -24,7 +24,7 @@ export async function ownAddresses(
   network: Network,
 ): Promise<string[]> {
   const chain = service.app.chains.sandbox(merchant.merchantId, network);
-  const wallets = [await chain.hotAddress(), ...(await chain.ownWallets())];
+  const wallets = [await chain.hotAddress(), ...(await chain.unpayableAddresses())];
   const own = [...new Set([...wallets, await giveOut(service, merchant, network)])];
   return network === 'erc20' ? [...own, ...own.map((address) => address.toLowerCase())] : own;
 }

@@ -110,12 +110,12 @@ test('O2: a live merchant has a chain where it has an account and the installati
     return account.network === NETWORK ? chain : undefined;
   });
   expect(() => chains.of(merchant, NETWORK)).toThrow(Fail);
-  expect(await chains.ownWallets(merchant, NETWORK)).toEqual([]);
+  expect(await chains.unpayableAddresses(merchant, NETWORK)).toEqual([]);
   const account = await open(merchant.merchantId);
   await open(merchant.merchantId, keyOf, 'trc20');
   await accounts.load();
   expect(chains.of(merchant, NETWORK)).toBe(chain);
-  expect(await chains.ownWallets(merchant, NETWORK)).toEqual(await chain.ownWallets());
+  expect(await chains.unpayableAddresses(merchant, NETWORK)).toEqual(await chain.unpayableAddresses());
   expect(seen[0]).toEqual(account);
   expect(() => chains.of(merchant, 'trc20')).toThrow(Fail);
   expect(chains.holder(merchant)).toBeDefined();

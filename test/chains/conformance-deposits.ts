@@ -28,7 +28,7 @@ function describeAddresses(get: GetEnvironment): void {
     const numbers = [0, 1, 2, 99, DEPOSIT_INDEX_MAX];
     const deposits = await Promise.all(numbers.map((index) => chain.depositAddress({ index })));
     const again = await Promise.all(numbers.map((index) => chain.depositAddress({ index })));
-    const wallets = await chain.ownWallets();
+    const wallets = await chain.unpayableAddresses();
     await environment.outage(false);
     expect(again).toEqual(deposits);
     const addresses = deposits.map(({ address }) => address);

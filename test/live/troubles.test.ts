@@ -75,6 +75,44 @@ describe.skipIf(!hasAnvil())('a live store, and what goes wrong around it', () =
   );
 
   test(
+    'a contract as recipient is refused before the batch is taken, and after that fails alone',
+    LONG,
+    async () => {
+      const { world, service, merchant } = store;
+      await store.paid(30);
+      const [payout = '', token] = [world.network().batchPayout ?? '', world.tokens.USDT ?? ''];
+      for (const address of [payout, token.toLowerCase()]) {
+        const refused = await store.drafted([
+          { address: freshAddress(815), amount: '5.00' },
+          { address, amount: '6.00' },
+        ]);
+        expect(await caller(service, merchant).read(refused)).toMatchObject({
+          can_submit: false,
+          validation_errors: [{ field: 'items[1].address', code: 'address_invalid' }],
+        });
+      }
+      await world.pause('USDT');
+      const id = await store.submitted([
+        { address: freshAddress(815), amount: '5.00' },
+        { address: freshAddress(816), amount: '6.00' },
+      ]);
+      const sql = 'select status from transfer where address = $1';
+      await store.until(() => asOwner(service, sql, [freshAddress(816)]), [{ status: 'queued' }]);
+      // As it is where the contract was deployed after the batch was taken.
+      for (const table of ['payout_item', 'transfer'])
+        await asOwner(service, `update ${table} set address = $1 where address = $2`, [
+          payout,
+          freshAddress(816),
+        ]);
+      await world.own('USDT', 'unpause', []);
+      await store.until(() => store.batch(id), { status: 'partially_completed' });
+      expect(await world.balance('USDT', freshAddress(815))).toBe(5_000_000n);
+      expect(await world.balance('USDT', `0x${payout.slice(2)}`)).toBe(0n);
+      await store.expectSettled();
+    },
+  );
+
+  test(
     'a payment that USDT took a fee from is underpaid by it, topped up, and refunded on the chain',
     LONG,
     async () => {

@@ -85,7 +85,7 @@ function borderedChain(chain: Chain, border: Border): Chain {
     caps: chain.caps,
     validateAddress: (address, options) => chain.validateAddress(address, options),
     sender: (keyRef) => chain.sender(keyRef),
-    ownWallets: () => chain.ownWallets(),
+    unpayableAddresses: () => chain.unpayableAddresses(),
     nextSequence: (sender) => border.around('nextSequence', () => chain.nextSequence(sender)),
     head: () => chain.head(),
     blockHashes: (heights) => chain.blockHashes(heights),

@@ -105,7 +105,7 @@ function beforeSigning(act: () => Promise<void>): ChainRegistry {
   let isDue = true;
   return {
     ...chains,
-    ownWallets: (merchant, network) => chains.ownWallets(merchant, network),
+    unpayableAddresses: (merchant, network) => chains.unpayableAddresses(merchant, network),
     holder: (merchant) => chains.holder(merchant),
     sandbox: (id, network) => chains.sandbox(id, network),
     of(merchant, network) {

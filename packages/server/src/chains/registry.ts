@@ -29,10 +29,10 @@ export interface ChainRegistry {
   /** Whether payers can pay this merchant in that token on that network. */
   takes(merchant: ChainOwner, option: { currency: Asset; network: Network }): Promise<boolean>;
   /**
-   * `Chain.ownWallets` of the merchant's chain; empty where it has none, as a payout can be drafted before its network is
-   * set up.
+   * `Chain.unpayableAddresses` of the merchant's chain; empty where it has none, as a payout can be drafted before its
+   * network is set up.
    */
-  ownWallets(merchant: ChainOwner, network: Network): Promise<readonly string[]>;
+  unpayableAddresses(merchant: ChainOwner, network: Network): Promise<readonly string[]>;
   /** `LiveChains.readTank`; undefined where this installation has no network with real money. */
   readTank(network: Network): Promise<Tank | undefined>;
   /** The holder of the keys of a merchant's wallets; undefined where this installation has none. */
@@ -75,7 +75,8 @@ export function openChains({ simulatedDb, merchantNow, timing, live }: ChainsOpt
       if (merchant.mode === 'sandbox') return true;
       return (await live?.accounts.findNow(merchant.merchantId, network)) !== undefined;
     },
-    ownWallets: async (merchant, network) => (await chainOf(merchant, network)?.ownWallets()) ?? [],
+    unpayableAddresses: async (merchant, network) =>
+      (await chainOf(merchant, network)?.unpayableAddresses()) ?? [],
     readTank: async (network) => await live?.chains.readTank(network),
     holder: ({ merchantId, mode }) =>
       mode === 'sandbox' ? new SimulatedHolder(simulatedDb, merchantId) : live?.chains.holder,

@@ -7,11 +7,11 @@ import './tables.ts';
  * Finds which of the given addresses belong to the merchant: its wallets on the network, and every deposit address ever
  * assigned.
  */
-export function ownAddressFinder(chains: Pick<ChainRegistry, 'ownWallets'>): FindOwnAddresses {
+export function ownAddressFinder(chains: Pick<ChainRegistry, 'unpayableAddresses'>): FindOwnAddresses {
   return async (db, merchant, { network, addresses }) => {
     if (addresses.length === 0) return new Set();
     const candidates = new Set(addresses);
-    const wallets = await chains.ownWallets(merchant, network);
+    const wallets = await chains.unpayableAddresses(merchant, network);
     const { rows } = await prepared<{ address: string }>`
       select address from payment_option
       where merchant_id = ${merchant.merchantId} and network = ${network} and watch is not null

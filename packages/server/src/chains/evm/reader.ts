@@ -48,7 +48,7 @@ export type ReadingPart = Pick<
   | 'network'
   | 'validateAddress'
   | 'sender'
-  | 'ownWallets'
+  | 'unpayableAddresses'
   | 'depositAddress'
   | 'nextSequence'
   | 'head'
@@ -75,7 +75,7 @@ export class EvmReader implements ReadingPart {
   async validateAddress(address: string, { online = false }: ValidateOptions = {}): Promise<AddressCheck> {
     const check = checkErc20Address(address);
     if (!check.ok) return check;
-    const own = this.#contractAt(check.canonical);
+    const own = this.#contracts().get(check.canonical);
     if (own !== undefined) return { ok: false, canonical: address, code: own, warnings: [] };
     if (online && (await this.#isContract(check.canonical))) check.warnings.push('contract');
     return check;
@@ -87,8 +87,9 @@ export class EvmReader implements ReadingPart {
     return keyRef === 'tank' ? tank : addresses.deposit(Number(keyRef.slice('deposit:'.length)));
   }
 
-  async ownWallets(): Promise<readonly string[]> {
-    return [this.#options.addresses.hot, this.#options.tank];
+  async unpayableAddresses(): Promise<readonly string[]> {
+    const { addresses, tank } = this.#options;
+    return [addresses.hot, tank, ...this.#contracts().keys()];
   }
 
   async depositAddress({ index }: { index: number }): Promise<DepositAddress> {
@@ -155,10 +156,13 @@ export class EvmReader implements ReadingPart {
   }
 
   /** Coins that are sent to a token or to a contract of ours stay there. */
-  #contractAt(canonical: string): 'token_contract' | 'program' | undefined {
+  #contracts(): Map<string, 'token_contract' | 'program'> {
     const { tokens, batchPayout, sweeper } = this.#options.network;
-    if (Object.values(tokens).some(({ address }) => address === canonical)) return 'token_contract';
-    return canonical === batchPayout || canonical === sweeper ? 'program' : undefined;
+    const own = [batchPayout, sweeper].filter((address) => address !== null);
+    return new Map([
+      ...own.map((address) => [address, 'program'] as const),
+      ...Object.values(tokens).map(({ address }) => [address, 'token_contract'] as const),
+    ]);
   }
 
   /** A warning less is no error: the address was checked without a node. */

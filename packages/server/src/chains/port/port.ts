@@ -39,7 +39,7 @@ export type KeyRef = 'hot' | 'tank' | `deposit:${number}`;
  * was the first. Amounts are bigint in the token's smallest unit (6 digits); heights are block numbers (slots count as
  * blocks on spl); `native` amounts are the network's own coin in its smallest unit.
  *
- * Every call but `validateAddress`, `sender`, `ownWallets`, `depositAddress`, `cursorAt`, `mandateSetup` and `health`
+ * Every call but `validateAddress`, `sender`, `unpayableAddresses`, `depositAddress`, `cursorAt`, `mandateSetup` and `health`
  * throws `ChainUnavailable` when the network cannot be reached. After a throw from `broadcast` the outcome is unknown: the
  * transaction may have been accepted.
  */
@@ -53,8 +53,11 @@ export interface Chain {
   /** The canonical address that a key sends from; for a deposit key its `depositAddress`. Needs no node. */
   sender(keyRef: KeyRef): Promise<string>;
 
-  /** Our canonical addresses without deposit addresses; includes wallets that merchants share (fee payers). Needs no node. */
-  ownWallets(): Promise<readonly string[]>;
+  /**
+   * Canonical addresses that nobody is paid at: our own without deposit addresses, wallets that merchants share (fee payers)
+   * among them, and contracts that keep what they get. Needs no node.
+   */
+  unpayableAddresses(): Promise<readonly string[]>;
 
   /**
    * The lowest sequence that no transaction of the sender has used, as decimal digits; null where the network has none

@@ -114,7 +114,7 @@ export class SimulatedAdapter implements Chain {
     return walletOf(this.id.merchantId, this.network, keyRef).address;
   }
 
-  async ownWallets(): Promise<readonly string[]> {
+  async unpayableAddresses(): Promise<readonly string[]> {
     const hot = walletOf(this.id.merchantId, this.network, 'hot').address;
     return [...new Set([hot, spenderOf(this.id), faucetAddress(this.network)])];
   }

@@ -3,9 +3,10 @@ import type { ChainOwner } from '../../chains/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 
 /**
- * Which of the addresses (canonical) are the merchant's own: its hot wallet, every deposit address that was given out, and
- * wallets that the installation shares. Coins sent there stay with us while the books have them as paid. Another merchant's
- * addresses are not included: paying that merchant's checkout is a payment like any other.
+ * Which of the addresses (canonical) pay nobody: the merchant's hot wallet, every deposit address that was given out, wallets
+ * that the installation shares, its contracts and those of the tokens. Coins sent there stay with us, or are lost, while the
+ * books have them as paid. Another merchant's addresses are not included: paying that merchant's checkout is a payment like
+ * any other.
  *
  * Modules above this one know deposit addresses, so `app.ts` injects the function.
  */
@@ -16,4 +17,5 @@ export type FindOwnAddresses = (
 ) => Promise<ReadonlySet<string>>;
 
 /** The refusal's message, for people. */
-export const OWN_ADDRESS = 'This is a wallet of your own or of this service: the money would not leave it.';
+export const OWN_ADDRESS =
+  'This is a wallet or contract of your own, of this service or of the token: the money would reach nobody.';
