@@ -47,7 +47,7 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
       addresses: new AccountAddresses(extendedPublicKey),
       tank,
       nowMs: Date.now,
-      signer: new RemoteSigner(signer.client),
+      signer: new RemoteSigner(signer.client, Date.now),
       merchantId,
       account: 1,
     });
@@ -68,7 +68,10 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
     }));
 
   /** A batch that the approver has signed. */
-  function batchOf(list: readonly TransferItem[], id = randomUUID()): Authority {
+  function batchOf(
+    list: readonly TransferItem[],
+    { id = randomUUID(), validUntil = VALID_UNTIL, approver = 'ada' } = {},
+  ): Authority {
     const named = list.map(({ place, to, amount }) => ({ place, to, amount, memo: null }));
     const subject = {
       kind: 'payout',
@@ -78,8 +81,8 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
       asset: 'USDT',
       items: named.map((item) => ({ ...item, amount: String(item.amount) })),
     } as const;
-    const signature = signStatement(statementOf(subject, VALID_UNTIL), ADA);
-    const approvals = [{ approver: 'ada', validUntil: VALID_UNTIL, signature }];
+    const signature = signStatement(statementOf(subject, validUntil), ADA);
+    const approvals = [{ approver, validUntil, signature }];
     return { kind: 'payout', merchantId, id, asset: 'USDT', items: named, approvals };
   }
 
@@ -137,5 +140,17 @@ describe.skipIf(!hasAnvil())('Ethereum with a signer', () => {
       reason: 'approvals',
     });
     expect(await world.balance('USDT', freshAddress(299))).toBe(0n);
+  });
+
+  test('batches whose approvals have become too old, or whose approver has left, wait and freeze nobody', async () => {
+    const late = { validUntil: Math.floor(Date.now() / 1000) - 1 };
+    for (let i = 0; i < 3; i++)
+      for (const old of [late, { approver: 'eve' }]) {
+        const list = items(1, 300 + i);
+        await expect(build(list, batchOf(list, old))).rejects.toMatchObject({ reason: 'approvals' });
+      }
+    expect((await signer.client.status()).frozen).toBeNull();
+    const list = items(1, 310);
+    await build(list, batchOf(list));
   });
 });

@@ -48,9 +48,9 @@ export class LiveEthereum implements LiveChains, AccountSource {
   readonly #chains = new Map<number, EvmChain>();
 
   constructor(options: LiveOptions) {
-    const { network, signer, log, ca } = options;
+    const { network, signer, nowMs, log, ca } = options;
     this.#options = options;
-    this.holder = new RemoteSigner(new SignerClient(signer));
+    this.holder = new RemoteSigner(new SignerClient(signer), nowMs);
     this.#rpc = new RpcEndpoints(network, { log, ca });
     this.#node = new CheckedNode(this.#rpc, network, log);
     // A test network makes blocks as people ask for them.

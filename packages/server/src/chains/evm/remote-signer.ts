@@ -24,6 +24,7 @@ const STATUS_MS = 5_000;
 /** The signer process, which holds the keys of all accounts and signs for one history of the database. */
 export class RemoteSigner implements TransactionSigner, WalletHolder {
   readonly #client: SignerClient;
+  readonly #nowMs: () => number;
   #newest: JournalHead | undefined;
   readonly journal: HolderJournal = {
     takeNewest: () => {
@@ -38,8 +39,10 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
   };
   #status: { value: SignerStatus; readAtMs: number } | undefined;
 
-  constructor(client: SignerClient) {
+  /** @param nowMs Unix milliseconds */
+  constructor(client: SignerClient, nowMs: () => number) {
     this.#client = client;
+    this.#nowMs = nowMs;
   }
 
   async sign(request: SignRequest): Promise<SignAnswer | RefusalAnswer> {
@@ -89,15 +92,23 @@ export class RemoteSigner implements TransactionSigner, WalletHolder {
     return claimed;
   }
 
-  /** By number alone: whether they are good is for the signer to say. */
+  /**
+   * By number, of those that are in time and of approvers whom the policy names: whether the signatures are good is for the
+   * signer to say.
+   */
   async #missingApprovals(purpose: Purpose): Promise<string | undefined> {
     if (purpose.kind !== 'payout' && purpose.kind !== 'refund') return undefined;
-    const { thresholds } = await this.#recentStatus();
+    const { thresholds, approvers } = await this.#recentStatus();
     const { approveAbove, approvals } = thresholds[purpose.kind === 'payout' ? 'payouts' : 'refunds'];
     const total = purpose.items.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-    const given = new Set(purpose.approvals.map(({ approver }) => approver)).size;
+    const named = new Set(approvers.map(({ name }) => name));
+    const nowSeconds = Math.floor(this.#nowMs() / 1000);
+    const current = purpose.approvals.filter(
+      ({ approver, validUntil }) => named.has(approver) && validUntil >= nowSeconds,
+    );
+    const given = new Set(current.map(({ approver }) => approver)).size;
     if (total <= BigInt(approveAbove) || given >= approvals) return undefined;
-    return `${approvals} of the policy's approvers have to sign this ${purpose.kind}; ${given} have.`;
+    return `${approvals} of the policy's approvers have to sign this ${purpose.kind}; ${given} have, in time.`;
   }
 
   async #recentStatus(): Promise<SignerStatus> {
