@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TestUSDT } from '../../contracts/artifacts/index.ts';
 import { readOpenDeployments } from '../../packages/server/src/chains/evm/deploy-contracts.ts';
 import { parseNetworks } from '../../packages/server/src/chains/evm/networks-file.ts';
+import { settingCommands } from '../../packages/server/src/operator/settings.ts';
 import type { DeployReport } from '../../packages/server/src/operator.ts';
 import { batchPayoutDeployment, sweeperDeployment } from '../../packages/signer/src/contracts.ts';
 import { by, PAYER } from '../../scripts/local-chain.ts';
@@ -14,6 +15,7 @@ import { TANK } from '../chains/evm/key-signer.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { florin } from '../florin-command.ts';
 import { LiveStore } from './live-store.ts';
+import { ETHER_DOLLARS, startRatesProvider } from './rates-provider.ts';
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 180_000 });
@@ -105,6 +107,27 @@ describe.skipIf(!hasAnvil())('our contracts on a network that lacks them', () =>
     );
     expect(readFileSync(networksFile, 'utf8')).toBe(text);
     await expectRefused(run([], { input: 'yes\n' }), { code: 2, line: /give --yes, or --dry-run/ });
+  });
+
+  test('where a rate is known, the price is in dollars, too', async () => {
+    const { app } = store.service;
+    const provider = await startRatesProvider();
+    try {
+      const dryRun = async () => JSON.parse((await run(['--dry-run', '--json'])).stdout) as DeployReport;
+      expect(await dryRun()).toMatchObject({ cost_usd: null, cost_at_most_usd: null });
+      await settingCommands(app).set('rates.sources', provider.source);
+      const { cost, cost_usd, cost_at_most, cost_at_most_usd } = await dryRun();
+      const inDollars = (ether: string) => Number(ether) * ETHER_DOLLARS;
+      expect(Number(cost_usd)).toBeGreaterThan(0);
+      expect(Number(cost_usd)).toBeCloseTo(inDollars(cost), 5);
+      expect(Number(cost_at_most_usd)).toBeCloseTo(inDollars(cost_at_most), 5);
+      expect((await run(['--dry-run'])).stdout).toContain(
+        `It costs about ${cost} ether (${cost_usd} dollars), at most ${cost_at_most} ether (${cost_at_most_usd} dollars).`,
+      );
+    } finally {
+      await settingCommands(app).unset('rates.sources');
+      provider.stop();
+    }
   });
 
   test('a configured contract is not replaced, and a transaction that waits is waited for', async () => {

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { parseEther } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { watchTank } from '../../packages/server/src/custody/watch-tank.ts';
@@ -10,25 +7,22 @@ import { TANK } from '../chains/evm/key-signer.ts';
 import { freshAddress, hasAnvil } from '../contracts/local-node.ts';
 import { asOwner } from '../ledger.ts';
 import { LiveStore, WITHIN } from './live-store.ts';
+import { ETHER_DOLLARS, startRatesProvider } from './rates-provider.ts';
 
 const LONG = { timeout: 180_000 };
 
 describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins nor ether', () => {
   let store: LiveStore;
-  /** A provider of rates: everything costs a dollar, and ether 2,500. */
-  let provider: Server;
+  let provider: Awaited<ReturnType<typeof startRatesProvider>>;
 
   beforeAll(async () => {
     store = await LiveStore.start();
-    provider = createServer(({ url }, response) => response.end(`{"USD":${url === '/ETH' ? 2500 : 1}}`));
-    provider.listen(0, '127.0.0.1');
-    await once(provider, 'listening');
-    const source = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/{TOKEN}#{CURRENCY}`;
-    await settingCommands(store.service.app).set('rates.sources', source);
+    provider = await startRatesProvider();
+    await settingCommands(store.service.app).set('rates.sources', provider.source);
   }, 120_000);
   afterAll(async () => {
     await store?.stop();
-    provider?.close();
+    provider?.stop();
   });
 
   const attempts = () =>
@@ -70,7 +64,8 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
       expect(sweeps).toBeGreaterThanOrEqual(1);
       expect(sweeps).toBeLessThanOrEqual(sessions.length);
       expect(done.every(({ status, fee }) => status === 'succeeded' && BigInt(fee ?? 0) > 0n)).toBe(true);
-      for (const { fee, usd } of done) expect(Number(usd)).toBeCloseTo((Number(fee) / 1e18) * 2_500, 5);
+      for (const { fee, usd } of done)
+        expect(Number(usd)).toBeCloseTo((Number(fee) / 1e18) * ETHER_DOLLARS, 5);
       const ether = await world.client.getBalance({ address: hot });
       expect(ether).toBeGreaterThan(0n);
       expect(ether).toBeLessThan(parseEther('0.25'));
@@ -116,7 +111,8 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
     async () => {
       const { world, hot, id: own } = store;
       const treasury = treasuryCommands(store.service.app);
-      const before = await world.client.getBalance({ address: hot });
+      const before = parseEther('0.12');
+      await world.client.setBalance({ address: hot, value: before });
       const refused = { code: 'invalid_request' };
       for (const amount of ['0', '-1', '1e3', '0.3', '1000'])
         await expect(treasury.topUp(own, 'erc20', amount)).rejects.toMatchObject(refused);
@@ -127,12 +123,17 @@ describe.skipIf(!hasAnvil())('a merchant whose hot wallet holds neither coins no
         amount: '0.01',
         amount_usd: '25.00',
       });
+      // What is on its way counts: two orders at once do not exceed what each of them may.
+      const twice = [0, 1].map(() => treasury.topUp(own, 'erc20', '0.08'));
+      const orders = await Promise.allSettled(twice);
+      expect(orders.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      await expect(treasury.topUp(own, 'erc20', '0.08')).rejects.toMatchObject(refused);
       await expect
         .poll(async () => {
           await world.mine(1);
           return await world.client.getBalance({ address: hot });
         }, WITHIN)
-        .toBe(before + parseEther('0.01'));
+        .toBe(before + parseEther('0.09'));
 
       // Less than `custody.sweep_minimum`: it lies there until somebody wants it.
       const { address } = await store.paid(4);

@@ -1,4 +1,5 @@
-import type { Network } from '@florin/contract/money';
+import type { Asset, Network } from '@florin/contract/money';
+import type { KeyRef } from '../../chains/index.ts';
 import { newId } from '../../platform/db/ids/index.ts';
 import { transact } from '../../platform/db/index.ts';
 import { Fail } from '../../platform/fail.ts';
@@ -6,17 +7,18 @@ import { enqueue } from '../../platform/jobs/index.ts';
 import type { Merchant } from '../../stores/index.ts';
 import { merchantTime } from '../../tenancy/index.ts';
 import { readSettings } from '../../tenancy/settings/index.ts';
-import { reserveMovement, sumTankSpending } from '../attempts/movements.ts';
+import { readUnderWay, reserveMovement, sumTankSpending } from '../attempts/movements.ts';
 import { assertSameHistory } from '../history/history.ts';
 import { TRANSFER_SETTINGS } from '../pauses.ts';
 import { HOT_KEY_REF, TANK_KEY_REF } from '../queries.ts';
 import { SEND_JOB } from '../send-job.ts';
 import type { TransferDeps } from '../work.ts';
-import { lockWallet } from './wallet-queries.ts';
+import { lockWallet, type Wallet } from './wallet-queries.ts';
 
 /** Room for the fee of the top-up to rise. */
 const FEE_FACTOR = 4n;
 const WEI_PER_UNIT = 10n ** 12n;
+const CURRENCY: Asset = 'USDT';
 const refuse = (message: string) => new Fail('invalid_request', { message, param: 'amount' });
 
 /**
@@ -33,28 +35,36 @@ export async function orderTopUp(
 ): Promise<string> {
   const { merchantId } = merchant;
   const chain = deps.chains.of(merchant, network);
-  const sender = await chain.sender(TANK_KEY_REF);
-  const chainNext = await chain.nextSequence(sender);
-  if (chainNext === null || chain.caps.sweepsPerTx === 0)
+  const walletOf = async (keyRef: KeyRef): Promise<Wallet> => {
+    const sender = await chain.sender(keyRef);
+    const chainNext = await chain.nextSequence(sender);
+    return { network, sender, chainNext: chainNext === null ? null : BigInt(chainNext) };
+  };
+  const [hot, tank] = [await walletOf(HOT_KEY_REF), await walletOf(TANK_KEY_REF)];
+  if (tank.chainNext === null || chain.caps.sweepsPerTx === 0)
     throw refuse(`No gas tank fills wallets on ${network}.`);
-  const held = await chain.nativeBalance(sender);
-  const hot = await chain.nativeBalance(await chain.sender(HOT_KEY_REF));
+  const held = await chain.nativeBalance(tank.sender);
+  const there = await chain.nativeBalance(hot.sender);
   const { native: fee } = await chain.estimateFee('gas', 1);
-  const wallet = { network, sender, chainNext: BigInt(chainNext) };
   const groupId = newId();
   const { seconds, realMs } = merchantTime(deps, merchant);
   await transact(deps.db, async (tx) => {
     await assertSameHistory(tx);
     const { gasCeiling } = await readSettings(tx, merchant, TRANSFER_SETTINGS);
-    if (hot + amount > gasCeiling * WEI_PER_UNIT)
-      throw refuse('The wallet would hold more than transfers.gas_ceiling allows. Nothing was ordered.');
-    await lockWallet(tx, wallet);
-    const spending = await sumTankSpending(tx, wallet, fee * FEE_FACTOR);
+    // The hot wallet first, as payments that order ether do: of what others order meanwhile nothing is missed.
+    await lockWallet(tx, hot);
+    await lockWallet(tx, tank);
+    // An attempt has a token; ether has none, so it is the first one.
+    const { gas } = await readUnderWay(tx, { merchantId, currency: CURRENCY, hot, tank });
+    if (there + gas + amount > gasCeiling * WEI_PER_UNIT)
+      throw refuse(
+        'With what is on its way the wallet would hold more than transfers.gas_ceiling allows. Nothing was ordered.',
+      );
+    const spending = await sumTankSpending(tx, tank, fee * FEE_FACTOR);
     if (held - spending < amount + fee * FEE_FACTOR)
       throw refuse('The gas tank does not hold so much. Nothing was ordered.');
     const movement = { kind: 'gas', amount } as const;
-    // An attempt has a token; ether has none, so it is the first one.
-    const order = { merchantId, groupId, currency: 'USDT', keyRef: TANK_KEY_REF, wallet, movement } as const;
+    const order = { merchantId, groupId, currency: CURRENCY, keyRef: TANK_KEY_REF, wallet: tank, movement };
     await reserveMovement(tx, order, seconds);
     const job = { merchantId, kind: SEND_JOB, uniqueKey: groupId, dueAtMs: realMs, payload: { groupId } };
     await enqueue(tx, [{ ...job, followsClock: true }]);
